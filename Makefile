@@ -1,0 +1,43 @@
+# Every target prepares its own virtual environment from pinned versions; only Python 3.11+ and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+WORKERS ?= auto
+
+.PHONY: demo test check bench pictures wheel lock clean
+
+$(READY): requirements/dev.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $(READY)
+
+demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two pictures
+	$(BIN)/mixsearch demo
+
+check: $(READY)  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check  ## everything that must hold
+	$(BIN)/pytest -n $(WORKERS)
+
+bench: $(READY)  ## time and accuracy beside the peers, on the same data
+	$(BIN)/python benchmarks/run.py
+
+pictures: $(READY)  ## every picture in the README and the guides
+	$(BIN)/python docs/pictures.py
+
+wheel: $(READY)  ## dist/mixsearch-*.whl
+	$(BIN)/python -m build --wheel
+
+lock: $(READY)  ## renew the pinned versions
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --python-version 3.11 --universal --extra dev --no-emit-index-url --no-emit-find-links \
+		--no-annotate --no-header --upgrade pyproject.toml --output-file requirements/dev.txt
+
+clean:
+	rm -rf $(VENV) dist build mixsearch-demo

@@ -1,0 +1,19 @@
+"""Find one component of a mixture from a small hint, with moments and one eigenvector."""
+
+from mixsearch.errors import SearchError, WeakHintWarning
+from mixsearch.estimators import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch.extraction import search_moments
+from mixsearch.types import Moments
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GaussianSearch",
+    "Moments",
+    "RegressionSearch",
+    "SearchError",
+    "SubspaceSearch",
+    "TopicSearch",
+    "WeakHintWarning",
+    "search_moments",
+]

@@ -1,0 +1,55 @@
+"""How an answer looks: a few facts and a small bar chart, as text and as HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+
+_BAR = 24
+
+
+def plain_number(x: float) -> str:
+    """A number for people: three figures, no exponent where none is needed."""
+    if x != x or x in (float("inf"), float("-inf")):
+        return "∞" if x > 0 else ("-∞" if x < 0 else "nan")
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Facts and bars under a title."""
+
+    title: str
+    facts: list[tuple[str, str]]
+    bars: list[tuple[str, float]] = field(default_factory=list)
+    bars_title: str = ""
+
+    def _lengths(self) -> list[float]:
+        longest = max((value for _, value in self.bars), default=0.0)
+        return [max(value, 0.0) / longest if longest > 0 else 0.0 for _, value in self.bars]
+
+    def text(self) -> str:
+        """For a terminal."""
+        width = max(len(name) for name, _ in self.facts)
+        lines = [self.title, *(f"  {name:<{width}}  {value}" for name, value in self.facts)]
+        if self.bars:
+            wide = max(len(name) for name, _ in self.bars)
+            lines.append(f"  {self.bars_title}:")
+            for (name, value), length in zip(self.bars, self._lengths(), strict=True):
+                lines.append(f"    {name:<{wide}}  {plain_number(value):>9}  {'█' * round(_BAR * length)}".rstrip())
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """For a notebook. Every word is escaped: names may come from documents."""
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
+            for name, value in self.facts
+        )
+        bars = "".join(
+            f"<tr><td style='text-align:left'>{escape(name)}</td><td>{plain_number(value)}</td>"
+            f"<td style='text-align:left'><div style='background:#4c78a8;height:0.8em;width:{160 * length:.0f}px'></div>"
+            "</td></tr>"
+            for (name, value), length in zip(self.bars, self._lengths(), strict=True)
+        )
+        chart = f"<p><em>{escape(self.bars_title)}</em></p><table>{bars}</table>" if self.bars else ""
+        return f"<div><strong>{escape(self.title)}</strong><table>{rows}</table>{chart}</div>"

@@ -1,0 +1,17 @@
+"""The faces of the four searches: scikit-learn estimators that combine a model with an extraction."""
+
+from mixsearch.estimators.gaussian import GaussianComponent, GaussianSearch
+from mixsearch.estimators.regression import RegressionComponent, RegressionSearch
+from mixsearch.estimators.subspace import Subspace, SubspaceSearch
+from mixsearch.estimators.topics import Topic, TopicSearch
+
+__all__ = [
+    "GaussianComponent",
+    "GaussianSearch",
+    "RegressionComponent",
+    "RegressionSearch",
+    "Subspace",
+    "SubspaceSearch",
+    "Topic",
+    "TopicSearch",
+]

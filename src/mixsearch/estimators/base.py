@@ -1,0 +1,184 @@
+"""What the four estimators share: the life cycle of scikit-learn, hints in, components out."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from mixsearch.errors import HintIgnoredWarning, SearchError
+from mixsearch.types import Array, Samples
+
+FLOATS = (np.float64, np.float32)
+
+
+class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
+    """A mixture, fitted without a hint, that answers any number of hints."""
+
+    n_components: int
+    random_state: Any
+    model_: Any
+    n_features_in_: int
+
+    @abstractmethod
+    def search(self, hint: Any = None, **options: Any) -> Any:
+        """Find the component that a hint means."""
+
+    def search_many(self, hints: Iterable[Any], *, n_jobs: int | None = -1, **options: Any) -> list[Any]:
+        """Find a component for each of several hints, in parallel threads; the answers keep the order of the hints.
+
+        Parameters
+        ----------
+        hints : iterable
+            Each as `search` takes it first, or a mapping of its keyword arguments, such as ``{"examples": X_few}``.
+        n_jobs : int, default=-1
+            Threads; -1 for one per core. Each of them computes on one core.
+        **options
+            Passed to every `search`.
+        """
+        check_is_fitted(self)
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
+            return list(pool.map(lambda hint: self.search(**self._arguments(hint), **options), hints))
+
+    def _arguments(self, hint: Any) -> dict[str, Any]:
+        """One of several hints as keyword arguments of `search`."""
+        if isinstance(hint, dict):
+            return hint
+        return {"examples": hint} if np.ndim(hint) == 2 else {"hint": hint}
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of samples in the frame, where the second moment of the mixture is the identity.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
+        check_is_fitted(self)
+        return self._whiten(self._checked(X, reset=False))
+
+    @abstractmethod
+    def _whiten(self, X: Samples) -> Array:
+        """Coordinates of checked samples."""
+
+    def _checked(self, X: Any, *, reset: bool) -> Samples:
+        checked: Samples = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=reset)
+        return checked
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _model(self, n_components: int | None) -> Any:
+        """The fitted model, or its first components only."""
+        check_is_fitted(self)
+        if n_components is None:
+            return self.model_
+        require_whole("n_components", n_components)
+        if n_components > self.n_components_:
+            raise SearchError(
+                f"n_components={n_components}, but this fit holds {self.n_components_}; a search can use those or "
+                "fewer. Fit again with more."
+            )
+        return self._first_components(n_components)
+
+    def _first_components(self, n_components: int) -> Any:
+        return self.model_.take(n_components)
+
+    @property
+    def n_components_(self) -> int:
+        """How many components the fit holds."""
+        return int(self.model_.frame.n_components)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.model_.frame.n_components)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class SemiSupervised(BaseSearch):
+    """A search whose `fit` takes the few known members as labels: 1 for those, -1 for the others."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the mixture; with labels, also find the component of the known members.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of shape (n,), optional
+            1 for the known members of the wanted component, -1 for samples without a label. Then `component_` holds the
+            component found. Other labels are read as -1.
+        """
+        samples = self._fit_model(X)
+        self._search_members(samples, y)
+        return self
+
+    @abstractmethod
+    def _fit_model(self, X: Any) -> Samples:
+        """Check the samples, fit the model, return the checked samples."""
+
+    def _search_members(self, X: Samples, y: Any) -> None:
+        if hasattr(self, "component_"):
+            del self.component_
+        if y is None:
+            return
+        labels = np.asarray(y).ravel()
+        if len(labels) != X.shape[0]:
+            raise SearchError(f"y has {len(labels)} labels, but X has {X.shape[0]} samples.")
+        members = np.flatnonzero(labels == 1)
+        if len(members):
+            self.component_ = self._search_examples(X[members])
+            return
+        warnings.warn(
+            "y marks no known member (y == 1), so no component was searched for and component_ is not set.",
+            HintIgnoredWarning,
+            stacklevel=3,
+        )
+
+    @abstractmethod
+    def _search_examples(self, members: Samples) -> Any:
+        """The component of the known members."""
+
+
+def require_whole(name: str, value: Any) -> None:
+    """A count must be a whole number from 1."""
+    if not isinstance(value, Integral) or value < 1:
+        raise SearchError(f"{name} must be a whole number from 1; found {value!r}.")
+
+
+def require_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    """An option must be one of its names."""
+    if value not in allowed:
+        raise SearchError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}.")
+
+
+def require_samples(X: Samples, needed: int, why: str) -> None:
+    """There must be enough samples."""
+    if X.shape[0] < needed:
+        raise SearchError(f"Found n_samples={X.shape[0]}, but {why} need at least {needed}. Give more samples.")
+
+
+def require_room(X: Samples, needed: int, limit: int, why: str) -> None:
+    """The dimension must be able to hold the components."""
+    if needed > limit:
+        raise SearchError(f"Found n_features={X.shape[1]}, which can hold {limit} {why}. Found a need for {needed}.")

@@ -1,0 +1,170 @@
+"""Search in mixtures of spherical Gaussians."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mixsearch.display import Card, plain_number
+from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_samples, require_whole
+from mixsearch.estimators.posterior import check_samples, log_normal, posterior, within_unit
+from mixsearch.extraction import Extraction, extract, warn_if_weak
+from mixsearch.hints import hint_from_direction, hint_from_examples, require_one
+from mixsearch.models import GaussianModel, fit_gaussian
+from mixsearch.types import Array, Component, Samples
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class GaussianComponent(Component):
+    """One Gaussian of a mixture.
+
+    Attributes
+    ----------
+    variance : float
+        Its own variance σ² in every direction.
+
+    See Also
+    --------
+    Component : `center`, `weight`, `separation`, `scores`, `alternatives` and the rest.
+    """
+
+    model: GaussianModel = field(kw_only=True)
+
+    @property
+    def variance(self) -> float:
+        """σ² of this component.
+
+        Notes
+        -----
+        m~ = Σ αᵢσᵢ²μᵢ, so ⟨u₁, W'm~⟩ = √α₁σ₁², with u₁ = √α₁W'μ₁. An estimate that noise has made negative, or larger
+        than all noise there is, gives way to the average variance.
+        """
+        own = float(self.point @ self.model.noise_mean)
+        most = self.model.noise / self.weight
+        return own if 0 < own <= most else max(self.model.noise, 1e-12 * float(self.frame.values[-1]))
+
+    def score_samples(self, X: Any) -> Array:
+        """The probability that each sample belongs to this component, (n,).
+
+        Notes
+        -----
+        Compared in the signal space with one Gaussian for the rest of the mixture, whose mean and covariance follow
+        from the moments of all samples less this component's.
+        """
+        return self._membership(self.frame.whiten(check_samples(X, len(self.center))))
+
+    def _membership(self, Y: Array) -> Array:
+        model, weight = self.model, within_unit(self.weight)
+        noise = np.diag(1 / model.frame.values)
+        rest_mean = (model.mean - weight * self.point) / (1 - weight)
+        total = np.eye(len(model.mean)) + model.noise * noise
+        own = np.outer(self.point, self.point) + self.variance * noise
+        rest = (total - weight * own) / (1 - weight) - np.outer(rest_mean, rest_mean)
+        return posterior(
+            weight,
+            log_normal(Y - self.point, self.variance * noise),
+            log_normal(Y - rest_mean, rest, least=0.5 * model.noise * noise),
+        )
+
+    def _card(self) -> Card:
+        card = super()._card()
+        card.facts.insert(1, ("variance", plain_number(self.variance)))
+        return card
+
+
+class GaussianSearch(SemiSupervised):
+    """Find one Gaussian of a mixture from a direction or a few of its samples.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        k, the number of Gaussians; at most the number of features.
+    noise : {"average", "paper"}, default="average"
+        The noise level from the whole noise space; or from one eigenvector, as in the paper.
+    random_state : int, RandomState instance or None, default=0
+        Of the eigen-solver's starting block, where there are many features. The same value gives the same answer.
+
+    Attributes
+    ----------
+    n_components_ : int
+        How many components the fit holds.
+    noise_variance_ : float
+        The average variance of the components.
+    mean_ : array of shape (d,)
+        The mean of all samples.
+    component_ : GaussianComponent
+        The component of the known members, where `fit` was given labels.
+    model_ : GaussianModel
+        The frame and the projected samples.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> data = make_gaussian_mixture(2000, 30, 4, random_state=0)
+    >>> search = GaussianSearch(n_components=4).fit(data.X)
+    >>> found = search.search(examples=data.X[data.labels == 2][:3])
+    >>> bool(abs(found.center - data.centers[2]).max() < 0.2)
+    True
+    """
+
+    def __init__(self, n_components: int = 2, *, noise: str = "average", random_state: Any = 0) -> None:
+        self.n_components = n_components
+        self.noise = noise
+        self.random_state = random_state
+
+    def _fit_model(self, X: Any) -> Samples:
+        samples = self._checked(X, reset=True)
+        require_whole("n_components", self.n_components)
+        require_choice("noise", self.noise, ("average", "paper"))
+        n, d = samples.shape
+        require_room(samples, self.n_components, d, "Gaussians, since their centers must be linearly independent")
+        require_samples(samples, self.n_components + 1, f"{self.n_components} components and their noise")
+        self.mean_ = np.asarray(samples.mean(axis=0), dtype=np.float64).ravel()
+        self.model_ = fit_gaussian(samples, self.n_components, noise=self.noise, seed=self._seed())
+        self.noise_variance_ = self.model_.noise
+        return samples
+
+    def search(
+        self,
+        hint: Any = None,
+        *,
+        examples: Any = None,
+        n_components: int | None = None,
+        method: str = "whitening",
+        choose: str = "largest",
+        normaliser: str = "mean",
+        rule: str = "psd",
+        threshold: float = 0.05,
+    ) -> GaussianComponent:
+        """Find the component that a hint means.
+
+        Parameters
+        ----------
+        hint : array of shape (d,), optional
+            A direction v in which the wanted center lies further out than all others.
+        examples : array of shape (q, d), optional
+            A few samples of the component; their mean, seen from the mean of all samples, is the hint.
+        n_components : int, optional
+            Use the first j of the fitted components only.
+        method, choose, normaliser, rule, threshold
+            How the component is extracted; see `Extraction`.
+        """
+        how = Extraction(method, choose, normaliser, rule, threshold)
+        model = self._model(n_components)
+        if require_one({"hint": hint, "examples": examples}) == "examples":
+            v = hint_from_examples(self._checked(examples, reset=False), self.mean_)
+        else:
+            v = hint_from_direction(hint, self.n_features_in_)
+        candidates = extract(model.hinted(model.frame.project_hint(v)), model.frame, how)
+        found = GaussianComponent(model.frame, candidates, model=model)
+        warn_if_weak(found.separation)
+        return found
+
+    def _search_examples(self, members: Samples) -> GaussianComponent:
+        return self.search(examples=members)
+
+    def _whiten(self, X: Samples) -> Array:
+        return self.model_.frame.whiten(X).astype(X.dtype, copy=False)

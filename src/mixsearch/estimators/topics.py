@@ -1,0 +1,366 @@
+"""Search for one topic in a corpus of word counts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from mixsearch.display import Card, plain_number
+from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, SearchError
+from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_whole
+from mixsearch.estimators.posterior import check_samples
+from mixsearch.extraction import Extraction, extract, warn_if_weak
+from mixsearch.hints import hint_from_direction, hint_from_documents, hint_from_words, require_one
+from mixsearch.linalg import project_to_simplex
+from mixsearch.models import TopicModel, fit_topics
+from mixsearch.types import Array, Component, Samples, WordHint
+
+# Three words of a document make a third moment.
+LEAST_WORDS = 3
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Topic(Component):
+    """One topic of a corpus.
+
+    Attributes
+    ----------
+    probabilities : array of shape (d,)
+        The topic as a distribution over words. `center` is the raw estimate, with small negative entries.
+    weight : float
+        The topic's share of the corpus, αᵢ/α₀.
+
+    See Also
+    --------
+    Component : `separation`, `scores`, `share`, `alternatives` and the rest.
+    """
+
+    model: TopicModel = field(kw_only=True)
+    vocabulary: Sequence[str] | None = field(kw_only=True)
+    kept_rows: Array = field(kw_only=True)  # rows of the user's matrix behind the documents of the model
+    damping: bool = field(kw_only=True)
+
+    @property
+    def weight(self) -> float:
+        """The topic's share of the corpus."""
+        return super().weight / self.model.alpha0
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """The topic as a distribution over words, (d,): the point of the simplex nearest to `center`."""
+        return project_to_simplex(self.center)
+
+    def top_words(self, n: int = 10) -> list[tuple[str, float]]:
+        """The likeliest words with their probabilities."""
+        best = np.argsort(-self.probabilities, kind="stable")[:n]
+        names = best.tolist() if self.vocabulary is None else [self.vocabulary[column] for column in best]
+        return [(str(name), float(self.probabilities[column])) for name, column in zip(names, best, strict=True)]
+
+    def documents(self, n: int = 10) -> list[tuple[int, float]]:
+        """The documents of the corpus that are most about the topic: row and share of the topic.
+
+        Documents are ranked by the share that they can vouch for: in a short one a high share may be chance.
+        """
+        shares, errors = self._shares(self.model.projected, self.model.lengths)
+        best = np.argsort(-(shares - errors), kind="stable")[:n]
+        return [(int(self.kept_rows[row]), float(np.clip(shares[row], 0, 1))) for row in best]
+
+    def score_samples(self, X: Any) -> Array:
+        """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
+        counts = damped(sp.csr_array(check_samples(X, len(self.center))), self.damping)
+        lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+        return np.clip(self._shares(self.frame.whiten(counts), lengths)[0], 0, 1)
+
+    def _shares(self, Y: Array, lengths: Array) -> tuple[Array, Array]:
+        """Unbiased estimates of θ₁ for whitened counts, (n,), and their standard errors.
+
+        Notes
+        -----
+        E[W'x | θ] = Σ θᵢuᵢ/√αᵢ, so θ₁ = α₁⟨W'μ₁, W'x⟩: a linear function of x, which is an average over the words of the
+        document. Its variance over one word of the corpus, divided by the length, gives the error.
+        """
+        slope = super().weight * self.point
+        per_word = self._slopes_of_words(slope)
+        variance = float(self.model.word_mean @ (per_word - self.model.word_mean @ per_word) ** 2)
+        safe = np.where(lengths > 0, lengths, np.inf)
+        return np.asarray(Y @ slope) / safe, np.sqrt(variance / safe)
+
+    def _slopes_of_words(self, slope: Array) -> Array:
+        scaled = self.frame.basis @ (slope / np.sqrt(self.frame.values))
+        return scaled if self.frame.metric is None else scaled * self.frame.metric
+
+    def _card(self) -> Card:
+        words = self.top_words(10)
+        return Card(
+            title=f"Topic of {len(self.scores)}: {', '.join(word for word, _ in words[:5])}",
+            facts=[
+                ("weight", f"{plain_number(100 * self.weight)}% of the corpus"),
+                ("separation", plain_number(self.separation)),
+                ("share of the hint", plain_number(self.share)),
+            ],
+            bars=words,
+            bars_title="likeliest words",
+        )
+
+
+def damped(counts: sp.csr_array, damping: bool) -> sp.csr_array:
+    """Counts as log2(1 + c), so that a word repeated in one document does not own a topic."""
+    if not damping:
+        return counts
+    return sp.csr_array((np.log2(1 + counts.data), counts.indices, counts.indptr), shape=counts.shape)
+
+
+class TopicSearch(SemiSupervised):
+    """Find one topic of a corpus from a word, several words or a few documents.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        The number of topics k. More of them make narrower topics; `search` can use fewer than were fitted.
+    alpha0 : float, default=0.01
+        The sum of the Dirichlet parameters: near 0 documents have one topic, above 1 they mix many.
+    moments : {"auto", "distinct", "plugin"}, default="auto"
+        Average over different words of a document, which is unbiased and needs whole counts; or the paper's plug-in,
+        which counts words with themselves. "auto" takes "distinct" for whole counts.
+    weights : {"length", "uniform"}, default="length"
+        The say of a document: in proportion to its length, or one each as in the paper.
+    metric : float, default=0.25
+        Measure each word in units of its frequency to this power before eigenvectors are taken; 0 as in the paper.
+    damping : bool, default=True
+        Replace a count c by log2(1 + c). Real text repeats itself within a document more than the model allows; on
+        counts drawn from the model itself it brings a bias: turn it off there.
+    random_state : int, RandomState instance or None, default=0
+        Of the eigen-solver's starting block. The same value gives the same answer.
+
+    Attributes
+    ----------
+    n_components_ : int
+        How many topics the fit holds; fewer than asked for where the corpus shows no more.
+    vocabulary_ : list of str or None
+        The words, one per column.
+    n_dropped_ : int
+        How many documents were too short to enter.
+    component_ : Topic
+        The topic of the known documents, where `fit` was given labels.
+    model_ : TopicModel
+        The frame, the counts and the projected documents.
+
+    Examples
+    --------
+    >>> from mixsearch import TopicSearch
+    >>> from mixsearch.datasets import make_topics
+    >>> data = make_topics(3000, 200, 4, mean_length=60, random_state=0)
+    >>> search = TopicSearch(n_components=4, alpha0=data.alpha.sum(), damping=False)
+    >>> search = search.fit(data.counts, vocabulary=data.vocabulary)
+    >>> word = data.vocabulary[data.labelled_word(1)]
+    >>> topic = search.search(words=word)
+    >>> bool(abs(topic.probabilities - data.topics[1]).max() < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        alpha0: float = 0.01,
+        moments: str = "auto",
+        weights: str = "length",
+        metric: float = 0.25,
+        damping: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha0 = alpha0
+        self.moments = moments
+        self.weights = weights
+        self.metric = metric
+        self.damping = damping
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, vocabulary: Iterable[str] | None = None) -> Self:
+        """Fit the corpus; with labels, also find the topic of the known documents.
+
+        Parameters
+        ----------
+        X : sparse matrix or array of shape (n, d)
+            Word counts, one row per document.
+        y : array of shape (n,), optional
+            1 for the known documents of the wanted topic, -1 for the others. Then `component_` holds the topic found.
+        vocabulary : sequence of str, optional
+            The words, one per column; the column names where X is a data frame.
+        """
+        samples = self._fit_model(X)
+        self.vocabulary_ = self._read_vocabulary(vocabulary)
+        self._columns = None if self.vocabulary_ is None else {w: i for i, w in enumerate(self.vocabulary_)}
+        self._search_members(samples, y)
+        return self
+
+    def _read_vocabulary(self, vocabulary: Iterable[str] | None) -> list[str] | None:
+        if vocabulary is None:
+            return list(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
+        words = [str(word) for word in vocabulary]
+        if len(words) != self.n_features_in_:
+            raise SearchError(
+                f"The vocabulary has {len(words):,} words, but the counts have {self.n_features_in_:,} columns. "
+                "Give one word per column, in the order of the columns."
+            )
+        return words
+
+    def _fit_model(self, X: Any) -> Samples:
+        counts = sp.csr_array(self._checked(X, reset=True))
+        self._check_options(counts)
+        distinct = self._distinct(counts)
+        counts = damped(counts, self.damping)
+        kept = self._long_enough(counts, LEAST_WORDS if distinct else 0)
+        self.kept_rows_ = np.flatnonzero(kept)
+        self.n_dropped_ = int(len(kept) - len(self.kept_rows_))
+        self.model_ = fit_topics(
+            counts[self.kept_rows_] if self.n_dropped_ else counts,
+            self.n_components,
+            alpha0=self.alpha0,
+            distinct=distinct,
+            weights=self.weights,
+            metric=self.metric,
+            seed=self._seed(),
+        )
+        if self.n_components_ < self.n_components:
+            warnings.warn(
+                f"The corpus shows {self.n_components_} topics, not the {self.n_components} asked for: the other "
+                "eigenvalues of its second moment are not positive. The fit went on with those.",
+                FewerComponentsWarning,
+                stacklevel=4,
+            )
+        return counts
+
+    def _check_options(self, counts: sp.csr_array) -> None:
+        require_whole("n_components", self.n_components)
+        require_choice("moments", self.moments, ("auto", "distinct", "plugin"))
+        require_choice("weights", self.weights, ("length", "uniform"))
+        if not self.alpha0 > 0:
+            raise SearchError(f"alpha0 must be above 0; found {self.alpha0!r}.")
+        if counts.nnz and counts.data.min() < 0:
+            raise SearchError(
+                f"Negative values in data passed to TopicSearch: the smallest is {counts.data.min():g}, and counts "
+                "are 0 or more."
+            )
+        require_room(counts, self.n_components, counts.shape[1], "topics, since their word vectors must be independent")
+
+    def _distinct(self, counts: sp.csr_array) -> bool:
+        whole = bool(np.all(counts.data == np.floor(counts.data)))
+        if self.moments == "distinct" and not whole:
+            raise SearchError(
+                "moments='distinct' needs whole counts, but X holds fractions. Pass the counts themselves, not "
+                "frequencies or tf-idf, or moments='plugin'."
+            )
+        return whole if self.moments == "auto" else self.moments == "distinct"
+
+    def _long_enough(self, counts: sp.csr_array, least: int) -> Array:
+        """Which documents hold the three words that a third moment takes."""
+        lengths = np.asarray(counts.sum(axis=1))
+        kept = lengths >= least if least else lengths > 0
+        n_kept, n = int(np.count_nonzero(kept)), len(lengths)
+        if n_kept < 2:
+            raise SearchError(
+                f"Found n_samples={n}, of which {n_kept} documents have at least {max(least, 1)} words; a corpus needs "
+                "at least 2 such documents."
+            )
+        if n_kept < n:
+            warnings.warn(
+                f"{n - n_kept:,} of {n:,} documents have fewer than {max(least, 1)} words"
+                f"{' (repeats damped)' if self.damping and least else ''} and were left out of the fit.",
+                DroppedDocumentsWarning,
+                stacklevel=5,
+            )
+        return np.asarray(kept)
+
+    def search(
+        self,
+        hint: Any = None,
+        *,
+        words: str | Iterable[str | int] | Mapping[str | int, float] | None = None,
+        documents: Any = None,
+        n_components: int | None = None,
+        method: str = "whitening",
+        choose: str | None = None,
+        normaliser: str = "mean",
+        rule: str = "psd",
+        threshold: float = 0.05,
+    ) -> Topic:
+        """Find the topic that a hint means.
+
+        Parameters
+        ----------
+        hint : array of shape (d,), optional
+            A weight for every word.
+        words : str, sequence of str, or mapping of str to float, optional
+            One word, several, or words with weights: negative for words that the topic should avoid. A column number
+            stands for its word.
+        documents : sequence of int, or counts of shape (q, d), optional
+            Rows of the fitted corpus, or other documents, that are mostly about the topic.
+        n_components : int, optional
+            Use the first j of the fitted topics only: fewer make broader topics.
+        method, choose, normaliser, rule, threshold
+            How the topic is extracted; see `Extraction`. By default whitening takes the topic with the largest share
+            of the hint, ``choose="share"``; ``"largest"``, as in the paper, often is a tiny topic on real text.
+        """
+        choose = choose or ("share" if method == "whitening" else "largest")
+        how = Extraction(method, choose, normaliser, rule, threshold)
+        model = self._model(n_components)
+        given = require_one({"hint": hint, "words": words, "documents": documents})
+        if given == "words":
+            v = hint_from_words(words, self._columns, model.word_mean)
+        elif given == "documents":
+            v = hint_from_documents(self._documents(documents), model.frame.metric, model.word_mean)
+        else:
+            direction = hint_from_direction(hint, self.n_features_in_)
+            v = WordHint(np.flatnonzero(direction), direction[direction != 0])
+        candidates = extract(model.hinted(v), model.frame, how)
+        found = Topic(
+            model.frame,
+            candidates,
+            model=model,
+            vocabulary=self.vocabulary_,
+            kept_rows=self.kept_rows_,
+            damping=self.damping,
+        )
+        warn_if_weak(found.separation)
+        return found
+
+    def _documents(self, documents: Any) -> sp.csr_array:
+        """Counts of the hinted documents, from their rows in the corpus or as they are."""
+        if np.ndim(documents) != 1:
+            return damped(sp.csr_array(self._checked(documents, reset=False)), self.damping)
+        rows = np.asarray(documents, dtype=np.intp)
+        places = np.searchsorted(self.kept_rows_, rows)
+        known = places < len(self.kept_rows_)
+        known[known] = self.kept_rows_[places[known]] == rows[known]
+        if not known.all():
+            raise SearchError(
+                f"Row {rows[~known][0]} is not a document of this fit: it was too short, or is not among the "
+                f"{len(self.kept_rows_) + self.n_dropped_:,} rows."
+            )
+        return self.model_.by_document[places]
+
+    def _arguments(self, hint: Any) -> dict[str, Any]:
+        return {"hint": hint} if isinstance(hint, np.ndarray) else {"words": hint}
+
+    def _search_examples(self, members: Samples) -> Topic:
+        return self.search(documents=members)
+
+    def _whiten(self, X: Samples) -> Array:
+        counts = damped(sp.csr_array(X), self.damping)
+        lengths = np.asarray(counts.sum(axis=1))
+        Y = self.model_.frame.whiten(counts) / np.where(lengths > 0, lengths, 1)[:, None]
+        return Y.astype(X.dtype, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

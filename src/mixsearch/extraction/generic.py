@@ -1,0 +1,197 @@
+"""The general procedure: any mixture whose moments (m, A, B) can be estimated."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from mixsearch.errors import HintError, SearchError, WeakHintWarning
+from mixsearch.extraction.cancellation import CancellationRule, cancel_without_projection, extract_by_cancellation
+from mixsearch.extraction.whitening import extract_by_whitening
+from mixsearch.linalg import frame_of_rank, top_eigenpairs
+from mixsearch.types import Array, Candidates, Component, Frame, Hinted, Matrix, Moments
+
+# Below this lead over the runner-up, the hint is called weak.
+WEAK_SEPARATION = 1.1
+
+_CHOICES = {
+    "method": ("whitening", "cancellation"),
+    "choose": ("largest", "share"),
+    "normaliser": ("mean", "hinted"),
+    "rule": ("psd", "threshold", "nuclear"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """How a component is read off the hinted moments.
+
+    Attributes
+    ----------
+    method : {"whitening", "cancellation"}
+        Algorithm 1 or Algorithm 2 of the paper.
+    choose : {"largest", "share"}
+        With whitening: the component of the largest score ⟨μᵢ, v⟩, or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
+    normaliser : {"mean", "hinted"}
+        What tells a component's weight: (m, A), or (Av, B).
+    rule : {"psd", "threshold", "nuclear"}
+        With cancellation: how λ is found.
+    threshold : float
+        With that rule: the part of the k-th singular value of A at which λ stops.
+    """
+
+    method: str = "whitening"
+    choose: str = "largest"
+    normaliser: str = "mean"
+    rule: str = "psd"
+    threshold: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise SearchError(f"{name} must be one of {', '.join(allowed)}; found {getattr(self, name)!r}.")
+        if self.method == "cancellation" and self.choose == "share":
+            raise SearchError("choose='share' needs method='whitening': cancellation always finds the largest score.")
+        if not 0 < self.threshold < 1:
+            raise SearchError(f"threshold must lie between 0 and 1, both excluded; found {self.threshold!r}.")
+
+    @property
+    def cancellation(self) -> CancellationRule:
+        """The rule for λ."""
+        return CancellationRule(self.rule, self.threshold)
+
+
+def extract(hinted: Hinted, frame: Frame, how: Extraction) -> Candidates:
+    """Recover the component that the hint means, and the others with it."""
+    if how.method == "cancellation":
+        return extract_by_cancellation(hinted, frame, how=how.cancellation, normaliser=how.normaliser)
+    return extract_by_whitening(hinted, choose=how.choose, normaliser=how.normaliser)
+
+
+def search_moments(
+    moments: Moments,
+    n_components: int,
+    *,
+    method: str = "whitening",
+    choose: str = "largest",
+    normaliser: str = "mean",
+    rule: str = "psd",
+    threshold: float = 0.05,
+    projected: bool = True,
+    random_state: int = 0,
+) -> Component:
+    """Find the component that a hint means, from the moments of any mixture.
+
+    Parameters
+    ----------
+    moments : Moments
+        m, A and B; A and B as symmetric arrays or as linear operators.
+    n_components : int
+        k, the rank of A.
+    method : {"whitening", "cancellation"}
+        Algorithm 1 or Algorithm 2 of the paper.
+    choose : {"largest", "share"}
+        With whitening: the component of the largest score ⟨μᵢ, v⟩, or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
+    normaliser : {"mean", "hinted"}
+        What tells the weight: (m, A), or (Av, B), for which `moments.hint` must be there.
+    rule : {"psd", "threshold", "nuclear"}
+        With cancellation: how λ is found; see `CancellationRule`.
+    threshold : float
+        For ``rule="threshold"``, as a part of the k-th singular value of A.
+    projected : bool
+        With cancellation: cancel inside the signal space, or as printed in the paper.
+    random_state : int
+        Seed of the eigen-solver where A is an operator.
+
+    Returns
+    -------
+    Component
+        With `center`, `weight`, `separation`, `scores` and `alternatives`.
+
+    Examples
+    --------
+    Two components, known exactly; the hint scores the first one 2 and the second one 1.
+
+    >>> import numpy as np
+    >>> from mixsearch import Moments, search_moments
+    >>> centers, weights, v = np.array([[2.0, 0, 1], [0, 1, 1]]), np.array([0.3, 0.7]), np.array([1.0, 1, 0])
+    >>> scores = centers @ v
+    >>> found = search_moments(
+    ...     Moments(
+    ...         mean=weights @ centers,
+    ...         second=(centers.T * weights) @ centers,
+    ...         hinted=(centers.T * (weights * scores)) @ centers,
+    ...     ),
+    ...     n_components=2,
+    ... )
+    >>> found.center.round(6) + 0.0
+    array([2., 0., 1.])
+    >>> round(found.weight, 6), round(found.separation, 6)
+    (0.3, 2.0)
+    """
+    how = Extraction(method, choose, normaliser, rule, threshold)
+    _check_moments(moments, n_components, needs_hint=normaliser == "hinted")
+    if method == "whitening" and not projected:
+        raise SearchError("projected=False needs method='cancellation': whitening lives in the signal space.")
+    values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
+    frame = frame_of_rank(values, vectors, n_components)
+    hinted = _in_frame(moments, frame)
+    if projected:
+        candidates = extract(hinted, frame, how)
+    else:
+        frame, candidates = cancel_without_projection(
+            moments, hinted, frame, how=how.cancellation, normaliser=normaliser
+        )
+    found = Component(frame, candidates)
+    warn_if_weak(found.separation)
+    return found
+
+
+def _in_frame(moments: Moments, frame: Frame) -> Hinted:
+    """R = W'BW, W'm and W'Av."""
+    W = frame.basis / np.sqrt(frame.values)
+    hint = np.zeros(frame.n_components) if moments.hint is None else frame.project_hint(moments.hint)
+    return Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, hint)
+
+
+def _check_moments(moments: Moments, n_components: int, *, needs_hint: bool) -> None:
+    """Shapes, symmetry and finiteness, each with both numbers."""
+    d = len(moments.mean)
+    for name, matrix in (("second", moments.second), ("hinted", moments.hinted)):
+        if matrix.shape != (d, d):
+            raise SearchError(f"Moments.{name} has shape {matrix.shape}, but a mean of length {d} needs ({d}, {d}).")
+        _check_array(name, matrix)
+    _check_array("mean", moments.mean)
+    if not 1 <= n_components <= d:
+        raise SearchError(
+            f"n_components={n_components}, but moments of dimension {d} hold between 1 and {d} components: "
+            "their centers must be linearly independent."
+        )
+    if needs_hint and moments.hint is None:
+        raise HintError("normaliser='hinted' needs the hint itself: pass Moments(..., hint=v).")
+    if moments.hint is not None and moments.hint.shape != (d,):
+        raise HintError(f"Moments.hint has shape {moments.hint.shape}, but a mean of length {d} needs ({d},).")
+
+
+def _check_array(name: str, values: Matrix | Array) -> None:
+    if isinstance(values, LinearOperator):
+        return
+    if not np.isfinite(values).all():
+        raise SearchError(f"Moments.{name} contains NaN or infinity. Check the samples that it was estimated from.")
+    if values.ndim == 2 and not np.allclose(values, values.T, atol=1e-8 * float(np.abs(values).max())):
+        raise SearchError(f"Moments.{name} is not symmetric. Pass (M + M.T) / 2 if only rounding is to blame.")
+
+
+def warn_if_weak(separation: float) -> None:
+    """Say in words that the hint does not single out one component."""
+    if separation < WEAK_SEPARATION:
+        warnings.warn(
+            f"The hint hardly singles out a component: the one found leads the runner-up by a factor of "
+            f"{separation:.2f} only, and 1 means a tie. Look at `alternatives`, or give a more specific hint "
+            "(more examples, another word, a direction in which the components differ).",
+            WeakHintWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,110 @@
+"""A direction, examples, words or documents -> a hint v with ⟨μ₁, v⟩ above all other ⟨μᵢ, v⟩."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.errors import HintError, UnknownWordError
+from mixsearch.types import Array, Samples, WordHint
+
+
+def require_one(given: Mapping[str, Any]) -> str:
+    """The name of the one hint that was given."""
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) != 1:
+        found = "none" if not names else " and ".join(names)
+        raise HintError(f"A search needs exactly one hint out of {', '.join(given)}; found {found}.")
+    return names[0]
+
+
+def hint_from_direction(v: Any, n_features: int) -> Array:
+    """A direction as the user gives it, checked, (d,)."""
+    direction = np.asarray(v, dtype=np.float64)
+    if direction.ndim != 1 or len(direction) != n_features:
+        raise HintError(
+            f"The hint has shape {direction.shape}, but samples of {n_features} features need ({n_features},)."
+            + (" Pass several samples as examples=." if direction.ndim == 2 else "")
+        )
+    if not np.isfinite(direction).all():
+        raise HintError("The hint contains NaN or infinity. Every entry must be a finite number.")
+    if not direction.any():
+        raise HintError("The hint is zero, so it prefers no component. Give a direction, or examples of the component.")
+    return direction
+
+
+def hint_from_examples(examples: Samples, mean: Array) -> Array:
+    """The mean of a few members, seen from the mean of all samples, (d,).
+
+    The paper takes the mean of the members itself. Seen from the mean of all samples the hint no longer depends on
+    where the origin is: data far from it give every component about the same score otherwise.
+    """
+    return np.asarray(examples.mean(axis=0), dtype=np.float64).ravel() - mean
+
+
+def hint_from_responses(X: Samples, y: Array) -> Array:
+    """The mean of y x over a few members of a regression, (d,)."""
+    return np.asarray(X.T @ y, dtype=np.float64).ravel() / len(y)
+
+
+def hint_from_words(
+    words: str | int | Iterable[str | int] | Mapping[str | int, float],
+    columns: Mapping[str, int] | None,
+    word_mean: Array,
+) -> WordHint:
+    """Words with weights, negative ones for words that the topic should avoid.
+
+    A word of weight 1 enters with one over its frequency in the corpus: ⟨μᵢ, v⟩ then is how many times likelier than in
+    the corpus it is in topic i, and a rare word has the same say as a frequent one.
+    """
+    weights = words if isinstance(words, Mapping) else dict.fromkeys([words] if isinstance(words, str | int) else words, 1.0)
+    if not weights:
+        raise HintError("The list of words is empty. Give at least one word.")
+    found = np.array([_column(word, columns, len(word_mean)) for word in weights], dtype=np.intp)
+    values = np.array([float(weight) for weight in weights.values()])
+    if not np.isfinite(values).all() or not values.any():
+        raise HintError(f"The weights of the words must be finite and not all zero; found {values.tolist()}.")
+    _refuse_unseen(list(weights), word_mean[found])
+    return WordHint(found, values / word_mean[found])
+
+
+def _refuse_unseen(words: Sequence[str | int], frequencies: Array) -> None:
+    for word, frequency in zip(words, frequencies, strict=True):
+        if frequency <= 0:
+            raise UnknownWordError(f"{word!r} is in the vocabulary, but in no document of three words or more.")
+
+
+def _column(word: str | int, columns: Mapping[str, int] | None, n_words: int) -> int:
+    """Where a word stands, given as a string or as its column."""
+    if isinstance(word, int | np.integer):
+        if not 0 <= word < n_words:
+            raise UnknownWordError(f"There is no column {word}: the counts have {n_words:,} columns, from 0.")
+        return int(word)
+    if columns is None:
+        raise UnknownWordError(
+            f"{word!r} cannot be looked up, since fit was given no vocabulary. "
+            "Call fit(counts, vocabulary=words), or give the word's column."
+        )
+    if word not in columns:
+        nearest = difflib.get_close_matches(word, columns, n=5)
+        advice = f"Nearest: {', '.join(nearest)}." if nearest else "No word is spelt like it."
+        raise UnknownWordError(f"{word!r} is not among the {len(columns):,} words. {advice}")
+    return columns[word]
+
+
+def hint_from_documents(counts: sp.csr_array, metric: Array, word_mean: Array) -> WordHint:
+    """The words of a few documents, each document with the same say, seen from the corpus.
+
+    Words are compared in the metric of the frame, where a frequent word is as noisy as a rare one, so that the words
+    that set the documents apart from the corpus lead.
+    """
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+    if not lengths.any():
+        raise HintError("The documents of the hint hold no word of the vocabulary. Give documents with words.")
+    mean = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf))) / np.count_nonzero(lengths)
+    columns = np.flatnonzero(mean)
+    return WordHint(columns, (metric**2 * (mean - word_mean))[columns])

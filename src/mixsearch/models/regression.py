@@ -1,0 +1,166 @@
+"""Mixtures of linear regressions: y = ⟨x, μᵢ⟩ + bᵢ + noise, with x standard normal after its design is undone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from mixsearch.blocks import row_slices, sum_blocks
+from mixsearch.errors import RankError
+from mixsearch.linalg import frame_of_rank, top_eigenpairs
+from mixsearch.models.second_moment import Product, change, second_moment
+from mixsearch.types import Array, Frame, Hinted, Samples
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How the user's x becomes a standard normal one: x -> (x - center) L^(-T), with LL' the covariance."""
+
+    center: Array  # (d,)
+    factor: Array | None  # L, (d, d), lower triangular; None stands for the identity
+
+    def standardise(self, X: Samples) -> Samples:
+        """Rows with mean zero and identity covariance."""
+        if self.factor is None and not np.any(self.center):
+            return X
+        centered = X - self.center.astype(X.dtype)
+        if self.factor is None:
+            return centered
+        return scipy.linalg.solve_triangular(self.factor.astype(X.dtype), centered.T, lower=True).T
+
+    def coefficients(self, standardised: Array) -> Array:
+        """Coefficients for the user's x from those for the standardised one, (d,)."""
+        if self.factor is None:
+            return standardised
+        return np.asarray(scipy.linalg.solve_triangular(self.factor, standardised, lower=True, trans="T"))
+
+    def standardised(self, coefficients: Array) -> Array:
+        """The other way round: L' coefficients, (d,)."""
+        return coefficients if self.factor is None else self.factor.T @ coefficients
+
+
+def fit_design(X: Samples, design: str) -> Design:
+    """Read the mean and the covariance off the samples, or take x as standard normal already."""
+    d = X.shape[1]
+    if design == "standard":
+        return Design(np.zeros(d), None)
+    center = np.asarray(X.mean(axis=0), dtype=np.float64)
+    covariance = np.atleast_2d(np.cov(X, rowvar=False, bias=True, dtype=np.float64))
+    try:
+        factor = scipy.linalg.cholesky(covariance, lower=True)
+    except scipy.linalg.LinAlgError:
+        factor = np.zeros((d, d))
+    if np.diag(factor).min() <= 1e-7 * np.sqrt(np.diag(covariance).max()):
+        rank = np.linalg.matrix_rank(covariance, hermitian=True)
+        raise RankError(
+            f"The columns of X are linearly dependent: their covariance has rank {rank}, but {d} columns need rank {d}. "
+            "Drop the constant or repeated columns, give more samples, or pass design='standard'."
+        )
+    return Design(center, factor)
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionModel:
+    """All that a search among regressions needs."""
+
+    frame: Frame
+    design: Design
+    offset: float  # taken off y before anything else
+    mean: Array  # W'm, (k,)
+    intercepts: Array  # W'Σ αᵢbᵢμᵢ, (k,)
+    energies: Array  # W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ, (k,)
+    response: Array  # y - offset, (n,)
+    weight_function: Array  # f(y) = y³ - 3 E[y²] y, or y³ as the paper has it, (n,)
+    projected: Array  # Y = XW, (n, k)
+
+    def hinted(self, hint: Array) -> Hinted:
+        """The hinted moment of a hint given in the frame.
+
+        Notes
+        -----
+        6B = E[f(y)⟨x,v⟩xx'] - M v' - v M' - ⟨M, v⟩I with M = E[f(y) x]: the third Hermite tensor of x against f(y).
+        The paper has f(y) = y³. That tensor has expectation 0 against y itself, so any multiple of y may be taken off
+        to lower the variance; 3 E[y²] y is what makes f the third Hermite polynomial of y.
+        """
+        f, D = self.weight_function, self.frame.values
+        third = sum_blocks(partial(_third, self.projected, f, hint), row_slices(len(f)))
+        first = np.asarray(self.projected.T @ f.astype(self.projected.dtype), dtype=np.float64) / len(f)
+        spread = np.outer(first, hint / D)
+        matrix = third.total / len(f) - spread - spread.T - np.diag((first @ hint) / D)
+        return Hinted(matrix / 6, self.mean, hint)
+
+    def take(self, n_components: int) -> RegressionModel:
+        """The same fit with fewer components."""
+        k = n_components
+        return replace(
+            self,
+            frame=self.frame.take(k),
+            mean=self.mean[:k],
+            intercepts=self.intercepts[:k],
+            energies=self.energies[:k],
+            projected=self.projected[:, :k],
+        )
+
+
+def _third(Y: Array, f: Array, hint: Array, rows: slice) -> Product:
+    part = Y[rows].astype(np.float64, copy=False)
+    return Product((part * (f[rows] * (part @ hint))[:, None]).T @ part)
+
+
+def fit_regression(
+    X: Samples, y: Array, n_components: int, *, design: str, intercept: bool, noise: str, seed: int
+) -> RegressionModel:
+    """Find the signal space of a mixture of regressions and project the samples onto it.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, d)
+    y : array of shape (n,)
+    n_components : int
+        k, at most d.
+    design : {"covariance", "standard"}
+        Standardise X by its own mean and covariance, or take it as standard normal already.
+    intercept : bool
+        Take the mean off y, and estimate an intercept for each component.
+    noise : {"average", "paper"}
+        t2 = E[y²], or the smallest eigenvalue of E[y²xx'] as the paper has it.
+    seed : int
+        Of the eigen-solver's starting block, where the dimension is large.
+
+    Notes
+    -----
+    E[y²xx'] = 2A + t2 I with t2 = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²]. Intercepts enter no moment but through t2
+    and M, since all that is odd in x has expectation 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them back.
+    """
+    n, d = X.shape
+    plan = fit_design(X, design)
+    Z: Any = plan.standardise(X)
+    offset = float(y.mean()) if intercept else 0.0
+    t = np.asarray(y, dtype=np.float64) - offset
+    energy = float(np.mean(t**2))
+    second = change(second_moment(Z, t**2 / n), scale=0.5, metric=np.ones(d), diagonal=np.zeros(d), direction=np.zeros(d))
+    values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
+    level = energy / 2 if noise == "average" else -float(top_eigenpairs(-second, 1, seed=seed).values[0])
+    frame = frame_of_rank(values - level, vectors, n_components)
+    Y = frame.whiten(Z).astype(X.dtype, copy=False)
+    cube = t**3 if noise == "paper" else t**3 - 3 * energy * t
+
+    def averaged(weights: Array) -> Array:
+        return np.asarray(Y.T @ weights.astype(Y.dtype), dtype=np.float64) / n
+
+    return RegressionModel(
+        frame=frame,
+        design=plan,
+        offset=offset,
+        mean=averaged(t),
+        intercepts=averaged(t**2) / 2,
+        energies=averaged(t**3) / 3,
+        response=t,
+        weight_function=cube,
+        projected=Y,
+    )

@@ -1,0 +1,80 @@
+"""Mixtures of subspaces: x = UᵢUᵢ'y + noise with y standard normal, Uᵢ of shape (d, r), orthonormal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from mixsearch.blocks import row_slices, sum_blocks
+from mixsearch.linalg import frame_of_rank, top_eigenpairs
+from mixsearch.models.second_moment import Product, second_moment
+from mixsearch.types import Array, Frame, Hinted, Samples
+
+
+@dataclass(frozen=True, slots=True)
+class SubspaceModel:
+    """All that a search among subspaces needs. The frame has k r columns."""
+
+    frame: Frame
+    noise: float  # s2
+    projected: Array  # Y = XW, (n, k r)
+
+    def hinted(self, hints: Array) -> Hinted:
+        """The hinted moment of one or several points of the wanted subspace, given in the frame, (q, k r).
+
+        Notes
+        -----
+        For one point v, B = E[⟨x,v⟩²xx'] - s2 (v'Av) I - s2 |v|²A - s4 (|v|²I + 2vv') - 2 s2 (Avv' + vv'A). It is
+        linear in vv', so several points enter through the average H of their vv'. In the frame, with C = W'AHAW:
+        W'HW = C / DD', W'AHW = C / D, v'Av = tr C and |v|² = tr(C / D). The paper's theorem prints vv' once where the
+        fourth moment of the noise has 2vv'.
+        """
+        D, s2 = self.frame.values, self.noise
+        fourth = sum_blocks(partial(_fourth, self.projected, hints), row_slices(len(self.projected)))
+        C = hints.T @ hints / len(hints)
+        inverse = np.diag(1 / D)
+        norm = np.trace(C @ inverse)
+        crossed = C @ inverse
+        matrix = fourth.total / len(self.projected)
+        matrix -= s2 * np.trace(C) * inverse + s2 * norm * np.eye(len(D))
+        matrix -= s2**2 * (norm * inverse + 2 * inverse @ crossed)
+        matrix -= 2 * s2 * (crossed + crossed.T)
+        return Hinted(matrix, np.zeros(len(D)), hints.T)
+
+    def take(self, n_columns: int) -> SubspaceModel:
+        """The same fit with fewer subspaces."""
+        return replace(self, frame=self.frame.take(n_columns), projected=self.projected[:, :n_columns])
+
+
+def _fourth(Y: Array, hints: Array, rows: slice) -> Product:
+    part = Y[rows].astype(np.float64, copy=False)
+    energy = ((part @ hints.T) ** 2).mean(axis=1)
+    return Product((part * energy[:, None]).T @ part)
+
+
+def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> SubspaceModel:
+    """Find the span of all subspaces together and project the samples onto it.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, d)
+    n_columns : int
+        k r, the dimension of all subspaces together, below d.
+    noise : {"average", "paper"}
+        The noise level as the average of all d - k r noise eigenvalues, or as the largest of them.
+    seed : int
+        Of the eigen-solver's starting block, where the dimension is large.
+    """
+    n, d = X.shape
+    second = second_moment(X, np.full(n, 1 / n))
+    if noise == "paper":
+        values, vectors, _ = top_eigenpairs(second, n_columns + 1, seed=seed)
+        values, vectors, level = values[:-1], vectors[:, :-1], float(values[-1])
+    else:
+        values, vectors, _ = top_eigenpairs(second, n_columns, seed=seed)
+        energy = float(X.multiply(X).sum() if not isinstance(X, np.ndarray) else np.vdot(X, X)) / n
+        level = max(energy - float(values.sum()), 0.0) / (d - n_columns)
+    frame = frame_of_rank(values - level, vectors, n_columns)
+    return SubspaceModel(frame, level, frame.whiten(X).astype(X.dtype, copy=False))

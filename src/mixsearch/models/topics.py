@@ -1,0 +1,158 @@
+"""LDA topics: documents of words drawn from Σ θᵢμᵢ with θ Dirichlet(α₁..α_k), α₀ = Σ αᵢ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.linalg import count_above_noise, top_eigenpairs
+from mixsearch.models.second_moment import change, second_moment
+from mixsearch.types import Array, Frame, Hinted, WordHint
+
+
+@dataclass(frozen=True, slots=True)
+class TopicModel:
+    """All that a search among topics needs: the counts by document and by word, and the frame."""
+
+    frame: Frame
+    alpha0: float
+    mean: Array  # W'm, (k,)
+    word_mean: Array  # E[x1], (d,): the corpus as one distribution over words
+    by_document: sp.csr_array  # counts, (n, d)
+    by_word: sp.csc_array  # the same, column by column: a word finds its documents
+    lengths: Array  # (n,)
+    pair_weights: Array  # ωᵢ / (l(l-1)), (n,); ωᵢ / l² for the plug-in
+    triple_weights: Array  # ωᵢ / (l(l-1)(l-2)), (n,); ωᵢ / l³ for the plug-in
+    distinct: bool
+    projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
+
+    def hinted(self, hint: WordHint) -> Hinted:
+        """The hinted moment of a hint over words. Only documents that hold one of its words are touched.
+
+        Notes
+        -----
+        With T = E[⟨x3,v⟩x1x2'] and q = E[⟨x3,v⟩x1],
+        B = a₀(a₀+1)(a₀+2)/2 T - a₀(a₀+1)/2 (⟨m,v⟩ E[x1x2'] + q m' + m q') + ⟨m,v⟩ mm', and in the frame
+        E[x1x2'] becomes (I + W'm m'W) / (a₀(a₀+1)), since A becomes the identity.
+        """
+        a0, m = self.alpha0, self.mean
+        triple, pair = self._contracted(hint)
+        mass = a0 * float(self.word_mean[hint.columns] @ hint.values)
+        outer, crossed = np.outer(m, m), np.outer(pair, m)
+        matrix = a0 * (a0 + 1) * (a0 + 2) / 2 * triple
+        matrix -= a0 * (a0 + 1) / 2 * (crossed + crossed.T)
+        matrix += mass * outer - mass / 2 * (np.eye(len(m)) + outer)
+        return Hinted(matrix, m, self._project(hint))
+
+    def _contracted(self, hint: WordHint) -> tuple[Array, Array]:
+        """W'E[⟨x3,v⟩x1x2']W, (k, k), and W'E[⟨x3,v⟩x1], (k,), over three different words of a document.
+
+        A word is never counted with itself: with counts c, triples are
+        ⟨c,v⟩cc' - (c*v)c' - c(c*v)' - ⟨c,v⟩diag(c) + 2diag(c*v), and pairs cc' - diag(c).
+        """
+        held = self.by_word[:, hint.columns]
+        told = np.asarray(held @ hint.values)
+        rows = np.flatnonzero(told)
+        Y = self.projected[rows].astype(np.float64, copy=False)
+        by_triple, by_pair = self.triple_weights[rows], self.pair_weights[rows]
+        triple = (Y * (by_triple * told[rows])[:, None]).T @ Y
+        pair = Y.T @ (by_pair * told[rows])
+        if not self.distinct:
+            return triple, pair
+        words = self._whitener(hint.columns) * hint.values[:, None]
+        held = held[rows]
+        own = words.T @ np.asarray(held.T @ (Y * by_triple[:, None]))
+        repeated = self.by_document[rows].T @ (by_triple * told[rows])
+        triple -= own + own.T + self._diagonal(repeated)
+        triple += 2 * (words * np.asarray(held.T @ by_triple)[:, None]).T @ self._whitener(hint.columns)
+        return triple, pair - words.T @ np.asarray(held.T @ by_pair)
+
+    def _diagonal(self, weights: Array) -> Array:
+        """W'diag(weights)W, (k, k), from the words of weight only."""
+        words = np.flatnonzero(weights)
+        W = self._whitener(words if 2 * len(words) < len(weights) else slice(None))
+        return (W * weights[words if len(W) < len(weights) else slice(None), None]).T @ W
+
+    def _whitener(self, words: Array | slice) -> Array:
+        """Rows of W, (q, k)."""
+        scale = 1.0 if self.frame.metric is None else self.frame.metric[words, None]
+        return self.frame.basis[words] * scale / np.sqrt(self.frame.values)
+
+    def _project(self, hint: WordHint) -> Array:
+        """The hint in the frame, (k,)."""
+        plain = hint.values if self.frame.metric is None else hint.values / self.frame.metric[hint.columns]
+        return np.asarray(np.sqrt(self.frame.values) * (plain @ self.frame.basis[hint.columns]))
+
+    def take(self, n_components: int) -> TopicModel:
+        """The same fit with fewer topics."""
+        k = n_components
+        return replace(self, frame=self.frame.take(k), mean=self.mean[:k], projected=self.projected[:, :k])
+
+
+def fit_topics(
+    counts: sp.csr_array,
+    n_components: int,
+    *,
+    alpha0: float,
+    distinct: bool,
+    weights: str,
+    metric: float,
+    seed: int,
+) -> TopicModel:
+    """Find the signal space of the topics and project the documents onto it.
+
+    Parameters
+    ----------
+    counts : sparse array of shape (n, d)
+        Documents of at least three words (of any length for the plug-in).
+    n_components : int
+        k; fewer are fitted where A has fewer positive eigenvalues.
+    alpha0 : float
+        The sum of the Dirichlet parameters.
+    distinct : bool
+        Average over different words of a document; else the plug-in of the paper, which counts words with themselves.
+    weights : {"length", "uniform"}
+        The say of a document: in proportion to its length, or one each.
+    metric : float
+        Measure word w in units of its frequency to this power.
+    seed : int
+        Of the eigen-solver's starting block.
+    """
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+    say = lengths if weights == "length" else np.ones_like(lengths)
+    say = say / say.sum()
+    pair_weights = say / (lengths * (lengths - 1) if distinct else lengths**2)
+    triple_weights = pair_weights / (lengths - 2 if distinct else lengths)
+    word_mean = np.asarray(counts.T @ (say / lengths))
+    units = _units(word_mean, metric)
+    a0, repeated = alpha0, np.asarray(counts.T @ pair_weights)
+    second = change(
+        second_moment(counts, pair_weights),
+        scale=a0 * (a0 + 1),
+        metric=units,
+        diagonal=units**2 * repeated if distinct else np.zeros_like(units),
+        direction=a0 * units * word_mean,
+    )
+    values, vectors, _ = top_eigenpairs(second, min(n_components, counts.shape[1]), seed=seed)
+    k = max(count_above_noise(values), 1)
+    frame = Frame(vectors[:, :k], values[:k], units)
+    return TopicModel(
+        frame=frame,
+        alpha0=a0,
+        mean=frame.whiten(a0 * word_mean),
+        word_mean=word_mean,
+        by_document=counts,
+        by_word=counts.tocsc(),
+        lengths=lengths,
+        pair_weights=pair_weights,
+        triple_weights=triple_weights,
+        distinct=distinct,
+        projected=frame.whiten(counts).astype(counts.dtype, copy=False),
+    )
+
+
+def _units(word_mean: Array, metric: float) -> Array:
+    """The scale of each word, p^(-metric), with words that never occur left alone."""
+    return np.where(word_mean > 0, word_mean, 1.0) ** -metric

@@ -1,0 +1,230 @@
+"""The nouns that all layers share: moments, frames, hinted moments, candidates, components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from mixsearch.display import Card, plain_number
+
+Array = npt.NDArray[Any]
+Sparse = sp.csr_array[Any] | sp.csc_array[Any]
+Samples = Array | Sparse
+Matrix = Array | LinearOperator
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The moments of a mixture of any kind, as its user estimates them.
+
+    Parameters
+    ----------
+    mean : array of shape (d,)
+        m = Σ αᵢ μᵢ.
+    second : array or LinearOperator of shape (d, d)
+        A = Σ αᵢ μᵢ μᵢ', symmetric.
+    hinted : array or LinearOperator of shape (d, d)
+        B = Σ αᵢ ⟨μᵢ, v⟩ μᵢ μᵢ', symmetric.
+    hint : array of shape (d,), optional
+        v itself; only ``normaliser="hinted"`` needs it.
+    """
+
+    mean: Array
+    second: Matrix
+    hinted: Matrix
+    hint: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The signal space of a mixture, scaled so that the second moment becomes the identity.
+
+    With W = S V D^(-1/2), where V and D are the top eigenpairs of S A S, the identity W'AW = I holds. The metric S is
+    diagonal and leaves the theory untouched: it only decides in which units the noise of the features is compared.
+    """
+
+    basis: Array  # V, (d, k), orthonormal columns
+    values: Array  # D, (k,), falling
+    metric: Array | None = None  # diagonal of S, (d,); None stands for the identity
+
+    @property
+    def n_components(self) -> int:
+        """The dimension k of the signal space."""
+        return len(self.values)
+
+    def whiten(self, X: Samples) -> Array:
+        """Coordinates of the rows of X, (n, k): X W."""
+        if self.metric is None:
+            return np.asarray(X @ self.basis) / np.sqrt(self.values)
+        scaled = X.multiply(self.metric).tocsr() if sp.issparse(X) else X * self.metric
+        return np.asarray(scaled @ self.basis) / np.sqrt(self.values)
+
+    def unwhiten(self, points: Array) -> Array:
+        """The points of R^d with these coordinates, (d,) or (d, q): S^(-1) V D^(1/2) points."""
+        flat = (self.basis * np.sqrt(self.values)) @ points
+        return flat if self.metric is None else (flat.T / self.metric).T
+
+    def project_hint(self, v: Array) -> Array:
+        """The hint as a function of whitened coordinates, (k,): ⟨x, v⟩ = ⟨W'x, c⟩ for every x of the signal space."""
+        plain = v if self.metric is None else v / self.metric
+        return np.asarray(np.sqrt(self.values) * (plain @ self.basis))
+
+    def take(self, n_components: int) -> Frame:
+        """The frame of the first components only. Frames are nested: no new fit is needed."""
+        return replace(self, basis=self.basis[:, :n_components], values=self.values[:n_components])
+
+
+class WordHint(NamedTuple):
+    """A hint v over the words of a vocabulary, kept to the words that it mentions."""
+
+    columns: Array  # (q,)
+    values: Array  # (q,)
+
+
+@dataclass(frozen=True, slots=True)
+class Hinted:
+    """What one hint adds to a frame."""
+
+    matrix: Array  # R = W'BW, (k, k)
+    mean: Array  # W'm, (k,)
+    hint: Array  # c = W'Av, (k,): the hint in the frame; one column each for several points, (k, q)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """All components as one hint shows them, in the order of preference: the chosen one first."""
+
+    points: Array  # columns W'μᵢ, (k, q); q = k but where a method finds one component only
+    weights: Array  # αᵢ, (k,)
+    scores: Array  # ⟨μᵢ, v⟩, (k,)
+    preference: Array  # what put them in order, (k,), falling
+
+    @property
+    def shares(self) -> Array:
+        """αᵢ⟨μᵢ, v⟩² as parts of their sum v'Av, (k,): how much of the hint each component accounts for."""
+        parts = self.weights * self.scores**2
+        total = parts.sum()
+        return parts / total if total > 0 else parts
+
+    def separation(self, rank: int) -> float:
+        """By what factor this candidate leads the best other one (below 1: falls behind it)."""
+        if len(self.preference) == 1:
+            return float("inf")
+        mine = float(self.preference[rank])
+        best_other = float(self.preference[0 if rank else 1])
+        return _lead(mine, best_other)
+
+
+def _lead(mine: float, other: float) -> float:
+    """The factor between two preferences, above 1 where mine is larger, also where both are negative."""
+    if mine > 0 and other > 0:
+        return mine / other
+    if mine < 0 and other < 0:
+        return other / mine
+    return float("inf") if mine > other else 0.0
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Component:
+    """One component of a mixture, found from a hint, with the others that the hint could mean.
+
+    Attributes
+    ----------
+    center : array of shape (d,)
+        The component's parameter μ.
+    weight : float
+        Its share α of the mixture.
+    separation : float
+        The factor by which it leads the runner-up under the hint: 1 + δ of the paper. Near 1, the hint does not single
+        out a component.
+    score : float
+        ⟨μ, v⟩, what the hint makes of this component.
+    scores : array of shape (k,)
+        The scores of all components, this hint's order.
+    share : float
+        The part of the hint that the component accounts for, α⟨μ, v⟩² / v'Av.
+    alternatives : tuple of Component
+        The other components, likeliest first. They are rough where the hint does not tell them apart.
+    """
+
+    frame: Frame
+    candidates: Candidates
+    rank: int = 0
+
+    @cached_property
+    def center(self) -> Array:
+        """The component's parameter μ, (d,)."""
+        return self.frame.unwhiten(self.point)
+
+    @property
+    def point(self) -> Array:
+        """The center in the coordinates of the frame, (k,)."""
+        return np.asarray(self.candidates.points[:, self.rank])
+
+    @property
+    def weight(self) -> float:
+        """The component's share of the mixture."""
+        return float(self.candidates.weights[self.rank])
+
+    @property
+    def score(self) -> float:
+        """What the hint makes of this component, ⟨μ, v⟩."""
+        return float(self.candidates.scores[self.rank])
+
+    @property
+    def scores(self) -> Array:
+        """The scores of all components, (k,), in this hint's order of preference."""
+        return self.candidates.scores
+
+    @property
+    def share(self) -> float:
+        """The part of the hint that this component accounts for."""
+        return float(self.candidates.shares[self.rank])
+
+    @property
+    def separation(self) -> float:
+        """By what factor the component leads the best other one."""
+        return self.candidates.separation(self.rank)
+
+    @property
+    def alternatives(self) -> tuple[Self, ...]:
+        """The other components, likeliest first."""
+        ranks = range(self.candidates.points.shape[1])
+        return tuple(replace(self, rank=rank) for rank in ranks if rank != self.rank)
+
+    def _card(self) -> Card:
+        """What `repr` and the notebook show."""
+        return Card(
+            title=f"{type(self).__name__} of {len(self.scores)}",
+            facts=[
+                ("weight", plain_number(self.weight)),
+                ("separation", plain_number(self.separation)),
+                ("share of the hint", plain_number(self.share)),
+                ("center", _glance(self.center)),
+            ],
+            bars=_score_bars(self.candidates),
+            bars_title="score of each component under the hint",
+        )
+
+    def __repr__(self) -> str:
+        return self._card().text()
+
+    def _repr_html_(self) -> str:
+        return self._card().html()
+
+
+def _glance(center: Array) -> str:
+    first = ", ".join(plain_number(float(x)) for x in center[:4])
+    more = ", ..." if len(center) > 4 else ""
+    return f"[{first}{more}] ({len(center):,} features)"
+
+
+def _score_bars(candidates: Candidates) -> list[tuple[str, float]]:
+    names = ["found"] + [f"alternative {i}" for i in range(1, len(candidates.scores))]
+    return list(zip(names, candidates.scores.tolist(), strict=True))[:8]
