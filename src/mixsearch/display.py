@@ -47,8 +47,7 @@ class Card:
         )
         bars = "".join(
             f"<tr><td style='text-align:left'>{escape(name)}</td><td>{plain_number(value)}</td>"
-            f"<td style='text-align:left'><div style='background:#4c78a8;height:0.8em;width:{160 * length:.0f}px'></div>"
-            "</td></tr>"
+            f"<td><div style='background:#4c78a8;height:0.8em;width:{160 * length:.0f}px'></div></td></tr>"
             for (name, value), length in zip(self.bars, self._lengths(), strict=True)
         )
         chart = f"<p><em>{escape(self.bars_title)}</em></p><table>{bars}</table>" if self.bars else ""

@@ -61,7 +61,9 @@ def hint_from_words(
     A word of weight 1 enters with one over its frequency in the corpus: ⟨μᵢ, v⟩ then is how many times likelier than in
     the corpus it is in topic i, and a rare word has the same say as a frequent one.
     """
-    weights = words if isinstance(words, Mapping) else dict.fromkeys([words] if isinstance(words, str | int) else words, 1.0)
+    weights = (
+        words if isinstance(words, Mapping) else dict.fromkeys([words] if isinstance(words, str | int) else words, 1.0)
+    )
     if not weights:
         raise HintError("The list of words is empty. Give at least one word.")
     found = np.array([_column(word, columns, len(word_mean)) for word in weights], dtype=np.intp)
@@ -70,6 +72,10 @@ def hint_from_words(
         raise HintError(f"The weights of the words must be finite and not all zero; found {values.tolist()}.")
     _refuse_unseen(list(weights), word_mean[found])
     return WordHint(found, values / word_mean[found])
+
+
+def _listed(words: str | int | Iterable[str | int]) -> Iterable[str | int]:
+    return [words] if isinstance(words, str | int) else words
 
 
 def _refuse_unseen(words: Sequence[str | int], frequencies: Array) -> None:

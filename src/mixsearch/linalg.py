@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch.errors import RankError
 from mixsearch.types import Array, Frame, Matrix
@@ -61,27 +61,55 @@ def _block_lanczos(
     Holds A Q = Q T + P C E' throughout, with Q the basis, T = Q'AQ, P the next block and E the last block of the
     identity; so the residual of the Ritz pair (θ, Q s) is |C E's| and costs nothing.
     """
+    d, kept = A.shape[0], 2 * block
     rng = np.random.default_rng(seed)
-    P, _ = np.linalg.qr(rng.standard_normal((A.shape[0], block)).astype(A.dtype))
-    Q, T = P[:, :0], np.zeros((0, 0))
-    for n_applications in range(1, max_applications + 1):
-        image = np.asarray(A @ P)
-        Q = np.hstack([Q, P])
+    space = np.empty((d, min(KEPT_BLOCKS * block, d)), dtype=A.dtype, order="F")
+    P, _ = np.linalg.qr(rng.standard_normal((d, block)).astype(A.dtype))
+    T, size, n_applications = np.zeros((0, 0)), 0, 0
+    while n_applications < max_applications:
+        n_applications += 1
+        space[:, size : size + block] = P
+        size += block
+        Q, image = space[:, :size], np.asarray(A @ P)
         coupling = Q.T @ image
         T = np.block([[T, coupling[:-block]], [coupling[:-block].T, coupling[-block:]]])
         theta, S = np.linalg.eigh((T + T.T) / 2)
-        theta, S = theta[::-1], S[:, ::-1]
-        rest = image - Q @ coupling
-        rest -= Q @ (Q.T @ rest)  # twice is enough to stay orthogonal
-        P, C = np.linalg.qr(rest)
+        theta, S = theta[::-1][:kept], S[:, ::-1][:, :kept].astype(A.dtype)
+        P, C = _orthonormal_beside(Q, image - Q @ coupling)
         residuals = np.linalg.norm(C @ S[-block:, :n_pairs], axis=0)
-        converged = bool(np.all(residuals <= tolerance * np.abs(theta[:n_pairs])))
-        full = Q.shape[1] + block > A.shape[0]
-        if converged or full or n_applications == max_applications:
+        if np.all(residuals <= tolerance * np.abs(theta[:n_pairs])) or size + block > d:
             break
-        if Q.shape[1] >= KEPT_BLOCKS * block:
-            Q, T = Q @ S[:, : 2 * block].astype(Q.dtype), np.diag(theta[: 2 * block])
-    return Eigenpairs(theta[:n_pairs], orient(Q @ S[:, :n_pairs].astype(Q.dtype)), n_applications)
+        if size + block > space.shape[1]:
+            space[:, :kept] = Q @ S
+            T, size = np.diag(theta), kept
+    return Eigenpairs(theta[:n_pairs], orient(space[:, :size] @ S[:, :n_pairs]), n_applications)
+
+
+def _orthonormal_beside(Q: Array, block: Array) -> tuple[Array, Array]:
+    """P and C with block = P C, P orthonormal and orthogonal to Q, which the block is but for rounding.
+
+    Rounding is all that is left of a direction that converged: then the block is orthogonalised once more.
+    """
+    P, C = _orthonormalise(block)
+    sizes = np.abs(np.diag(C))
+    if sizes.min() > 1e-5 * sizes.max():
+        return P, C
+    P, again = _orthonormalise(P - Q @ (Q.T @ P))
+    return P, again @ C
+
+
+def _orthonormalise(block: Array) -> tuple[Array, Array]:
+    """Q and R of a tall block: by Cholesky, three times faster than Householder, where the block allows it."""
+    try:
+        R = scipy.linalg.cholesky(block.T @ block, overwrite_a=True)
+    except scipy.linalg.LinAlgError:
+        return np.linalg.qr(block)
+    return scipy.linalg.solve_triangular(R, block.T, trans="T", overwrite_b=True, check_finite=False).T, R
+
+
+def as_operator(matrix: Matrix) -> LinearOperator:
+    """An array or an operator as an operator."""
+    return matrix if isinstance(matrix, LinearOperator) else aslinearoperator(matrix)
 
 
 def orient(vectors: Array) -> Array:
@@ -113,4 +141,4 @@ def project_to_simplex(point: Array) -> Array:
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(point) + 1)
     last = np.flatnonzero(falling > excess)[-1]
-    return np.maximum(point - excess[last], 0)
+    return np.asarray(np.maximum(point - excess[last], 0))

@@ -110,7 +110,7 @@ class Candidates:
         """αᵢ⟨μᵢ, v⟩² as parts of their sum v'Av, (k,): how much of the hint each component accounts for."""
         parts = self.weights * self.scores**2
         total = parts.sum()
-        return parts / total if total > 0 else parts
+        return np.asarray(parts / total if total > 0 else parts)
 
     def separation(self, rank: int) -> float:
         """By what factor this candidate leads the best other one (below 1: falls behind it)."""

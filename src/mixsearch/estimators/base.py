@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
 from typing import Any, Self
@@ -29,10 +29,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     random_state: Any
     model_: Any
     n_features_in_: int
-
-    @abstractmethod
-    def search(self, hint: Any = None, **options: Any) -> Any:
-        """Find the component that a hint means."""
+    search: Callable[..., Any]
 
     def search_many(self, hints: Iterable[Any], *, n_jobs: int | None = -1, **options: Any) -> list[Any]:
         """Find a component for each of several hints, in parallel threads; the answers keep the order of the hints.
@@ -118,6 +115,8 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 class SemiSupervised(BaseSearch):
     """A search whose `fit` takes the few known members as labels: 1 for those, -1 for the others."""
+
+    component_: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the mixture; with labels, also find the component of the known members.

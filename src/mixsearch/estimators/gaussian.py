@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from mixsearch.display import Card, plain_number
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_samples, require_whole
 from mixsearch.estimators.posterior import check_samples, log_normal, posterior, within_unit
-from mixsearch.extraction import Extraction, extract, warn_if_weak
+from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_examples, require_one
 from mixsearch.models import GaussianModel, fit_gaussian
 from mixsearch.types import Array, Component, Samples
@@ -119,8 +119,8 @@ class GaussianSearch(SemiSupervised):
         samples = self._checked(X, reset=True)
         require_whole("n_components", self.n_components)
         require_choice("noise", self.noise, ("average", "paper"))
-        n, d = samples.shape
-        require_room(samples, self.n_components, d, "Gaussians, since their centers must be linearly independent")
+        limit = samples.shape[1]
+        require_room(samples, self.n_components, limit, "Gaussians, since their centers must be linearly independent")
         require_samples(samples, self.n_components + 1, f"{self.n_components} components and their noise")
         self.mean_ = np.asarray(samples.mean(axis=0), dtype=np.float64).ravel()
         self.model_ = fit_gaussian(samples, self.n_components, noise=self.noise, seed=self._seed())
@@ -133,11 +133,7 @@ class GaussianSearch(SemiSupervised):
         *,
         examples: Any = None,
         n_components: int | None = None,
-        method: str = "whitening",
-        choose: str = "largest",
-        normaliser: str = "mean",
-        rule: str = "psd",
-        threshold: float = 0.05,
+        **extraction: Unpack[ExtractionOptions],
     ) -> GaussianComponent:
         """Find the component that a hint means.
 
@@ -149,10 +145,10 @@ class GaussianSearch(SemiSupervised):
             A few samples of the component; their mean, seen from the mean of all samples, is the hint.
         n_components : int, optional
             Use the first j of the fitted components only.
-        method, choose, normaliser, rule, threshold
-            How the component is extracted; see `Extraction`.
+        **extraction
+            How the component is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`.
         """
-        how = Extraction(method, choose, normaliser, rule, threshold)
+        how = Extraction(**extraction)
         model = self._model(n_components)
         if require_one({"hint": hint, "examples": examples}) == "examples":
             v = hint_from_examples(self._checked(examples, reset=False), self.mean_)
@@ -167,4 +163,4 @@ class GaussianSearch(SemiSupervised):
         return self.search(examples=members)
 
     def _whiten(self, X: Samples) -> Array:
-        return self.model_.frame.whiten(X).astype(X.dtype, copy=False)
+        return np.asarray(self.model_.frame.whiten(X), dtype=X.dtype)

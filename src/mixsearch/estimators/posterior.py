@@ -10,7 +10,6 @@ from scipy.special import expit, logit
 from sklearn.utils.validation import check_array
 
 from mixsearch.errors import SearchError
-
 from mixsearch.types import Array, Samples
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ from mixsearch.display import Card, plain_number
 from mixsearch.errors import HintError, SearchError
 from mixsearch.estimators.base import FLOATS, BaseSearch, require_choice, require_room, require_samples, require_whole
 from mixsearch.estimators.posterior import check_samples, posterior, within_unit
-from mixsearch.extraction import Extraction, extract, warn_if_weak
+from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_responses, require_one
 from mixsearch.models import RegressionModel, fit_regression
 from mixsearch.types import Array, Component, Samples
@@ -183,7 +183,7 @@ class RegressionSearch(BaseSearch):
         require_choice("noise", self.noise, ("average", "paper"))
         if sp.issparse(X) and self.design == "covariance":
             raise TypeError(
-                "Sparse X needs design='standard', since its covariance is a dense matrix. Pass X.toarray() where it fits."
+                "Sparse X needs design='standard', since its covariance is dense. Pass X.toarray() where it fits."
             )
         d = X.shape[1]
         require_room(X, self.n_components, d, "regressions, since their coefficients must be linearly independent")
@@ -196,11 +196,7 @@ class RegressionSearch(BaseSearch):
         *,
         examples: tuple[Any, Any] | None = None,
         n_components: int | None = None,
-        method: str = "whitening",
-        choose: str = "largest",
-        normaliser: str = "mean",
-        rule: str = "psd",
-        threshold: float = 0.05,
+        **extraction: Unpack[ExtractionOptions],
     ) -> RegressionComponent:
         """Find the regression that a hint means.
 
@@ -212,10 +208,10 @@ class RegressionSearch(BaseSearch):
             A few samples of the regression; the mean of y x is the hint.
         n_components : int, optional
             Use the first j of the fitted components only.
-        method, choose, normaliser, rule, threshold
-            How the component is extracted; see `Extraction`.
+        **extraction
+            How the component is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`.
         """
-        how = Extraction(method, choose, normaliser, rule, threshold)
+        how = Extraction(**extraction)
         model = self._model(n_components)
         if require_one({"hint": hint, "examples": examples}) == "examples":
             v = self._hint_from_examples(examples)
@@ -240,7 +236,7 @@ class RegressionSearch(BaseSearch):
     def _whiten(self, X: Samples) -> Array:
         if sp.issparse(X) and self.design == "covariance":
             raise SearchError("Sparse X needs design='standard'. Pass X.toarray() where it fits.")
-        return self.model_.frame.whiten(self.model_.design.standardise(X)).astype(X.dtype, copy=False)
+        return np.asarray(self.model_.frame.whiten(self.model_.design.standardise(X)), dtype=X.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -178,7 +178,10 @@ class SubspaceSearch(SemiSupervised):
         columns = self.n_components * self.dim
         limit = samples.shape[1] - 1
         require_room(
-            samples, columns, limit, "dimensions for all subspaces together, since one at least must be left to the noise"
+            samples,
+            columns,
+            limit,
+            "dimensions for all subspaces together, since one must be left to the noise",
         )
         require_samples(samples, columns + 1, f"{self.n_components} subspaces of dimension {self.dim}")
         self.model_ = fit_subspace(samples, columns, noise=self.noise, seed=self._seed())
@@ -221,4 +224,4 @@ class SubspaceSearch(SemiSupervised):
         return self.search(examples=members)
 
     def _whiten(self, X: Samples) -> Array:
-        return self.model_.frame.whiten(X).astype(X.dtype, copy=False)
+        return np.asarray(self.model_.frame.whiten(X), dtype=X.dtype)

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.sparse.linalg import aslinearoperator
 
 from mixsearch.errors import HintError
 from mixsearch.extraction.whitening import extract_by_whitening, refuse_no_mass
-from mixsearch.linalg import top_eigenpairs
+from mixsearch.linalg import as_operator, top_eigenpairs
 from mixsearch.types import Array, Candidates, Frame, Hinted, Matrix, Moments
 
 
@@ -116,11 +115,11 @@ def cancel_without_projection(
     The component need not lie in the signal space; it comes with a frame of its own, and with no alternatives.
     """
     rate, signed = _signed_rate(hinted, frame, how or CancellationRule())
-    A, B = aslinearoperator(moments.second), aslinearoperator(moments.hinted)
+    A, B = as_operator(moments.second), as_operator(moments.hinted)
     Z = A - rate * B
     # Singular vectors of a symmetric Z are the eigenvectors of Z², so that no d x d array is needed.
     rest = top_eigenpairs(Z @ Z, frame.n_components - 1).vectors
-    mean, second = (moments.mean, A) if normaliser == "mean" else (A @ moments.hint, B)
+    mean, second = (moments.mean, A) if moments.hint is None or normaliser == "mean" else (A @ moments.hint, B)
     basis, coefficients, mass = _missing_component(rest, mean, second)
     weight = mass if normaliser == "mean" else mass * rate
     refuse_no_mass(weight, float(hinted.mean @ hinted.mean))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -23,6 +24,16 @@ _CHOICES = {
     "normaliser": ("mean", "hinted"),
     "rule": ("psd", "threshold", "nuclear"),
 }
+
+
+class ExtractionOptions(TypedDict, total=False):
+    """The keyword arguments of `Extraction`, as every `search` takes them."""
+
+    method: Literal["whitening", "cancellation"]
+    choose: Literal["largest", "share"]
+    normaliser: Literal["mean", "hinted"]
+    rule: Literal["psd", "threshold", "nuclear"]
+    threshold: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +86,9 @@ def search_moments(
     moments: Moments,
     n_components: int,
     *,
-    method: str = "whitening",
-    choose: str = "largest",
-    normaliser: str = "mean",
-    rule: str = "psd",
-    threshold: float = 0.05,
     projected: bool = True,
     random_state: int = 0,
+    **extraction: Unpack[ExtractionOptions],
 ) -> Component:
     """Find the component that a hint means, from the moments of any mixture.
 
@@ -91,20 +98,13 @@ def search_moments(
         m, A and B; A and B as symmetric arrays or as linear operators.
     n_components : int
         k, the rank of A.
-    method : {"whitening", "cancellation"}
-        Algorithm 1 or Algorithm 2 of the paper.
-    choose : {"largest", "share"}
-        With whitening: the component of the largest score ⟨μᵢ, v⟩, or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
-    normaliser : {"mean", "hinted"}
-        What tells the weight: (m, A), or (Av, B), for which `moments.hint` must be there.
-    rule : {"psd", "threshold", "nuclear"}
-        With cancellation: how λ is found; see `CancellationRule`.
-    threshold : float
-        For ``rule="threshold"``, as a part of the k-th singular value of A.
     projected : bool
         With cancellation: cancel inside the signal space, or as printed in the paper.
     random_state : int
         Seed of the eigen-solver where A is an operator.
+    **extraction
+        How the component is read off the moments: ``method="cancellation"`` and so on, the fields of `Extraction`.
+        ``normaliser="hinted"`` needs `moments.hint`.
 
     Returns
     -------
@@ -132,9 +132,9 @@ def search_moments(
     >>> round(found.weight, 6), round(found.separation, 6)
     (0.3, 2.0)
     """
-    how = Extraction(method, choose, normaliser, rule, threshold)
-    _check_moments(moments, n_components, needs_hint=normaliser == "hinted")
-    if method == "whitening" and not projected:
+    how = Extraction(**extraction)
+    _check_moments(moments, n_components, needs_hint=how.normaliser == "hinted")
+    if how.method == "whitening" and not projected:
         raise SearchError("projected=False needs method='cancellation': whitening lives in the signal space.")
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
     frame = frame_of_rank(values, vectors, n_components)
@@ -143,7 +143,7 @@ def search_moments(
         candidates = extract(hinted, frame, how)
     else:
         frame, candidates = cancel_without_projection(
-            moments, hinted, frame, how=how.cancellation, normaliser=normaliser
+            moments, hinted, frame, how=how.cancellation, normaliser=how.normaliser
         )
     found = Component(frame, candidates)
     warn_if_weak(found.separation)

@@ -1,4 +1,4 @@
-"""Samples -> frame, and (frame, hint) -> hinted moments: one file per family of mixtures. Knows nothing of extraction."""
+"""Samples -> frame, and (frame, hint) -> hinted moments: one file per family. Knows nothing of extraction."""
 
 from mixsearch.models.gaussian import GaussianModel, fit_gaussian
 from mixsearch.models.regression import RegressionModel, fit_regression

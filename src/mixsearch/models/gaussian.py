@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from mixsearch.blocks import row_slices, sum_blocks
 from mixsearch.linalg import frame_of_rank, top_eigenpairs
-from mixsearch.models.second_moment import Product, change, second_moment
+from mixsearch.models.second_moment import Product, change, cores_for, second_moment
 from mixsearch.types import Array, Frame, Hinted, Matrix, Samples
 
 
@@ -79,7 +79,8 @@ def fit_gaussian(X: Samples, n_components: int, *, noise: str, seed: int) -> Gau
     n = X.shape[0]
     mean = np.asarray(X.mean(axis=0), dtype=np.float64)
     second = second_moment(X, np.full(n, 1 / n))
-    values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
+    with cores_for(X):
+        values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
     raw = np.asarray(X @ vectors.astype(X.dtype, copy=False))
     if noise == "paper":
         level = _noise_of_one_eigenvector(X, mean, second, n_components, seed)
@@ -104,7 +105,7 @@ def _noise_of_whole_space(X: Samples, mean: Array, values: Array, vectors: Array
     """
     k = len(values)
     inside = vectors.T @ mean
-    spread, axes = np.linalg.eigh(np.diag(values) - np.outer(inside, inside))
+    _, axes = np.linalg.eigh(np.diag(values) - np.outer(inside, inside))
     signal = (raw - inside.astype(raw.dtype)) @ axes[:, 1:].astype(raw.dtype)
     outside = _squared_distance(X, mean) - np.einsum("ij,ij->i", signal, signal, dtype=np.float64)
     energy = np.maximum(outside, 0) / (X.shape[1] - k + 1)
@@ -124,6 +125,6 @@ def _squared_distance(X: Samples, point: Array) -> Array:
     """|xᵢ - point|², (n,), block by block."""
     if sp.issparse(X):
         squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)
-        return squares - 2 * np.asarray(X @ point) + point @ point
+        return np.asarray(squares - 2 * (X @ point) + point @ point)
     parts = (X[rows] - point.astype(X.dtype) for rows in row_slices(X.shape[0]))
-    return np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts]).astype(np.float64)
+    return np.asarray(np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts]), dtype=np.float64)

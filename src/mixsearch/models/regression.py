@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from mixsearch.blocks import row_slices, sum_blocks
 from mixsearch.errors import RankError
 from mixsearch.linalg import frame_of_rank, top_eigenpairs
-from mixsearch.models.second_moment import Product, change, second_moment
+from mixsearch.models.second_moment import Product, cores_for, second_moment
 from mixsearch.types import Array, Frame, Hinted, Samples
 
 
@@ -28,10 +27,10 @@ class Design:
         """Rows with mean zero and identity covariance."""
         if self.factor is None and not np.any(self.center):
             return X
-        centered = X - self.center.astype(X.dtype)
+        centered = np.asarray(X - self.center.astype(X.dtype))
         if self.factor is None:
             return centered
-        return scipy.linalg.solve_triangular(self.factor.astype(X.dtype), centered.T, lower=True).T
+        return np.asarray(scipy.linalg.solve_triangular(self.factor.astype(X.dtype), centered.T, lower=True).T)
 
     def coefficients(self, standardised: Array) -> Array:
         """Coefficients for the user's x from those for the standardised one, (d,)."""
@@ -50,7 +49,7 @@ def fit_design(X: Samples, design: str) -> Design:
     if design == "standard":
         return Design(np.zeros(d), None)
     center = np.asarray(X.mean(axis=0), dtype=np.float64)
-    covariance = np.atleast_2d(np.cov(X, rowvar=False, bias=True, dtype=np.float64))
+    covariance = np.atleast_2d(np.cov(np.asarray(X), rowvar=False, bias=True, dtype=np.float64))
     try:
         factor = scipy.linalg.cholesky(covariance, lower=True)
     except scipy.linalg.LinAlgError:
@@ -58,7 +57,7 @@ def fit_design(X: Samples, design: str) -> Design:
     if np.diag(factor).min() <= 1e-7 * np.sqrt(np.diag(covariance).max()):
         rank = np.linalg.matrix_rank(covariance, hermitian=True)
         raise RankError(
-            f"The columns of X are linearly dependent: their covariance has rank {rank}, but {d} columns need rank {d}. "
+            f"The columns of X are linearly dependent: their covariance has rank {rank}, but {d} columns need {d}. "
             "Drop the constant or repeated columns, give more samples, or pass design='standard'."
         )
     return Design(center, factor)
@@ -137,21 +136,22 @@ def fit_regression(
     E[y²xx'] = 2A + t2 I with t2 = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²]. Intercepts enter no moment but through t2
     and M, since all that is odd in x has expectation 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them back.
     """
-    n, d = X.shape
+    n = X.shape[0]
     plan = fit_design(X, design)
     Z: Any = plan.standardise(X)
     offset = float(y.mean()) if intercept else 0.0
     t = np.asarray(y, dtype=np.float64) - offset
     energy = float(np.mean(t**2))
-    second = change(second_moment(Z, t**2 / n), scale=0.5, metric=np.ones(d), diagonal=np.zeros(d), direction=np.zeros(d))
-    values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
-    level = energy / 2 if noise == "average" else -float(top_eigenpairs(-second, 1, seed=seed).values[0])
+    second = second_moment(Z, t**2 / (2 * n))
+    with cores_for(Z):
+        values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
+        level = energy / 2 if noise == "average" else -float(top_eigenpairs(-second, 1, seed=seed).values[0])
     frame = frame_of_rank(values - level, vectors, n_components)
     Y = frame.whiten(Z).astype(X.dtype, copy=False)
     cube = t**3 if noise == "paper" else t**3 - 3 * energy * t
 
     def averaged(weights: Array) -> Array:
-        return np.asarray(Y.T @ weights.astype(Y.dtype), dtype=np.float64) / n
+        return np.asarray(Y.T @ weights.astype(Y.dtype) / n, dtype=np.float64)
 
     return RegressionModel(
         frame=frame,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
+from threadpoolctl import threadpool_limits
 
 from mixsearch.blocks import row_slices, sum_blocks
 from mixsearch.types import Array, Matrix, Samples
@@ -35,7 +38,7 @@ def second_moment(X: Samples, weights: Array) -> Matrix:
     """
     n, d = X.shape
     if d > (SPARSE_LIMIT if sp.issparse(X) else min(DENSE_LIMIT, max(n, SPARSE_LIMIT))):
-        return WeightedGram(X, weights)
+        return _as_operator(X, weights)
     return sum_blocks(partial(_gram, X, weights), row_slices(n)).total
 
 
@@ -48,61 +51,44 @@ def _gram(X: Samples, weights: Array, rows: slice) -> Product:
     return Product((scaled.T @ scaled).astype(np.float64))
 
 
-class WeightedGram(LinearOperator):
+def _as_operator(X: Samples, weights: Array) -> LinearOperator:
     """Q -> Σ wᵢ xᵢ(xᵢ'Q): one pass over the samples for a whole block of vectors."""
-
-    def __init__(self, X: Samples, weights: Array) -> None:
-        super().__init__(np.dtype(X.dtype), (X.shape[1], X.shape[1]))
-        self._X, self._weights = X, weights.astype(X.dtype)
-        # BLAS already runs on all cores; the sparse product does not.
-        self._n_threads = (os.cpu_count() or 1) if sp.issparse(X) else 1
-
-    def _matmat(self, Q: Array) -> Array:
-        n = self._X.shape[0]
-        size = -(-n // self._n_threads) if self._n_threads > 1 else n
-        return sum_blocks(partial(self._apply, Q), row_slices(n, size), self._n_threads).total
-
-    def _apply(self, Q: Array, rows: slice) -> Product:
-        part = self._X[rows]
-        return Product(np.asarray(part.T @ (self._weights[rows, None] * (part @ Q))))
-
-    def _matvec(self, q: Array) -> Array:
-        return self._matmat(q.reshape(-1, 1)).ravel()
-
-    def _adjoint(self) -> WeightedGram:
-        return self
+    # BLAS already runs on all cores; the sparse product does not, so it gets a block of rows for each.
+    n_threads = (os.cpu_count() or 1) if sp.issparse(X) else 1
+    slices = row_slices(X.shape[0], -(-X.shape[0] // n_threads))
+    blocks = [(X[rows], weights[rows, None].astype(X.dtype)) for rows in slices]
+    return _symmetric(
+        X.shape[1], X.dtype, lambda Q: sum_blocks(partial(_apply, np.ascontiguousarray(Q)), blocks, n_threads).total
+    )
 
 
-class Changed(LinearOperator):
-    """A symmetric operator, rescaled on both sides, with a diagonal taken off and a rank-one term taken off.
+def _apply(Q: Array, block: tuple[Samples, Array]) -> Product:
+    X, weights = block
+    image = np.asarray(X @ Q)
+    image *= weights
+    return Product(np.asarray(X.T @ image))
 
-    scale (S A S - diag(diagonal)) - direction direction', with S diagonal: all that the models do to a plain
-    second moment.
-    """
 
-    def __init__(self, base: Matrix, *, scale: float, metric: Array, diagonal: Array, direction: Array) -> None:
-        super().__init__(np.dtype(base.dtype), base.shape)
-        self._base, self._scale = base, scale
-        self._metric, self._diagonal, self._direction = (
-            part[:, None].astype(base.dtype) for part in (metric, diagonal, direction)
-        )
+def _symmetric(d: int, dtype: Any, apply: Callable[[Array], Array]) -> LinearOperator:
+    """A symmetric operator from what it does to a block of vectors."""
 
-    def _matmat(self, Q: Array) -> Array:
-        image: Any = self._metric * (self._base @ (self._metric * Q))
-        image -= self._diagonal * Q
-        image *= self._scale
-        image -= self._direction * (self._direction.T @ Q)
-        return np.asarray(image)
+    def apply_to_one(q: Array) -> Array:
+        return apply(q.reshape(-1, 1)).ravel()
 
-    def _matvec(self, q: Array) -> Array:
-        return self._matmat(q.reshape(-1, 1)).ravel()
-
-    def _adjoint(self) -> Changed:
-        return self
+    return LinearOperator((d, d), matvec=apply_to_one, rmatvec=apply_to_one, matmat=apply, rmatmat=apply, dtype=dtype)
 
 
 def change(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direction: Array) -> Matrix:
-    """The same for an array or an operator: scale (S A S - diag(diagonal)) - direction direction'."""
+    """Scale (S A S - diag(diagonal)) - direction direction', with S = diag(metric), for an array or an operator."""
     if isinstance(base, LinearOperator):
-        return Changed(base, scale=scale, metric=metric, diagonal=diagonal, direction=direction)
-    return scale * (base * np.outer(metric, metric) - np.diag(diagonal)) - np.outer(direction, direction)
+        S, diag, u = (part[:, None].astype(base.dtype) for part in (metric, diagonal, direction))
+        return _symmetric(
+            base.shape[0], base.dtype, lambda Q: scale * (S * (base @ (S * Q)) - diag * Q) - u * (u.T @ Q)
+        )
+    rescaled = scale * (base * np.outer(metric, metric) - np.diag(diagonal))
+    return np.asarray(rescaled - np.outer(direction, direction))
+
+
+def cores_for(X: Samples) -> AbstractContextManager[Any]:
+    """Leave the cores to the threads of sparse products: those of BLAS go on spinning for a while after each call."""
+    return threadpool_limits(1, user_api="blas") if sp.issparse(X) else nullcontext()

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 
 from mixsearch.blocks import row_slices, sum_blocks
 from mixsearch.linalg import frame_of_rank, top_eigenpairs
-from mixsearch.models.second_moment import Product, second_moment
+from mixsearch.models.second_moment import Product, cores_for, second_moment
 from mixsearch.types import Array, Frame, Hinted, Samples
 
 
@@ -69,12 +70,12 @@ def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> Subspa
     """
     n, d = X.shape
     second = second_moment(X, np.full(n, 1 / n))
+    with cores_for(X):
+        values, vectors, _ = top_eigenpairs(second, n_columns + (noise == "paper"), seed=seed)
     if noise == "paper":
-        values, vectors, _ = top_eigenpairs(second, n_columns + 1, seed=seed)
-        values, vectors, level = values[:-1], vectors[:, :-1], float(values[-1])
+        level = float(values[-1])
     else:
-        values, vectors, _ = top_eigenpairs(second, n_columns, seed=seed)
-        energy = float(X.multiply(X).sum() if not isinstance(X, np.ndarray) else np.vdot(X, X)) / n
+        energy = float(sp.linalg.norm(X) if sp.issparse(X) else np.linalg.norm(X)) ** 2 / n
         level = max(energy - float(values.sum()), 0.0) / (d - n_columns)
-    frame = frame_of_rank(values - level, vectors, n_columns)
+    frame = frame_of_rank(values[:n_columns] - level, vectors[:, :n_columns], n_columns)
     return SubspaceModel(frame, level, frame.whiten(X).astype(X.dtype, copy=False))
