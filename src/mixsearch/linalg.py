@@ -44,9 +44,11 @@ def top_eigenpairs(
         Stop after this many products with a block, whatever the residuals.
     """
     d = matrix.shape[0]
+    if n_pairs == 0:
+        return Eigenpairs(np.zeros(0), np.zeros((d, 0)), 0)
     if isinstance(matrix, LinearOperator):
         block = n_pairs + OVERSAMPLING
-        if d > 2 * block:
+        if d > (KEPT_BLOCKS + 1) * block:
             return _block_lanczos(matrix, n_pairs, block, seed, tolerance, max_applications)
         matrix = np.asarray(matrix @ np.eye(d, dtype=matrix.dtype))
     values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(d - n_pairs, d - 1))
@@ -63,10 +65,10 @@ def _block_lanczos(
     """
     d, kept = A.shape[0], 2 * block
     rng = np.random.default_rng(seed)
-    space = np.empty((d, min(KEPT_BLOCKS * block, d)), dtype=A.dtype, order="F")
+    space = np.empty((d, KEPT_BLOCKS * block), dtype=A.dtype, order="F")
     P, _ = np.linalg.qr(rng.standard_normal((d, block)).astype(A.dtype))
     T, size, n_applications = np.zeros((0, 0)), 0, 0
-    while n_applications < max_applications:
+    while True:
         n_applications += 1
         space[:, size : size + block] = P
         size += block
@@ -75,24 +77,25 @@ def _block_lanczos(
         T = np.block([[T, coupling[:-block]], [coupling[:-block].T, coupling[-block:]]])
         theta, S = np.linalg.eigh((T + T.T) / 2)
         theta, S = theta[::-1][:kept], S[:, ::-1][:, :kept].astype(A.dtype)
-        P, C = _orthonormal_beside(Q, image - Q @ coupling)
+        P, C = _orthonormal_beside(Q, image - Q @ coupling, thorough=n_applications % 2 == 0)
         residuals = np.linalg.norm(C @ S[-block:, :n_pairs], axis=0)
-        if np.all(residuals <= tolerance * np.abs(theta[:n_pairs])) or size + block > d:
-            break
+        # An eigenvalue of zero is found to rounding, never to a part of itself.
+        goal = np.maximum(tolerance * np.abs(theta[:n_pairs]), 10 * np.finfo(A.dtype).eps * np.abs(theta).max())
+        if np.all(residuals <= goal) or n_applications == max_applications:
+            return Eigenpairs(theta[:n_pairs], orient(Q @ S[:, :n_pairs]), n_applications)
         if size + block > space.shape[1]:
             space[:, :kept] = Q @ S
             T, size = np.diag(theta), kept
-    return Eigenpairs(theta[:n_pairs], orient(space[:, :size] @ S[:, :n_pairs]), n_applications)
 
 
-def _orthonormal_beside(Q: Array, block: Array) -> tuple[Array, Array]:
+def _orthonormal_beside(Q: Array, block: Array, *, thorough: bool) -> tuple[Array, Array]:
     """P and C with block = P C, P orthonormal and orthogonal to Q, which the block is but for rounding.
 
-    Rounding is all that is left of a direction that converged: then the block is orthogonalised once more.
+    Each step multiplies what rounding leaves by a small factor, so that every other block is orthogonalised twice; and
+    so is one with a direction that converged, since rounding is all that is left of it.
     """
     P, C = _orthonormalise(block)
-    sizes = np.abs(np.diag(C))
-    if sizes.min() > 1e-5 * sizes.max():
+    if not thorough and _well_conditioned(C):
         return P, C
     P, again = _orthonormalise(P - Q @ (Q.T @ P))
     return P, again @ C
@@ -104,7 +107,15 @@ def _orthonormalise(block: Array) -> tuple[Array, Array]:
         R = scipy.linalg.cholesky(block.T @ block, overwrite_a=True)
     except scipy.linalg.LinAlgError:
         return np.linalg.qr(block)
-    return scipy.linalg.solve_triangular(R, block.T, trans="T", overwrite_b=True, check_finite=False).T, R
+    if not _well_conditioned(R):
+        return np.linalg.qr(block)
+    return scipy.linalg.solve_triangular(R, block.T, trans="T", check_finite=False).T, R
+
+
+def _well_conditioned(R: Array) -> bool:
+    """Whether a triangular factor leaves half the digits."""
+    sizes = np.abs(np.diag(R))
+    return bool(sizes.min() > np.sqrt(np.finfo(R.dtype).eps) * 1e3 * sizes.max())
 
 
 def as_operator(matrix: Matrix) -> LinearOperator:
@@ -118,22 +129,24 @@ def orient(vectors: Array) -> Array:
     return np.ascontiguousarray(vectors * np.where(largest < 0, -1, 1).astype(vectors.dtype))
 
 
-def count_above_noise(values: Array) -> int:
-    """How many falling eigenvalues are positive beyond rounding."""
-    floor = np.finfo(values.dtype).eps * 1e4 * max(float(values[0]), 0.0)
-    return int(np.searchsorted(-values, -floor, side="left"))
+def count_above(values: Array, level: float = 0.0) -> int:
+    """How many falling eigenvalues exceed a level by more than rounding."""
+    rounding = np.finfo(values.dtype).eps * 1e3 * np.abs(values).max()
+    return int(np.count_nonzero(values - level > rounding))
 
 
-def frame_of_rank(values: Array, vectors: Array, n_components: int, metric: Array | None = None) -> Frame:
-    """The frame of these eigenpairs of A, or an error that says how many of them carry signal."""
-    rank = count_above_noise(values)
-    if rank < n_components:
+def frame_above(values: Array, vectors: Array, level: float = 0.0) -> Frame:
+    """The frame of A = M - level I from the top eigenpairs of M, or an error that says how many carry signal."""
+    rank, needed = count_above(values, level), len(values)
+    if rank < needed:
+        signal = values - level
         raise RankError(
-            f"The second moment has rank {rank}, but {n_components} components need rank {n_components}: "
-            f"its eigenvalues fall from {values[0]:.3g} to {values[-1]:.3g}. "
-            f"Ask for at most {max(rank, 1)} components, or check the data for constant or repeated samples."
+            f"The second moment has rank {rank}, but {needed} components need rank {needed}: "
+            f"its eigenvalues fall from {signal[0]:.3g} to {signal[-1]:.3g}. "
+            + (f"Ask for {rank} components at most" if rank else "The data show no component at all")
+            + ", or check them for constant or repeated samples."
         )
-    return Frame(basis=vectors, values=values, metric=metric)
+    return Frame(basis=vectors, values=values - level)
 
 
 def project_to_simplex(point: Array) -> Array:

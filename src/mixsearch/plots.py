@@ -1,0 +1,234 @@
+"""Pictures of answers: the words of topics, the samples of a Gaussian."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mixsearch.display import plain_number
+from mixsearch.errors import SearchError
+from mixsearch.estimators import GaussianComponent, Topic
+from mixsearch.types import Array
+from mixsearch.verdict import verdict
+
+try:
+    # Figures made without pyplot touch no global state and need no screen.
+    from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+except ModuleNotFoundError as error:
+    raise ImportError("Pictures need matplotlib: pip install 'mixsearch[plot]'", name="matplotlib") from error
+
+# Of the palette of Okabe and Ito, which colour-blind readers can tell apart.
+FOUND = "#0072B2"
+HINT = "#D55E00"
+OTHER = "#B8BCC2"
+TEXT = "#222222"
+QUIET = "#6B7077"
+MEMBERSHIP = LinearSegmentedColormap.from_list("membership", ["#C9CDD2", "#7FB2D6", FOUND])
+
+_DPI = 150
+_PANELS_PER_ROW = 3
+_N_ALTERNATIVES = 4
+
+
+def plot_topic(topic: Topic, n_words: int = 15) -> Figure:
+    """Draw the likeliest words of a topic, and the topics that the hint could have meant instead.
+
+    Parameters
+    ----------
+    topic : Topic
+    n_words : int
+        How many words to show.
+
+    Returns
+    -------
+    Figure
+    """
+    figure = Figure(figsize=(9, 1.5 + 0.27 * n_words), dpi=_DPI, layout=_roomy())
+    words, shares = figure.subplots(1, 2, width_ratios=[3, 2])
+    _draw_words(words, topic.top_words(n_words), hint=())
+    _title(words, "Likeliest words", f"{_percent(topic.weight)} of the corpus")
+    _draw_shares(shares, topic)
+    shares.set_ylim(max(words.get_ylim()[0], shares.get_ylim()[0]), -0.5)  # bars as thick as those of the words
+    _figure_title(figure, _lead(topic.separation))
+    return figure
+
+
+def plot_topics(topics: Mapping[str, Topic], n_words: int = 8) -> Figure:
+    """Draw several topics beside each other, one panel for each hint.
+
+    Parameters
+    ----------
+    topics : mapping of str to Topic
+        The topics by the words that they were found from. Those words are set off where they are among the likeliest.
+    n_words : int
+        How many words of each topic to show.
+
+    Returns
+    -------
+    Figure
+    """
+    if not topics:
+        raise SearchError("Found no topic to draw, needed at least 1.")
+    n_columns = min(len(topics), _PANELS_PER_ROW)
+    n_rows = -(-len(topics) // n_columns)
+    size = (4.2 * n_columns, 0.5 + n_rows * (0.9 + 0.27 * n_words))
+    figure = Figure(figsize=size, dpi=_DPI, layout=_roomy())
+    panels = figure.subplots(n_rows, n_columns, squeeze=False).flat
+    for panel, item in zip_longest(panels, topics.items()):
+        if item is None:
+            panel.set_axis_off()
+            continue
+        hint, topic = item
+        _draw_words(panel, topic.top_words(n_words), hint=hint.split())
+        _title(panel, hint, _lead(topic.separation))
+    _figure_title(figure, "Topics by their hints (in orange)")
+    return figure
+
+
+def plot_component(found: GaussianComponent, X: Any, labels: Any = None) -> Figure:
+    """Draw samples where a Gaussian and its runner-up differ most, coloured by membership.
+
+    Parameters
+    ----------
+    found : GaussianComponent
+    X : array or sparse matrix of shape (n, d)
+        The samples to draw.
+    labels : array of shape (n,), optional
+        1 for the known members, as `fit` takes them: they are ringed.
+
+    Returns
+    -------
+    Figure
+
+    Notes
+    -----
+    The centers are orthogonal in the whitened space. Of the coordinates along the center found and along the
+    runner-up's, the first therefore tells the component apart from all others, the second its strongest rival.
+    """
+    plane = _telling_plane(found)
+    membership = found.score_samples(X)
+    samples = found.frame.whiten(X) @ plane
+    known = _known_members(labels, len(samples))
+    figure = Figure(figsize=(7.5, 7), dpi=_DPI, layout=_roomy())
+    axes = figure.add_subplot()
+    _draw_samples(figure, axes, samples, membership)
+    _draw_centers(axes, found, plane)
+    _draw_known(axes, samples[known])
+    _title(
+        axes, _lead(found.separation), f"One of {len(found.scores)} components, {_percent(found.weight)} of the mixture"
+    )
+    axes.set_xlabel("Along the center found", color=TEXT)
+    axes.set_ylabel("Along the runner-up", color=TEXT)
+    axes.legend(loc="upper right", frameon=False, fontsize=9, labelcolor=TEXT)
+    return figure
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a picture in the format of its suffix, whole or not at all."""
+    target = Path(path)
+    part = target.with_name(f".{os.getpid()}-{target.name}")
+    try:
+        figure.savefig(part, format=target.suffix[1:] or "png")
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+def _roomy() -> ConstrainedLayoutEngine:
+    return ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12, wspace=0.06, hspace=0.04)
+
+
+def _lead(separation: float) -> str:
+    return f"Separation {plain_number(separation)}: {verdict(separation)}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def _figure_title(figure: Figure, title: str) -> None:
+    figure.suptitle(title, x=0.02, ha="left", fontsize=13, color=TEXT)
+
+
+def _title(axes: Axes, title: str, line: str) -> None:
+    """A title in two lines, flush left. Words are never read as formulas."""
+    axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=TEXT, pad=20, parse_math=False)
+    axes.annotate(line, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=QUIET)
+
+
+def _draw_words(axes: Axes, words: Sequence[tuple[str, float]], *, hint: Sequence[str]) -> None:
+    colours = [HINT if word in hint else FOUND for word, _ in words]
+    _draw_bars(axes, [word for word, _ in words], [probability for _, probability in words], colours)
+
+
+def _draw_shares(axes: Axes, topic: Topic) -> None:
+    rivals = sorted(topic.alternatives, key=lambda rival: -rival.share)[:_N_ALTERNATIVES]
+    names = [", ".join(word for word, _ in each.top_words(2)) for each in (topic, *rivals)]
+    _draw_bars(axes, names, [each.share for each in (topic, *rivals)], [FOUND, *[OTHER] * len(rivals)])
+    _title(axes, "Share of the hint", "found, and its strongest alternatives")
+
+
+def _draw_bars(axes: Axes, names: Sequence[str], lengths: Sequence[float], colours: Sequence[str]) -> None:
+    """Horizontal bars, the first on top, each with its number, so that no axis is needed."""
+    bars = axes.barh(range(len(names)), lengths, color=colours, height=0.72)
+    axes.bar_label(bars, [_percent(length) for length in lengths], padding=3, fontsize=8.5, color=QUIET)
+    axes.set_yticks(range(len(names)), list(names), fontsize=10, color=TEXT, parse_math=False)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlim(0, 1.18 * max(*lengths, 1e-12))
+    axes.xaxis.set_visible(False)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _telling_plane(found: GaussianComponent) -> Array:
+    """Orthonormal directions of the center found and of its runner-up, (k, 2)."""
+    if not found.alternatives:
+        raise SearchError("Found a component without alternatives, needed a runner-up to draw it beside.")
+    plane, signs = np.linalg.qr(np.column_stack([found.point, found.alternatives[0].point]))
+    return np.asarray(plane * np.sign(np.diag(signs)))
+
+
+def _known_members(labels: Any, n_samples: int) -> Array:
+    if labels is None:
+        return np.array([], dtype=np.intp)
+    known = np.asarray(labels).ravel()
+    if len(known) != n_samples:
+        raise SearchError(f"Found {len(known)} labels, needed one for each of the {n_samples} samples.")
+    return np.flatnonzero(known == 1)
+
+
+def _draw_samples(figure: Figure, axes: Axes, samples: Array, membership: Array) -> None:
+    order = np.argsort(membership, kind="stable")  # likely members on top
+    x, y = samples[order].T
+    points = axes.scatter(x, y, s=7, c=membership[order], cmap=MEMBERSHIP, vmin=0, vmax=1, linewidths=0)
+    points.set_rasterized(True)
+    bar = figure.colorbar(points, ax=axes, shrink=0.8, pad=0.02)
+    bar.set_label("Probability of membership", color=TEXT)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0, labelsize=9, labelcolor=QUIET)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.tick_params(labelsize=9, labelcolor=QUIET, color=OTHER)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(OTHER)
+
+
+def _draw_centers(axes: Axes, found: GaussianComponent, plane: Array) -> None:
+    x, y = np.transpose([center.point @ plane for center in (found, *found.alternatives)])
+    axes.scatter(x[:1], y[:1], marker="*", s=320, color=HINT, edgecolors="white", zorder=3, label="Center found")
+    axes.scatter(x[1:], y[1:], marker="x", s=45, color=QUIET, linewidths=1.2, zorder=2, label="Alternatives")
+
+
+def _draw_known(axes: Axes, members: Array) -> None:
+    if len(members):
+        x, y = members.T
+        name = "Known member" if len(members) == 1 else "Known members"
+        axes.scatter(x, y, s=110, facecolors="none", edgecolors="black", linewidths=1.6, label=name)

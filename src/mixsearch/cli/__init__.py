@@ -1,0 +1,17 @@
+"""The command line, ``mixsearch``."""
+
+import sys
+
+_PACKAGES = ("typer", "rich")
+
+
+def main() -> None:
+    """Run the command line, or say what to install for it."""
+    try:
+        from mixsearch.cli.app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _PACKAGES:
+            raise
+        sys.stderr.write(f"The command line needs {' and '.join(_PACKAGES)}: pip install 'mixsearch[cli,plot]'\n")
+        raise SystemExit(1) from None
+    app(prog_name="mixsearch")

@@ -17,9 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from mixsearch.errors import HintIgnoredWarning, SearchError
+from mixsearch.estimators.posterior import FLOATS, as_samples
 from mixsearch.types import Array, Samples
-
-FLOATS = (np.float64, np.float32)
 
 
 class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
@@ -72,8 +71,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Coordinates of checked samples."""
 
     def _checked(self, X: Any, *, reset: bool) -> Samples:
-        checked: Samples = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=reset)
-        return checked
+        return as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=reset))
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))

@@ -214,12 +214,14 @@ class TopicSearch(SemiSupervised):
         kept = self._long_enough(counts, LEAST_WORDS if distinct else 0)
         self.kept_rows_ = np.flatnonzero(kept)
         self.n_dropped_ = int(len(kept) - len(self.kept_rows_))
+        counts_kept = counts[self.kept_rows_] if self.n_dropped_ else counts
+        say = np.asarray(counts_kept.sum(axis=1), dtype=np.float64) ** (self.weights == "length")
         self.model_ = fit_topics(
-            counts[self.kept_rows_] if self.n_dropped_ else counts,
+            counts_kept,
             self.n_components,
             alpha0=self.alpha0,
             distinct=distinct,
-            weights=self.weights,
+            say=say / say.sum(),
             metric=self.metric,
             seed=self._seed(),
         )

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from mixsearch.errors import HintError, SearchError, WeakHintWarning
 from mixsearch.extraction.cancellation import CancellationRule, cancel_without_projection, extract_by_cancellation
 from mixsearch.extraction.whitening import extract_by_whitening
-from mixsearch.linalg import frame_of_rank, top_eigenpairs
+from mixsearch.linalg import frame_above, top_eigenpairs
 from mixsearch.types import Array, Candidates, Component, Frame, Hinted, Matrix, Moments
 
 # Below this lead over the runner-up, the hint is called weak.
@@ -137,7 +137,7 @@ def search_moments(
     if how.method == "whitening" and not projected:
         raise SearchError("projected=False needs method='cancellation': whitening lives in the signal space.")
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
-    frame = frame_of_rank(values, vectors, n_components)
+    frame = frame_above(values, vectors)
     hinted = _in_frame(moments, frame)
     if projected:
         candidates = extract(hinted, frame, how)

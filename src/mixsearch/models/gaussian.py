@@ -7,11 +7,10 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch.blocks import row_slices, sum_blocks
-from mixsearch.linalg import frame_of_rank, top_eigenpairs
-from mixsearch.models.second_moment import Product, change, cores_for, second_moment
+from mixsearch.linalg import frame_above, top_eigenpairs
+from mixsearch.models.second_moment import Product, change, cores_for, second_moment, squared_distances
 from mixsearch.types import Array, Frame, Hinted, Matrix, Samples
 
 
@@ -26,16 +25,20 @@ class GaussianModel:
     projected: Array  # Y = XW, (n, k)
 
     def hinted(self, hint: Array) -> Hinted:
-        """The hinted moment of a hint given in the frame.
+        """The hinted moment of a hint given in the frame."""
+        third = sum_blocks(partial(_third, self.projected, hint), row_slices(len(self.projected))).total
+        return self.corrected(third / len(self.projected), hint)
+
+    def corrected(self, third: Array, hint: Array) -> Hinted:
+        """The hinted moment from W'E[⟨x, v⟩xx']W, (k, k): what the noise adds to it is taken off.
 
         Notes
         -----
         B = E[⟨x, v⟩xx'] - m~v' - vm~' - ⟨m~, v⟩I. With v in the signal space, W'v = c / D, W'W = 1 / D and
         ⟨m~, v⟩ = ⟨W'm~, c⟩, so that the samples enter through Y alone.
         """
-        third = sum_blocks(partial(_third, self.projected, hint), row_slices(len(self.projected)))
         spread = np.outer(self.noise_mean, hint / self.frame.values)
-        matrix = third.total / len(self.projected) - spread - spread.T
+        matrix = third - spread - spread.T
         matrix -= np.diag((self.noise_mean @ hint) / self.frame.values)
         return Hinted(matrix, self.mean, hint)
 
@@ -86,7 +89,7 @@ def fit_gaussian(X: Samples, n_components: int, *, noise: str, seed: int) -> Gau
         level = _noise_of_one_eigenvector(X, mean, second, n_components, seed)
     else:
         level = _noise_of_whole_space(X, mean, values, vectors, raw)
-    frame = frame_of_rank(values - level.variance, vectors, n_components)
+    frame = frame_above(values, vectors, level.variance)
     Y = raw / np.sqrt(frame.values).astype(raw.dtype)
     return GaussianModel(
         frame=frame,
@@ -107,7 +110,7 @@ def _noise_of_whole_space(X: Samples, mean: Array, values: Array, vectors: Array
     inside = vectors.T @ mean
     _, axes = np.linalg.eigh(np.diag(values) - np.outer(inside, inside))
     signal = (raw - inside.astype(raw.dtype)) @ axes[:, 1:].astype(raw.dtype)
-    outside = _squared_distance(X, mean) - np.einsum("ij,ij->i", signal, signal, dtype=np.float64)
+    outside = squared_distances(X, mean) - np.einsum("ij,ij->i", signal, signal, dtype=np.float64)
     energy = np.maximum(outside, 0) / (X.shape[1] - k + 1)
     return Noise(float(energy.mean()), energy)
 
@@ -119,12 +122,3 @@ def _noise_of_one_eigenvector(X: Samples, mean: Array, second: Matrix, n_compone
     values, vectors, _ = top_eigenpairs(covariance, min(n_components + 1, d), seed=seed)
     last = vectors[:, -1]
     return Noise(float(values[-1]), np.asarray(X @ last - mean @ last) ** 2)
-
-
-def _squared_distance(X: Samples, point: Array) -> Array:
-    """|xᵢ - point|², (n,), block by block."""
-    if sp.issparse(X):
-        squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)
-        return np.asarray(squares - 2 * (X @ point) + point @ point)
-    parts = (X[rows] - point.astype(X.dtype) for rows in row_slices(X.shape[0]))
-    return np.asarray(np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts]), dtype=np.float64)

@@ -11,8 +11,8 @@ import scipy.linalg
 
 from mixsearch.blocks import row_slices, sum_blocks
 from mixsearch.errors import RankError
-from mixsearch.linalg import frame_of_rank, top_eigenpairs
-from mixsearch.models.second_moment import Product, cores_for, second_moment
+from mixsearch.linalg import frame_above, top_eigenpairs
+from mixsearch.models.second_moment import Product, cores_for, second_moment, squared_distances
 from mixsearch.types import Array, Frame, Hinted, Samples
 
 
@@ -78,7 +78,14 @@ class RegressionModel:
     projected: Array  # Y = XW, (n, k)
 
     def hinted(self, hint: Array) -> Hinted:
-        """The hinted moment of a hint given in the frame.
+        """The hinted moment of a hint given in the frame."""
+        f, n = self.weight_function, len(self.weight_function)
+        third = sum_blocks(partial(_third, self.projected, f, hint), row_slices(n)).total
+        first = np.asarray(self.projected.T @ f.astype(self.projected.dtype), dtype=np.float64)
+        return self.corrected(third / n, first / n, hint)
+
+    def corrected(self, third: Array, first: Array, hint: Array) -> Hinted:
+        """The hinted moment from W'E[f(y)⟨x,v⟩xx']W, (k, k), and W'E[f(y)x], (k,).
 
         Notes
         -----
@@ -86,11 +93,8 @@ class RegressionModel:
         The paper has f(y) = y³. That tensor has expectation 0 against y itself, so any multiple of y may be taken off
         to lower the variance; 3 E[y²] y is what makes f the third Hermite polynomial of y.
         """
-        f, D = self.weight_function, self.frame.values
-        third = sum_blocks(partial(_third, self.projected, f, hint), row_slices(len(f)))
-        first = np.asarray(self.projected.T @ f.astype(self.projected.dtype), dtype=np.float64) / len(f)
-        spread = np.outer(first, hint / D)
-        matrix = third.total / len(f) - spread - spread.T - np.diag((first @ hint) / D)
+        spread = np.outer(first, hint / self.frame.values)
+        matrix = third - spread - spread.T - np.diag((first @ hint) / self.frame.values)
         return Hinted(matrix / 6, self.mean, hint)
 
     def take(self, n_components: int) -> RegressionModel:
@@ -111,6 +115,31 @@ def _third(Y: Array, f: Array, hint: Array, rows: slice) -> Product:
     return Product((part * (f[rows] * (part @ hint))[:, None]).T @ part)
 
 
+def _frame_of_one(X: Samples, y: Array) -> Frame:
+    """A single regression has A = mm', and m = E[yx] is far less noisy than any fourth moment."""
+    m = np.asarray(X.T @ y, dtype=np.float64) / len(y)
+    length = float(np.linalg.norm(m))
+    return frame_above(np.array([length**2]), m[:, None] / (length or 1.0))
+
+
+def _frame_of_many(X: Samples, y: Array, n_components: int, noise: str, seed: int) -> Frame:
+    """The top eigenvectors of E[y²xx'] / 2 = A + (t2/2) I."""
+    second = second_moment(X, y**2 / (2 * len(y)))
+    with cores_for(X):
+        values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
+        smallest = -top_eigenpairs(-second, 1, seed=seed).values[0] if noise == "paper" else None
+    return frame_above(values, vectors, _noise_level(X, y, values) if smallest is None else float(smallest))
+
+
+def _noise_level(X: Samples, y: Array, values: Array) -> float:
+    """Half of t2: the average of the d - k noise eigenvalues, or E[y²], its expectation, where k = d leaves none."""
+    d, k = int(X.shape[1]), len(values)
+    if d == k:
+        return float(np.mean(y**2)) / 2
+    energy = np.mean(y**2 * squared_distances(X, np.zeros(d))) / 2
+    return max(float(energy) - float(values.sum()), 0.0) / (d - k)
+
+
 def fit_regression(
     X: Samples, y: Array, n_components: int, *, design: str, intercept: bool, noise: str, seed: int
 ) -> RegressionModel:
@@ -127,7 +156,7 @@ def fit_regression(
     intercept : bool
         Take the mean off y, and estimate an intercept for each component.
     noise : {"average", "paper"}
-        t2 = E[y²], or the smallest eigenvalue of E[y²xx'] as the paper has it.
+        t2 as the average of the d - k smallest eigenvalues of E[y²xx'], or the smallest of them as the paper has it.
     seed : int
         Of the eigen-solver's starting block, where the dimension is large.
 
@@ -142,11 +171,7 @@ def fit_regression(
     offset = float(y.mean()) if intercept else 0.0
     t = np.asarray(y, dtype=np.float64) - offset
     energy = float(np.mean(t**2))
-    second = second_moment(Z, t**2 / (2 * n))
-    with cores_for(Z):
-        values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
-        level = energy / 2 if noise == "average" else -float(top_eigenpairs(-second, 1, seed=seed).values[0])
-    frame = frame_of_rank(values - level, vectors, n_components)
+    frame = _frame_of_one(Z, t) if n_components == 1 else _frame_of_many(Z, t, n_components, noise, seed)
     Y = frame.whiten(Z).astype(X.dtype, copy=False)
     cube = t**3 if noise == "paper" else t**3 - 3 * energy * t
 

@@ -89,6 +89,15 @@ def change(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direct
     return np.asarray(rescaled - np.outer(direction, direction))
 
 
+def squared_distances(X: Samples, point: Array) -> Array:
+    """|xᵢ - point|², (n,), block by block."""
+    if sp.issparse(X):
+        squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)
+        return np.asarray(squares - 2 * (X @ point) + point @ point)
+    parts = (X[rows] - point.astype(X.dtype) for rows in row_slices(X.shape[0]))
+    return np.asarray(np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts]), dtype=np.float64)
+
+
 def cores_for(X: Samples) -> AbstractContextManager[Any]:
     """Leave the cores to the threads of sparse products: those of BLAS go on spinning for a while after each call."""
     return threadpool_limits(1, user_api="blas") if sp.issparse(X) else nullcontext()

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch.blocks import row_slices, sum_blocks
-from mixsearch.linalg import frame_of_rank, top_eigenpairs
-from mixsearch.models.second_moment import Product, cores_for, second_moment
+from mixsearch.linalg import frame_above, top_eigenpairs
+from mixsearch.models.second_moment import Product, cores_for, second_moment, squared_distances
 from mixsearch.types import Array, Frame, Hinted, Samples
 
 
@@ -23,7 +22,12 @@ class SubspaceModel:
     projected: Array  # Y = XW, (n, k r)
 
     def hinted(self, hints: Array) -> Hinted:
-        """The hinted moment of one or several points of the wanted subspace, given in the frame, (q, k r).
+        """The hinted moment of one or several points of the wanted subspace, given in the frame, (q, k r)."""
+        fourth = sum_blocks(partial(_fourth, self.projected, hints), row_slices(len(self.projected))).total
+        return self.corrected(fourth / len(self.projected), hints)
+
+    def corrected(self, fourth: Array, hints: Array) -> Hinted:
+        """The hinted moment from W'E[⟨x, v⟩²xx']W, (k r, k r): what the noise adds to it is taken off.
 
         Notes
         -----
@@ -33,13 +37,11 @@ class SubspaceModel:
         fourth moment of the noise has 2vv'.
         """
         D, s2 = self.frame.values, self.noise
-        fourth = sum_blocks(partial(_fourth, self.projected, hints), row_slices(len(self.projected)))
         C = hints.T @ hints / len(hints)
         inverse = np.diag(1 / D)
-        norm = np.trace(C @ inverse)
         crossed = C @ inverse
-        matrix = fourth.total / len(self.projected)
-        matrix -= s2 * np.trace(C) * inverse + s2 * norm * np.eye(len(D))
+        norm = np.trace(crossed)
+        matrix = fourth - s2 * np.trace(C) * inverse - s2 * norm * np.eye(len(D))
         matrix -= s2**2 * (norm * inverse + 2 * inverse @ crossed)
         matrix -= 2 * s2 * (crossed + crossed.T)
         return Hinted(matrix, np.zeros(len(D)), hints.T)
@@ -75,7 +77,7 @@ def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> Subspa
     if noise == "paper":
         level = float(values[-1])
     else:
-        energy = float(sp.linalg.norm(X) if sp.issparse(X) else np.linalg.norm(X)) ** 2 / n
+        energy = float(squared_distances(X, np.zeros(d)).mean())
         level = max(energy - float(values.sum()), 0.0) / (d - n_columns)
-    frame = frame_of_rank(values[:n_columns] - level, vectors[:, :n_columns], n_columns)
+    frame = frame_above(values[:n_columns], vectors[:, :n_columns], level)
     return SubspaceModel(frame, level, frame.whiten(X).astype(X.dtype, copy=False))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.linalg import count_above_noise, top_eigenpairs
+from mixsearch.linalg import count_above, frame_above, top_eigenpairs
 from mixsearch.models.second_moment import change, cores_for, second_moment
 from mixsearch.types import Array, Frame, Hinted, WordHint
 
@@ -98,7 +98,7 @@ def fit_topics(
     *,
     alpha0: float,
     distinct: bool,
-    weights: str,
+    say: Array,
     metric: float,
     seed: int,
 ) -> TopicModel:
@@ -114,16 +114,14 @@ def fit_topics(
         The sum of the Dirichlet parameters.
     distinct : bool
         Average over different words of a document; else the plug-in of the paper, which counts words with themselves.
-    weights : {"length", "uniform"}
-        The say of a document: in proportion to its length, or one each.
+    say : array of shape (n,)
+        The weight of each document in all averages; any that sum to one leave the moments unbiased.
     metric : float
         Measure word w in units of its frequency to this power.
     seed : int
         Of the eigen-solver's starting block.
     """
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-    say = lengths if weights == "length" else np.ones_like(lengths)
-    say = say / say.sum()
     pair_weights = say / (lengths * (lengths - 1) if distinct else lengths**2)
     triple_weights = pair_weights / (lengths - 2 if distinct else lengths)
     word_mean = np.asarray(counts.T @ (say / lengths))
@@ -139,8 +137,9 @@ def fit_topics(
     # Real text has no gap in its spectrum to converge to; at this residual its rankings of documents stand still.
     with cores_for(counts):
         values, vectors, n_applications = top_eigenpairs(second, n_components, seed=seed, tolerance=1e-3)
-    k = max(count_above_noise(values), 1)
-    frame = Frame(vectors[:, :k], values[:k], units)
+    # Past the true rank the eigenvalues of A turn negative; at least the first one must not.
+    k = max(count_above(values), 1)
+    frame = replace(frame_above(values[:k], vectors[:, :k]), metric=units)
     return TopicModel(
         frame=frame,
         alpha0=a0,

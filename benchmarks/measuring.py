@@ -1,0 +1,101 @@
+"""Time, peak memory, and the tables that show them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+from threadpoolctl import threadpool_info
+
+import mixsearch
+
+# Of BLAS and OpenMP, for both sides of every comparison.
+N_THREADS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a piece of work gave, and what it cost."""
+
+    result: Any
+    seconds: float  # best of the repeats
+    peak: float  # MB beyond what was there before; NaN where it was not measured
+
+
+def measure(work: Callable[[], Any], repeats: int = 3) -> Measured:
+    """Run once to warm up and to trace memory, then time the repeats; with no repeats, time a single cold run."""
+    if repeats == 0:
+        start = time.perf_counter()
+        result = work()
+        return Measured(result, time.perf_counter() - start, float("nan"))
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    result = work()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return Measured(result, min(times), (peak - before) / 1e6)
+
+
+def machine() -> str:
+    """The processor and the versions that the numbers belong to."""
+    blas = {f"{lib['internal_api']} {lib['version']}" for lib in threadpool_info() if lib["user_api"] == "blas"}
+    threads = sorted({lib["num_threads"] for lib in threadpool_info()})
+    return "\n".join(
+        [
+            f"- machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()}; "
+            f"BLAS {', '.join(sorted(blas))}; threads of BLAS and OpenMP: {', '.join(map(str, threads))}",
+            f"- versions: Python {sys.version.split()[0]}, NumPy {np.__version__}, SciPy {scipy.__version__}, "
+            f"scikit-learn {sklearn.__version__}, mixsearch {mixsearch.__version__}",
+            "- times: best of the repeats after a warm-up; peak memory: beyond the data, of the warm-up run",
+        ]
+    )
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A markdown table, first column to the left, the others to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        first, *others = (
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
+        return "| " + " | ".join([first, *others]) + " |"
+
+    rules = ["-" * width if i == 0 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
+    print(f"\n### {title}\n")
+    print("\n".join([line(columns), line(rules), *map(line, rows)]), flush=True)
+
+
+def seconds(value: float) -> str:
+    """A time, in ms below one second."""
+    return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.2f} s"
+
+
+def megabytes(value: float) -> str:
+    """A size, or nothing where it was not measured."""
+    return "" if np.isnan(value) else f"{value:.0f} MB" if value >= 10 else f"{value:.1f} MB"
+
+
+def ratio(value: float) -> str:
+    """A ratio, short."""
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
+def verdict(name: str, value: float, limit: float, unit: str = "") -> str:
+    """Whether a required limit holds."""
+    return f"- {name}: {value:.3g}{unit}, required at most {limit:g}{unit}: {'holds' if value <= limit else 'FAILS'}"

@@ -1,0 +1,92 @@
+"""What a corpus the size of the 20 newsgroups costs: the fit in passes over the counts, the search in milliseconds."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from measuring import N_THREADS, Measured, measure, megabytes, print_table, ratio, seconds, verdict
+from sklearn.decomposition import LatentDirichletAllocation, TruncatedSVD
+from threadpoolctl import threadpool_limits
+from workloads import newsgroups_workload, words_of_all_frequencies
+
+from mixsearch import TopicSearch
+from mixsearch.errors import WeakHintWarning
+from mixsearch.linalg import OVERSAMPLING
+from mixsearch.types import Array
+
+K = 50
+LDA_ITERATIONS = 3
+FIT_LIMIT = 2.0
+SEARCH_LIMIT = 15.0
+
+
+def run(*, quick: bool = False) -> None:
+    counts = newsgroups_workload(quick=quick)
+    floats, Q = counts.astype(np.float64), np.random.default_rng(0).standard_normal((counts.shape[1], K + OVERSAMPLING))
+    with threadpool_limits(N_THREADS):
+        pair = measure(lambda: floats.T @ (floats @ Q), 5)
+        fit = measure(lambda: TopicSearch(K).fit(counts), 2 if quick else 5)
+        times = _search_times(fit.result, words_of_all_frequencies(counts, 200))
+        svd = measure(lambda: TruncatedSVD(K, random_state=0).fit(floats), 1)
+        lda = measure(lambda: LatentDirichletAllocation(K, max_iter=LDA_ITERATIONS, random_state=0).fit(counts), 0)
+    _print_fit(counts, fit, pair, {"TruncatedSVD.fit": svd, f"LDA.fit, {LDA_ITERATIONS} iterations, one core": lda})
+    figures = _print_search(times)
+    if quick:
+        return
+    print()
+    passes = fit.result.model_.n_applications
+    print(verdict("fit / (applications x pair)", fit.seconds / (passes * pair.seconds), FIT_LIMIT))
+    for name in ("median", "95th percentile", "the most frequent word"):
+        print(verdict(f"search, {name}", figures[name], SEARCH_LIMIT, " ms"))
+
+
+def _print_fit(counts: sp.csr_array, fit: Measured, pair: Measured, peers: dict[str, Measured]) -> None:
+    passes = fit.result.model_.n_applications
+    work = {"TopicSearch.fit": fit, f"X.T @ (X @ Q), Q of {K + OVERSAMPLING} columns": pair, **peers}
+    n, d = counts.shape
+    print_table(
+        f"Topics, {n:,} documents, {d:,} words, {counts.nnz:,} non-zeros, k={K}",
+        ("work", "time", "ratio to the search's fit", "peak memory"),
+        [
+            (name, seconds(cost.seconds), ratio(cost.seconds / fit.seconds), megabytes(cost.peak))
+            for name, cost in work.items()
+        ],
+    )
+    print(f"\n- operator applications of the fit: {passes}; topics held: {fit.result.n_components_}")
+    print(f"- fit / (applications x pair): {fit.seconds / (passes * pair.seconds):.2f}")
+
+
+def _search_times(search: TopicSearch, words: Array) -> Array:
+    """Milliseconds of a search for each word with the words of the topic found, best of three."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakHintWarning)
+        search.search(words=int(words[-1]))
+        return np.array([min(_one_search(search, int(word)) for _ in range(3)) for word in words])
+
+
+def _one_search(search: TopicSearch, word: int) -> float:
+    start = time.perf_counter()
+    search.search(words=word).top_words(10)
+    return 1000 * (time.perf_counter() - start)
+
+
+def _print_search(times: Array) -> dict[str, float]:
+    figures = {
+        "median": np.median(times),
+        "95th percentile": np.quantile(times, 0.95),
+        "the most frequent word": times[0],
+        "slowest": times.max(),
+    }
+    print_table(
+        f"Search and top ten words, {len(times)} words at even steps of log rank",
+        ("words", "time"),
+        [(name, f"{value:.2f} ms") for name, value in figures.items()],
+    )
+    return figures
+
+
+if __name__ == "__main__":
+    run()

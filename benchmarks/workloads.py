@@ -1,0 +1,76 @@
+"""The data that the benchmarks share: drawn at random, seeded, with the sizes of real corpora."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture
+from mixsearch.types import Array
+
+# Zipf's law with Mandelbrot's shift, which keeps the first few words from taking half of the text.
+ZIPF_SHIFT = 10.0
+ZIPF_POWER = 1.05
+
+
+def gaussian_workload(*, quick: bool) -> GaussianMixtureData:
+    """Ten spherical Gaussians: the paper's size."""
+    return make_gaussian_mixture(2_000 if quick else 10_000, 500, 10, deviation=0.5, random_state=0)
+
+
+def newsgroups_workload(*, quick: bool) -> sp.csr_array:
+    """Counts of the size of the 20 newsgroups: 19,000 x 13,000 with 0.9 million non-zeros."""
+    if quick:
+        return draw_corpus(3_000, 4_000, n_topics=50, mean_length=55)
+    return draw_corpus(19_000, 13_000, n_topics=50, mean_length=55)
+
+
+def draw_corpus(n_documents: int, n_words: int, *, n_topics: int, mean_length: float, seed: int = 0) -> sp.csr_array:
+    """Whole counts of a topic model over Zipf-distributed words, drawn word by word and never held dense.
+
+    Every topic multiplies the frequencies of the language by gamma variables of mean one: a few words become typical
+    of it and most become rare. Lengths are log-normal, as those of posts and articles are, and at least ten.
+    """
+    rng = np.random.default_rng(seed)
+    language = 1 / (np.arange(n_words) + ZIPF_SHIFT) ** ZIPF_POWER
+    topics = language * rng.gamma(0.3, size=(n_topics, n_words))
+    prior = rng.dirichlet(np.full(n_topics, 5.0)) * 2
+    lengths = np.maximum(rng.lognormal(np.log(mean_length) - 0.32, 0.8, size=n_documents), 10).astype(np.int64)
+    per_topic = rng.multinomial(lengths, rng.dirichlet(prior, size=n_documents))
+    rows, columns = [], []
+    for topic, n_drawn in zip(topics, per_topic.T, strict=True):
+        steps = np.cumsum(topic)
+        rows.append(np.repeat(np.arange(n_documents), n_drawn))
+        columns.append(np.searchsorted(steps, rng.random(n_drawn.sum()) * steps[-1], side="right"))
+    where = np.concatenate(rows), np.concatenate(columns)
+    # The conversion adds up the words that were drawn more than once.
+    return sp.csr_array(sp.coo_array((np.ones(len(where[0]), dtype=np.int64), where), shape=(n_documents, n_words)))
+
+
+def words_of_all_frequencies(counts: sp.csr_array, n_words: int) -> Array:
+    """Columns at evenly spaced logarithms of their rank by frequency, the most frequent word first."""
+    totals = np.asarray(counts.sum(axis=0))
+    ranked = np.argsort(-totals, kind="stable")[: np.count_nonzero(totals)]
+    ranks = np.unique(np.geomspace(1, len(ranked), 4 * n_words).astype(int)) - 1
+    return ranked[ranks[np.linspace(0, len(ranks) - 1, n_words).astype(int)]]
+
+
+def sparse_workload(n_samples: int, n_features: int, *, per_row: int, n_groups: int, seed: int = 0) -> sp.csr_array:
+    """Sparse samples in groups that differ in which features they hold, with exponential values."""
+    rng = np.random.default_rng(seed)
+    odds = rng.gamma(0.5, size=(n_groups, n_features))
+    chances = _with_mean(odds, per_row)
+    labels = rng.integers(n_groups, size=n_samples)
+    held = [sp.csr_array(rng.random((len(part), n_features)) < chances[part]) for part in np.array_split(labels, 20)]
+    pattern = sp.csr_array(sp.vstack(held))
+    return sp.csr_array((rng.exponential(size=pattern.nnz), pattern.indices, pattern.indptr), shape=pattern.shape)
+
+
+def _with_mean(odds: Array, per_row: int) -> Array:
+    """Chances s odds / (1 + s odds), with s per row such that they add up to `per_row`."""
+    low, high = np.full((len(odds), 1), 1e-9), np.full((len(odds), 1), 1e9)
+    for _ in range(80):
+        middle = np.sqrt(low * high)
+        few = (middle * odds / (1 + middle * odds)).sum(axis=1, keepdims=True) < per_row
+        low, high = np.where(few, middle, low), np.where(few, high, middle)
+    return low * odds / (1 + low * odds)

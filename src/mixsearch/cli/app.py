@@ -1,0 +1,88 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from mixsearch import SearchError, __version__
+from mixsearch.cli.demo import DEFAULT_WORDS, DemoOptions, run_demo
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_show_locals=False, rich_markup_mode="rich"
+)
+
+
+@contextmanager
+def _errors_as_sentences() -> Iterator[None]:
+    try:
+        yield
+    except SearchError as error:
+        Console(stderr=True, highlight=False).print(str(error), style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(1) from error
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mixsearch {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def mixsearch(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Find one component of a mixture from a small hint: a word, an example, a direction.
+
+    Example: [bold]mixsearch demo socket fourier[/bold]
+    """
+
+
+@app.command()
+def demo(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Words to find topics for; quote several to use them together. "
+            f"By default {', '.join(DEFAULT_WORDS)}.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option(file_okay=False, help="The folder for the pictures, made where it is missing.")
+    ] = Path("mixsearch-demo"),
+    components: Annotated[
+        int, typer.Option(min=1, help="How many topics the corpus has: more make narrower ones.")
+    ] = 60,
+    top: Annotated[int, typer.Option(min=1, help="How many words of each topic to show.")] = 12,
+    packages: Annotated[
+        str | None,
+        typer.Option(
+            help="Read these packages only, separated by commas: email,http,logging. "
+            "By default the standard library and the scientific packages.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Find topics in the docstrings on this computer, then one Gaussian of ten. Nothing is downloaded.
+
+    Example: [bold]mixsearch demo thread spline "random seed" --output pictures[/bold]
+    """
+    with _errors_as_sentences():
+        run_demo(
+            Console(highlight=False),
+            DemoOptions(
+                hints=tuple(words or DEFAULT_WORDS),
+                output=output,
+                n_components=components,
+                n_words=top,
+                packages=tuple(packages.replace(",", " ").split()) if packages else None,
+            ),
+        )

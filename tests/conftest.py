@@ -1,0 +1,20 @@
+"""Settings that every test shares."""
+
+import os
+
+import hypothesis
+import pytest
+
+# Examples are drawn from a fixed seed, so that a run says the same today and tomorrow.
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
+hypothesis.settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_blas_thread_per_worker():
+    """Test workers share the cores; their BLAS threads would only fight over them."""
+    from threadpoolctl import threadpool_limits
+
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    with threadpool_limits(1 if workers > 1 else None):
+        yield

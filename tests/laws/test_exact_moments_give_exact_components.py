@@ -1,0 +1,225 @@
+"""From population moments, every method and every model returns the component to 1e-8."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.sparse.linalg import aslinearoperator
+from tests.populations import Mixture, draw_mixture, frame_of, mixtures, sizes, whitener
+
+from mixsearch import Moments, search_moments
+from mixsearch.extraction import Extraction, extract, extract_subspace
+from mixsearch.models import GaussianModel, RegressionModel, SubspaceModel
+from mixsearch.models.regression import Design
+from mixsearch.types import Hinted
+
+EXACT = [
+    {"method": "whitening"},
+    {"method": "whitening", "normaliser": "hinted"},
+    {"method": "cancellation"},
+    {"method": "cancellation", "normaliser": "hinted"},
+]
+seeds = st.integers(0, 2**32 - 1)
+
+
+def assert_is_first(found, mixture):
+    scale = np.linalg.norm(mixture.centers[0])
+    assert_allclose(found.center, mixture.centers[0], atol=1e-8 * scale)
+    assert found.weight == pytest.approx(mixture.weights[0], rel=1e-8)
+
+
+def moments_of(mixture: Mixture) -> Moments:
+    return Moments(mixture.mean, mixture.second, mixture.hinted, mixture.hint)
+
+
+@pytest.mark.parametrize("how", EXACT, ids=str)
+@given(mixture=mixtures)
+def test_every_method_returns_the_component(how, mixture):
+    assert_is_first(search_moments(moments_of(mixture), len(mixture.weights), **how), mixture)
+
+
+@pytest.mark.parametrize("normaliser", ["mean", "hinted"])
+@given(mixture=mixtures)
+def test_cancellation_as_printed_returns_the_component(normaliser, mixture):
+    found = search_moments(
+        moments_of(mixture), len(mixture.weights), method="cancellation", projected=False, normaliser=normaliser
+    )
+    assert_is_first(found, mixture)
+
+
+@given(seed=seeds, k=st.integers(1, 8))
+def test_operators_do_as_well_as_arrays(seed, k):
+    mixture = draw_mixture(seed, k, 150)
+    found = search_moments(
+        Moments(mixture.mean, aslinearoperator(mixture.second), aslinearoperator(mixture.hinted)), k, random_state=3
+    )
+    assert_allclose(found.center, mixture.centers[0], atol=1e-6 * np.linalg.norm(mixture.centers[0]))
+
+
+@given(mixture=mixtures)
+def test_cancellation_with_the_exact_rule_is_whitening(mixture):
+    noisy = np.random.default_rng(len(mixture.hint)).normal(size=mixture.hinted.shape) * 1e-3
+    moments = Moments(mixture.mean, mixture.second, mixture.hinted + noisy + noisy.T, mixture.hint)
+    for normaliser in ("mean", "hinted"):
+        one = search_moments(moments, len(mixture.weights), normaliser=normaliser)
+        other = search_moments(moments, len(mixture.weights), normaliser=normaliser, method="cancellation")
+        assert_allclose(other.center, one.center, atol=1e-8 * np.linalg.norm(one.center))
+        assert other.weight == pytest.approx(one.weight, rel=1e-8)
+
+
+@given(seed=seeds, size=sizes)
+def test_where_every_score_is_negative_cancellation_finds_the_most_negative_one(seed, size):
+    k, d = size
+    rng = np.random.default_rng(seed)
+    drawn = draw_mixture(seed, k, d)
+    scores = -np.concatenate([[3.0], rng.uniform(0.2, 1.5, size=k - 1)])
+    mixture = Mixture(drawn.centers, drawn.weights, np.linalg.pinv(drawn.centers) @ scores)
+    for normaliser in ("mean", "hinted"):
+        for projected in (True, False):
+            found = search_moments(
+                moments_of(mixture), k, method="cancellation", normaliser=normaliser, projected=projected
+            )
+            assert_is_first(found, mixture)
+            assert found.score == pytest.approx(-3.0)
+
+
+@given(seed=seeds, size=sizes)
+def test_where_every_score_is_negative_whitening_finds_the_least_negative_one(seed, size):
+    k, d = size
+    drawn = draw_mixture(seed, k, d)
+    scores = -np.concatenate([[0.5], np.random.default_rng(seed).uniform(1.0, 3.0, size=k - 1)])
+    mixture = Mixture(drawn.centers, drawn.weights, np.linalg.pinv(drawn.centers) @ scores)
+    found = search_moments(moments_of(mixture), k)
+    assert_is_first(found, mixture)
+    assert found.separation > 1
+
+
+@given(mixture=mixtures)
+def test_scores_shares_and_alternatives_are_those_of_the_mixture(mixture):
+    found = search_moments(moments_of(mixture), len(mixture.weights))
+    order = np.argsort(-mixture.scores)
+    assert_allclose(found.scores, mixture.scores[order], atol=1e-8)
+    shares = mixture.weights * mixture.scores**2
+    assert_allclose(found.candidates.shares, shares[order] / shares.sum(), atol=1e-8)
+    if len(order) > 1 and mixture.scores[order[1]] > 1e-6:
+        assert found.separation == pytest.approx(mixture.scores[order[0]] / mixture.scores[order[1]])
+    gaps = np.diff(np.sort(mixture.scores))
+    if len(gaps) and gaps.min() > 1e-3:
+        for place, other in zip(order[1:], found.alternatives, strict=True):
+            assert_allclose(other.center, mixture.centers[place], atol=1e-5)
+            assert other.weight == pytest.approx(mixture.weights[place], rel=1e-4)
+
+
+@pytest.mark.parametrize("how", EXACT, ids=str)
+@given(mixture=mixtures, seed=seeds)
+def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
+    k, d = mixture.centers.shape
+    variances = np.random.default_rng(seed).uniform(0.2, 2.0, size=k)
+    frame, hint = mixture.frame, mixture.frame.project_hint(mixture.hint)
+    W = whitener(frame)
+    v = frame.basis @ (frame.basis.T @ mixture.hint)
+    # E[x_a x_b <x, v>] of N(mu, s2 I), from the definition: products of the mean, plus one mean times one variance.
+    third = sum(
+        a * ((m @ v) * np.outer(m, m) + s2 * (np.outer(m, v) + np.outer(v, m) + (m @ v) * np.eye(d)))
+        for a, m, s2 in zip(mixture.weights, mixture.centers, variances, strict=True)
+    )
+    model = GaussianModel(
+        frame,
+        W.T @ mixture.mean,
+        float(mixture.weights @ variances),
+        W.T @ ((mixture.weights * variances) @ mixture.centers),
+        np.zeros((0, k)),
+    )
+    candidates = extract(model.corrected(W.T @ third @ W, hint), frame, Extraction(**how))
+    assert_allclose(
+        frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
+    )
+    assert candidates.weights[0] == pytest.approx(mixture.weights[0], rel=1e-8)
+
+
+@pytest.mark.parametrize("how", EXACT, ids=str)
+@given(mixture=mixtures, seed=seeds)
+def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixture, seed):
+    k, d = mixture.centers.shape
+    rng = np.random.default_rng(seed)
+    energies = (mixture.centers**2).sum(axis=1) + rng.uniform(0.1, 1, size=k) + rng.normal(size=k) ** 2
+    frame, hint = mixture.frame, mixture.frame.project_hint(mixture.hint)
+    W = whitener(frame)
+    v = frame.basis @ (frame.basis.T @ mixture.hint)
+    first = 3 * (mixture.weights * energies) @ mixture.centers
+    noise = np.outer(first, v) + np.outer(v, first) + (first @ v) * np.eye(d)
+    third = 6 * mixture.hinted + noise
+    model = RegressionModel(
+        frame, Design(np.zeros(d), None), 0.0, W.T @ mixture.mean, np.zeros(k), np.zeros(k), *[np.zeros(0)] * 3
+    )
+    candidates = extract(model.corrected(W.T @ third @ W, W.T @ first, hint), frame, Extraction(**how))
+    assert_allclose(
+        frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
+    )
+
+
+@given(seed=seeds, k=st.integers(1, 5), r=st.integers(1, 4), room=st.integers(1, 150), several=st.booleans())
+def test_subspace_moments(seed, k, r, room, several):
+    rng = np.random.default_rng(seed)
+    d = k * r + room
+    bases = np.linalg.qr(rng.normal(size=(d, k * r)))[0].T.reshape(k, r, d).transpose(0, 2, 1)
+    turned = bases + 0.1 * rng.normal(size=bases.shape) / np.sqrt(d)
+    bases = np.linalg.qr(turned)[0]
+    weights = rng.uniform(1, 3, size=k)
+    weights, s2 = weights / weights.sum(), rng.uniform(0.01, 1.0)
+    covariances = [U @ U.T + s2 * np.eye(d) for U in bases]
+    A = sum(a * U @ U.T for a, U in zip(weights, bases, strict=True))
+    points = (bases[0] @ rng.normal(size=(r, r if several else 1))).T
+    frame = frame_of(A, k * r)
+    W = whitener(frame)
+    # Isserlis for N(0, C): E[<x,v>^2 xx'] = (v'Cv) C + 2 Cvv'C.
+    fourth = sum(
+        a * ((v @ C @ v) * C + 2 * np.outer(C @ v, C @ v)) / len(points)
+        for a, C in zip(weights, covariances, strict=True)
+        for v in points
+    )
+    model = SubspaceModel(frame, s2, np.zeros((0, k * r)))
+    hints = points @ frame.basis * np.sqrt(frame.values)
+    found = extract_subspace(model.corrected(W.T @ fourth @ W, hints), r)
+    span = np.linalg.svd(frame.unwhiten(found.directions), full_matrices=False)
+    assert_allclose(span[0] @ span[0].T, bases[0] @ bases[0].T, atol=1e-8)
+    assert np.mean(span[1] ** 2) == pytest.approx(weights[0], rel=1e-8)
+    assert found.separation > 1
+
+
+def test_the_printed_fourth_moment_term_does_not_return_the_subspace():
+    rng = np.random.default_rng(0)
+    U = np.linalg.qr(rng.normal(size=(6, 4)))[0]
+    bases, weights, s2 = [U[:, :2], U[:, 2:]], [0.4, 0.6], 0.5
+    A = sum(a * B @ B.T for a, B in zip(weights, bases, strict=True))
+    v = bases[0] @ np.array([1.0, 0.5])
+    raw = sum(
+        a * ((v @ C @ v) * C + 2 * np.outer(C @ v, C @ v))
+        for a, C in ((a, B @ B.T + s2 * np.eye(6)) for a, B in zip(weights, bases, strict=True))
+    )
+    signal = sum(
+        a * ((v @ B @ B.T @ v) * B @ B.T + 2 * B @ B.T @ np.outer(v, v) @ B @ B.T)
+        for a, B in zip(weights, bases, strict=True)
+    )
+    noise = s2 * (v @ A @ v) * np.eye(6) + s2 * (v @ v) * A + 2 * s2 * (A @ np.outer(v, v) + np.outer(v, v) @ A)
+    once = raw - noise - s2**2 * ((v @ v) * np.eye(6) + np.outer(v, v))
+    twice = raw - noise - s2**2 * ((v @ v) * np.eye(6) + 2 * np.outer(v, v))
+    assert_allclose(twice, signal, atol=1e-12)
+    assert np.abs(once - signal).max() > 0.1
+
+
+@pytest.mark.parametrize("choose", ["largest", "share"])
+@given(mixture=mixtures)
+def test_choosing_by_share_follows_the_shares(choose, mixture):
+    frame = mixture.frame
+    W = whitener(frame)
+    hinted = Hinted(W.T @ mixture.hinted @ W, W.T @ mixture.mean, frame.project_hint(mixture.hint))
+    candidates = extract(hinted, frame, Extraction(choose=choose))
+    by = mixture.scores if choose == "largest" else np.sqrt(mixture.weights) * mixture.scores
+    best = int(np.argmax(by))
+    assert_allclose(
+        frame.unwhiten(candidates.points[:, 0]),
+        mixture.centers[best],
+        atol=1e-7 * np.linalg.norm(mixture.centers[best]),
+    )

@@ -1,0 +1,114 @@
+"""Moments of word counts against brute force, and against the exact population of short documents."""
+
+from itertools import combinations_with_replacement, permutations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from mixsearch.extraction import Extraction, extract
+from mixsearch.models import fit_topics
+from mixsearch.types import WordHint
+
+WORDS = 5
+documents = st.lists(st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=6), min_size=4, max_size=8)
+
+
+def counted(texts, n_words=WORDS):
+    return np.array([np.bincount(text, minlength=n_words) for text in texts], dtype=float)
+
+
+def brute_force_pairs(text, n_words=WORDS):
+    total = np.zeros((n_words, n_words))
+    for a, b in permutations(text, 2):
+        total[a, b] += 1
+    return total / (len(text) * (len(text) - 1))
+
+
+def brute_force_triples(text, v):
+    total = np.zeros((len(v), len(v)))
+    for a, b, c in permutations(text, 3):
+        total[a, b] += v[c]
+    return total / (len(text) * (len(text) - 1) * (len(text) - 2))
+
+
+def fitted(counts, say, k=1, **options):
+    defaults = {"alpha0": 1.0, "distinct": True, "metric": 0.3, "seed": 0}
+    return fit_topics(sp.csr_array(counts), k, say=say, **(defaults | options))
+
+
+@given(texts=documents, v=st.lists(st.floats(-2, 2), min_size=WORDS, max_size=WORDS), seed=st.integers(0, 99))
+def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v, seed):
+    v = np.array(v)
+    say = np.random.default_rng(seed).uniform(0.5, 1.5, size=len(texts))
+    say /= say.sum()
+    model = fitted(counted(texts), say)
+    W = model._whitener(slice(None))
+    hint = WordHint(np.arange(WORDS), v)
+    triple, pair = model._contracted(hint)
+    expected = sum(w * brute_force_triples(text, v) for w, text in zip(say, texts, strict=True))
+    pairs = sum(w * brute_force_pairs(text) for w, text in zip(say, texts, strict=True))
+    scale = max(1.0, float(np.abs(W).max()) ** 2)
+    assert_allclose(triple, W.T @ expected @ W, atol=1e-12 * scale)
+    assert_allclose(pair, W.T @ pairs @ v, atol=1e-12 * scale)
+
+
+@given(texts=documents)
+def test_the_frame_whitens_the_second_moment_of_distinct_words(texts):
+    counts, n = counted(texts), len(texts)
+    pairs = sum(brute_force_pairs(text) for text in texts) / n
+    m = sum(np.bincount(text, minlength=WORDS) / len(text) for text in texts) / n
+    A = 2 * pairs - np.outer(m, m)
+    model = fitted(counts, np.full(n, 1 / n), k=WORDS)
+    W = model._whitener(slice(None))
+    assert_allclose(W.T @ A @ W, np.eye(W.shape[1]), atol=1e-6)
+    assert_allclose(model.mean, W.T @ m, atol=1e-9 * np.abs(W).max())
+
+
+@given(texts=documents, column=st.integers(0, WORDS - 1))
+def test_the_plug_in_counts_words_with_themselves(texts, column):
+    counts, n = counted(texts), len(texts)
+    x = counts / counts.sum(axis=1, keepdims=True)
+    model = fitted(counts, np.full(n, 1 / n), distinct=False)
+    W = model._whitener(slice(None))
+    triple, pair = model._contracted(WordHint(np.array([column]), np.ones(1)))
+    assert_allclose(triple, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
+    assert_allclose(pair, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())
+
+
+def population_of_three_word_documents(topics, alpha):
+    """Every document of three words with its probability under LDA, from Dirichlet moments."""
+    k, d = topics.shape
+    a0 = alpha.sum()
+    rising = a0 * (a0 + 1) * (a0 + 2)
+
+    def third_moment_of_shares(i, j, m):
+        total = 1.0
+        for topic in {i, j, m}:
+            times = (i, j, m).count(topic)
+            total *= np.prod([alpha[topic] + step for step in range(times)])
+        return total / rising
+
+    shares = np.array([[[third_moment_of_shares(i, j, m) for m in range(k)] for j in range(k)] for i in range(k)])
+    joint = np.einsum("ijm,ia,jb,mc->abc", shares, topics, topics, topics)
+    texts = list(combinations_with_replacement(range(d), 3))
+    chances = [sum(joint[order] for order in set(permutations(text))) for text in texts]
+    return counted(texts, d), np.array(chances)
+
+
+@pytest.mark.parametrize("metric", [0.0, 0.25, 0.5])
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 4), d=st.integers(4, 12))
+def test_the_population_of_three_word_documents_gives_the_topic_exactly(metric, seed, k, d):
+    rng = np.random.default_rng(seed)
+    topics = 0.3 * rng.dirichlet(np.ones(d), size=k)
+    topics[np.arange(k), np.arange(k)] += 0.7
+    alpha = rng.uniform(0.1, 1.0, size=k)
+    counts, chances = population_of_three_word_documents(topics, alpha)
+    model = fitted(counts, chances / chances.sum(), k=k, alpha0=float(alpha.sum()), metric=metric)
+    for how in (Extraction(), Extraction(method="cancellation"), Extraction(normaliser="hinted")):
+        candidates = extract(model.hinted(WordHint(np.array([0]), np.ones(1))), model.frame, how)
+        assert_allclose(model.frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
+        assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)

@@ -1,0 +1,194 @@
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.image import imread
+from numpy.testing import assert_allclose
+
+from mixsearch import GaussianSearch, SearchError, TopicSearch
+from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
+from mixsearch.estimators import GaussianComponent, Topic
+from mixsearch.plots import FOUND, HINT, plot_component, plot_topic, plot_topics, save
+from mixsearch.verdict import verdict
+
+
+@pytest.fixture(scope="module")
+def topics_data() -> TopicData:
+    return make_topics(1500, 80, 4, mean_length=60, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def topic_search(topics_data: TopicData) -> TopicSearch:
+    vocabulary = [f"{word}_$x$" for word in topics_data.vocabulary]  # would be a formula if it were read as one
+    search = TopicSearch(4, alpha0=topics_data.alpha.sum(), damping=False)
+    return search.fit(topics_data.counts, vocabulary=vocabulary)
+
+
+@pytest.fixture(scope="module")
+def topics(topics_data: TopicData, topic_search: TopicSearch) -> dict[str, Topic]:
+    assert topic_search.vocabulary_ is not None
+    hints = [topic_search.vocabulary_[topics_data.labelled_word(i)] for i in range(4)]
+    return {hint: topic_search.search(words=[hint]) for hint in hints}
+
+
+@pytest.fixture(scope="module")
+def gaussians() -> GaussianMixtureData:
+    return make_gaussian_mixture(1000, 20, 4, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def component(gaussians: GaussianMixtureData) -> GaussianComponent:
+    members = gaussians.X[gaussians.labels == gaussians.labels[0]]
+    return GaussianSearch(4).fit(gaussians.X).search(examples=members[:3])
+
+
+def bar_names(axes: Axes) -> list[str]:
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def bar_lengths(axes: Axes) -> list[float]:
+    return [bar.get_width() for bar in axes.patches]
+
+
+def texts_of(axes: Axes) -> str:
+    return " ".join([axes.get_title("left"), *(text.get_text() for text in axes.texts)])
+
+
+def test_a_topic_shows_its_likeliest_words_from_the_top(topics: dict[str, Topic]) -> None:
+    topic = next(iter(topics.values()))
+    words = plot_topic(topic, n_words=6).axes[0]
+    assert list(zip(bar_names(words), bar_lengths(words), strict=True)) == topic.top_words(6)
+    assert words.yaxis_inverted()
+
+
+def test_a_topic_is_compared_with_the_topics_that_take_most_of_the_rest_of_the_hint(topics: dict[str, Topic]) -> None:
+    topic = next(iter(topics.values()))
+    shares = bar_lengths(plot_topic(topic).axes[1])
+    assert shares[0] == topic.share
+    assert shares[1:] == sorted((each.share for each in topic.alternatives), reverse=True)
+
+
+def test_the_title_of_a_topic_says_how_far_it_was_singled_out(topics: dict[str, Topic]) -> None:
+    topic = next(iter(topics.values()))
+    assert verdict(topic.separation) in plot_topic(topic).get_suptitle()
+
+
+def test_the_only_topic_of_a_fit_is_drawn_without_alternatives(topic_search: TopicSearch) -> None:
+    topic = topic_search.search(words=[0], n_components=1)
+    assert len(bar_lengths(plot_topic(topic).axes[1])) == 1
+
+
+def test_every_hint_gets_a_panel_and_the_rest_of_the_grid_stays_empty(topics: dict[str, Topic]) -> None:
+    axes = plot_topics(topics).axes
+    assert [panel.get_title("left") for panel in axes if panel.axison] == list(topics)
+    assert len(axes) == 6
+    for panel, topic in zip(axes, topics.values(), strict=False):
+        assert verdict(topic.separation) in texts_of(panel)
+
+
+def test_the_words_of_a_hint_are_set_off_among_the_words_of_its_topic(topics: dict[str, Topic]) -> None:
+    topic = next(iter(topics.values()))
+    first, second, third = (word for word, _ in topic.top_words(3))
+    panel = plot_topics({f"{first} {third}": topic}, n_words=3).axes[0]
+    assert bar_names(panel) == [first, second, third]
+    assert [bar.get_facecolor() for bar in panel.patches] == [to_rgba(HINT), to_rgba(FOUND), to_rgba(HINT)]
+
+
+def test_no_topics_make_no_picture() -> None:
+    with pytest.raises(SearchError, match="Found no topic to draw, needed at least 1"):
+        plot_topics({})
+
+
+def test_samples_are_coloured_by_their_membership(component: GaussianComponent, gaussians: GaussianMixtureData) -> None:
+    samples = plot_component(component, gaussians.X).axes[0].collections[0]
+    assert_allclose(samples.get_array(), np.sort(component.score_samples(gaussians.X)))
+
+
+def test_the_center_found_lies_on_the_first_axis_and_its_runner_up_above_it(
+    component: GaussianComponent, gaussians: GaussianMixtureData
+) -> None:
+    _, found, others = plot_component(component, gaussians.X).axes[0].collections
+    assert_allclose(found.get_offsets(), [[np.linalg.norm(component.point), 0]], atol=1e-12)
+    runner_up = component.alternatives[0].point
+    assert len(others.get_offsets()) == len(component.alternatives)
+    assert_allclose(np.linalg.norm(others.get_offsets()[0]), np.linalg.norm(runner_up))
+    assert others.get_offsets()[0, 1] > 0
+
+
+def test_members_lie_around_the_center_found(component: GaussianComponent, gaussians: GaussianMixtureData) -> None:
+    members = gaussians.X[gaussians.labels == gaussians.labels[0]]
+    samples, found, _ = plot_component(component, members).axes[0].collections
+    assert_allclose(samples.get_offsets().mean(axis=0), found.get_offsets()[0], atol=0.1)
+
+
+def test_known_members_are_ringed(component: GaussianComponent, gaussians: GaussianMixtureData) -> None:
+    labels = np.full(len(gaussians.X), -1)
+    labels[[4, 7]] = 1
+    axes = plot_component(component, gaussians.X, labels).axes[0]
+    assert len(axes.collections[-1].get_offsets()) == 2
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["Center found", "Alternatives", "Known members"]
+
+
+def test_the_colour_bar_and_the_axes_of_a_component_say_what_they_show(
+    component: GaussianComponent, gaussians: GaussianMixtureData
+) -> None:
+    axes, bar = plot_component(component, gaussians.X).axes
+    assert bar.get_ylabel() == "Probability of membership"
+    assert axes.get_xlabel() == "Along the center found"
+    assert axes.get_ylabel() == "Along the runner-up"
+    assert verdict(component.separation) in axes.get_title("left")
+
+
+def test_labels_of_another_length_are_refused(component: GaussianComponent, gaussians: GaussianMixtureData) -> None:
+    with pytest.raises(SearchError, match="Found 2 labels, needed one for each of the 1000 samples"):
+        plot_component(component, gaussians.X, [1, -1])
+
+
+def test_a_component_without_a_runner_up_is_refused(gaussians: GaussianMixtureData) -> None:
+    lone = GaussianSearch(1).fit(gaussians.X).search(examples=gaussians.X[:3])
+    with pytest.raises(SearchError, match="Found a component without alternatives, needed a runner-up"):
+        plot_component(lone, gaussians.X)
+
+
+def test_pictures_are_saved_in_the_size_they_were_drawn(topics: dict[str, Topic], tmp_path: Path) -> None:
+    figure = plot_topics(topics)
+    path = save(figure, tmp_path / "topics.png")
+    width, height = figure.get_size_inches() * figure.dpi
+    image = imread(path)
+    assert_allclose(image.shape[:2], (height, width), atol=1)
+    assert image.std() > 0
+
+
+def test_pictures_need_no_screen_and_no_global_state(topics: dict[str, Topic]) -> None:
+    assert plot_topics(topics).canvas.manager is None
+
+
+def test_a_picture_that_cannot_be_written_leaves_the_old_one_and_no_pieces(
+    topics: dict[str, Topic], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "topics.png"
+    old.write_bytes(b"old")
+    figure = plot_topics(topics)
+
+    def write_half(path: Path, **options: str) -> None:
+        path.write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(figure, "savefig", write_half)
+    with pytest.raises(OSError, match="disk full"):
+        save(figure, old)
+    assert old.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+def test_without_matplotlib_the_error_names_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
+    monkeypatch.delitem(sys.modules, "mixsearch.plots")
+    with pytest.raises(ImportError, match=r"Pictures need matplotlib: pip install 'mixsearch\[plot\]'"):
+        importlib.import_module("mixsearch.plots")

@@ -1,0 +1,28 @@
+import math
+
+import numpy as np
+import pytest
+
+from mixsearch.extraction.generic import WEAK_SEPARATION
+from mixsearch.verdict import verdict
+
+
+@pytest.mark.parametrize(
+    ("separation", "words"),
+    [
+        (math.inf, "clearly singled out"),
+        (3.0, "clearly singled out"),
+        (1.5, "singled out"),
+        (1.2, "singled out, but the runner-up is close"),
+        (1.0, "hardly singled out: the runner-up is about as good"),
+        (0.4, "not singled out: another component answers the hint better"),
+        (math.nan, "not singled out: another component answers the hint better"),
+    ],
+)
+def test_a_larger_lead_gets_a_more_confident_verdict(separation: float, words: str) -> None:
+    assert verdict(separation) == words
+
+
+def test_the_verdict_turns_doubtful_where_the_search_begins_to_warn() -> None:
+    assert not verdict(WEAK_SEPARATION).startswith("hardly")
+    assert verdict(np.nextafter(WEAK_SEPARATION, 0)).startswith("hardly")
