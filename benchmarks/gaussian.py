@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from measuring import N_THREADS, measure, megabytes, print_table, ratio, seconds, verdict
+from measuring import N_THREADS, measure, measure_together, megabytes, print_table, ratio, seconds, verdict
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 from workloads import gaussian_workload
@@ -19,11 +19,16 @@ FURTHER_LIMIT = 0.02
 def run(*, quick: bool = False) -> None:
     data = gaussian_workload(quick=quick)
     hints = [make_hint(data.centers, i, gamma=0.7) for i in range(len(data.centers))]
-    k, repeats = len(hints), 2 if quick else 5
+    k, repeats = len(hints), 2 if quick else 10
     with threadpool_limits(N_THREADS):
-        peer = measure(lambda: GaussianMixture(k, covariance_type="spherical", random_state=0).fit(data.X), repeats)
-        first = measure(lambda: GaussianSearch(k).fit(data.X).search(hints[0]).center, repeats)
-        fit = measure(lambda: GaussianSearch(k).fit(data.X), repeats)
+        peer, first, fit = measure_together(
+            {
+                "peer": lambda: GaussianMixture(k, covariance_type="spherical", random_state=0).fit(data.X),
+                "first": lambda: GaussianSearch(k).fit(data.X).search(hints[0]).center,
+                "fit": lambda: GaussianSearch(k).fit(data.X),
+            },
+            repeats,
+        ).values()
         search = fit.result
         further = measure(lambda: search.search(hints[1]).center, 20)
         many = measure(lambda: search.search_many(hints), 10)

@@ -7,7 +7,7 @@ import platform
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,21 +33,34 @@ class Measured:
 
 def measure(work: Callable[[], Any], repeats: int = 3) -> Measured:
     """Run once to warm up and to trace memory, then time the repeats; with no repeats, time a single cold run."""
+    return measure_together({"work": work}, repeats)["work"]
+
+
+def measure_together(works: Mapping[str, Callable[[], Any]], repeats: int = 3) -> dict[str, Measured]:
+    """Measure several pieces of work in turns, so that whatever else the machine does disturbs all of them alike."""
     if repeats == 0:
-        start = time.perf_counter()
-        result = work()
-        return Measured(result, time.perf_counter() - start, float("nan"))
+        cold = {name: _timed(work) for name, work in works.items()}
+        return {name: Measured(result, spent, float("nan")) for name, (result, spent) in cold.items()}
+    traced = {name: _traced(work) for name, work in works.items()}
+    rounds = [{name: _timed(work)[1] for name, work in works.items()} for _ in range(repeats)]
+    return {
+        name: Measured(result, min(times[name] for times in rounds), peak) for name, (result, peak) in traced.items()
+    }
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start
+
+
+def _traced(work: Callable[[], Any]) -> tuple[Any, float]:
+    """The result, and the peak of memory in MB."""
     tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
     result = work()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return Measured(result, min(times), (peak - before) / 1e6)
+    return result, peak / 1e6
 
 
 def machine() -> str:

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from measuring import N_THREADS, Measured, measure, megabytes, print_table, ratio, seconds, verdict
+from measuring import N_THREADS, Measured, measure, measure_together, megabytes, print_table, ratio, seconds, verdict
 from sklearn.decomposition import LatentDirichletAllocation, TruncatedSVD
 from threadpoolctl import threadpool_limits
 from workloads import newsgroups_workload, words_of_all_frequencies
@@ -27,8 +27,9 @@ def run(*, quick: bool = False) -> None:
     counts = newsgroups_workload(quick=quick)
     floats, Q = counts.astype(np.float64), np.random.default_rng(0).standard_normal((counts.shape[1], K + OVERSAMPLING))
     with threadpool_limits(N_THREADS):
-        pair = measure(lambda: floats.T @ (floats @ Q), 5)
-        fit = measure(lambda: TopicSearch(K).fit(counts), 2 if quick else 5)
+        fit, pair = measure_together(
+            {"fit": lambda: TopicSearch(K).fit(counts), "pair": lambda: floats.T @ (floats @ Q)}, 2 if quick else 7
+        ).values()
         times = _search_times(fit.result, words_of_all_frequencies(counts, 200))
         svd = measure(lambda: TruncatedSVD(K, random_state=0).fit(floats), 1)
         lda = measure(lambda: LatentDirichletAllocation(K, max_iter=LDA_ITERATIONS, random_state=0).fit(counts), 0)

@@ -113,16 +113,22 @@ class Candidates:
         return np.asarray(parts / total if total > 0 else parts)
 
     def separation(self, rank: int) -> float:
-        """By what factor this candidate leads the best other one (below 1: falls behind it)."""
+        """By what factor this candidate leads the best other one (below 1: falls behind it).
+
+        Two components of the same score cannot be told apart by the hint, whatever their shares: the lead is never more
+        than the factor to the nearest other score.
+        """
         if len(self.preference) == 1:
             return float("inf")
-        mine = float(self.preference[rank])
-        best_other = float(self.preference[0 if rank else 1])
-        return _lead(mine, best_other)
+        lead = _lead(float(self.preference[rank]), float(self.preference[0 if rank else 1]))
+        mine, others = float(self.scores[rank]), np.delete(self.scores, rank).tolist()
+        return min([lead, *(max(_lead(mine, other), _lead(other, mine)) for other in others)])
 
 
 def _lead(mine: float, other: float) -> float:
     """The factor between two preferences, above 1 where mine is larger, also where both are negative."""
+    if mine == other:
+        return 1.0
     if mine > 0 and other > 0:
         return mine / other
     if mine < 0 and other < 0:

@@ -20,7 +20,7 @@ from rich.padding import Padding
 from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
-from sklearn.feature_extraction.text import (  # type: ignore[import-untyped]
+from sklearn.feature_extraction.text import (
     ENGLISH_STOP_WORDS,
     CountVectorizer,
 )

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import Any, Self, Unpack
 
 import numpy as np
@@ -342,7 +343,12 @@ class TopicSearch(SemiSupervised):
         return sp.csr_array(self.model_.by_document[places])
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
-        return {"hint": hint} if isinstance(hint, np.ndarray) else {"words": hint}
+        """An array is a direction; words with numbers are words with weights; any other mapping, keyword arguments."""
+        if isinstance(hint, np.ndarray):
+            return {"hint": hint}
+        if isinstance(hint, dict) and not all(isinstance(weight, Real) for weight in hint.values()):
+            return hint
+        return {"words": hint}
 
     def _search_examples(self, members: Samples) -> Topic:
         return self.search(documents=members)

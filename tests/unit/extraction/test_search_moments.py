@@ -59,6 +59,15 @@ def test_a_tie_warns_in_words():
         search_moments(moments(Mixture(MIXTURE.centers, MIXTURE.weights, hint)), 4)
 
 
+@pytest.mark.parametrize("choose", ["largest", "share"])
+def test_a_tie_of_scores_warns_whatever_the_shares(choose):
+    weights = np.array([0.6, 0.1, 0.2, 0.1])
+    hint = np.linalg.pinv(MIXTURE.centers) @ np.array([1.0, 1.0, 0.1, 0.1])
+    with pytest.warns(WeakHintWarning):
+        found = search_moments(moments(Mixture(MIXTURE.centers, weights, hint)), 4, choose=choose)
+    assert found.separation == pytest.approx(1.0)
+
+
 def test_a_clear_hint_does_not_warn(recwarn):
     search_moments(moments(), 4)
     assert not recwarn.list

@@ -1,0 +1,9 @@
+from collections.abc import Iterable
+from typing import Any
+
+ENGLISH_STOP_WORDS: frozenset[str]
+
+class CountVectorizer:
+    def __init__(self, **options: Any) -> None: ...
+    def fit_transform(self, raw_documents: Iterable[str]) -> Any: ...
+    def get_feature_names_out(self) -> Any: ...

@@ -1,0 +1,296 @@
+"""What data scientists expect of an estimator, for all four."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TopicSearch
+from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.errors import HintError, HintIgnoredWarning, RankError
+
+gaussian = make_gaussian_mixture(1000, 12, 4, random_state=0)
+regression = make_mixed_regression(30000, 6, 3, random_state=0)
+subspaces = make_subspaces(3000, 20, 3, dim=2, random_state=0)
+topics = make_topics(800, 60, 4, mean_length=40, random_state=0)
+
+
+def gaussian_case():
+    return GaussianSearch(4).fit(gaussian.X), {"hint": gaussian.centers[1]}, gaussian.X
+
+
+def topic_case():
+    search = TopicSearch(4, alpha0=0.8, damping=False).fit(topics.counts, vocabulary=topics.vocabulary)
+    return search, {"words": topics.vocabulary[topics.labelled_word(1)]}, topics.counts
+
+
+def regression_case():
+    return RegressionSearch(3).fit(regression.X, regression.y), {"hint": regression.centers[1]}, regression.X
+
+
+def subspace_case():
+    return SubspaceSearch(3, dim=2).fit(subspaces.X), {"hint": subspaces.bases[1][:, 0]}, subspaces.X
+
+
+CASES = [gaussian_case, topic_case, regression_case, subspace_case]
+
+
+def parameter(found):
+    return found.basis @ found.basis.T if hasattr(found, "basis") else found.center
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_answer_carries_what_is_promised(case):
+    search, hint, _ = case()
+    found = search.search(**hint)
+    k = search.n_components_
+    assert 0 < found.weight < 1
+    assert found.separation > 1.1
+    assert 0 < found.share <= 1
+    assert len(found.scores) == search.model_.frame.n_components
+    assert len(found.alternatives) == k - 1
+    assert sum(part.weight for part in (found, *found.alternatives)) == pytest.approx(1, abs=0.15)
+    assert "separation" in repr(found)
+    assert "<table>" in found._repr_html_()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_pickled_search_gives_the_same_answer(case):
+    search, hint, X = case()
+    again = pickle.loads(pickle.dumps(search))
+    assert_allclose(parameter(again.search(**hint)), parameter(search.search(**hint)))
+    assert_allclose(again.transform(X), search.transform(X))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_found_component_can_be_pickled(case):
+    search, hint, _ = case()
+    found = search.search(**hint)
+    again = pickle.loads(pickle.dumps(found))
+    assert_allclose(parameter(again), parameter(found))
+    assert again.separation == found.separation
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_clone_is_unfitted_and_says_so(case):
+    search, hint, X = case()
+    fresh = clone(search)
+    assert fresh.get_params() == search.get_params()
+    for call in (lambda: fresh.search(**hint), lambda: fresh.transform(X), lambda: fresh.search_many([hint])):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            call()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_search_many_keeps_the_order_and_equals_one_search_at_a_time(case):
+    search, hint, _ = case()
+    for n_jobs in (1, 2):
+        many = search.search_many([hint] * 3, n_jobs=n_jobs)
+        assert len(many) == 3
+        for found in many:
+            assert_allclose(parameter(found), parameter(search.search(**hint)), atol=1e-12)
+
+
+def test_search_many_finds_every_component_from_a_hint_on_each():
+    search = GaussianSearch(4).fit(gaussian.X)
+    found = search.search_many(list(gaussian.centers))
+    assert_allclose([part.center for part in found], gaussian.centers, atol=0.5)
+    by_examples = search.search_many([gaussian.X[gaussian.labels == i][:3] for i in range(4)])
+    assert_allclose([part.center for part in by_examples], gaussian.centers, atol=0.5)
+
+
+def test_search_many_takes_words_lists_and_weights():
+    search, hint, _ = topic_case()
+    word = hint["words"]
+    one, listed, weighted = search.search_many([word, [word], {word: 2.0}])
+    assert_allclose(one.center, listed.center)
+    assert_allclose(one.center, weighted.center, atol=1e-12)
+
+
+def test_search_many_takes_pairs_of_regression_examples():
+    search, _, _ = regression_case()
+    members = [regression.labels == i for i in range(3)]
+    many = search.search_many([(regression.X[who][:60], regression.y[who][:60]) for who in members])
+    assert_allclose([part.center for part in many], regression.centers, atol=0.25)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_search_with_fewer_components_uses_the_first_of_the_frame(case):
+    search, hint, _ = case()
+    k = search.n_components_
+    for j in range(1, k + 1):
+        found = search.search(**hint, n_components=j)
+        assert len(found.alternatives) == j - 1
+    assert_allclose(parameter(search.search(**hint, n_components=k)), parameter(search.search(**hint)))
+    with pytest.raises(SearchError, match=f"n_components={k + 1}, but this fit holds {k}"):
+        search.search(**hint, n_components=k + 1)
+    with pytest.raises(SearchError, match="whole number from 1; found 0"):
+        search.search(**hint, n_components=0)
+
+
+def test_one_fit_with_fewer_components_equals_a_fit_with_fewer():
+    wide = SubspaceSearch(3, dim=2).fit(subspaces.X)
+    narrow = SubspaceSearch(2, dim=2).fit(subspaces.X)
+    assert_allclose(wide.model_.take(4).frame.basis, narrow.model_.frame.basis, atol=1e-8)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_transform_whitens_and_names_its_columns_for_pandas(case):
+    search, _, X = case()
+    Y = search.set_output(transform="pandas").transform(X)
+    assert isinstance(Y, pd.DataFrame)
+    k = search.model_.frame.n_components
+    assert list(Y.columns) == [f"{type(search).__name__.lower()}{i}" for i in range(k)]
+
+
+def test_frame_coordinates_have_the_identity_as_second_moment_less_the_noise():
+    search, _, X = gaussian_case()
+    Y = search.transform(X)
+    noise = search.noise_variance_ / search.model_.frame.values
+    assert_allclose(Y.T @ Y / len(Y), np.eye(4) + np.diag(noise), atol=1e-10)
+
+
+def test_searches_sit_in_pipelines():
+    coordinates = make_pipeline(StandardScaler(with_mean=False), PCA(8), GaussianSearch(4)).fit_transform(gaussian.X)
+    assert coordinates.shape == (1000, 4)
+    texts = ["red green red blue", "green green red", "sun moon star sun", "moon star star"] * 5
+    pipeline = make_pipeline(CountVectorizer(), TopicSearch(2, damping=False)).fit(texts)
+    assert pipeline.transform(texts).shape == (20, 2)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_random_state_makes_every_answer_repeatable(case):
+    search, hint, X = case()
+    y = regression.y if isinstance(search, RegressionSearch) else None
+    one, same = (clone(search).set_params(random_state=7) for _ in range(2))
+    for each in (one, same):
+        each.fit(X, y) if y is not None else each.fit(X)
+    if isinstance(search, TopicSearch):
+        hint = {"words": [topics.labelled_word(1)]}
+    assert np.array_equal(parameter(one.search(**hint)), parameter(same.search(**hint)))
+
+
+@pytest.mark.parametrize("case", [gaussian_case, topic_case, subspace_case])
+def test_labels_for_a_few_members_find_their_component_during_fit(case):
+    search, _, X = case()
+    truth = {
+        "GaussianSearch": gaussian.labels,
+        "TopicSearch": topics.shares.argmax(axis=1),
+        "SubspaceSearch": subspaces.labels,
+    }[type(search).__name__]
+    certain = topics.shares.max(axis=1) > 0.9 if isinstance(search, TopicSearch) else np.ones(X.shape[0], dtype=bool)
+    y = np.full(X.shape[0], -1)
+    y[np.flatnonzero((truth == 2) & certain)[:6]] = 1
+    fitted = clone(search).fit(X, y)
+    members = fitted.component_.score_samples(X)
+    assert members[truth == 2].mean() > members[truth != 2].mean() + 0.5
+    assert not hasattr(fitted.fit(X), "component_")
+
+
+def test_labels_without_a_member_warn_and_find_nothing():
+    with pytest.warns(HintIgnoredWarning, match=r"y marks no known member \(y == 1\)"):
+        search = GaussianSearch(2).fit(gaussian.X, np.full(1000, -1))
+    assert not hasattr(search, "component_")
+
+
+def test_labels_of_the_wrong_length_are_refused():
+    with pytest.raises(SearchError, match="y has 3 labels, but X has 1000 samples"):
+        GaussianSearch(2).fit(gaussian.X, [1, -1, -1])
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nan_and_infinity_are_refused_at_fit_and_after(case, bad):
+    search, _, X = case()
+    broken = (X.toarray() if sp.issparse(X) else X).astype(float).copy()
+    broken[3, 1] = bad
+    word = "NaN" if np.isnan(bad) else "infinity"
+    args = (regression.y,) if isinstance(search, RegressionSearch) else ()
+    with pytest.raises(ValueError, match=f"Input X contains {word}"):
+        clone(search).fit(broken, *args)
+    with pytest.raises(ValueError, match=f"Input X contains {word}"):
+        search.transform(broken)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_exactly_one_hint_must_be_given(case):
+    search, hint, _ = case()
+    with pytest.raises(HintError, match="exactly one hint out of .*; found none"):
+        search.search()
+    other = {"examples": np.ones((1, 2))} if not isinstance(search, TopicSearch) else {"documents": [0]}
+    with pytest.raises(HintError, match="found .* and "):
+        search.search(**hint, **other)
+
+
+@pytest.mark.parametrize("case", [gaussian_case, regression_case, subspace_case])
+def test_a_direction_must_fit_the_samples(case):
+    search, _, X = case()
+    d = X.shape[1]
+    with pytest.raises(HintError, match=f"but samples of {d} features need"):
+        search.search(np.ones(d + 1))
+    with pytest.raises(HintError, match="The hint is zero"):
+        search.search(np.zeros(d))
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        (
+            GaussianSearch(13),
+            "Found n_features=12, which can hold 12 Gaussians, since .* independent.* need for 13",
+        ),
+        (SubspaceSearch(3, dim=4), "Found n_features=12, which can hold 11 dimensions.* noise.* need for 12"),
+        (GaussianSearch(0), "n_components must be a whole number from 1; found 0"),
+        (GaussianSearch(2.5), "n_components must be a whole number from 1; found 2.5"),
+        (SubspaceSearch(2, dim=0), "dim must be a whole number from 1; found 0"),
+        (GaussianSearch(2, noise="loud"), "noise must be one of 'average', 'paper'; found 'loud'"),
+        (SubspaceSearch(2, noise="loud"), "noise must be one of 'average', 'paper'; found 'loud'"),
+    ],
+    ids=str,
+)
+def test_a_fit_that_cannot_be_says_the_limit_and_why(search, message):
+    with pytest.raises(SearchError, match=message):
+        search.fit(gaussian.X)
+
+
+def test_as_many_gaussians_as_features_can_be_fitted():
+    data = make_gaussian_mixture(20000, 3, 3, deviation=0.5, random_state=5)
+    search = GaussianSearch(3).fit(data.X)
+    assert search.noise_variance_ == pytest.approx(0.25, rel=0.05)
+    found = search.search(np.linalg.pinv(data.centers)[:, 0])
+    assert_allclose(found.center, data.centers[0], atol=0.3)
+
+
+@pytest.mark.parametrize(
+    ("search", "n", "message"),
+    [
+        (GaussianSearch(4), 4, "Found n_samples=4, but 4 components and their noise need at least 5"),
+        (SubspaceSearch(2, dim=2), 4, "Found n_samples=4, but 2 subspaces of dimension 2 need at least 5"),
+    ],
+    ids=str,
+)
+def test_too_few_samples_say_how_many_are_needed(search, n, message):
+    with pytest.raises(SearchError, match=message):
+        search.fit(gaussian.X[:n])
+
+
+def test_repeated_samples_say_which_rank_was_found():
+    X = np.repeat(np.eye(5)[:2], 10, axis=0)
+    with pytest.raises(RankError, match="second moment has rank 2, but 3 components need rank 3"):
+        GaussianSearch(3).fit(X)
+
+
+def test_fewer_samples_than_features_are_enough():
+    data = make_gaussian_mixture(80, 400, 3, random_state=1)
+    found = GaussianSearch(3).fit(data.X).search(examples=data.X[data.labels == 0][:1])
+    oracle = data.X[data.labels == 0].mean(axis=0)
+    assert np.linalg.norm(found.center - data.centers[0]) < 1.3 * np.linalg.norm(oracle - data.centers[0])

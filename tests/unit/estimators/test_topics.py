@@ -1,0 +1,176 @@
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from mixsearch import SearchError, TopicSearch
+from mixsearch.datasets import make_topics
+from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, HintError, UnknownWordError
+
+data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
+search = TopicSearch(4, alpha0=0.8, damping=False).fit(data.counts, vocabulary=data.vocabulary)
+
+
+@pytest.fixture
+def topic():
+    return search.search(words=data.vocabulary[data.labelled_word(2)])
+
+
+def test_top_words_are_the_likeliest_with_their_probabilities(topic):
+    words = topic.top_words(80)
+    assert [p for _, p in words] == sorted((p for _, p in words), reverse=True)
+    assert sum(p for _, p in words) == pytest.approx(1)
+    truth = {data.vocabulary[i] for i in np.argsort(-data.topics[2])[:5]}
+    assert truth & {word for word, _ in words[:5]}
+
+
+def test_probabilities_are_the_raw_estimate_put_on_the_simplex(topic):
+    assert topic.probabilities.min() == 0
+    assert topic.center.min() < 0
+    assert np.abs(topic.probabilities - topic.center).max() < 0.02
+
+
+def test_documents_are_those_with_the_largest_share_of_the_topic(topic):
+    rows = [row for row, _ in topic.documents(20)]
+    assert data.shares[rows, 2].mean() > 0.9
+    assert all(0 <= share <= 1 for _, share in topic.documents(20))
+
+
+def test_shares_of_new_documents_are_estimated_without_bias(topic):
+    new = make_topics(1500, 80, 4, mean_length=60, random_state=3)
+    shares = topic.score_samples(new.counts)
+    assert np.abs(shares.mean() - new.shares[:, 2].mean()) < 0.03
+    assert np.corrcoef(shares, new.shares[:, 2])[0, 1] > 0.95
+    assert topic.score_samples(sp.csr_array((1, 80))).tolist() == [0.0]
+
+
+def test_the_weight_is_the_topic_s_share_of_the_corpus(topic):
+    assert topic.weight == pytest.approx(0.25, abs=0.04)
+
+
+def test_documents_are_a_hint_by_row_and_by_counts():
+    rows = np.argsort(-data.shares[:, 1])[:3]
+    by_row = search.search(documents=rows)
+    assert_allclose(by_row.center, search.search(documents=data.counts[rows]).center, atol=1e-12)
+    assert np.linalg.norm(by_row.probabilities - data.topics[1]) < 0.05
+
+
+def test_a_negative_word_turns_the_search_away_from_its_topic():
+    ours, theirs = (data.vocabulary[data.labelled_word(i)] for i in (0, 1))
+    found = search.search(words={ours: 1.0, theirs: -1.0})
+    assert np.linalg.norm(found.probabilities - data.topics[0]) < 0.05
+    scores = {i: min(np.linalg.norm(a.center - t) for t in (data.topics[1],)) for i, a in enumerate(found.alternatives)}
+    assert found.alternatives[min(scores, key=scores.get)].score < 0
+
+
+def test_an_unknown_word_names_its_nearest_neighbours():
+    with pytest.raises(UnknownWordError, match="'word1x' is not among the 80 words. Nearest: word1"):
+        search.search(words="word1x")
+
+
+def test_the_largest_score_and_the_largest_share_can_differ():
+    found = [search.search(words=data.vocabulary[data.labelled_word(0)], choose=how) for how in ("largest", "share")]
+    assert found[0].scores[0] == max(found[0].scores)
+    assert found[1].share == max(found[1].candidates.shares)
+
+
+def test_column_names_of_a_frame_are_the_vocabulary():
+    frame = pd.DataFrame(data.counts.toarray(), columns=data.vocabulary)
+    fitted = TopicSearch(4, alpha0=0.8, damping=False).fit(frame)
+    word = data.vocabulary[data.labelled_word(2)]
+    assert_allclose(fitted.search(words=word).center, search.search(words=word).center, atol=1e-10)
+
+
+def test_short_documents_are_dropped_and_counted():
+    counts = sp.vstack([data.counts, sp.csr_array(np.eye(80)[:7])]).tocsr()
+    with pytest.warns(DroppedDocumentsWarning, match="7 of 1,507 documents have fewer than 3 words and were left out"):
+        fitted = TopicSearch(4, alpha0=0.8, damping=False).fit(counts, vocabulary=data.vocabulary)
+    assert fitted.n_dropped_ == 7
+    word = data.vocabulary[data.labelled_word(2)]
+    assert_allclose(fitted.search(words=word).center, search.search(words=word).center, atol=1e-10)
+    with pytest.raises(SearchError, match="Row 1503 is not a document of this fit: it was too short"):
+        fitted.search(documents=[1503])
+
+
+def test_rows_keep_the_numbers_of_the_user_s_matrix_when_documents_are_dropped():
+    counts = sp.vstack([sp.csr_array(np.eye(80)[:7]), data.counts]).tocsr()
+    with pytest.warns(DroppedDocumentsWarning):
+        fitted = TopicSearch(4, alpha0=0.8, damping=False).fit(counts)
+    word = data.labelled_word(2)
+    assert [row - 7 for row, _ in fitted.search(words=[word]).documents(9)] == [
+        row for row, _ in search.search(words=[word]).documents(9)
+    ]
+
+
+def test_a_corpus_of_short_documents_cannot_be_fitted():
+    with pytest.raises(SearchError, match="Found n_samples=80, of which 0 documents have at least 3 words"):
+        TopicSearch(2).fit(np.eye(80))
+
+
+def test_negative_counts_are_refused():
+    counts = data.counts.copy().astype(float)
+    counts.data[5] = -3
+    with pytest.raises(SearchError, match="Negative values in data passed to TopicSearch: the smallest is -3"):
+        TopicSearch(4).fit(counts)
+
+
+def test_a_vocabulary_of_the_wrong_length_is_refused():
+    with pytest.raises(SearchError, match="vocabulary has 79 words, but the counts have 80 columns"):
+        TopicSearch(4).fit(data.counts, vocabulary=data.vocabulary[:-1])
+
+
+def test_more_topics_than_the_corpus_shows_are_cut_and_said():
+    with pytest.warns(FewerComponentsWarning, match="The corpus shows .* topics, not the 80 asked for"):
+        fitted = TopicSearch(80, alpha0=0.8, damping=False).fit(data.counts)
+    assert 4 <= fitted.n_components_ < 80
+
+
+def test_more_topics_than_words_are_refused():
+    with pytest.raises(SearchError, match="Found n_features=80, which can hold 80 topics.* need for 81"):
+        TopicSearch(81).fit(data.counts)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha0": 0}, "alpha0 must be above 0; found 0"),
+        ({"moments": "magic"}, "moments must be one of"),
+        ({"weights": "heavy"}, "weights must be one of"),
+    ],
+)
+def test_an_option_that_cannot_be_says_so(options, message):
+    with pytest.raises(SearchError, match=message):
+        TopicSearch(4, **options).fit(data.counts)
+
+
+def test_fractions_are_no_counts():
+    frequencies = data.counts / np.asarray(data.counts.sum(axis=1))[:, None]
+    with pytest.raises(SearchError, match="moments='distinct' needs whole counts, but X holds fractions"):
+        TopicSearch(4, moments="distinct").fit(frequencies)
+    fitted = TopicSearch(4, alpha0=0.8, damping=False).fit(frequencies)
+    assert not fitted.model_.distinct
+
+
+def test_a_hint_of_documents_without_words_is_refused():
+    with pytest.raises(HintError, match="no word of the vocabulary"):
+        search.search(documents=sp.csr_array((2, 80)))
+
+
+def test_damping_keeps_single_words_and_flattens_repeats():
+    damped = TopicSearch(4, alpha0=0.8).fit(data.counts).model_.by_document
+    assert_allclose(damped.data, np.log2(1 + data.counts.data))
+
+
+def test_the_answer_shows_its_words(topic):
+    best = topic.top_words(1)[0][0]
+    assert best in repr(topic)
+    assert "% of the corpus" in repr(topic)
+    assert best in topic._repr_html_()
+
+
+def test_duplicate_documents_change_nothing():
+    doubled = sp.vstack([data.counts, data.counts]).tocsr()
+    fitted = TopicSearch(4, alpha0=0.8, damping=False).fit(doubled)
+    word = data.labelled_word(1)
+    assert_allclose(fitted.search(words=[word]).center, search.search(words=[word]).center, atol=1e-9)
