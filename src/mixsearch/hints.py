@@ -102,15 +102,10 @@ def _column(word: str | int, columns: Mapping[str, int] | None, n_words: int) ->
     return columns[word]
 
 
-def hint_from_documents(counts: sp.csr_array, metric: Array, word_mean: Array) -> WordHint:
-    """The words of a few documents, each document with the same say, seen from the corpus.
-
-    Words are compared in the metric of the frame, where a frequent word is as noisy as a rare one, so that the words
-    that set the documents apart from the corpus lead.
-    """
+def hint_from_documents(counts: sp.csr_array, word_mean: Array) -> Array:
+    """The word frequencies of a few documents, each with the same say, seen from those of the corpus, (d,)."""
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     if not lengths.any():
         raise HintError("The documents of the hint hold no word of the vocabulary. Give documents with words.")
     mean = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf))) / np.count_nonzero(lengths)
-    columns = np.flatnonzero(mean)
-    return WordHint(columns, (metric**2 * (mean - word_mean))[columns])
+    return mean - word_mean

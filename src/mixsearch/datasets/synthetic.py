@@ -227,10 +227,10 @@ def make_hint(parameters: Array, target: int = 0, *, gamma: float = 0.7, random_
     if not 0 < gamma <= 1:
         raise HintError(f"gamma must lie above 0 and at most 1; found {gamma!r}.")
     shaped = parameters[:, :, None] if parameters.ndim == 2 else parameters
-    own, others = shaped[target], np.concatenate(np.delete(shaped, target, axis=0), axis=1)
-    if others.shape[1] == 0:
+    own = shaped[target]
+    if len(shaped) == 1:
         return np.asarray(own[:, 0] / np.linalg.norm(own[:, 0]))
-    span, _ = np.linalg.qr(others)
+    span, _ = np.linalg.qr(np.concatenate(np.delete(shaped, target, axis=0), axis=1))
     rng = _generator(random_state)
     turn, _ = np.linalg.qr(rng.standard_normal((span.shape[1], span.shape[1])))
     beside = own @ rng.standard_normal(own.shape[1]) if parameters.ndim == 3 else own[:, 0]

@@ -43,7 +43,12 @@ class GaussianComponent(Component):
         """
         own = float(self.point @ self.model.noise_mean)
         most = self.model.noise / self.weight
-        return own if 0 < own <= most else max(self.model.noise, 1e-12 * float(self.frame.values[-1]))
+        return own if 0 < own <= most else self._least_noise
+
+    @property
+    def _least_noise(self) -> float:
+        """The average variance, or a trace of one where the samples have none: densities need some."""
+        return max(self.model.noise, 1e-9 * float(self.frame.values[-1]))
 
     def score_samples(self, X: Any) -> Array:
         """The probability that each sample belongs to this component, (n,).
@@ -59,13 +64,13 @@ class GaussianComponent(Component):
         model, weight = self.model, within_unit(self.weight)
         noise = np.diag(1 / model.frame.values)
         rest_mean = (model.mean - weight * self.point) / (1 - weight)
-        total = np.eye(len(model.mean)) + model.noise * noise
+        total = np.eye(len(model.mean)) + self._least_noise * noise
         own = np.outer(self.point, self.point) + self.variance * noise
         rest = (total - weight * own) / (1 - weight) - np.outer(rest_mean, rest_mean)
         return posterior(
             weight,
             log_normal(Y - self.point, self.variance * noise),
-            log_normal(Y - rest_mean, rest, least=0.5 * model.noise * noise),
+            log_normal(Y - rest_mean, rest, least=0.5 * self._least_noise * noise),
         )
 
     def _card(self) -> Card:

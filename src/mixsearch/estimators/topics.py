@@ -283,6 +283,7 @@ class TopicSearch(SemiSupervised):
         words: str | Iterable[str | int] | Mapping[str | int, float] | None = None,
         documents: Any = None,
         n_components: int | None = None,
+        project: bool = False,
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
         """Find the topic that a hint means.
@@ -298,6 +299,9 @@ class TopicSearch(SemiSupervised):
             Rows of the fitted corpus, or other documents, that are mostly about the topic.
         n_components : int, optional
             Use the first j of the fitted topics only: fewer make broader topics.
+        project : bool, default=False
+            Replace the words by what the fitted topics make of them. Where the corpus follows the model this takes
+            noise off the answer; on real text it blurs words that are rarer than the topics are fine.
         **extraction
             How the topic is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`. Whitening
             here takes the topic with the largest share of the hint, ``choose="share"``; ``choose="largest"``, as in
@@ -308,14 +312,12 @@ class TopicSearch(SemiSupervised):
         how = Extraction(**extraction)
         model = self._model(n_components)
         require_one({"hint": hint, "words": words, "documents": documents})
-        if words is not None:
-            v = hint_from_words(words, self._columns, model.word_mean)
-        elif documents is not None:
-            v = hint_from_documents(self._documents(documents), model.frame.metric, model.word_mean)
+        if documents is not None:
+            hinted = model.hinted_in_frame(self._hint_of_documents(documents, model))
         else:
-            direction = hint_from_direction(hint, self.n_features_in_)
-            v = WordHint(np.flatnonzero(direction), direction[direction != 0])
-        candidates = extract(model.hinted(v), model.frame, how)
+            v = self._hint_of_words(hint, words)
+            hinted = model.hinted_in_frame(model.project(v)) if project else model.hinted(v)
+        candidates = extract(hinted, model.frame, how)
         found = Topic(
             model.frame,
             candidates,
@@ -326,6 +328,17 @@ class TopicSearch(SemiSupervised):
         )
         warn_if_weak(found.separation)
         return found
+
+    def _hint_of_words(self, hint: Any, words: Any) -> WordHint:
+        if words is not None:
+            return hint_from_words(words, self._columns, self.model_.word_mean)
+        direction = hint_from_direction(hint, self.n_features_in_)
+        return WordHint(np.flatnonzero(direction), direction[direction != 0])
+
+    def _hint_of_documents(self, documents: Any, model: TopicModel) -> Array:
+        """In the frame. Words are compared in its metric, where a frequent word is as noisy as a rare one."""
+        seen = hint_from_documents(self._documents(documents), model.word_mean)
+        return model.frame.values * model.frame.whiten(seen)
 
     def _documents(self, documents: Any) -> sp.csr_array:
         """Counts of the hinted documents, from their rows in the corpus or as they are."""

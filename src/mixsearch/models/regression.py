@@ -178,12 +178,16 @@ def fit_regression(
     def averaged(weights: Array) -> Array:
         return np.asarray(Y.T @ weights.astype(Y.dtype) / n, dtype=np.float64)
 
+    mean, levels = averaged(t), averaged(t**2) / 2
+    if intercept:
+        # Around the mean of y the intercepts average to zero, Σ αᵢbᵢ = ⟨W'm, W'Σ αᵢbᵢμᵢ⟩ = 0: so must the estimate.
+        levels = levels - mean * (mean @ levels) / (mean @ mean)
     return RegressionModel(
         frame=frame,
         design=plan,
         offset=offset,
-        mean=averaged(t),
-        intercepts=averaged(t**2) / 2,
+        mean=mean,
+        intercepts=levels,
         energies=averaged(t**3) / 3,
         response=t,
         weight_function=cube,

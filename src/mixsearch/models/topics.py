@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch.blocks import row_slices, sum_blocks
 from mixsearch.linalg import count_above, frame_above, top_eigenpairs
-from mixsearch.models.second_moment import change, cores_for, second_moment
+from mixsearch.models.second_moment import Product, change, cores_for, second_moment
 from mixsearch.types import Array, Frame, Hinted, WordHint
 
 
@@ -27,48 +29,72 @@ class TopicModel:
     triple_weights: Array  # ωᵢ / (l(l-1)(l-2)), (n,); ωᵢ / l³ for the plug-in
     distinct: bool
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
+    own_pairs: Array  # Σ pair weight x c, (d,): what a word's pairs with itself add up to
+    own_triples: Array  # Σ triple weight x c, (d,): the same for its triples with itself
+    own_crossed: Array  # Σ triple weight x c y', (d, k): and for those with itself and one other word
     n_applications: int  # passes over the counts that the eigenvectors took
 
     def hinted(self, hint: WordHint) -> Hinted:
-        """The hinted moment of a hint over words. Only documents that hold one of its words are touched.
+        """The hinted moment of a hint over words. Only documents that hold one of its words are touched."""
+        mass = self.alpha0 * float(self.word_mean[hint.columns] @ hint.values)
+        return self._corrected(*self._contract(hint), mass, self.project(hint))
+
+    def hinted_in_frame(self, hint: Array) -> Hinted:
+        """The hinted moment of a hint c given in the frame, which is that of the words v = Wc."""
+        mass = float(self.mean @ hint)
+        return self._corrected(*self._contract_in_frame(hint), mass, hint)
+
+    def _contract(self, hint: WordHint) -> tuple[Array, Array]:
+        """W'E[⟨x3,v⟩x1x2']W, (k, k), and W'E[⟨x3,v⟩x1], (k,), over different words of a document.
 
         Notes
         -----
-        With T = E[⟨x3,v⟩x1x2'] and q = E[⟨x3,v⟩x1],
-        B = a₀(a₀+1)(a₀+2)/2 T - a₀(a₀+1)/2 (⟨m,v⟩ E[x1x2'] + q m' + m q') + ⟨m,v⟩ mm', and in the frame
-        E[x1x2'] becomes (I + W'm m'W) / (a₀(a₀+1)), since A becomes the identity.
+        A word is never counted with itself: with counts c, triples are
+        ⟨c,v⟩cc' - (c*v)c' - c(c*v)' - ⟨c,v⟩diag(c) + 2diag(c*v), and pairs cc' - diag(c), * elementwise.
+        """
+        columns, values = hint
+        told = np.asarray(self.by_word[:, columns] @ values)
+        rows = np.flatnonzero(told)
+        Y, told = self.projected[rows].astype(np.float64, copy=False), told[rows]
+        by_triple = self.triple_weights[rows] * told
+        triple = (Y * by_triple[:, None]).T @ Y
+        pair = Y.T @ (self.pair_weights[rows] * told)
+        if self.distinct:
+            words = self._whitener(columns) * values[:, None]
+            crossed = words.T @ self.own_crossed[columns]
+            triple -= crossed + crossed.T + self._diagonal(self.by_document[rows].T @ by_triple)
+            triple += 2 * (words * self.own_triples[columns, None]).T @ self._whitener(columns)
+            pair -= words.T @ self.own_pairs[columns]
+        return triple, pair
+
+    def _contract_in_frame(self, hint: Array) -> tuple[Array, Array]:
+        """The same for v = Wc, from the projected documents and three sums over the words."""
+        told = self.projected @ hint.astype(self.projected.dtype)
+        weights = self.triple_weights * told
+        triple = sum_blocks(partial(_weighted_gram, self.projected, weights), row_slices(len(told))).total
+        if self.distinct:
+            W = self._whitener(slice(None))
+            v = W @ hint
+            crossed = (W * v[:, None]).T @ self.own_crossed
+            triple -= crossed + crossed.T
+            triple -= (W * (self.own_crossed @ hint - 2 * v * self.own_triples)[:, None]).T @ W
+        pair = (hint + (self.mean @ hint) * self.mean) / (self.alpha0 * (self.alpha0 + 1))
+        return triple, pair
+
+    def _corrected(self, triple: Array, pair: Array, mass: float, hint: Array) -> Hinted:
+        """From W'E[⟨x3,v⟩x1x2']W, W'E[⟨x3,v⟩x1] and ⟨m,v⟩ to the hinted moment.
+
+        Notes
+        -----
+        With T and q the first two, B = a₀(a₀+1)(a₀+2)/2 T - a₀(a₀+1)/2 (⟨m,v⟩ E[x1x2'] + q m' + m q') + ⟨m,v⟩ mm'. In
+        the frame E[x1x2'] becomes (I + W'm m'W) / (a₀(a₀+1)), since A becomes the identity.
         """
         a0, m = self.alpha0, self.mean
-        triple, pair = self._contracted(hint)
-        mass = a0 * float(self.word_mean[hint.columns] @ hint.values)
         outer, crossed = np.outer(m, m), np.outer(pair, m)
         matrix = a0 * (a0 + 1) * (a0 + 2) / 2 * triple
         matrix -= a0 * (a0 + 1) / 2 * (crossed + crossed.T)
         matrix += mass * outer - mass / 2 * (np.eye(len(m)) + outer)
-        return Hinted(matrix, m, self._project(hint))
-
-    def _contracted(self, hint: WordHint) -> tuple[Array, Array]:
-        """W'E[⟨x3,v⟩x1x2']W, (k, k), and W'E[⟨x3,v⟩x1], (k,), over three different words of a document.
-
-        A word is never counted with itself: with counts c, triples are
-        ⟨c,v⟩cc' - (c*v)c' - c(c*v)' - ⟨c,v⟩diag(c) + 2diag(c*v), and pairs cc' - diag(c).
-        """
-        held = self.by_word[:, hint.columns]
-        told = np.asarray(held @ hint.values)
-        rows = np.flatnonzero(told)
-        Y = self.projected[rows].astype(np.float64, copy=False)
-        by_triple, by_pair = self.triple_weights[rows], self.pair_weights[rows]
-        triple = (Y * (by_triple * told[rows])[:, None]).T @ Y
-        pair = Y.T @ (by_pair * told[rows])
-        if not self.distinct:
-            return triple, pair
-        words = self._whitener(hint.columns) * hint.values[:, None]
-        held = held[rows]
-        own = words.T @ np.asarray(held.T @ (Y * by_triple[:, None]))
-        repeated = self.by_document[rows].T @ (by_triple * told[rows])
-        triple -= own + own.T + self._diagonal(repeated)
-        triple += 2 * (words * np.asarray(held.T @ by_triple)[:, None]).T @ self._whitener(hint.columns)
-        return triple, pair - words.T @ np.asarray(held.T @ by_pair)
+        return Hinted(matrix, m, hint)
 
     def _diagonal(self, weights: Array) -> Array:
         """W'diag(weights)W, (k, k), from the words of weight only."""
@@ -81,7 +107,7 @@ class TopicModel:
         scale = 1.0 if self.frame.metric is None else self.frame.metric[words, None]
         return self.frame.basis[words] * scale / np.sqrt(self.frame.values)
 
-    def _project(self, hint: WordHint) -> Array:
+    def project(self, hint: WordHint) -> Array:
         """The hint in the frame, (k,)."""
         plain = hint.values if self.frame.metric is None else hint.values / self.frame.metric[hint.columns]
         return np.asarray(np.sqrt(self.frame.values) * (plain @ self.frame.basis[hint.columns]))
@@ -89,7 +115,18 @@ class TopicModel:
     def take(self, n_components: int) -> TopicModel:
         """The same fit with fewer topics."""
         k = n_components
-        return replace(self, frame=self.frame.take(k), mean=self.mean[:k], projected=self.projected[:, :k])
+        return replace(
+            self,
+            frame=self.frame.take(k),
+            mean=self.mean[:k],
+            projected=self.projected[:, :k],
+            own_crossed=self.own_crossed[:, :k],
+        )
+
+
+def _weighted_gram(Y: Array, weights: Array, rows: slice) -> Product:
+    part = Y[rows].astype(np.float64, copy=False)
+    return Product((part * weights[rows, None]).T @ part)
 
 
 def fit_topics(
@@ -126,12 +163,12 @@ def fit_topics(
     triple_weights = pair_weights / (lengths - 2 if distinct else lengths)
     word_mean = np.asarray(counts.T @ (say / lengths))
     units = _units(word_mean, metric)
-    a0, repeated = alpha0, np.asarray(counts.T @ pair_weights)
+    a0, own_pairs = alpha0, np.asarray(counts.T @ pair_weights)
     second = change(
         second_moment(counts, pair_weights),
         scale=a0 * (a0 + 1),
         metric=units,
-        diagonal=units**2 * repeated if distinct else np.zeros_like(units),
+        diagonal=units**2 * own_pairs if distinct else np.zeros_like(units),
         direction=a0 * units * word_mean,
     )
     # Real text has no gap in its spectrum to converge to; at this residual its rankings of documents stand still.
@@ -140,6 +177,7 @@ def fit_topics(
     # Past the true rank the eigenvalues of A turn negative; at least the first one must not.
     k = max(count_above(values), 1)
     frame = replace(frame_above(values[:k], vectors[:, :k]), metric=units)
+    Y = frame.whiten(counts).astype(counts.dtype, copy=False)
     return TopicModel(
         frame=frame,
         alpha0=a0,
@@ -151,7 +189,10 @@ def fit_topics(
         pair_weights=pair_weights,
         triple_weights=triple_weights,
         distinct=distinct,
-        projected=frame.whiten(counts).astype(counts.dtype, copy=False),
+        projected=Y,
+        own_pairs=own_pairs,
+        own_triples=np.asarray(counts.T @ triple_weights),
+        own_crossed=np.asarray(counts.T @ (Y * triple_weights[:, None])),
         n_applications=n_applications,
     )
 

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mixsearch import SearchError
+from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.errors import HintError
+
+
+def test_the_defaults_are_the_paper_s():
+    data = make_gaussian_mixture(random_state=0)
+    assert data.X.shape == (10_000, 500)
+    assert_allclose(np.linalg.norm(data.centers, axis=1), 10)
+    assert data.weights.max() / data.weights.min() <= 4
+    assert_allclose(data.deviations, 0.5)
+
+
+def test_gaussian_samples_have_the_centers_and_deviations_that_they_claim():
+    data = make_gaussian_mixture(40_000, 4, 3, deviation=np.array([0.5, 1.0, 2.0]), random_state=0)
+    for i in range(3):
+        members = data.X[data.labels == i]
+        assert_allclose(members.mean(axis=0), data.centers[i], atol=0.1)
+        assert_allclose(members.std(axis=0), data.deviations[i], rtol=0.05)
+    assert_allclose(np.bincount(data.labels) / 40_000, data.weights, atol=0.01)
+
+
+def test_documents_have_the_words_that_their_shares_and_topics_make():
+    data = make_topics(3000, 20, 3, mean_length=50, random_state=0)
+    counts = data.counts.toarray()
+    assert counts.sum(axis=1).mean() == pytest.approx(50, rel=0.02)
+    assert_allclose(counts.sum(axis=0) / counts.sum(), (data.shares @ data.topics).mean(axis=0), atol=0.005)
+    assert_allclose(data.shares.mean(axis=0), data.alpha / data.alpha.sum(), atol=0.03)
+
+
+@pytest.mark.parametrize("topic", range(3))
+def test_a_labelled_word_is_likelier_in_its_topic_than_in_any_other(topic):
+    data = make_topics(10, 50, 3, random_state=1)
+    word = data.labelled_word(topic)
+    assert np.argmax(data.topics[:, word]) == topic
+
+
+def test_regressions_have_the_residuals_that_they_claim():
+    data = make_mixed_regression(20_000, 5, 2, deviation=0.3, intercept=1.0, random_state=0)
+    fitted = (data.X * data.centers[data.labels]).sum(axis=1) + data.intercepts[data.labels]
+    assert (data.y - fitted).std() == pytest.approx(0.3, rel=0.03)
+    assert_allclose(np.linalg.norm(data.centers, axis=1), 1)
+
+
+def test_subspaces_are_orthonormal_and_hold_their_samples_but_for_the_noise():
+    data = make_subspaces(5000, 15, 3, dim=2, deviation=0.1, random_state=0)
+    for i, U in enumerate(data.bases):
+        assert_allclose(U.T @ U, np.eye(2), atol=1e-10)
+        members = data.X[data.labels == i]
+        outside = members - members @ U @ U.T
+        assert outside.std() == pytest.approx(0.1 * np.sqrt(13 / 15), rel=0.05)
+
+
+@pytest.mark.parametrize("gamma", [0.2, 0.7, 1.0])
+def test_a_hint_has_the_strength_that_was_asked_for(gamma):
+    centers = np.random.default_rng(0).normal(size=(4, 20))
+    v = make_hint(centers, 2, gamma=gamma)
+    assert np.linalg.norm(v) == pytest.approx(1)
+    span = np.linalg.qr(np.delete(centers, 2, axis=0).T)[0]
+    inside = span @ (span.T @ v)
+    assert inside @ inside == pytest.approx(1 - gamma, abs=1e-12)
+    assert (v - inside) @ centers[2] > 0
+
+
+def test_a_hint_for_a_subspace_lies_most_in_it():
+    data = make_subspaces(10, 60, 3, dim=4, random_state=0)
+    v = make_hint(data.bases, 1, gamma=0.9)
+    inside = [np.linalg.norm(U.T @ v) for U in data.bases]
+    assert np.argmax(inside) == 1
+
+
+def test_a_hint_for_the_only_component_is_its_direction():
+    assert_allclose(make_hint(np.array([[3.0, 4.0]])), [0.6, 0.8])
+
+
+def test_a_strength_outside_its_range_is_refused():
+    with pytest.raises(HintError, match="gamma must lie above 0 and at most 1; found 0"):
+        make_hint(np.eye(3), gamma=0)
+
+
+def test_weights_must_be_a_distribution():
+    with pytest.raises(SearchError, match="weights must be 3 numbers from 0 that sum to one"):
+        make_gaussian_mixture(10, 4, 3, weights=[0.5, 0.4, 0.3])
+
+
+@pytest.mark.parametrize("make", [make_gaussian_mixture, make_mixed_regression, make_subspaces])
+def test_a_random_state_repeats_the_draw(make):
+    one, same, other = (make(50, 30, 2, random_state=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.X, same.X)
+    assert not np.array_equal(one.X, other.X)

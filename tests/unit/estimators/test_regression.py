@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import roc_auc_score
+
+from mixsearch import RegressionSearch, SearchError
+from mixsearch.datasets import make_hint, make_mixed_regression
+from mixsearch.errors import HintError, RankError
+
+data = make_mixed_regression(60_000, 8, 3, intercept=0.8, deviation=0.2, random_state=2)
+search = RegressionSearch(3).fit(data.X, data.y)
+
+
+@pytest.mark.parametrize("target", range(3))
+def test_a_regression_is_found_with_its_intercept(target):
+    found = search.search(make_hint(data.centers, target))
+    assert np.linalg.norm(found.center - data.centers[target]) < 0.25
+    assert found.intercept == pytest.approx(data.intercepts[target], abs=0.15)
+    assert found.weight == pytest.approx(data.weights[target], rel=0.15)
+
+
+def test_a_few_samples_are_a_hint():
+    members = np.flatnonzero(data.labels == 1)[:60]
+    found = search.search(examples=(data.X[members], data.y[members]))
+    assert np.linalg.norm(found.center - data.centers[1]) < 0.25
+
+
+def test_prediction_is_the_line_that_was_found():
+    found = search.search(make_hint(data.centers, 0))
+    assert_allclose(found.predict(data.X[:5]), data.X[:5] @ found.center + found.intercept)
+    members = data.labels == 0
+    residual = data.y[members] - found.predict(data.X[members])
+    assert residual.std() < 0.35
+
+
+def test_membership_tells_members_from_others():
+    found = search.search(make_hint(data.centers, 0))
+    members = found.score_samples(data.X, data.y)
+    assert roc_auc_score(data.labels == 0, members) > 0.85
+
+
+def test_a_design_of_any_mean_and_covariance_is_mapped_back():
+    rng = np.random.default_rng(0)
+    mix, shift = rng.normal(size=(8, 8)), 5 * rng.normal(size=8)
+    X = data.X @ mix + shift
+    y = data.y + 7
+    found = RegressionSearch(3).fit(X, y).search(hint=np.linalg.solve(mix, make_hint(data.centers, 1)))
+    assert np.linalg.norm(mix @ found.center - data.centers[1]) < 0.25
+    members = data.labels == 1
+    assert (y[members] - found.predict(X[members])).std() < 0.4
+
+
+def test_a_single_regression_is_least_squares():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4)) @ rng.normal(size=(4, 4)) + 2
+    y = X @ [1.0, -2, 3, 0.5] + 4 + 0.1 * rng.normal(size=500)
+    found = RegressionSearch(1).fit(X, y).search(hint=[1.0, -2, 3, 0.5])
+    peer = LinearRegression().fit(X, y)
+    assert_allclose(found.center, peer.coef_, rtol=1e-8)
+    assert found.intercept == pytest.approx(peer.intercept_)
+
+
+def test_sparse_samples_need_the_standard_design():
+    X = sp.csr_array(np.where(np.abs(data.X) > 1, data.X, 0))
+    with pytest.raises(TypeError, match="Sparse X needs design='standard'"):
+        RegressionSearch(2).fit(X, data.y)
+    dense, sparse = (RegressionSearch(2, design="standard").fit(Z, data.y) for Z in (X.toarray(), X))
+    v = data.centers[0]
+    assert_allclose(sparse.search(v).center, dense.search(v).center, atol=1e-8)
+    assert_allclose(sparse.transform(X), dense.transform(X.toarray()), atol=1e-10)
+
+
+def test_dependent_columns_say_their_rank():
+    X = np.column_stack([data.X, data.X[:, 0]])
+    with pytest.raises(RankError, match="columns of X are linearly dependent: their covariance has rank 8, but 9"):
+        RegressionSearch(2).fit(X, data.y)
+
+
+def test_a_response_whose_square_is_constant_shows_no_component():
+    y = np.where(np.arange(200) % 2, 1.0, -1.0)
+    with pytest.raises(RankError, match="rank 0, but 2 components"):
+        RegressionSearch(2, fit_intercept=False).fit(data.X[:200], y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": 9}, "Found n_features=8, which can hold 8 regressions.* need for 9"),
+        ({"design": "free"}, "design must be one of"),
+        ({"noise": "loud"}, "noise must be one of"),
+    ],
+)
+def test_a_fit_that_cannot_be_says_why(options, message):
+    with pytest.raises(SearchError, match=message):
+        RegressionSearch(**options).fit(data.X, data.y)
+
+
+def test_too_few_samples_say_how_many_are_needed():
+    with pytest.raises(SearchError, match="Found n_samples=8, but 2 regressions .* on 8 features need at least 9"):
+        RegressionSearch(2).fit(data.X[:8], data.y[:8])
+
+
+@pytest.mark.parametrize(
+    ("examples", "message"),
+    [
+        (data.X[:3], r"must be a pair \(X, y\)"),
+        ((data.X[:3, :2], data.y[:3]), "examples have 2 features, but this fit needs 8"),
+    ],
+)
+def test_examples_are_pairs(examples, message):
+    with pytest.raises(HintError, match=message):
+        search.search(examples=examples)
+
+
+def test_as_many_regressions_as_features_can_be_fitted():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(60_000, 2)), rng.choice(2, size=60_000, p=[0.4, 0.6])
+    y = X[np.arange(60_000), labels]
+    found = RegressionSearch(2).fit(X, y).search([1.0, 0.2])
+    assert_allclose(found.center, [1, 0], atol=0.1)
