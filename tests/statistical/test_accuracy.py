@@ -6,6 +6,7 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 
 SEEDS = range(10)
+PAPER_TOPICS = {"moments": "plugin", "weights": "uniform", "metric": 0}
 
 
 def test_gaussian_centers_are_nearly_as_good_as_the_average_of_the_true_members():

@@ -16,6 +16,8 @@ from mixsearch.types import WordHint
 WORDS = 5
 documents = st.lists(st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=6), min_size=4, max_size=8)
 
+word_weights = st.lists(st.sampled_from([-1.0, 0.0, 1.0, 0.3]), min_size=WORDS, max_size=WORDS)
+
 
 def counted(texts, n_words=WORDS):
     return np.array([np.bincount(text, minlength=n_words) for text in texts], dtype=float)
@@ -48,27 +50,7 @@ def in_frame_by_brute_force(model, texts, say, v):
     return W.T @ triples @ W, W.T @ pairs @ v
 
 
-def contractions(model, hint_call):
-    """What a hint call hands to the correction: the contracted triples and pairs."""
-    seen = {}
-
-    class Spy(type(model)):
-        __slots__ = ()
-
-        def _corrected(self, triple, pair, mass, hint):
-            seen.update(triple=triple, pair=pair)
-            return super()._corrected(triple, pair, mass, hint)
-
-    fields = {name: getattr(model, name) for name in model.__slots__}
-    hint_call(Spy(**fields))
-    return seen["triple"], seen["pair"]
-
-
-@given(
-    texts=documents,
-    v=st.lists(st.sampled_from([-1.0, 0.0, 1.0, 0.3]), min_size=WORDS, max_size=WORDS),
-    seed=st.integers(0, 99),
-)
+@given(texts=documents, v=word_weights, seed=st.integers(0, 99))
 def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v, seed):
     v = np.array(v)
     say = np.random.default_rng(seed).uniform(0.5, 1.5, size=len(texts))
@@ -76,7 +58,7 @@ def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v
     model = fitted(counted(texts), say)
     triple, pair = in_frame_by_brute_force(model, texts, say, v)
     held = np.flatnonzero(v)
-    found = contractions(model, lambda spy: spy.hinted(WordHint(held, v[held])))
+    found = model._contract(WordHint(held, v[held]))
     scale = max(1.0, float(np.abs(model._whitener(slice(None))).max()) ** 2)
     assert_allclose(found[0], triple, atol=1e-12 * scale)
     assert_allclose(found[1], pair, atol=1e-12 * scale)
@@ -89,7 +71,7 @@ def test_a_hint_in_the_frame_is_the_hint_of_its_words(texts, seed, k):
     W = model._whitener(slice(None))
     c = np.random.default_rng(seed).normal(size=W.shape[1])
     triple, pair = in_frame_by_brute_force(model, texts, say, W @ c)
-    found = contractions(model, lambda spy: spy.hinted_in_frame(c))
+    found = model._contract_in_frame(c)
     scale = max(1.0, float(np.abs(W).max()) ** 3)
     assert_allclose(found[0], triple, atol=1e-10 * scale)
     assert_allclose(found[1], pair, atol=1e-8 * scale)
@@ -113,7 +95,7 @@ def test_the_plug_in_counts_words_with_themselves(texts, column):
     x = counts / counts.sum(axis=1, keepdims=True)
     model = fitted(counts, np.full(n, 1 / n), distinct=False)
     W = model._whitener(slice(None))
-    triple, pair = contractions(model, lambda spy: spy.hinted(WordHint(np.array([column]), np.ones(1))))
+    triple, pair = model._contract(WordHint(np.array([column]), np.ones(1)))
     assert_allclose(triple, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
     assert_allclose(pair, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())
 
