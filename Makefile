@@ -10,7 +10,7 @@ WORKERS ?= auto
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(READY)
 
 demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two pictures
@@ -28,11 +28,12 @@ test: check  ## everything that must hold
 bench: $(READY)  ## time and accuracy beside the peers, on the same data
 	$(BIN)/python benchmarks/run.py
 
-pictures: $(READY)  ## every picture in the README and the guides
+pictures: $(READY)  ## every picture in the README and the guide
+	$(BIN)/mixsearch demo --output docs/pictures
 	$(BIN)/python docs/pictures.py
 
 wheel: $(READY)  ## dist/mixsearch-*.whl
-	$(BIN)/python -m build --wheel
+	$(BIN)/python -m build --wheel --no-isolation
 
 lock: $(READY)  ## renew the pinned versions
 	$(BIN)/python -m pip install --quiet uv
