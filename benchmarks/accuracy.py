@@ -57,14 +57,17 @@ def topics(seed: int) -> Iterator[Outcome]:
     # A count of mean lθ'μ has a variance in proportion to l: dividing by its root makes least squares the right fit.
     root = np.sqrt(lengths)[:, None]
     oracle = np.linalg.lstsq(data.shares * root, data.counts.toarray() / root, rcond=None)[0]
-    methods: dict[str, dict[str, Any]] = {
-        "default moments": {},
-        "plain weights and metric": {"weights": "uniform", "metric": 0},
-        "the paper's: plug-in": {"moments": "plugin", "weights": "uniform", "metric": 0},
+    plain: dict[str, Any] = {"weights": "uniform", "metric": 0}
+    methods: dict[str, tuple[dict[str, Any], bool]] = {
+        "default moments, project=True": ({}, True),
+        "default moments": ({}, False),
+        "plain weights and metric": (plain, False),
+        "the paper's: plug-in": (plain | {"moments": "plugin"}, False),
     }
-    for name, options in methods.items():
+    for name, (options, project) in methods.items():
         search = TopicSearch(5, alpha0=1.0, damping=False, **options).fit(data.counts)
-        found = [search.search(words=data.labelled_word(i), choose="largest").center for i in range(5)]
+        hints = [{"words": data.labelled_word(i), "choose": "largest", "project": project} for i in range(5)]
+        found = [search.search(**hint).center for hint in hints]
         yield from _compare(name, found, oracle, data.topics, _distance)
 
 

@@ -15,6 +15,7 @@ from workloads import newsgroups_workload, words_of_all_frequencies
 from mixsearch import TopicSearch
 from mixsearch.errors import WeakHintWarning
 from mixsearch.linalg import OVERSAMPLING
+from mixsearch.models.topics import BLOCK
 from mixsearch.types import Array
 
 K = 50
@@ -25,28 +26,41 @@ SEARCH_LIMIT = 15.0
 
 def run(*, quick: bool = False) -> None:
     counts = newsgroups_workload(quick=quick)
-    floats, Q = counts.astype(np.float64), np.random.default_rng(0).standard_normal((counts.shape[1], K + OVERSAMPLING))
+    floats, rng = counts.astype(np.float64), np.random.default_rng(0)
+    Q, wide = (rng.standard_normal((counts.shape[1], width)) for width in (BLOCK, K + OVERSAMPLING))
     with threadpool_limits(N_THREADS):
-        fit, pair = measure_together(
-            {"fit": lambda: TopicSearch(K).fit(counts), "pair": lambda: floats.T @ (floats @ Q)}, 2 if quick else 7
+        fit, pair, wide_pair = measure_together(
+            {
+                "fit": lambda: TopicSearch(K).fit(counts),
+                "pair": lambda: floats.T @ (floats @ Q),
+                "wide pair": lambda: floats.T @ (floats @ wide),
+            },
+            2 if quick else 7,
         ).values()
         times = _search_times(fit.result, words_of_all_frequencies(counts, 200))
         svd = measure(lambda: TruncatedSVD(K, random_state=0).fit(floats), 1)
         lda = measure(lambda: LatentDirichletAllocation(K, max_iter=LDA_ITERATIONS, random_state=0).fit(counts), 0)
-    _print_fit(counts, fit, pair, {"TruncatedSVD.fit": svd, f"LDA.fit, {LDA_ITERATIONS} iterations, one core": lda})
+    products = {
+        f"X.T @ (X @ Q), Q of {BLOCK} columns": pair,
+        f"X.T @ (X @ Q), Q of {K + OVERSAMPLING} columns": wide_pair,
+    }
+    peers = {"TruncatedSVD.fit": svd, f"LDA.fit, {LDA_ITERATIONS} iterations, one core": lda}
+    _print_fit(counts, fit, products | peers)
     figures = _print_search(times)
     if quick:
         return
     print()
     passes = fit.result.model_.n_applications
-    print(verdict("fit / (applications x pair)", fit.seconds / (passes * pair.seconds), FIT_LIMIT))
+    for width, each in ((K + OVERSAMPLING, wide_pair), (BLOCK, pair)):
+        cost = fit.seconds / (passes * each.seconds)
+        print(verdict(f"fit / (applications x pair of {width} columns)", cost, FIT_LIMIT))
     for name in ("median", "95th percentile", "the most frequent word"):
         print(verdict(f"search, {name}", figures[name], SEARCH_LIMIT, " ms"))
 
 
-def _print_fit(counts: sp.csr_array, fit: Measured, pair: Measured, peers: dict[str, Measured]) -> None:
+def _print_fit(counts: sp.csr_array, fit: Measured, others: dict[str, Measured]) -> None:
     passes = fit.result.model_.n_applications
-    work = {"TopicSearch.fit": fit, f"X.T @ (X @ Q), Q of {K + OVERSAMPLING} columns": pair, **peers}
+    work = {"TopicSearch.fit": fit, **others}
     n, d = counts.shape
     print_table(
         f"Topics, {n:,} documents, {d:,} words, {counts.nnz:,} non-zeros, k={K}",
@@ -56,8 +70,7 @@ def _print_fit(counts: sp.csr_array, fit: Measured, pair: Measured, peers: dict[
             for name, cost in work.items()
         ],
     )
-    print(f"\n- operator applications of the fit: {passes}; topics held: {fit.result.n_components_}")
-    print(f"- fit / (applications x pair): {fit.seconds / (passes * pair.seconds):.2f}")
+    print(f"\n- operator applications of the fit: {passes}, {BLOCK} columns each; topics: {fit.result.n_components_}")
 
 
 def _search_times(search: TopicSearch, words: Array) -> Array:

@@ -130,6 +130,7 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         float(mixture.weights @ variances),
         W.T @ ((mixture.weights * variances) @ mixture.centers),
         np.zeros((0, k)),
+        mixture.mean,
     )
     candidates = extract(model.corrected(W.T @ third @ W, hint), frame, Extraction(**how))
     assert_allclose(

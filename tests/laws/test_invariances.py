@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
-from mixsearch.blocks import row_slices, sum_blocks
+from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.models.second_moment import Product
 
 seeds = st.integers(0, 2**32 - 1)
 gaussian = make_gaussian_mixture(600, 8, 3, norm=4, random_state=1)

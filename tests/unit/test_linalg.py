@@ -18,10 +18,10 @@ def symmetric(spectrum, seed=0):
 
 SPECTRA = {
     "falling": 1 / np.arange(1, 301),
-    "a flat bulk that takes many restarts": np.linspace(0.6, 1.4, 200),
-    "low rank": np.r_[3.0, 2.0, 1.0, np.zeros(197)],
-    "negative past its rank": np.r_[3.0, 2.0, 1.0, -np.linspace(0, 2, 197)],
-    "equal leaders": np.r_[np.full(5, 2.0), np.linspace(0, 1, 195)],
+    "a flat bulk that takes many restarts": np.linspace(0.6, 1.4, 300),
+    "low rank": np.r_[3.0, 2.0, 1.0, np.zeros(297)],
+    "negative past its rank": np.r_[3.0, 2.0, 1.0, -np.linspace(0, 2, 297)],
+    "equal leaders": np.r_[np.full(5, 2.0), np.linspace(0, 1, 295)],
 }
 
 
@@ -34,6 +34,26 @@ def test_the_block_solver_agrees_with_lapack(name, k):
     assert_allclose(found.values, expected, atol=1e-9)
     assert_allclose(found.vectors.T @ found.vectors, np.eye(k), atol=1e-10)
     assert np.linalg.norm(A @ found.vectors - found.vectors * found.values, axis=0).max() < 1e-5
+
+
+def test_a_narrow_block_finds_the_same_pairs():
+    A = symmetric(1 / np.arange(1, 401))
+    narrow, wide = (top_eigenpairs(aslinearoperator(A), 30, block=block, tolerance=1e-9) for block in (8, None))
+    assert_allclose(narrow.values, wide.values, atol=1e-12)
+    assert_allclose(narrow.vectors, wide.vectors, atol=1e-6)
+
+
+@pytest.mark.parametrize("times", [5, 30])
+def test_equal_eigenvalues_are_found_as_often_as_they_occur(times):
+    A = symmetric(np.r_[np.full(times, 2.0), np.zeros(400 - times)])
+    for matrix in (A, aslinearoperator(A)):
+        assert_allclose(top_eigenpairs(matrix, times).values, np.full(times, 2.0))
+
+
+def test_an_array_is_solved_to_rounding():
+    A = symmetric(np.linspace(0.1, 3, 300))
+    found = top_eigenpairs(A, 5)
+    assert np.linalg.norm(A @ found.vectors - found.vectors * found.values, axis=0).max() < 1e-11
 
 
 def test_the_block_solver_stops_at_its_limit_of_passes():
@@ -56,7 +76,7 @@ def test_an_operator_of_few_dimensions_is_solved_exactly():
 
 
 def test_single_precision_operators_are_solved_in_single_precision():
-    A = symmetric(1 / np.arange(1, 201)).astype(np.float32)
+    A = symmetric(1 / np.arange(1, 301)).astype(np.float32)
     found = top_eigenpairs(aslinearoperator(A), 3, tolerance=1e-4)
     assert found.vectors.dtype == np.float32
     assert_allclose(found.values, [1, 1 / 2, 1 / 3], atol=1e-5)

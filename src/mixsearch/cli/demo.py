@@ -24,9 +24,9 @@ from sklearn.feature_extraction.text import (
     ENGLISH_STOP_WORDS,
     CountVectorizer,
 )
-from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch, SearchError, TopicSearch, WeakHintWarning, __version__
+from mixsearch.blocks import one_blas_thread
 from mixsearch.datasets import DocstringCorpus, GaussianMixtureData, load_docstrings, make_gaussian_mixture
 from mixsearch.datasets.docstrings import DEFAULT_PACKAGES
 from mixsearch.display import plain_number
@@ -196,7 +196,7 @@ def _count_words(texts: Sequence[str]) -> tuple[Sparse, list[str]]:
 
 def _ask(search: TopicSearch, hint: str) -> _Answer:
     # A search is too short to be worth sharing: on a busy machine the cores would wait for each other.
-    with threadpool_limits(1, user_api="blas"), _warnings_as_notes() as notes:
+    with one_blas_thread(), _warnings_as_notes() as notes:
         topic, seconds = _timed(lambda: search.search(words=hint.split()))
     return _Answer(topic, any(issubclass(note.category, WeakHintWarning) for note in notes), seconds)
 

@@ -14,8 +14,8 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
+from mixsearch.blocks import one_blas_thread
 from mixsearch.errors import HintIgnoredWarning, SearchError
 from mixsearch.estimators.posterior import FLOATS, as_samples
 from mixsearch.types import Array, Samples
@@ -43,7 +43,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Passed to every `search`.
         """
         check_is_fitted(self)
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
             return list(pool.map(lambda hint: self.search(**self._arguments(hint), **options), hints))
 
     def _arguments(self, hint: Any) -> dict[str, Any]:

@@ -127,8 +127,8 @@ class GaussianSearch(SemiSupervised):
         limit = samples.shape[1]
         require_room(samples, self.n_components, limit, "Gaussians, since their centers must be linearly independent")
         require_samples(samples, self.n_components + 1, f"{self.n_components} components and their noise")
-        self.mean_ = np.asarray(samples.mean(axis=0), dtype=np.float64).ravel()
         self.model_ = fit_gaussian(samples, self.n_components, noise=self.noise, seed=self._seed())
+        self.mean_ = self.model_.sample_mean
         self.noise_variance_ = self.model_.noise
         return samples
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import row_slices, sum_blocks
+from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import Product, change, cores_for, second_moment, squared_distances
+from mixsearch.models.second_moment import change, cores_for, second_moment, squared_distances
 from mixsearch.types import Array, Frame, Hinted, Matrix, Samples
 
 
@@ -23,6 +23,7 @@ class GaussianModel:
     noise: float  # s2, the average variance Σ αᵢσᵢ²
     noise_mean: Array  # W'm~, (k,), with m~ = Σ αᵢσᵢ²μᵢ
     projected: Array  # Y = XW, (n, k)
+    sample_mean: Array  # m, (d,)
 
     def hinted(self, hint: Array) -> Hinted:
         """The hinted moment of a hint given in the frame."""
@@ -81,7 +82,7 @@ def fit_gaussian(X: Samples, n_components: int, *, noise: str, seed: int) -> Gau
     """
     n = X.shape[0]
     mean = np.asarray(X.mean(axis=0), dtype=np.float64)
-    second = second_moment(X, np.full(n, 1 / n))
+    second = second_moment(X)
     with cores_for(X):
         values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
     raw = np.asarray(X @ vectors.astype(X.dtype, copy=False))
@@ -97,6 +98,7 @@ def fit_gaussian(X: Samples, n_components: int, *, noise: str, seed: int) -> Gau
         noise=level.variance,
         noise_mean=np.asarray(Y.T @ level.energy.astype(Y.dtype), dtype=np.float64) / n,
         projected=Y,
+        sample_mean=mean,
     )
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from mixsearch.blocks import row_slices, sum_blocks
+from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.errors import RankError
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import Product, cores_for, second_moment, squared_distances
+from mixsearch.models.second_moment import cores_for, second_moment, squared_distances
 from mixsearch.types import Array, Frame, Hinted, Samples
 
 

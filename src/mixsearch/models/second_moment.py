@@ -6,57 +6,53 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
-from threadpoolctl import threadpool_limits
 
-from mixsearch.blocks import row_slices, sum_blocks
+from mixsearch.blocks import Product, even_slices, one_blas_thread, row_slices, sum_blocks
 from mixsearch.types import Array, Matrix, Samples
 
 # Up to here the d x d array and LAPACK beat products with blocks of vectors (benchmarks/second_moment.py).
 DENSE_LIMIT = 1000
 SPARSE_LIMIT = 300
 
-
-class Product(NamedTuple):
-    """A sum over samples that is one array."""
-
-    total: Array
+# Rows that stay in cache while they are read twice.
+CACHED_ROWS = 512
 
 
-def second_moment(X: Samples, weights: Array) -> Matrix:
+def second_moment(X: Samples, weights: Array | None = None) -> Matrix:
     """Σ wᵢ xᵢxᵢ', (d, d), without ever forming it where d is large.
 
     Parameters
     ----------
     X : array or sparse array of shape (n, d)
-    weights : array of shape (n,)
-        Of the samples; 1/n each for the plain average.
+    weights : array of shape (n,), optional
+        Of the samples, not negative; 1/n each by default.
     """
     n, d = X.shape
     if d > (SPARSE_LIMIT if sp.issparse(X) else min(DENSE_LIMIT, max(n, SPARSE_LIMIT))):
-        return _as_operator(X, weights)
-    return sum_blocks(partial(_gram, X, weights), row_slices(n)).total
+        return _as_operator(X, np.full(n, 1 / n) if weights is None else weights)
+    total = np.asarray(sum_blocks(partial(_gram, X, weights), row_slices(n)).total)
+    return total / n if weights is None else total
 
 
-def _gram(X: Samples, weights: Array, rows: slice) -> Product:
-    part, root = X[rows], np.sqrt(weights[rows])[:, None]
-    if sp.issparse(part):
-        scaled = part.multiply(root).tocsr()
-        return Product(np.asarray((scaled.T @ scaled).todense(), dtype=np.float64))
-    scaled = part * root.astype(part.dtype)
-    return Product((scaled.T @ scaled).astype(np.float64))
+def _gram(X: Samples, weights: Array | None, rows: slice) -> Product:
+    part: Any = X[rows]
+    if weights is not None:
+        root = np.sqrt(weights[rows])[:, None].astype(part.dtype)
+        part = part * root if isinstance(part, np.ndarray) else part.multiply(root).tocsr()
+    gram = part.T @ part
+    return Product(np.asarray(gram if isinstance(gram, np.ndarray) else gram.toarray(), dtype=np.float64))
 
 
 def _as_operator(X: Samples, weights: Array) -> LinearOperator:
     """Q -> Σ wᵢ xᵢ(xᵢ'Q): one pass over the samples for a whole block of vectors."""
     # BLAS already runs on all cores; the sparse product does not, so it gets a block of rows for each.
-    n_threads = (os.cpu_count() or 1) if sp.issparse(X) else 1
-    slices = row_slices(X.shape[0], -(-X.shape[0] // n_threads))
-    blocks = [(X[rows], weights[rows, None].astype(X.dtype)) for rows in slices]
+    n_threads = threads_for(X)
+    blocks = [(X[rows], weights[rows, None].astype(X.dtype)) for rows in even_slices(X.shape[0], n_threads)]
     return _symmetric(
         X.shape[1], X.dtype, lambda Q: sum_blocks(partial(_apply, np.ascontiguousarray(Q)), blocks, n_threads).total
     )
@@ -94,10 +90,15 @@ def squared_distances(X: Samples, point: Array) -> Array:
     if sp.issparse(X):
         squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)
         return np.asarray(squares - 2 * (X @ point) + point @ point)
-    parts = (X[rows] - point.astype(X.dtype) for rows in row_slices(X.shape[0]))
+    parts = (X[rows] - point.astype(X.dtype) for rows in row_slices(X.shape[0], CACHED_ROWS))
     return np.asarray(np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts]), dtype=np.float64)
+
+
+def threads_for(X: Samples) -> int:
+    """How many threads should share the work on these samples, where BLAS does not."""
+    return (os.cpu_count() or 1) if sp.issparse(X) else 1
 
 
 def cores_for(X: Samples) -> AbstractContextManager[Any]:
     """Leave the cores to the threads of sparse products: those of BLAS go on spinning for a while after each call."""
-    return threadpool_limits(1, user_api="blas") if sp.issparse(X) else nullcontext()
+    return one_blas_thread() if sp.issparse(X) else nullcontext()

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from mixsearch.blocks import row_slices, sum_blocks
+from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import Product, cores_for, second_moment, squared_distances
+from mixsearch.models.second_moment import cores_for, second_moment, squared_distances
 from mixsearch.types import Array, Frame, Hinted, Samples
 
 
@@ -70,8 +70,8 @@ def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> Subspa
     seed : int
         Of the eigen-solver's starting block, where the dimension is large.
     """
-    n, d = X.shape
-    second = second_moment(X, np.full(n, 1 / n))
+    d = X.shape[1]
+    second = second_moment(X)
     with cores_for(X):
         values, vectors, _ = top_eigenpairs(second, n_columns + (noise == "paper"), seed=seed)
     if noise == "paper":
