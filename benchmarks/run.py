@@ -6,13 +6,20 @@ import argparse
 import time
 
 import accuracy
+import choices
 import gaussian
 import second_moment
 import topics
 from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
 
-BENCHMARKS = {"gaussian": gaussian, "topics": topics, "second_moment": second_moment, "accuracy": accuracy}
+BENCHMARKS = {
+    "gaussian": gaussian,
+    "topics": topics,
+    "second_moment": second_moment,
+    "accuracy": accuracy,
+    "choices": choices,
+}
 
 
 def main() -> None:

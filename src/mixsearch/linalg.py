@@ -90,7 +90,7 @@ def _block_lanczos(
         Q, image = space[:, :size], np.asarray(A @ P)
         coupling = _inner(Q, image, n_threads)
         T = np.block([[T, coupling[:-block]], [coupling[:-block].T, coupling[-block:]]])
-        P, C = _orthonormal_beside(Q, image, coupling, n_threads, thorough=n_applications % 2 == 0)
+        P, C = _orthonormal_beside(Q, image, coupling, n_threads, thorough=n_applications % 3 == 0)
         full = size + block > capacity
         if not full and block < n_pairs:
             continue  # a look at the Ritz pairs costs as much as a narrow product
@@ -128,7 +128,7 @@ def _orthonormal_beside(
 ) -> tuple[Array, Array]:
     """P and C with image - Q coupling = P C, P orthonormal and orthogonal to Q.
 
-    Each step multiplies what rounding leaves by a small factor, so that every other block is orthogonalised twice; and
+    Each step multiplies what rounding leaves by a small factor, so that every third block is orthogonalised twice; and
     so is one with a direction that converged, since rounding is all that is left of it.
     """
     P, C = _orthonormalise(image, _take_off(image, Q, coupling, n_threads))

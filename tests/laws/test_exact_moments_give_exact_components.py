@@ -50,7 +50,7 @@ def test_cancellation_as_printed_returns_the_component(normaliser, mixture):
 
 @given(seed=seeds, k=st.integers(1, 8))
 def test_operators_do_as_well_as_arrays(seed, k):
-    mixture = draw_mixture(seed, k, 150)
+    mixture = draw_mixture(seed, k, 300)
     found = search_moments(
         Moments(mixture.mean, aslinearoperator(mixture.second), aslinearoperator(mixture.hinted)), k, random_state=3
     )

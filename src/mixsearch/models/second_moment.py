@@ -78,9 +78,16 @@ def change(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direct
     """Scale (S A S - diag(diagonal)) - direction direction', with S = diag(metric), for an array or an operator."""
     if isinstance(base, LinearOperator):
         S, diag, u = (part[:, None].astype(base.dtype) for part in (metric, diagonal, direction))
-        return _symmetric(
-            base.shape[0], base.dtype, lambda Q: scale * (S * (base @ (S * Q)) - diag * Q) - u * (u.T @ Q)
-        )
+
+        def apply(Q: Array) -> Array:
+            image = np.asarray(base @ (S * Q))
+            image *= S
+            image -= diag * Q
+            image *= scale
+            image -= u * (u.T @ Q)
+            return image
+
+        return _symmetric(base.shape[0], base.dtype, apply)
     rescaled = scale * (base * np.outer(metric, metric) - np.diag(diagonal))
     return np.asarray(rescaled - np.outer(direction, direction))
 
