@@ -1,0 +1,45 @@
+"""The wheel builds, holds what it should, and works where the source is not."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import mixsearch
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "mixsearch/py.typed" in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert all(name.startswith(("mixsearch/", f"mixsearch-{mixsearch.__version__}.dist-info/")) for name in names)
+
+
+def test_the_wheel_works_where_the_source_is_not(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path / "elsewhere")
+    program = (
+        "import sys; sys.path.insert(0, 'elsewhere'); import mixsearch;"
+        "from mixsearch.datasets import make_gaussian_mixture;"
+        "data = make_gaussian_mixture(500, 10, 3, random_state=0);"
+        "found = mixsearch.GaussianSearch(3).fit(data.X).search(data.centers[0]);"
+        "print(mixsearch.__file__, round(found.separation))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert ran.stdout.startswith(str(tmp_path / "elsewhere"))
+
+
+def test_the_version_of_the_project_is_that_of_the_package():
+    assert f'version = "{mixsearch.__version__}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
