@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -83,7 +85,12 @@ def run_demo(console: Console, options: DemoOptions) -> None:
     topics = _show_topics(console, options)
     data, found = _show_gaussian(console)
     _write_pictures(console, options.output, topics, data, found)
-    console.print("\nTry words of your own: [bold]mixsearch demo thread kernel[/]")
+    console.print(f"\nTry words of your own: [bold]{escape(_command())} demo thread kernel[/]")
+
+
+def _command() -> str:
+    """What to type to run this program again: its name, or its path where the shell would not find it."""
+    return "mixsearch" if shutil.which("mixsearch") else sys.argv[0]
 
 
 def _make_folder(folder: Path) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import change, cores_for, second_moment, squared_distances
+from mixsearch.models.second_moment import change, cores_for, second_moment, squared_distances, weighted_gram
 from mixsearch.types import Array, Frame, Hinted, Matrix, Samples
 
 
@@ -27,7 +25,7 @@ class GaussianModel:
 
     def hinted(self, hint: Array) -> Hinted:
         """The hinted moment of a hint given in the frame."""
-        third = sum_blocks(partial(_third, self.projected, hint), row_slices(len(self.projected))).total
+        third = weighted_gram(self.projected, self.projected @ hint)
         return self.corrected(third / len(self.projected), hint)
 
     def corrected(self, third: Array, hint: Array) -> Hinted:
@@ -53,11 +51,6 @@ class GaussianModel:
             noise_mean=self.noise_mean[:k],
             projected=self.projected[:, :k],
         )
-
-
-def _third(Y: Array, hint: Array, rows: slice) -> Product:
-    part = Y[rows].astype(np.float64, copy=False)
-    return Product((part * (part @ hint)[:, None]).T @ part)
 
 
 class Noise(NamedTuple):

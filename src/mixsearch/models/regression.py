@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.errors import RankError
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import cores_for, second_moment, squared_distances
+from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
 from mixsearch.types import Array, Frame, Hinted, Samples
 
 
@@ -80,7 +78,7 @@ class RegressionModel:
     def hinted(self, hint: Array) -> Hinted:
         """The hinted moment of a hint given in the frame."""
         f, n = self.weight_function, len(self.weight_function)
-        third = sum_blocks(partial(_third, self.projected, f, hint), row_slices(n)).total
+        third = weighted_gram(self.projected, f * (self.projected @ hint))
         first = np.asarray(self.projected.T @ f.astype(self.projected.dtype), dtype=np.float64)
         return self.corrected(third / n, first / n, hint)
 
@@ -108,11 +106,6 @@ class RegressionModel:
             energies=self.energies[:k],
             projected=self.projected[:, :k],
         )
-
-
-def _third(Y: Array, f: Array, hint: Array, rows: slice) -> Product:
-    part = Y[rows].astype(np.float64, copy=False)
-    return Product((part * (f[rows] * (part @ hint))[:, None]).T @ part)
 
 
 def _frame_of_one(X: Samples, y: Array) -> Frame:

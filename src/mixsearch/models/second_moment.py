@@ -92,6 +92,16 @@ def change(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direct
     return np.asarray(rescaled - np.outer(direction, direction))
 
 
+def weighted_gram(Y: Array, weights: Array) -> Array:
+    """Σ wᵢ yᵢyᵢ', (k, k), in double precision, for samples of few coordinates and weights of any sign."""
+
+    def work(rows: slice) -> Product:
+        part = Y[rows].astype(np.float64, copy=False)
+        return Product((part * weights[rows, None]).T @ part)
+
+    return np.asarray(sum_blocks(work, row_slices(len(Y))).total)
+
+
 def squared_distances(X: Samples, point: Array) -> Array:
     """|xᵢ - point|², (n,), block by block."""
     if sp.issparse(X):

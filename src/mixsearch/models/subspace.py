@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
-from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import cores_for, second_moment, squared_distances
+from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
 from mixsearch.types import Array, Frame, Hinted, Samples
 
 
@@ -23,7 +21,7 @@ class SubspaceModel:
 
     def hinted(self, hints: Array) -> Hinted:
         """The hinted moment of one or several points of the wanted subspace, given in the frame, (q, k r)."""
-        fourth = sum_blocks(partial(_fourth, self.projected, hints), row_slices(len(self.projected))).total
+        fourth = weighted_gram(self.projected, ((self.projected @ hints.T) ** 2).mean(axis=1))
         return self.corrected(fourth / len(self.projected), hints)
 
     def corrected(self, fourth: Array, hints: Array) -> Hinted:
@@ -49,12 +47,6 @@ class SubspaceModel:
     def take(self, n_columns: int) -> SubspaceModel:
         """The same fit with fewer subspaces."""
         return replace(self, frame=self.frame.take(n_columns), projected=self.projected[:, :n_columns])
-
-
-def _fourth(Y: Array, hints: Array, rows: slice) -> Product:
-    part = Y[rows].astype(np.float64, copy=False)
-    energy = ((part @ hints.T) ** 2).mean(axis=1)
-    return Product((part * energy[:, None]).T @ part)
 
 
 def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> SubspaceModel:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.linalg import count_above, frame_above, top_eigenpairs
-from mixsearch.models.second_moment import change, cores_for, second_moment, threads_for
+from mixsearch.models.second_moment import change, cores_for, second_moment, threads_for, weighted_gram
 from mixsearch.types import Array, Frame, Hinted, WordHint
 
 # Vectors that one pass over the counts serves; of 10, 20, 30 and 60, the width that took the least time in all.
@@ -58,9 +56,9 @@ class TopicModel:
         columns, values = hint
         told = np.asarray(self.by_word[:, columns] @ values)
         rows = np.flatnonzero(told)
-        Y, told = self.projected[rows].astype(np.float64, copy=False), told[rows]
+        Y, told = self.projected[rows], told[rows]
         by_triple = self.triple_weights[rows] * told
-        triple = (Y * by_triple[:, None]).T @ Y
+        triple = weighted_gram(Y, by_triple)
         pair = Y.T @ (self.pair_weights[rows] * told)
         if self.distinct:
             words = self._whitener(columns) * values[:, None]
@@ -72,9 +70,7 @@ class TopicModel:
 
     def _contract_in_frame(self, hint: Array) -> tuple[Array, Array]:
         """The same for v = Wc, from the projected documents and three sums over the words."""
-        told = self.projected @ hint.astype(self.projected.dtype)
-        weights = self.triple_weights * told
-        triple = sum_blocks(partial(_weighted_gram, self.projected, weights), row_slices(len(told))).total
+        triple = weighted_gram(self.projected, self.triple_weights * (self.projected @ hint))
         if self.distinct:
             W = self._whitener(slice(None))
             v = W @ hint
@@ -128,11 +124,6 @@ class TopicModel:
             projected=self.projected[:, :k],
             own_crossed=self.own_crossed[:, :k],
         )
-
-
-def _weighted_gram(Y: Array, weights: Array, rows: slice) -> Product:
-    part = Y[rows].astype(np.float64, copy=False)
-    return Product((part * weights[rows, None]).T @ part)
 
 
 def fit_topics(
