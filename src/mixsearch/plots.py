@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from mixsearch.display import plain_number
+from mixsearch.display import plain_number, verdict
 from mixsearch.errors import SearchError
 from mixsearch.estimators import GaussianComponent, Topic
 from mixsearch.types import Array
-from mixsearch.verdict import verdict
 
 try:
     # Figures made without pyplot touch no global state and need no screen.

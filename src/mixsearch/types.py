@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from mixsearch.display import Card, plain_number
+from mixsearch.display import Card, plain_number, separation_in_words
 
 Array = npt.NDArray[Any]
 Sparse = sp.csr_array[Any] | sp.csc_array[Any]
@@ -207,10 +207,10 @@ class Component:
     def _card(self) -> Card:
         """What `repr` and the notebook show."""
         return Card(
-            title=f"{type(self).__name__} of {len(self.scores)}",
+            title=f"{type(self).__name__}, one of {len(self.scores)}",
             facts=[
                 ("weight", plain_number(self.weight)),
-                ("separation", plain_number(self.separation)),
+                ("separation", separation_in_words(self.separation)),
                 ("share of the hint", plain_number(self.share)),
                 ("center", _glance(self.center)),
             ],

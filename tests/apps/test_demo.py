@@ -11,7 +11,7 @@ import mixsearch
 from mixsearch.cli import main
 from mixsearch.cli.app import app
 from mixsearch.datasets import DocstringCorpus
-from mixsearch.verdict import verdict
+from mixsearch.display import verdict
 
 # Later versions of Python warn of any fork while another thread runs, as one does in the test runner's workers.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

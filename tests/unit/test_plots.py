@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, SearchError, TopicSearch
 from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
+from mixsearch.display import verdict
 from mixsearch.estimators import GaussianComponent, Topic
 from mixsearch.plots import FOUND, HINT, plot_component, plot_topic, plot_topics, save
-from mixsearch.verdict import verdict
 
 
 @pytest.fixture(scope="module")

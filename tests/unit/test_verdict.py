@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
+from mixsearch.display import verdict
 from mixsearch.extraction.generic import WEAK_SEPARATION
-from mixsearch.verdict import verdict
 
 
 @pytest.mark.parametrize(

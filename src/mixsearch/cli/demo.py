@@ -31,10 +31,9 @@ from mixsearch import GaussianSearch, SearchError, TopicSearch, WeakHintWarning,
 from mixsearch.blocks import one_blas_thread
 from mixsearch.datasets import DocstringCorpus, GaussianMixtureData, load_docstrings, make_gaussian_mixture
 from mixsearch.datasets.docstrings import DEFAULT_PACKAGES
-from mixsearch.display import plain_number
+from mixsearch.display import plain_number, verdict
 from mixsearch.estimators import GaussianComponent, Topic
 from mixsearch.types import Array, Sparse
-from mixsearch.verdict import verdict
 
 # The last one has two meanings in this corpus, random generators and random variables: its runner-up is close.
 DEFAULT_WORDS = ("socket", "email", "fourier", "eigenvalues", "clustering", "random")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsearch.display import Card, plain_number
+from mixsearch.display import Card, plain_number, separation_in_words
 from mixsearch.errors import HintError
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_samples, require_whole
 from mixsearch.estimators.posterior import check_samples, log_normal, posterior, within_unit
@@ -109,7 +109,7 @@ class Subspace:
             title=f"Subspace of dimension {r} in {d:,} features",
             facts=[
                 ("weight", plain_number(self.weight)),
-                ("separation", plain_number(self.separation)),
+                ("separation", separation_in_words(self.separation)),
                 ("share of the hint", plain_number(self.share)),
             ],
             bars=[

@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.display import Card, plain_number
+from mixsearch.display import Card, plain_number, separation_in_words
 from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, SearchError
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_whole
 from mixsearch.estimators.posterior import check_samples
@@ -93,10 +93,10 @@ class Topic(Component):
     def _card(self) -> Card:
         words = self.top_words(10)
         return Card(
-            title=f"Topic of {len(self.scores)}: {', '.join(word for word, _ in words[:5])}",
+            title=f"Topic, one of {len(self.scores)}: {', '.join(word for word, _ in words[:5])}",
             facts=[
                 ("weight", f"{plain_number(100 * self.weight)}% of the corpus"),
-                ("separation", plain_number(self.separation)),
+                ("separation", separation_in_words(self.separation)),
                 ("share of the hint", plain_number(self.share)),
             ],
             bars=words,

@@ -122,7 +122,7 @@ def test_an_option_that_does_not_exist_names_those_that_do(options, message):
 def test_the_answer_reads_well():
     found = search_moments(moments(), 4)
     text = repr(found)
-    assert text.startswith("Component of 4")
+    assert text.startswith("Component, one of 4")
     assert "separation" in text
     assert "alternative 3" in text
     assert found._repr_html_().count("<tr>") == 8
