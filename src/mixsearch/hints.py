@@ -43,7 +43,7 @@ def hint_from_examples(examples: Samples, mean: Array) -> Array:
     The paper takes the mean of the members itself. Seen from the mean of all samples the hint no longer depends on
     where the origin is: data far from it give every component about the same score otherwise.
     """
-    return np.asarray(examples.mean(axis=0), dtype=np.float64).ravel() - mean
+    return np.asarray(examples.mean(axis=0, dtype=np.float64)).ravel() - mean
 
 
 def hint_from_responses(X: Samples, y: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
@@ -166,21 +166,33 @@ def orient(vectors: Array) -> Array:
     return np.ascontiguousarray(vectors * np.where(largest < 0, -1, 1).astype(vectors.dtype))
 
 
-def count_above(values: Array, level: float = 0.0) -> int:
-    """How many falling eigenvalues exceed a level by more than rounding."""
-    rounding = np.finfo(values.dtype).eps * 1e3 * np.abs(values).max()
+def count_above(values: Array, level: float = 0.0, *, precision: Any = np.float64) -> int:
+    """How many falling eigenvalues exceed a level by more than the rounding of that precision."""
+    rounding = 100 * np.finfo(precision).eps * np.abs(values).max(initial=0.0)
     return int(np.count_nonzero(values - level > rounding))
 
 
-def frame_above(values: Array, vectors: Array, level: float = 0.0) -> Frame:
-    """The frame of A = M - level I from the top eigenpairs of M, or an error that says how many carry signal."""
-    rank, needed = count_above(values, level), len(values)
+def frame_above(
+    values: Array,
+    vectors: Array,
+    level: float = 0.0,
+    *,
+    precision: Any = np.float64,
+    name: str = "second moment",
+    n_components: int | None = None,
+) -> Frame:
+    """The frame of A = M - level I from the top eigenpairs of M, or an error that says how many carry signal.
+
+    The components that so many eigenpairs stand for are as many as those, where nothing else is said.
+    """
+    rank, needed = count_above(values, level, precision=precision), len(values)
+    asked = n_components or needed
     if rank < needed:
         signal = values - level
         raise RankError(
-            f"The second moment has rank {rank}, but {needed} components need rank {needed}: "
+            f"The {name} has rank {rank}, but {asked} components need rank {needed}: "
             f"its eigenvalues fall from {signal[0]:.3g} to {signal[-1]:.3g}. "
-            + (f"Ask for {rank} components at most" if rank else "The data show no component at all")
+            + (f"Ask for {rank + asked - needed} components at most" if rank else "The data show no component at all")
             + ", or check them for constant or repeated samples."
         )
     return Frame(basis=vectors, values=values - level)

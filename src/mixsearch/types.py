@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
+from mixsearch.blocks import row_slices
 from mixsearch.display import Card, plain_number, separation_in_words
 
 Array = npt.NDArray[Any]
@@ -47,37 +48,68 @@ class Frame:
 
     With W = S V D^(-1/2), where V and D are the top eigenpairs of S A S, the identity W'AW = I holds. The metric S is
     diagonal and leaves the theory untouched: it only decides in which units the noise of the features is compared.
+
+    With an origin the samples are seen from there and get one more feature, the constant 1, which is the frame's first
+    coordinate: centers then need not be linearly independent, only no one on the others' plane, and nothing depends
+    on where zero is. Its column of V is empty, and its entry of D only a unit of length.
     """
 
     basis: Array  # V, (d, k), orthonormal columns
     values: Array  # D, (k,), falling
     metric: Array | None = None  # diagonal of S, (d,); None stands for the identity
+    origin: Array | None = None  # (d,)
 
     @property
     def n_components(self) -> int:
         """The dimension k of the signal space."""
         return len(self.values)
 
+    @property
+    def spread(self) -> Array:
+        """The variance in each coordinate, (k,), of noise that has variance 1 in each feature: W'W."""
+        inverse = 1 / self.values
+        if self.origin is not None:
+            inverse[0] = 0
+        return inverse
+
     def whiten(self, X: Samples) -> Array:
         """Coordinates of the rows of X, (n, k): X W."""
-        if self.metric is None:
-            return np.asarray(X @ self.basis) / np.sqrt(self.values)
-        scaled = X.multiply(self.metric).tocsr() if sp.issparse(X) else X * self.metric
-        return np.asarray(scaled @ self.basis) / np.sqrt(self.values)
+        scaled = X if self.metric is None else X.multiply(self.metric).tocsr() if sp.issparse(X) else X * self.metric
+        if self.origin is None:
+            return np.asarray(scaled @ self.basis) / np.sqrt(self.values)
+        Y = project(scaled, self.basis, self.origin) / np.sqrt(self.values)
+        Y[..., 0] = 1
+        return Y
 
     def unwhiten(self, points: Array) -> Array:
         """The points of R^d with these coordinates, (d,) or (d, q): S^(-1) V D^(1/2) points."""
         flat = (self.basis * np.sqrt(self.values)) @ points
+        if self.origin is not None:
+            flat = flat + np.multiply.outer(self.origin, points[0])
         return flat if self.metric is None else (flat.T / self.metric).T
 
-    def project_hint(self, v: Array) -> Array:
-        """The hint as a function of whitened coordinates, (k,): ⟨x, v⟩ = ⟨W'x, c⟩ for every x of the signal space."""
+    def project_hint(self, v: Array, *, from_origin: bool = False) -> Array:
+        """The hint as a function of whitened coordinates, (k,): ⟨x, v⟩ = ⟨W'x, c⟩ for every x of the signal space.
+
+        Seen from the origin, it is ⟨x - origin, v⟩ instead.
+        """
         plain = v if self.metric is None else v / self.metric
-        return np.asarray(np.sqrt(self.values) * (plain @ self.basis))
+        c = np.asarray(np.sqrt(self.values) * (plain @ self.basis))
+        if self.origin is not None and not from_origin:
+            c[0] = self.origin @ v
+        return c
 
     def take(self, n_components: int) -> Frame:
         """The frame of the first components only. Frames are nested: no new fit is needed."""
         return replace(self, basis=self.basis[:, :n_components], values=self.values[:n_components])
+
+
+def project(X: Samples, basis: Array, origin: Array) -> Array:
+    """(X - origin) basis, (n, k), without a copy of X or a loss of digits where the origin is far from zero."""
+    if X.ndim == 1 or sp.issparse(X):
+        return np.asarray(X @ basis - origin @ basis)
+    middle, axes = origin.astype(X.dtype), basis.astype(X.dtype)
+    return np.concatenate([(X[rows] - middle) @ axes for rows in row_slices(len(X), 512)])
 
 
 class WordHint(NamedTuple):

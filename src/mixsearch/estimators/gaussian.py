@@ -61,16 +61,19 @@ class GaussianComponent(Component):
         return self._membership(self.frame.whiten(check_samples(X, len(self.center))))
 
     def _membership(self, Y: Array) -> Array:
-        model, weight = self.model, within_unit(self.weight)
-        noise = np.diag(1 / model.frame.values)
-        rest_mean = (model.mean - weight * self.point) / (1 - weight)
-        total = np.eye(len(model.mean)) + self._least_noise * noise
-        own = np.outer(self.point, self.point) + self.variance * noise
+        if len(self.scores) == 1:
+            return np.ones(len(Y))  # there is no rest
+        free = self.frame.spread > 0  # the constant coordinate tells nothing
+        noise, point = np.diag(self.frame.spread[free]), self.point[free]
+        weight = within_unit(self.weight)
+        rest_mean = (self.model.mean[free] - weight * point) / (1 - weight)
+        total = np.eye(len(point)) + self._least_noise * noise
+        own = np.outer(point, point) + self.variance * noise
         rest = (total - weight * own) / (1 - weight) - np.outer(rest_mean, rest_mean)
         return posterior(
             weight,
-            log_normal(Y - self.point, self.variance * noise),
-            log_normal(Y - rest_mean, rest, least=0.5 * self._least_noise * noise),
+            log_normal(Y[:, free] - point, self.variance * noise),
+            log_normal(Y[:, free] - rest_mean, rest, least=0.5 * self._least_noise * noise),
         )
 
     def _card(self) -> Card:
@@ -125,7 +128,7 @@ class GaussianSearch(SemiSupervised):
         require_whole("n_components", self.n_components)
         require_choice("noise", self.noise, ("average", "paper"))
         limit = samples.shape[1]
-        require_room(samples, self.n_components, limit, "Gaussians, since their centers must be linearly independent")
+        require_room(samples, self.n_components, limit, "Gaussians, since one direction must be left to the noise")
         require_samples(samples, self.n_components + 1, f"{self.n_components} components and their noise")
         self.model_ = fit_gaussian(samples, self.n_components, noise=self.noise, seed=self._seed())
         self.mean_ = self.model_.sample_mean
@@ -159,7 +162,9 @@ class GaussianSearch(SemiSupervised):
             v = hint_from_examples(self._checked(examples, reset=False), self.mean_)
         else:
             v = hint_from_direction(hint, self.n_features_in_)
-        candidates = extract(model.hinted(model.frame.project_hint(v)), model.frame, how)
+        # The scores of examples, too, are seen from the mean: elsewhere they would share a part that says nothing.
+        c = model.frame.project_hint(v, from_origin=examples is not None)
+        candidates = extract(model.hinted(c), model.frame, how)
         found = GaussianComponent(model.frame, candidates, model=model)
         warn_if_weak(found.separation)
         return found

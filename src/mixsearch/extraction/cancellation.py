@@ -69,7 +69,7 @@ def _rate(A: Array, B: Array, R: Array, how: CancellationRule) -> float:
     if how.rule == "psd":
         return exact
     if how.rule == "threshold":
-        target = how.threshold * A[-1, -1]
+        target = how.threshold * A.diagonal().min()
         # Below the exact λ the matrix is positive definite, and its smallest eigenvalue is concave: one crossing.
         return float(brentq(lambda rate: np.linalg.eigvalsh(A - rate * B)[0] - target, 0.0, exact))
     unit = float(np.trace(B)) / 2

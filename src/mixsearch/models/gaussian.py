@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import change, cores_for, second_moment, squared_distances, weighted_gram
-from mixsearch.types import Array, Frame, Hinted, Matrix, Samples
+from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
+from mixsearch.types import Array, Frame, Hinted, Samples, project
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class GaussianModel:
 
         Notes
         -----
-        B = E[⟨x, v⟩xx'] - m~v' - vm~' - ⟨m~, v⟩I. With v in the signal space, W'v = c / D, W'W = 1 / D and
+        B = E[⟨x, v⟩xx'] - m~v' - vm~' - ⟨m~, v⟩I. With v in the signal space, W'v = W'W c, where W'W is diagonal, and
         ⟨m~, v⟩ = ⟨W'm~, c⟩, so that the samples enter through Y alone.
         """
-        spread = np.outer(self.noise_mean, hint / self.frame.values)
-        matrix = third - spread - spread.T
-        matrix -= np.diag((self.noise_mean @ hint) / self.frame.values)
+        spread = self.frame.spread
+        crossed = np.outer(self.noise_mean, spread * hint)
+        matrix = third - crossed - crossed.T - (self.noise_mean @ hint) * np.diag(spread)
         return Hinted(matrix, self.mean, hint)
 
     def take(self, n_components: int) -> GaussianModel:
@@ -69,51 +69,46 @@ def fit_gaussian(X: Samples, n_components: int, *, noise: str, seed: int) -> Gau
     n_components : int
         k, at most d.
     noise : {"average", "paper"}
-        The noise level from the whole noise space, or from one eigenvector of it as the paper has it.
+        The samples seen from their mean, with the noise level from the whole noise space; or from zero, with the noise
+        level from one eigenvector, as the paper has it.
     seed : int
         Of the eigen-solver's starting block, where the dimension is large.
     """
-    n = X.shape[0]
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64)
-    second = second_moment(X)
+    mean = np.asarray(X.mean(axis=0, dtype=np.float64))
+    find = _seen_from_zero if noise == "paper" else _seen_from_the_mean
     with cores_for(X):
-        values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
-    raw = np.asarray(X @ vectors.astype(X.dtype, copy=False))
-    if noise == "paper":
-        level = _noise_of_one_eigenvector(X, mean, second, n_components, seed)
-    else:
-        level = _noise_of_whole_space(X, mean, values, vectors, raw)
-    frame = frame_above(values, vectors, level.variance)
-    Y = raw / np.sqrt(frame.values).astype(raw.dtype)
+        frame, level, Y = find(X, mean, n_components, seed)
     return GaussianModel(
         frame=frame,
         mean=frame.whiten(mean),
         noise=level.variance,
-        noise_mean=np.asarray(Y.T @ level.energy.astype(Y.dtype), dtype=np.float64) / n,
+        noise_mean=np.asarray(Y.T @ level.energy.astype(Y.dtype), dtype=np.float64) / len(Y),
         projected=Y,
         sample_mean=mean,
     )
 
 
-def _noise_of_whole_space(X: Samples, mean: Array, values: Array, vectors: Array, raw: Array) -> Noise:
-    """Average over all d - k + 1 directions in which the components do not differ.
+def _seen_from_the_mean(X: Samples, mean: Array, n_components: int, seed: int) -> tuple[Frame, Noise, Array]:
+    """The frame of the covariance, which has rank k - 1 plus noise, and the noise of its other directions."""
+    d, k = X.shape[1], n_components
+    values, vectors, _ = top_eigenpairs(second_moment(X, center=mean), k - 1, seed=seed)
+    inside = project(X, vectors, mean)
+    outside = squared_distances(X, mean) - np.einsum("ij,ij->i", inside, inside)
+    energy = np.maximum(outside, 0) / (d - k + 1)
+    noise = Noise(float(energy.mean()), energy)
+    frame = frame_above(values, vectors, noise.variance, precision=X.dtype, name="covariance", n_components=k)
+    unit = float(frame.values.mean()) if k > 1 else 1.0
+    lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
+    Y = np.column_stack([np.ones(len(inside)), inside / np.sqrt(frame.values)])
+    return lifted, noise, Y.astype(X.dtype, copy=False)
 
-    The covariance has rank k - 1 plus noise, the second moment rank k plus noise: so one more direction of noise, the
-    smallest of the covariance, hides inside the signal space. It is the only one where k = d.
-    """
-    k = len(values)
-    inside = vectors.T @ mean
-    _, axes = np.linalg.eigh(np.diag(values) - np.outer(inside, inside))
-    signal = (raw - inside.astype(raw.dtype)) @ axes[:, 1:].astype(raw.dtype)
-    outside = squared_distances(X, mean) - np.einsum("ij,ij->i", signal, signal, dtype=np.float64)
-    energy = np.maximum(outside, 0) / (X.shape[1] - k + 1)
-    return Noise(float(energy.mean()), energy)
 
-
-def _noise_of_one_eigenvector(X: Samples, mean: Array, second: Matrix, n_components: int, seed: int) -> Noise:
-    """The paper's choice: the (k+1)-th eigenvalue of the covariance, or its last one where k = d."""
+def _seen_from_zero(X: Samples, mean: Array, n_components: int, seed: int) -> tuple[Frame, Noise, Array]:
+    """The paper's choice: the second moment, less the (k+1)-th eigenvalue of the covariance (the last, where k = d)."""
     d = X.shape[1]
-    covariance = change(second, scale=1.0, metric=np.ones(d), diagonal=np.zeros(d), direction=mean)
-    values, vectors, _ = top_eigenpairs(covariance, min(n_components + 1, d), seed=seed)
-    last = vectors[:, -1]
-    return Noise(float(values[-1]), np.asarray(X @ last - mean @ last) ** 2)
+    values, vectors, _ = top_eigenpairs(second_moment(X), n_components, seed=seed)
+    noise_values, noise_vectors, _ = top_eigenpairs(second_moment(X, center=mean), min(n_components + 1, d), seed=seed)
+    last = noise_vectors[:, -1]
+    noise = Noise(float(noise_values[-1]), np.asarray(X @ last - mean @ last) ** 2)
+    frame = frame_above(values, vectors, noise.variance, precision=X.dtype)
+    return frame, noise, frame.whiten(X).astype(X.dtype, copy=False)

@@ -91,8 +91,9 @@ class RegressionModel:
         The paper has f(y) = y³. That tensor has expectation 0 against y itself, so any multiple of y may be taken off
         to lower the variance; 3 E[y²] y is what makes f the third Hermite polynomial of y.
         """
-        spread = np.outer(first, hint / self.frame.values)
-        matrix = third - spread - spread.T - np.diag((first @ hint) / self.frame.values)
+        spread = self.frame.spread
+        crossed = np.outer(first, spread * hint)
+        matrix = third - crossed - crossed.T - (first @ hint) * np.diag(spread)
         return Hinted(matrix / 6, self.mean, hint)
 
     def take(self, n_components: int) -> RegressionModel:
@@ -121,7 +122,8 @@ def _frame_of_many(X: Samples, y: Array, n_components: int, noise: str, seed: in
     with cores_for(X):
         values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
         smallest = -top_eigenpairs(-second, 1, seed=seed).values[0] if noise == "paper" else None
-    return frame_above(values, vectors, _noise_level(X, y, values) if smallest is None else float(smallest))
+    level = _noise_level(X, y, values) if smallest is None else float(smallest)
+    return frame_above(values, vectors, level, precision=X.dtype)
 
 
 def _noise_level(X: Samples, y: Array, values: Array) -> float:

@@ -23,24 +23,28 @@ SPARSE_LIMIT = 300
 CACHED_ROWS = 512
 
 
-def second_moment(X: Samples, weights: Array | None = None) -> Matrix:
-    """Σ wᵢ xᵢxᵢ', (d, d), without ever forming it where d is large.
+def second_moment(X: Samples, weights: Array | None = None, *, center: Array | None = None) -> Matrix:
+    """Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d), without ever forming it where d is large.
 
     Parameters
     ----------
     X : array or sparse array of shape (n, d)
     weights : array of shape (n,), optional
         Of the samples, not negative; 1/n each by default.
+    center : array of shape (d,), optional
+        Zero by default.
     """
     n, d = X.shape
     if d > (SPARSE_LIMIT if sp.issparse(X) else min(DENSE_LIMIT, max(n, SPARSE_LIMIT))):
-        return _as_operator(X, np.full(n, 1 / n) if weights is None else weights)
-    total = np.asarray(sum_blocks(partial(_gram, X, weights), row_slices(n)).total)
+        return _as_operator(X, np.full(n, 1 / n) if weights is None else weights, center)
+    total = np.asarray(sum_blocks(partial(_gram, X, weights, center), row_slices(n)).total)
     return total / n if weights is None else total
 
 
-def _gram(X: Samples, weights: Array | None, rows: slice) -> Product:
+def _gram(X: Samples, weights: Array | None, center: Array | None, rows: slice) -> Product:
     part: Any = X[rows]
+    if center is not None:
+        part = (part.toarray() if sp.issparse(X) else part) - center.astype(part.dtype)
     if weights is not None:
         root = np.sqrt(weights[rows])[:, None].astype(part.dtype)
         part = part * root if isinstance(part, np.ndarray) else part.multiply(root).tocsr()
@@ -48,21 +52,28 @@ def _gram(X: Samples, weights: Array | None, rows: slice) -> Product:
     return Product(np.asarray(gram if isinstance(gram, np.ndarray) else gram.toarray(), dtype=np.float64))
 
 
-def _as_operator(X: Samples, weights: Array) -> LinearOperator:
-    """Q -> Σ wᵢ xᵢ(xᵢ'Q): one pass over the samples for a whole block of vectors."""
+def _as_operator(X: Samples, weights: Array, center: Array | None = None) -> LinearOperator:
+    """Q -> Σ wᵢ (xᵢ - center)(xᵢ - center)'Q: one pass over the samples for a whole block of vectors."""
     # BLAS already runs on all cores; the sparse product does not, so it gets a block of rows for each.
     n_threads = threads_for(X)
     blocks = [(X[rows], weights[rows, None].astype(X.dtype)) for rows in even_slices(X.shape[0], n_threads)]
+    middle = None if center is None else center.astype(X.dtype)
     return _symmetric(
-        X.shape[1], X.dtype, lambda Q: sum_blocks(partial(_apply, np.ascontiguousarray(Q)), blocks, n_threads).total
+        X.shape[1],
+        X.dtype,
+        lambda Q: sum_blocks(partial(_apply, np.ascontiguousarray(Q), middle), blocks, n_threads).total,
     )
 
 
-def _apply(Q: Array, block: tuple[Samples, Array]) -> Product:
+def _apply(Q: Array, center: Array | None, block: tuple[Samples, Array]) -> Product:
     X, weights = block
     image = np.asarray(X @ Q)
+    if center is None:
+        image *= weights
+        return Product(np.asarray(X.T @ image))
+    image -= center @ Q
     image *= weights
-    return Product(np.asarray(X.T @ image))
+    return Product(np.asarray(X.T @ image) - np.outer(center, image.sum(axis=0)))
 
 
 def _symmetric(d: int, dtype: Any, apply: Callable[[Array], Array]) -> LinearOperator:

@@ -71,5 +71,5 @@ def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> Subspa
     else:
         energy = float(squared_distances(X, np.zeros(d)).mean())
         level = max(energy - float(values.sum()), 0.0) / (d - n_columns)
-    frame = frame_above(values[:n_columns], vectors[:, :n_columns], level)
+    frame = frame_above(values[:n_columns], vectors[:, :n_columns], level, precision=X.dtype)
     return SubspaceModel(frame, level, frame.whiten(X).astype(X.dtype, copy=False))

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.metrics import roc_auc_score
+from tests.populations import draw_mixture
 
 from mixsearch import GaussianSearch, SearchError
 from mixsearch.datasets import make_gaussian_mixture, make_hint
@@ -44,11 +47,42 @@ def test_one_sample_is_enough_of_a_hint():
         assert np.linalg.norm(found.center - data.centers[target]) < 0.5
 
 
-def test_examples_are_a_hint_wherever_the_origin_is():
-    shift = np.full(40, 20.0)
-    moved = GaussianSearch(5).fit(data.X + shift)
-    found = moved.search(examples=(data.X + shift)[data.labels == 0][:2])
-    assert np.linalg.norm(found.center - shift - data.centers[0]) < 0.5
+@pytest.mark.parametrize(
+    ("shift", "dtype", "tolerance"), [(20.0, np.float64, 1e-9), (1e6, np.float64, 1e-5), (1e3, np.float32, 0.05)]
+)
+def test_the_answer_does_not_depend_on_where_the_origin_is(shift, dtype, tolerance):
+    away = np.full(40, shift)
+    plain = search.search(examples=data.X[data.labels == 0][:2])
+    moved = GaussianSearch(5).fit((data.X + away).astype(dtype))
+    found = moved.search(examples=(data.X + away).astype(dtype)[data.labels == 0][:2])
+    assert_allclose(found.center - away, plain.center, atol=tolerance)
+    assert found.weight == pytest.approx(plain.weight, rel=tolerance)
+    assert found.separation == pytest.approx(plain.separation, rel=10 * tolerance)
+    assert_allclose(found.score_samples((data.X + away).astype(dtype)), plain.score_samples(data.X), atol=0.1)
+
+
+def test_samples_seen_from_their_own_mean_are_no_obstacle():
+    centered = data.X - data.X.mean(axis=0)
+    found = GaussianSearch(5).fit(centered).search(examples=centered[data.labels == 3][:3])
+    assert np.linalg.norm(found.center + data.X.mean(axis=0) - data.centers[3]) < 0.5
+    assert found.weight == pytest.approx(0.2, rel=0.1)
+
+
+@pytest.mark.parametrize("noise", ["average", "paper"])
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 6), room=st.integers(1, 30))
+def test_samples_with_the_exact_moments_of_the_mixture_give_the_component_exactly(noise, seed, k, room):
+    """Points at ±σ√d along each axis have all moments of a spherical Gaussian up to the third."""
+    mixture = draw_mixture(seed, k, k + room)
+    d = k + room
+    rng = np.random.default_rng(seed)
+    times, deviations = rng.integers(1, 4, size=k), rng.uniform(0.2, 1.0, size=k)
+    around = np.sqrt(d) * np.vstack([np.eye(d), -np.eye(d)])
+    parts = [np.tile(m + s * around, (t, 1)) for m, s, t in zip(mixture.centers, deviations, times, strict=True)]
+    found = GaussianSearch(k, noise=noise).fit(np.vstack(parts)).search(mixture.hint)
+    assert_allclose(found.center, mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0]))
+    assert found.weight == pytest.approx(times[0] / times.sum(), rel=1e-7)
+    assert found.variance == pytest.approx(deviations[0] ** 2, rel=1e-6)
+    assert found.score == pytest.approx(mixture.scores[0], rel=1e-7)
 
 
 def test_noise_is_averaged_over_the_whole_noise_space():

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -155,13 +156,17 @@ def test_transform_whitens_and_names_its_columns_for_pandas(case):
 def test_frame_coordinates_have_the_identity_as_second_moment_less_the_noise():
     search, _, X = gaussian_case()
     Y = search.transform(X)
-    noise = search.noise_variance_ / search.model_.frame.values
+    noise = search.noise_variance_ * search.model_.frame.spread
     assert_allclose(Y.T @ Y / len(Y), np.eye(4) + np.diag(noise), atol=1e-10)
+    assert_allclose(Y[:, 0], 1)
 
 
 def test_searches_sit_in_pipelines():
-    coordinates = make_pipeline(StandardScaler(with_mean=False), PCA(8), GaussianSearch(4)).fit_transform(gaussian.X)
-    assert coordinates.shape == (1000, 4)
+    pipeline = make_pipeline(StandardScaler(), PCA(8), GaussianSearch(4)).fit(gaussian.X)
+    assert pipeline.transform(gaussian.X).shape == (1000, 4)
+    scaled = pipeline[:-1].transform(gaussian.X)
+    found = pipeline[-1].search(examples=scaled[gaussian.labels == 1][:3])
+    assert roc_auc_score(gaussian.labels == 1, found.score_samples(scaled)) > 0.99
     texts = ["red green red blue", "green green red", "sun moon star sun", "moon star star"] * 5
     pipeline = make_pipeline(CountVectorizer(), TopicSearch(2, damping=False)).fit(texts)
     assert pipeline.transform(texts).shape == (20, 2)
@@ -246,7 +251,7 @@ def test_a_direction_must_fit_the_samples(case):
     [
         (
             GaussianSearch(13),
-            "Found n_features=12, which can hold 12 Gaussians, since .* independent.* need for 13",
+            "Found n_features=12, which can hold 12 Gaussians, since .* noise.* need for 13",
         ),
         (SubspaceSearch(3, dim=4), "Found n_features=12, which can hold 11 dimensions.* noise.* need for 12"),
         (GaussianSearch(0), "n_components must be a whole number from 1; found 0"),
@@ -285,7 +290,7 @@ def test_too_few_samples_say_how_many_are_needed(search, n, message):
 
 def test_repeated_samples_say_which_rank_was_found():
     X = np.repeat(np.eye(5)[:2], 10, axis=0)
-    with pytest.raises(RankError, match="second moment has rank 2, but 3 components need rank 3"):
+    with pytest.raises(RankError, match="covariance has rank 1, but 3 components need rank 2.*Ask for 2 components"):
         GaussianSearch(3).fit(X)
 
 
