@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from functools import cache, reduce
+from functools import cached_property, reduce
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -14,15 +15,35 @@ from threadpoolctl import ThreadpoolController
 BLOCK_ROWS = 8192
 
 
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """The thread pools of this process; looking for them takes longer than a search."""
-    return ThreadpoolController()
+class _OneBlasThread:
+    """The limit of BLAS to one thread, which belongs to the process: the first user sets it, the last one lifts it."""
+
+    def __init__(self) -> None:
+        self._lock, self._users = Lock(), 0
+        self._limit: AbstractContextManager[Any] | None = None
+
+    @cached_property
+    def _pools(self) -> ThreadpoolController:
+        """The thread pools of this process; looking for them takes longer than a search."""
+        return ThreadpoolController()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._limit is None:
+                self._limit = self._pools.limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._limit is not None:
+                self._limit.__exit__(None, None, None)
+                self._limit = None
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Keep BLAS to one thread, where the cores are shared out at a higher level."""
-    return _thread_pools().limit(limits=1, user_api="blas")
+# Keeps BLAS to one thread, where the cores are shared out at a higher level.
+one_blas_thread = _OneBlasThread()
 
 
 def row_slices(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:

@@ -1,4 +1,9 @@
-"""What can go wrong in a search, one class per cause."""
+"""What can go wrong in a search, one class per cause, and how the user is warned."""
+
+from __future__ import annotations
+
+import sys
+import warnings
 
 
 class SearchError(ValueError):
@@ -35,3 +40,15 @@ class DroppedDocumentsWarning(UserWarning):
 
 class HintIgnoredWarning(UserWarning):
     """Labels were given to `fit`, but none of them marks a known member."""
+
+
+class UnlikelyMixtureWarning(UserWarning):
+    """The moments of the samples do not fit a mixture of so many components."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called the package, however deep inside it the cause was found."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "mixsearch":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.errors import HintError, UnknownWordError
-from mixsearch.types import Array, Samples, WordHint
+from mixsearch.types import Array, Frame, Samples, WordHint
 
 
 def require_one(given: Mapping[str, Any]) -> str:
@@ -37,6 +38,16 @@ def hint_from_direction(v: Any, n_features: int) -> Array:
     return direction
 
 
+def require_seen(frame: Frame, v: Array, scale: float) -> None:
+    """A hint must lie at least partly in the directions in which the components lie."""
+    plain = v if frame.metric is None else v / frame.metric
+    if not np.linalg.norm(plain @ frame.basis) > 1e-10 * scale:
+        raise HintError(
+            "The hint is orthogonal to every direction in which the components differ, so all of them score the same. "
+            "Give a direction in which they differ, or examples of the wanted one."
+        )
+
+
 def hint_from_examples(examples: Samples, mean: Array) -> Array:
     """The mean of a few members, seen from the mean of all samples, (d,).
 
@@ -61,9 +72,7 @@ def hint_from_words(
     A word of weight 1 enters with one over its frequency in the corpus: ⟨μᵢ, v⟩ then is how many times likelier than in
     the corpus it is in topic i, and a rare word has the same say as a frequent one.
     """
-    weights = (
-        words if isinstance(words, Mapping) else dict.fromkeys([words] if isinstance(words, str | int) else words, 1.0)
-    )
+    weights = _weighted(words)
     if not weights:
         raise HintError("The list of words is empty. Give at least one word.")
     found = np.array([_column(word, columns, len(word_mean)) for word in weights], dtype=np.intp)
@@ -74,8 +83,15 @@ def hint_from_words(
     return WordHint(found, values / word_mean[found])
 
 
-def _listed(words: str | int | Iterable[str | int]) -> Iterable[str | int]:
-    return [words] if isinstance(words, str | int) else words
+def _weighted(words: Any) -> Mapping[str | int, float]:
+    """Words with their weights, 1 where none are given."""
+    if isinstance(words, Mapping):
+        return words
+    listed: list[Any] = [words] if isinstance(words, str | Integral) else list(words)
+    for word in listed:
+        if not isinstance(word, str | Integral):
+            raise HintError(f"Words must be strings or column numbers; found {word!r}.")
+    return dict.fromkeys(listed, 1.0)
 
 
 def _refuse_unseen(words: Sequence[str | int], frequencies: Array) -> None:
@@ -86,7 +102,7 @@ def _refuse_unseen(words: Sequence[str | int], frequencies: Array) -> None:
 
 def _column(word: str | int, columns: Mapping[str, int] | None, n_words: int) -> int:
     """Where a word stands, given as a string or as its column."""
-    if isinstance(word, int | np.integer):
+    if not isinstance(word, str):
         if not 0 <= word < n_words:
             raise UnknownWordError(f"There is no column {word}: the counts have {n_words:,} columns, from 0.")
         return int(word)

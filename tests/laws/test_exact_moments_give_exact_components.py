@@ -152,7 +152,7 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
     noise = np.outer(first, v) + np.outer(v, first) + (first @ v) * np.eye(d)
     third = 6 * mixture.hinted + noise
     model = RegressionModel(
-        frame, Design(np.zeros(d), None), 0.0, W.T @ mixture.mean, np.zeros(k), np.zeros(k), *[np.zeros(0)] * 3
+        frame, Design(np.zeros(d), None), 0.0, W.T @ mixture.mean, np.zeros(k), np.zeros(k), *[np.zeros(0)] * 2
     )
     candidates = extract(model.corrected(W.T @ third @ W, W.T @ first, hint), frame, Extraction(**how))
     assert_allclose(

@@ -51,7 +51,7 @@ def test_regressions_are_better_than_with_the_paper_s_noise_level():
     assert np.mean(found) <= 0.6 * np.mean(paper)
 
 
-def test_subspaces_come_within_a_third_of_the_oracle_from_one_sample():
+def test_subspaces_come_within_a_third_of_the_oracle_from_as_many_samples_as_dimensions():
     found, oracle = [], []
     for seed in SEEDS:
         data = make_subspaces(10_000, 500, 5, dim=10, deviation=0.2, random_state=seed)

@@ -202,7 +202,7 @@ def _count_words(texts: Sequence[str]) -> tuple[Sparse, list[str]]:
 
 def _ask(search: TopicSearch, hint: str) -> _Answer:
     # A search is too short to be worth sharing: on a busy machine the cores would wait for each other.
-    with one_blas_thread(), _warnings_as_notes() as notes:
+    with one_blas_thread, _warnings_as_notes() as notes:
         topic, seconds = _timed(lambda: search.search(words=hint.split()))
     return _Answer(topic, any(issubclass(note.category, WeakHintWarning) for note in notes), seconds)
 

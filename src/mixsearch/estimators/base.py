@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch.blocks import one_blas_thread
-from mixsearch.errors import HintIgnoredWarning, SearchError
+from mixsearch.errors import HintIgnoredWarning, SearchError, warn_user
 from mixsearch.estimators.posterior import FLOATS, as_samples
 from mixsearch.types import Array, Samples
 
@@ -43,7 +42,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Passed to every `search`.
         """
         check_is_fitted(self)
-        with one_blas_thread(), ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
+        with one_blas_thread, ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
             return list(pool.map(lambda hint: self.search(**self._arguments(hint), **options), hints))
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
@@ -146,10 +145,9 @@ class SemiSupervised(BaseSearch):
         if len(members):
             self.component_ = self._search_examples(X[members])
             return
-        warnings.warn(
+        warn_user(
             "y marks no known member (y == 1), so no component was searched for and component_ is not set.",
             HintIgnoredWarning,
-            stacklevel=3,
         )
 
     @abstractmethod

@@ -11,7 +11,7 @@ from mixsearch.display import Card, plain_number
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_samples, require_whole
 from mixsearch.estimators.posterior import check_samples, log_normal, posterior, within_unit
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
-from mixsearch.hints import hint_from_direction, hint_from_examples, require_one
+from mixsearch.hints import hint_from_direction, hint_from_examples, require_one, require_seen
 from mixsearch.models import GaussianModel, fit_gaussian
 from mixsearch.types import Array, Component, Samples
 
@@ -159,18 +159,26 @@ class GaussianSearch(SemiSupervised):
         how = Extraction(**extraction)
         model = self._model(n_components)
         if require_one({"hint": hint, "examples": examples}) == "examples":
-            v = hint_from_examples(self._checked(examples, reset=False), self.mean_)
-        else:
-            v = hint_from_direction(hint, self.n_features_in_)
-        # The scores of examples, too, are seen from the mean: elsewhere they would share a part that says nothing.
-        c = model.frame.project_hint(v, from_origin=examples is not None)
-        candidates = extract(model.hinted(c), model.frame, how)
-        found = GaussianComponent(model.frame, candidates, model=model)
+            return self._search_examples(self._checked(examples, reset=False), model, how)
+        v = hint_from_direction(hint, self.n_features_in_)
+        if model.frame.n_components > 1:
+            require_seen(model.frame, v, scale=float(np.linalg.norm(v)))
+        return self._extract(model.frame.project_hint(v), model, how)
+
+    def _search_examples(
+        self, members: Samples, model: GaussianModel | None = None, how: Extraction | None = None
+    ) -> GaussianComponent:
+        model = model or self.model_
+        v = hint_from_examples(members, self.mean_)
+        if model.frame.n_components > 1:
+            require_seen(model.frame, v, scale=float(np.sqrt(model.frame.values[-1]) + np.linalg.norm(v)))
+        # The scores, too, are seen from the mean: elsewhere they would share a part that says nothing.
+        return self._extract(model.frame.project_hint(v, from_origin=True), model, how or Extraction())
+
+    def _extract(self, hint: Array, model: GaussianModel, how: Extraction) -> GaussianComponent:
+        found = GaussianComponent(model.frame, extract(model.hinted(hint), model.frame, how), model=model)
         warn_if_weak(found.separation)
         return found
-
-    def _search_examples(self, members: Samples) -> GaussianComponent:
-        return self.search(examples=members)
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self.model_.frame.whiten(X), dtype=X.dtype)

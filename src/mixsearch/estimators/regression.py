@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_X_y, validate_data
 
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import HintError, SearchError
+from mixsearch.errors import HintError, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.estimators.base import BaseSearch, require_choice, require_room, require_samples, require_whole
 from mixsearch.estimators.posterior import FLOATS, check_samples, posterior, within_unit
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
-from mixsearch.hints import hint_from_direction, hint_from_responses, require_one
+from mixsearch.hints import hint_from_direction, hint_from_responses, require_one, require_seen
 from mixsearch.models import RegressionModel, fit_regression
 from mixsearch.types import Array, Component, Samples
 
@@ -53,20 +53,24 @@ class RegressionComponent(Component):
 
     @property
     def _level(self) -> float:
-        """E[y] - offset in this component: ⟨u₁, W'Σ αᵢbᵢμᵢ⟩ = √α₁b₁."""
-        return float(self.point @ self.model.intercepts) if self.fit_intercept else 0.0
+        """E[y] - offset in this component: ⟨u₁, W'Σ αᵢbᵢμᵢ⟩ = √α₁b₁, or what a line through zero has there."""
+        if self.fit_intercept:
+            return float(self.point @ self.model.intercepts)
+        return float(self.model.design.center @ self.center) - self.model.offset
 
     @property
     def intercept(self) -> float:
         """What the regression predicts at x = 0."""
+        if not self.fit_intercept:
+            return 0.0
         return self.model.offset + self._level - float(self.model.design.center @ self.center)
 
     @property
     def noise_variance(self) -> float:
         """The variance of y around the regression; never below a thousandth of the variance that y has in it."""
         energy = float(self.point @ self.model.energies)
-        explained = float(self._slope @ self._slope) + self._level**2
-        return max(energy - explained, 1e-3 * explained)
+        explained = float(self._slope @ self._slope)
+        return max(energy - explained - self._level**2, 1e-3 * explained)
 
     def predict(self, X: Any) -> Array:
         """⟨x, center⟩ + intercept for each row, (n,)."""
@@ -81,12 +85,18 @@ class RegressionComponent(Component):
         of all samples less this component's.
         """
         samples, response = check_X_y(X, y, accept_sparse="csr", dtype=FLOATS)
+        samples = check_samples(samples, len(self.center))
+        if len(self.scores) == 1:
+            return np.ones(len(response))  # there is no rest
         model, weight = self.model, within_unit(self.weight)
         Y = model.frame.whiten(model.design.standardise(samples)) * model.frame.values
         t = response - model.offset
         own = t - Y @ self.point - self._level
         rest_mean = (Y @ (model.mean - weight * self.point) - weight * self._level) / (1 - weight)
-        second = (np.einsum("ij,ij->i", Y, Y) - weight * (Y @ self.point) ** 2) / (1 - weight)
+        # E[(⟨x,μ⟩ + b)²] over all components, with Σ αb² = |W'Σ αbμ|², less this one's.
+        levels = model.intercepts
+        total = np.einsum("ij,ij->i", Y, Y) + 2 * Y @ levels + levels @ levels
+        second = (total - weight * (Y @ self.point + self._level) ** 2) / (1 - weight)
         rest_variance = np.maximum(second - rest_mean**2, 0) + self.noise_variance
         return posterior(
             weight,
@@ -175,6 +185,14 @@ class RegressionSearch(BaseSearch):
             noise=self.noise,
             seed=self._seed(),
         )
+        mass = float(self.model_.mean @ self.model_.mean)
+        if not 0.5 < mass < 2:
+            warn_user(
+                f"The weights of all regressions add up to {mass:.2g} where they should add up to 1: "
+                "the coefficients may be linearly dependent (as μ and -μ are), or the lines too far apart where X has "
+                "its mean. Try fewer components, or more samples; do not trust the weights.",
+                UnlikelyMixtureWarning,
+            )
         return self
 
     def _check_options(self, X: Samples) -> None:
@@ -217,6 +235,7 @@ class RegressionSearch(BaseSearch):
             v = self._hint_from_examples(examples)
         else:
             v = model.design.standardised(hint_from_direction(hint, self.n_features_in_))
+        require_seen(model.frame, v, scale=float(np.linalg.norm(v)) or 1.0)
         candidates = extract(model.hinted(model.frame.project_hint(v)), model.frame, how)
         found = RegressionComponent(model.frame, candidates, model=model, fit_intercept=self.fit_intercept)
         warn_if_weak(found.separation)
@@ -231,7 +250,8 @@ class RegressionSearch(BaseSearch):
         return hint_from_responses(self.model_.design.standardise(X), y - self.model_.offset)
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
-        return {"examples": hint} if isinstance(hint, tuple) else super()._arguments(hint)
+        pair = isinstance(hint, tuple | list) and len(hint) == 2 and np.ndim(hint[0]) == 2
+        return {"examples": tuple(hint)} if pair else super()._arguments(hint)
 
     def _whiten(self, X: Samples) -> Array:
         if sp.issparse(X) and self.design == "covariance":

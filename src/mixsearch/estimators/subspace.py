@@ -15,7 +15,34 @@ from mixsearch.estimators.posterior import check_samples, log_normal, posterior,
 from mixsearch.extraction import SubspaceCandidate, extract_subspace, warn_if_weak
 from mixsearch.hints import hint_from_direction, require_one
 from mixsearch.models import SubspaceModel, fit_subspace
+from mixsearch.models.second_moment import squared_distances
 from mixsearch.types import Array, Samples
+
+
+@dataclass(frozen=True, eq=False)
+class SubspaceFamily:
+    """All subspaces of a mixture, as one hint shows them; those after the first are found when asked for."""
+
+    model: SubspaceModel
+    first: SubspaceCandidate
+    hint: Array  # in the frame, (k r, q)
+
+    def share(self, directions: Array) -> float:
+        """The part of the hint that a subspace accounts for: |G'c|² / |c|²."""
+        return float(np.sum((directions.T @ self.hint) ** 2) / np.sum(self.hint**2))
+
+    @cached_property
+    def members(self) -> list[Array]:
+        """The directions of all subspaces, each found from a point that the ones before it leave."""
+        r = self.first.directions.shape[1]
+        members, point = [self.first.directions], self.first.next_direction
+        while point is not None and (len(members) + 1) * r <= len(point):
+            # The likeliest direction outside is a point of the next subspace, and so a hint for it.
+            hinted = self.model.hinted((self.model.frame.values * point)[None, :])
+            found = extract_subspace(hinted, r, np.hstack(members))
+            members.append(found.directions)
+            point = found.next_direction
+        return members
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -38,13 +65,22 @@ class Subspace:
         The other subspaces, likeliest first, each found from what this one leaves of the hint.
     """
 
-    model: SubspaceModel
-    candidate: SubspaceCandidate
-    found_before: Array | None = None  # directions of likelier subspaces, (k r, q)
+    family: SubspaceFamily
+    rank: int = 0
+
+    @property
+    def model(self) -> SubspaceModel:
+        """The mixture that the subspace was found in."""
+        return self.family.model
+
+    @property
+    def directions(self) -> Array:
+        """√α W'U up to a rotation, (k r, r): the subspace in the frame."""
+        return self.family.members[self.rank] if self.rank else self.family.first.directions
 
     @cached_property
     def _image(self) -> tuple[Array, Array]:
-        vectors, lengths, _ = np.linalg.svd(self.model.frame.unwhiten(self.candidate.directions), full_matrices=False)
+        vectors, lengths, _ = np.linalg.svd(self.model.frame.unwhiten(self.directions), full_matrices=False)
         return vectors, lengths
 
     @property
@@ -54,39 +90,36 @@ class Subspace:
 
     @property
     def weight(self) -> float:
-        """The subspace's share of the mixture: VD^(1/2)G = √α U, so |.|²/r = α."""
-        return float(np.mean(self._image[1] ** 2))
+        """The subspace's share of the mixture.
+
+        Notes
+        -----
+        VD^(1/2)G = √α U where coordinates have variance 1. Where it is c², that is c√α U, and the trace of A is r c².
+        """
+        return float(np.sum(self._image[1] ** 2) / self.model.frame.values.sum())
 
     @property
     def separation(self) -> float:
-        """The gap after the r-th eigenvalue."""
-        return self.candidate.separation
+        """The gap after the r-th eigenvalue; for an alternative, its share over that of the subspace found."""
+        return (
+            self.share / self.family.share(self.family.first.directions) if self.rank else self.family.first.separation
+        )
 
     @property
     def scores(self) -> Array:
         """Eigenvalues of the whitened hinted moment, falling."""
-        return self.candidate.scores
+        return self.family.first.scores
 
     @property
     def share(self) -> float:
         """The part of the hint that the subspace accounts for."""
-        return self.candidate.share
+        return self.family.share(self.directions)
 
-    @cached_property
+    @property
     def alternatives(self) -> tuple[Subspace, ...]:
         """The other subspaces, likeliest first."""
-        after = self._next()
-        return () if after is None else (after, *after.alternatives)
-
-    def _next(self) -> Subspace | None:
-        """The runner-up: the likeliest direction that is left is a point of it, and so a hint."""
-        mine, r = self.candidate.directions, self.candidate.directions.shape[1]
-        before = mine if self.found_before is None else np.hstack([self.found_before, mine])
-        point = self.candidate.next_direction
-        if point is None or before.shape[1] + r > len(point):
-            return None
-        hinted = self.model.hinted((self.model.frame.values * point)[None, :])
-        return Subspace(self.model, extract_subspace(hinted, r, before), before)
+        ranks = range(len(self.family.members))
+        return tuple(Subspace(self.family, rank) for rank in ranks if rank != self.rank)
 
     def score_samples(self, X: Any) -> Array:
         """The probability that each sample belongs to this subspace, (n,).
@@ -99,7 +132,9 @@ class Subspace:
         Y = frame.whiten(check_samples(X, frame.basis.shape[0]))
         floor = max(self.model.noise, 1e-9 * float(frame.values[0]))
         noise = floor * np.diag(1 / frame.values)
-        own = self.candidate.directions @ self.candidate.directions.T
+        if self.weight >= 1 or len(self.scores) == self.directions.shape[1]:
+            return np.ones(len(Y))  # there is no rest
+        own = self.directions @ self.directions.T
         rest = (np.eye(len(own)) - own) / (1 - weight) + noise
         return posterior(weight, log_normal(Y, own / weight + noise), log_normal(Y, rest))
 
@@ -184,6 +219,7 @@ class SubspaceSearch(SemiSupervised):
             "dimensions for all subspaces together, since one must be left to the noise",
         )
         require_samples(samples, columns + 1, f"{self.n_components} subspaces of dimension {self.dim}")
+        self.dim_ = int(self.dim)
         self.model_ = fit_subspace(samples, columns, noise=self.noise, seed=self._seed())
         self.noise_variance_ = self.model_.noise
         return samples
@@ -191,10 +227,10 @@ class SubspaceSearch(SemiSupervised):
     @property
     def n_components_(self) -> int:
         """How many subspaces the fit holds."""
-        return int(self.model_.frame.n_components) // self.dim
+        return int(self.model_.frame.n_components) // self.dim_
 
     def _first_components(self, n_components: int) -> Any:
-        return self.model_.take(n_components * self.dim)
+        return self.model_.take(n_components * self.dim_)
 
     def search(self, hint: Any = None, *, examples: Any = None, n_components: int | None = None) -> Subspace:
         """Find the subspace that a hint means.
@@ -213,15 +249,19 @@ class SubspaceSearch(SemiSupervised):
             points = self._checked(examples, reset=False)
         else:
             points = hint_from_direction(hint, self.n_features_in_)[None, :]
-        hints = np.asarray(points @ model.frame.basis) * np.sqrt(model.frame.values)
-        if not hints.any():
-            raise HintError("The hint is orthogonal to every subspace. Give a sample of the wanted one.")
-        found = Subspace(model, extract_subspace(model.hinted(hints), self.dim))
-        warn_if_weak(found.separation)
-        return found
+        return self._extract(points, model)
 
     def _search_examples(self, members: Samples) -> Subspace:
-        return self.search(examples=members)
+        return self._extract(members, self.model_)
+
+    def _extract(self, points: Samples, model: SubspaceModel) -> Subspace:
+        inside = np.asarray(points @ model.frame.basis)
+        if not np.linalg.norm(inside) > 1e-10 * np.sqrt(squared_distances(points, np.zeros(points.shape[1])).sum()):
+            raise HintError("The hint is orthogonal to every subspace. Give a sample of the wanted one.")
+        hinted = model.hinted(inside * np.sqrt(model.frame.values))
+        found = Subspace(SubspaceFamily(model, extract_subspace(hinted, self.dim_), hinted.hint))
+        warn_if_weak(found.separation)
+        return found
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self.model_.frame.whiten(X), dtype=X.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,14 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.display import Card, plain_number, separation_in_words
-from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, SearchError
+from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, HintError, SearchError, warn_user
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_whole
 from mixsearch.estimators.posterior import check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_documents, hint_from_words, require_one
 from mixsearch.linalg import project_to_simplex
 from mixsearch.models import TopicModel, fit_topics
-from mixsearch.types import Array, Component, Samples, WordHint
+from mixsearch.types import Array, Component, Hinted, Samples, WordHint
 
 # Three words of a document make a third moment.
 LEAST_WORDS = 3
@@ -77,7 +77,7 @@ class Topic(Component):
 
     def score_samples(self, X: Any) -> Array:
         """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
-        counts = damped(sp.csr_array(check_samples(X, len(self.center))), self.damping)
+        counts = as_counts(check_samples(X, len(self.center)), self.damping)
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
         return np.clip(self._shares(self.frame.whiten(counts), lengths), 0, 1)
 
@@ -104,8 +104,20 @@ class Topic(Component):
         )
 
 
-def damped(counts: sp.csr_array, damping: bool) -> sp.csr_array:
-    """Counts as log2(1 + c), so that a word repeated in one document does not own a topic."""
+def as_counts(X: Samples, damping: bool) -> sp.csr_array:
+    """Checked word counts, each word of a document once, as log2(1 + c) where they are damped.
+
+    Damping keeps a word that is repeated in one document from owning a topic.
+    """
+    counts = sp.csr_array(X)
+    if not counts.has_canonical_format:
+        counts = counts.copy()
+        counts.sum_duplicates()
+    if counts.nnz and counts.data.min() < 0:
+        raise SearchError(
+            f"Negative values in data passed to TopicSearch: the smallest is {counts.data.min():g}, and counts are "
+            "0 or more."
+        )
     if not damping:
         return counts
     return sp.csr_array((np.log2(1 + counts.data), counts.indices, counts.indptr), shape=counts.shape)
@@ -199,19 +211,26 @@ class TopicSearch(SemiSupervised):
     def _read_vocabulary(self, vocabulary: Iterable[str] | None) -> list[str] | None:
         if vocabulary is None:
             return list(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
+        if isinstance(vocabulary, str):
+            raise SearchError("The vocabulary is one string. Give a list of words, one per column.")
+        if isinstance(vocabulary, Mapping):  # as CountVectorizer.vocabulary_ has it: word -> column
+            vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
         words = [str(word) for word in vocabulary]
         if len(words) != self.n_features_in_:
             raise SearchError(
                 f"The vocabulary has {len(words):,} words, but the counts have {self.n_features_in_:,} columns. "
                 "Give one word per column, in the order of the columns."
             )
+        repeated = [word for word, times in Counter(words).most_common(1) if times > 1]
+        if repeated:
+            raise SearchError(f"The vocabulary has {repeated[0]!r} more than once. Give each column a word of its own.")
         return words
 
     def _fit_model(self, X: Any) -> Samples:
-        counts = sp.csr_array(self._checked(X, reset=True))
+        counts = as_counts(self._checked(X, reset=True), damping=False)
         self._check_options(counts)
         distinct = self._distinct(counts)
-        counts = damped(counts, self.damping)
+        counts = as_counts(counts, self.damping)
         kept = self._long_enough(counts, LEAST_WORDS if distinct else 0)
         self.kept_rows_ = np.flatnonzero(kept)
         self.n_dropped_ = int(len(kept) - len(self.kept_rows_))
@@ -227,11 +246,10 @@ class TopicSearch(SemiSupervised):
             seed=self._seed(),
         )
         if self.n_components_ < self.n_components:
-            warnings.warn(
+            warn_user(
                 f"The corpus shows {self.n_components_} topics, not the {self.n_components} asked for: the other "
                 "eigenvalues of its second moment are not positive. The fit went on with those.",
                 FewerComponentsWarning,
-                stacklevel=4,
             )
         return counts
 
@@ -239,13 +257,10 @@ class TopicSearch(SemiSupervised):
         require_whole("n_components", self.n_components)
         require_choice("moments", self.moments, ("auto", "distinct", "plugin"))
         require_choice("weights", self.weights, ("length", "uniform"))
-        if not self.alpha0 > 0:
-            raise SearchError(f"alpha0 must be above 0; found {self.alpha0!r}.")
-        if counts.nnz and counts.data.min() < 0:
-            raise SearchError(
-                f"Negative values in data passed to TopicSearch: the smallest is {counts.data.min():g}, and counts "
-                "are 0 or more."
-            )
+        if not (isinstance(self.alpha0, Real) and 0 < self.alpha0 < np.inf):
+            raise SearchError(f"alpha0 must be a number above 0; found {self.alpha0!r}.")
+        if not (isinstance(self.metric, Real) and 0 <= self.metric <= 1):
+            raise SearchError(f"metric must be a number from 0 to 1; found {self.metric!r}.")
         require_room(counts, self.n_components, counts.shape[1], "topics, since their word vectors must be independent")
 
     def _distinct(self, counts: sp.csr_array) -> bool:
@@ -268,11 +283,10 @@ class TopicSearch(SemiSupervised):
                 "at least 2 such documents."
             )
         if n_kept < n:
-            warnings.warn(
+            warn_user(
                 f"{n - n_kept:,} of {n:,} documents have fewer than {max(least, 1)} words"
                 f"{' (repeats damped)' if self.damping and least else ''} and were left out of the fit.",
                 DroppedDocumentsWarning,
-                stacklevel=5,
             )
         return np.asarray(kept)
 
@@ -313,10 +327,13 @@ class TopicSearch(SemiSupervised):
         model = self._model(n_components)
         require_one({"hint": hint, "words": words, "documents": documents})
         if documents is not None:
-            hinted = model.hinted_in_frame(self._hint_of_documents(documents, model))
-        else:
-            v = self._hint_of_words(hint, words)
-            hinted = model.hinted_in_frame(model.project(v)) if project else model.hinted(v)
+            return self._extract(
+                model.hinted_in_frame(self._hint_of_documents(self._documents(documents), model)), model, how
+            )
+        v = self._hint_of_words(hint, words)
+        return self._extract(model.hinted_in_frame(model.project(v)) if project else model.hinted(v), model, how)
+
+    def _extract(self, hinted: Hinted, model: TopicModel, how: Extraction) -> Topic:
         candidates = extract(hinted, model.frame, how)
         found = Topic(
             model.frame,
@@ -335,28 +352,38 @@ class TopicSearch(SemiSupervised):
         direction = hint_from_direction(hint, self.n_features_in_)
         return WordHint(np.flatnonzero(direction), direction[direction != 0])
 
-    def _hint_of_documents(self, documents: Any, model: TopicModel) -> Array:
+    def _hint_of_documents(self, counts: sp.csr_array, model: TopicModel) -> Array:
         """In the frame. Words are compared in its metric, where a frequent word is as noisy as a rare one."""
-        seen = hint_from_documents(self._documents(documents), model.word_mean)
+        seen = hint_from_documents(counts, model.word_mean)
         return model.frame.values * model.frame.whiten(seen)
 
     def _documents(self, documents: Any) -> sp.csr_array:
         """Counts of the hinted documents, from their rows in the corpus or as they are."""
         if np.ndim(documents) != 1:
-            return damped(sp.csr_array(self._checked(documents, reset=False)), self.damping)
-        rows = np.asarray(documents, dtype=np.intp)
+            return as_counts(self._checked(documents, reset=False), self.damping)
+        rows = np.asarray(documents)
+        n_rows = len(self.kept_rows_) + self.n_dropped_
+        if rows.dtype == bool and len(rows) == n_rows:
+            rows = np.flatnonzero(rows)
+        if not np.issubdtype(rows.dtype, np.integer):
+            raise HintError(
+                f"documents must be row numbers, a mask of all {n_rows:,} rows, or counts of {self.n_features_in_:,} "
+                f"columns; found {len(rows):,} values of type {rows.dtype}. Pass one document as counts[[row]]."
+            )
         places = np.searchsorted(self.kept_rows_, rows)
         known = places < len(self.kept_rows_)
         known[known] = self.kept_rows_[places[known]] == rows[known]
         if not known.all():
             raise SearchError(
                 f"Row {rows[~known][0]} is not a document of this fit: it was too short, or is not among the "
-                f"{len(self.kept_rows_) + self.n_dropped_:,} rows."
+                f"{n_rows:,} rows."
             )
         return sp.csr_array(self.model_.by_document[places])
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
-        """An array is a direction; words with numbers are words with weights; any other mapping, keyword arguments."""
+        """Counts are documents, an array is a direction, words with numbers are words with weights."""
+        if sp.issparse(hint) or (isinstance(hint, np.ndarray) and hint.ndim == 2):
+            return {"documents": hint}
         if isinstance(hint, np.ndarray):
             return {"hint": hint}
         if isinstance(hint, dict) and not all(isinstance(weight, Real) for weight in hint.values()):
@@ -364,10 +391,11 @@ class TopicSearch(SemiSupervised):
         return {"words": hint}
 
     def _search_examples(self, members: Samples) -> Topic:
-        return self.search(documents=members)
+        hint = self._hint_of_documents(sp.csr_array(members), self.model_)
+        return self._extract(self.model_.hinted_in_frame(hint), self.model_, Extraction(choose="share"))
 
     def _whiten(self, X: Samples) -> Array:
-        counts = damped(sp.csr_array(X), self.damping)
+        counts = as_counts(X, self.damping)
         lengths = np.asarray(counts.sum(axis=1))
         Y = self.model_.frame.whiten(counts) / np.where(lengths > 0, lengths, 1)[:, None]
         return np.asarray(Y, dtype=X.dtype)

@@ -58,7 +58,10 @@ def extract_by_cancellation(
 def _signed_rate(hinted: Hinted, frame: Frame, how: CancellationRule) -> tuple[float, Hinted]:
     """λ, and the hint with the sign under which the component scores highest: its own, or the opposite one."""
     root = np.sqrt(frame.values)
-    sign = 1.0 if np.linalg.eigvalsh(hinted.matrix)[-1] > 0 else -1.0
+    scores = np.linalg.eigvalsh(hinted.matrix)
+    if not scores.any():
+        raise HintError("Every component scores zero under the hint, so that none cancels. Give another hint.")
+    sign = 1.0 if scores[-1] > 0 else -1.0
     signed = Hinted(sign * hinted.matrix, hinted.mean, sign * hinted.hint)
     return sign * _rate(np.diag(frame.values), signed.matrix * np.outer(root, root), signed.matrix, how), signed
 
@@ -100,6 +103,8 @@ def _missing_component(rest: Array, mean: Array, second: Matrix) -> tuple[Array,
     """
     beside = mean - rest @ (rest.T @ mean)
     length = float(np.linalg.norm(beside))
+    if length == 0:
+        refuse_no_mass(0.0, 1.0)
     direction = beside / length
     basis = np.column_stack([direction, rest])
     overlaps = basis.T @ np.asarray(second @ direction)

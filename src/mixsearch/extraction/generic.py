@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from mixsearch.errors import HintError, SearchError, WeakHintWarning
+from mixsearch.errors import HintError, SearchError, WeakHintWarning, warn_user
 from mixsearch.extraction.cancellation import CancellationRule, cancel_without_projection, extract_by_cancellation
 from mixsearch.extraction.whitening import extract_by_whitening
 from mixsearch.linalg import frame_above, top_eigenpairs
@@ -133,6 +132,7 @@ def search_moments(
     (0.3, 2.0)
     """
     how = Extraction(**extraction)
+    moments = Moments(*(_as_matrix(part) for part in (moments.mean, moments.second, moments.hinted, moments.hint)))
     _check_moments(moments, n_components, needs_hint=how.normaliser == "hinted")
     if how.method == "whitening" and not projected:
         raise SearchError("projected=False needs method='cancellation': whitening lives in the signal space.")
@@ -148,6 +148,15 @@ def search_moments(
     found = Component(frame, candidates)
     warn_if_weak(found.separation)
     return found
+
+
+def _as_matrix(part: Any) -> Any:
+    """Lists and integers as arrays of floats, sparse matrices as operators, operators as they are."""
+    if part is None or isinstance(part, LinearOperator):
+        return part
+    if hasattr(part, "tocsr"):
+        return aslinearoperator(part.tocsr().astype(np.float64))
+    return np.asarray(part, dtype=np.float64)
 
 
 def _in_frame(moments: Moments, frame: Frame) -> Hinted:
@@ -188,10 +197,9 @@ def _check_array(name: str, values: Matrix | Array) -> None:
 def warn_if_weak(separation: float) -> None:
     """Say in words that the hint does not single out one component."""
     if separation < WEAK_SEPARATION:
-        warnings.warn(
+        warn_user(
             f"The hint hardly singles out a component: the one found leads the runner-up by a factor of "
             f"{separation:.2f} only, and 1 means a tie. Look at `alternatives`, or give a more specific hint "
             "(more examples, another word, a direction in which the components differ).",
             WeakHintWarning,
-            stacklevel=3,
         )

@@ -16,7 +16,6 @@ class SubspaceCandidate:
 
     directions: Array  # √α W'U up to a rotation, (k r, r), orthonormal columns
     scores: Array  # eigenvalues of the whitened hinted moment, falling
-    share: float  # the part of v'Av that the subspace accounts for
     next_direction: Array | None  # the likeliest direction outside, (k r,): a hint for the runner-up
 
     @property
@@ -51,5 +50,4 @@ def extract_subspace(hinted: Hinted, dim: int, excluded: Array | None = None) ->
     scores, U = np.linalg.eigh(free.T @ R @ free)
     scores, U = scores[::-1], free @ U[:, ::-1]
     directions = U[:, :dim]
-    share = np.sum((directions.T @ hinted.hint) ** 2) / np.sum(hinted.hint**2)
-    return SubspaceCandidate(directions, scores, float(share), U[:, dim] if U.shape[1] > dim else None)
+    return SubspaceCandidate(directions, scores, U[:, dim] if U.shape[1] > dim else None)

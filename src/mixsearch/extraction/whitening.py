@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mixsearch.errors import NoMassError
-from mixsearch.types import Array, Candidates, Hinted
+from mixsearch.types import Candidates, Hinted
 
 
 def extract_by_whitening(hinted: Hinted, *, choose: str = "largest", normaliser: str = "mean") -> Candidates:
@@ -45,9 +45,3 @@ def refuse_no_mass(weight: float, total: float) -> None:
             f"The component found has weight {weight:.3g} in the mixture, so its center cannot be told: "
             "the hint points away from every component. Try the opposite hint, -v, or fewer components."
         )
-
-
-def top_directions(matrix: Array) -> tuple[Array, Array]:
-    """Eigenvalues of a symmetric matrix, falling, and their vectors."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    return values[::-1], vectors[:, ::-1]

@@ -48,17 +48,20 @@ def fit_design(X: Samples, design: str) -> Design:
         return Design(np.zeros(d), None)
     center = np.asarray(X.mean(axis=0), dtype=np.float64)
     covariance = np.atleast_2d(np.cov(np.asarray(X), rowvar=False, bias=True, dtype=np.float64))
+    # Columns may come in any units: their correlations say whether they depend on each other.
+    units = np.sqrt(np.diag(covariance))
+    correlation = covariance / np.outer(units, units) if units.all() else np.diag(np.sign(units))
     try:
-        factor = scipy.linalg.cholesky(covariance, lower=True)
+        factor = scipy.linalg.cholesky(correlation, lower=True)
     except scipy.linalg.LinAlgError:
         factor = np.zeros((d, d))
-    if np.diag(factor).min() <= 1e-7 * np.sqrt(np.diag(covariance).max()):
-        rank = np.linalg.matrix_rank(covariance, hermitian=True)
+    if np.diag(factor).min() <= 1e-7:
+        rank = np.linalg.matrix_rank(correlation, tol=1e-12, hermitian=True)
         raise RankError(
             f"The columns of X are linearly dependent: their covariance has rank {rank}, but {d} columns need {d}. "
             "Drop the constant or repeated columns, give more samples, or pass design='standard'."
         )
-    return Design(center, factor)
+    return Design(center, units[:, None] * factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,6 @@ class RegressionModel:
     mean: Array  # W'm, (k,)
     intercepts: Array  # W'Σ αᵢbᵢμᵢ, (k,)
     energies: Array  # W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ, (k,)
-    response: Array  # y - offset, (n,)
     weight_function: Array  # f(y) = y³ - 3 E[y²] y, or y³ as the paper has it, (n,)
     projected: Array  # Y = XW, (n, k)
 
@@ -163,7 +165,8 @@ def fit_regression(
     n = X.shape[0]
     plan = fit_design(X, design)
     Z: Any = plan.standardise(X)
-    offset = float(y.mean()) if intercept else 0.0
+    # Where X is centered, lines through zero no longer pass through it: y must be centered as well.
+    offset = float(y.mean()) if intercept or design == "covariance" else 0.0
     t = np.asarray(y, dtype=np.float64) - offset
     energy = float(np.mean(t**2))
     frame = _frame_of_one(Z, t) if n_components == 1 else _frame_of_many(Z, t, n_components, noise, seed)
@@ -184,7 +187,6 @@ def fit_regression(
         mean=mean,
         intercepts=levels,
         energies=averaged(t**3) / 3,
-        response=t,
         weight_function=cube,
         projected=Y,
     )

@@ -129,4 +129,4 @@ def threads_for(X: Samples) -> int:
 
 def cores_for(X: Samples) -> AbstractContextManager[Any]:
     """Leave the cores to the threads of sparse products: those of BLAS go on spinning for a while after each call."""
-    return one_blas_thread() if sp.issparse(X) else nullcontext()
+    return one_blas_thread if sp.issparse(X) else nullcontext()

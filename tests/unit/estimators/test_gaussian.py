@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -9,6 +10,7 @@ from tests.populations import draw_mixture
 
 from mixsearch import GaussianSearch, SearchError
 from mixsearch.datasets import make_gaussian_mixture, make_hint
+from mixsearch.errors import HintError
 
 data = make_gaussian_mixture(
     6000, 40, 5, deviation=np.array([0.3, 0.6, 0.9, 1.2, 1.5]), weights=np.full(5, 0.2), random_state=4
@@ -109,3 +111,28 @@ def test_the_whole_of_a_single_gaussian_is_its_mean():
     assert_allclose(found.center, X.mean(axis=0), atol=0.05)
     assert found.separation == np.inf
     assert found.alternatives == ()
+    assert_allclose(found.score_samples(X), 1)
+
+
+def test_memberships_are_probabilities_that_can_be_believed():
+    near = make_gaussian_mixture(20_000, 10, 3, deviation=2.5, norm=4, random_state=0)
+    members = GaussianSearch(3).fit(near.X).search(near.centers[0]).score_samples(near.X)
+    for low in (0.1, 0.3, 0.5, 0.7):
+        said = (members > low) & (members <= low + 0.2)
+        assert np.mean(near.labels[said] == 0) == pytest.approx(low + 0.1, abs=0.12)
+
+
+def test_a_hint_in_which_no_component_differs_is_refused():
+    spanned = np.linalg.qr((data.centers - data.centers.mean(axis=0)).T)[0]
+    exact = GaussianSearch(5).fit(np.repeat(data.centers, 50, axis=0))
+    v = np.random.default_rng(0).normal(size=40)
+    with pytest.raises(HintError, match="orthogonal to every direction in which the components differ"):
+        exact.search(v - spanned @ (spanned.T @ v))
+    with pytest.raises(HintError, match="orthogonal to every direction"):
+        search.search(examples=data.X)
+
+
+def test_a_frame_given_to_fit_with_labels_keeps_its_column_names():
+    frame = pd.DataFrame(data.X, columns=[f"f{i}" for i in range(40)])
+    y = np.where(np.arange(len(frame)) == np.flatnonzero(data.labels == 1)[0], 1, -1)
+    assert GaussianSearch(5).fit(frame, y).component_.weight == pytest.approx(0.2, rel=0.1)

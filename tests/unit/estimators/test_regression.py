@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from mixsearch import RegressionSearch, SearchError
 from mixsearch.datasets import make_hint, make_mixed_regression
-from mixsearch.errors import HintError, RankError
+from mixsearch.errors import HintError, RankError, UnlikelyMixtureWarning
 
 data = make_mixed_regression(60_000, 8, 3, intercept=0.8, deviation=0.2, random_state=2)
 search = RegressionSearch(3).fit(data.X, data.y)
@@ -120,3 +120,46 @@ def test_as_many_regressions_as_features_can_be_fitted():
     y = X[np.arange(60_000), labels]
     found = RegressionSearch(2).fit(X, y).search([1.0, 0.2])
     assert_allclose(found.center, [1, 0], atol=0.1)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_lines_through_zero_are_found_wherever_x_has_its_mean(fit_intercept):
+    lines = make_mixed_regression(100_000, 5, 2, random_state=3)
+    X = lines.X + 1.0
+    y = (X * lines.centers[lines.labels]).sum(axis=1)
+    found = RegressionSearch(2, fit_intercept=fit_intercept).fit(X, y).search(make_hint(lines.centers, 0))
+    assert np.linalg.norm(found.center - lines.centers[0]) < 0.2
+    assert found.intercept == pytest.approx(0, abs=0.2 if fit_intercept else 0)
+
+
+def test_coefficients_that_cancel_are_reported():
+    rng = np.random.default_rng(0)
+    X, sign = rng.normal(size=(20_000, 4)), rng.choice([-1, 1], size=20_000)
+    with pytest.warns(UnlikelyMixtureWarning, match="weights of all regressions add up to .* should add up to 1"):
+        RegressionSearch(2).fit(X, sign * (X @ [1.0, 2, 0, 1]) + 0.1 * rng.normal(size=20_000))
+
+
+def test_memberships_are_probabilities_that_can_be_believed():
+    members = search.search(make_hint(data.centers, 2)).score_samples(data.X, data.y)
+    assert members.mean() == pytest.approx(data.weights[2], abs=0.06)
+    brier = np.mean((members - (data.labels == 2)) ** 2)
+    assert brier < 0.6 * data.weights[2] * (1 - data.weights[2])
+
+
+def test_columns_may_come_in_any_units():
+    units = 10.0 ** np.arange(-8, 8, 2)
+    v = make_hint(data.centers, 0)
+    plain, scaled = search.search(v), RegressionSearch(3).fit(data.X * units, data.y).search(v / units)
+    assert_allclose(scaled.center * units, plain.center, atol=1e-8)
+
+
+def test_new_samples_must_have_the_right_width():
+    found = search.search(make_hint(data.centers, 0))
+    with pytest.raises(SearchError, match="X has 2 features, but the component has 8"):
+        found.score_samples(data.X[:5, :2], data.y[:5])
+
+
+def test_search_many_takes_pairs_in_lists():
+    members = data.labels == 0
+    (found,) = search.search_many([[data.X[members][:50], data.y[members][:50]]])
+    assert np.linalg.norm(found.center - data.centers[0]) < 0.25

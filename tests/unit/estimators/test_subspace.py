@@ -61,3 +61,39 @@ def test_the_answer_reads_well():
     text = repr(search.search(data.bases[0][:, 0]))
     assert text.startswith("Subspace of dimension 3 in 30 features")
     assert "direction 4 (outside)" in text
+
+
+def test_shares_of_all_subspaces_add_up_and_alternatives_fall_behind():
+    found = search.search(examples=data.X[data.labels == 0][:8])
+    family = (found, *found.alternatives)
+    assert sum(part.share for part in family) == pytest.approx(1)
+    assert sum(part.weight for part in family) == pytest.approx(1)
+    assert all(other.separation < 1 for other in found.alternatives)
+    assert len(found.alternatives[0].alternatives) == 3
+
+
+@pytest.mark.parametrize("scale", [1e-6, 3.0, 1e6])
+def test_the_scale_of_the_samples_does_not_matter(scale):
+    sample = data.X[data.labels == 3][:5]
+    plain = search.search(examples=sample)
+    scaled = SubspaceSearch(4, dim=3).fit(scale * data.X).search(examples=scale * sample)
+    assert scaled.weight == pytest.approx(plain.weight)
+    assert_allclose(scaled.score_samples(scale * data.X), plain.score_samples(data.X), atol=1e-6)
+
+
+def test_a_point_nearly_outside_every_subspace_is_no_hint():
+    v = np.random.default_rng(0).normal(size=30)
+    basis = search.model_.frame.basis
+    with pytest.raises(HintError, match="orthogonal to every subspace"):
+        search.search(v - basis @ (basis.T @ v))
+
+
+def test_the_dimension_of_a_fit_is_that_of_the_fit():
+    fitted = SubspaceSearch(4, dim=3).fit(data.X).set_params(dim=2)
+    assert fitted.n_components_ == 4
+    assert fitted.search(data.bases[0][:, 0]).basis.shape == (30, 3)
+
+
+def test_all_samples_belong_to_the_only_subspace():
+    one = data.X[data.labels == 0]
+    assert_allclose(SubspaceSearch(1, dim=3).fit(one).search(one[0]).score_samples(one), 1)

@@ -38,10 +38,12 @@ def test_documents_are_those_with_the_largest_share_of_the_topic(topic):
 
 
 def test_shares_of_new_documents_are_estimated_without_bias(topic):
-    new = make_topics(1500, 80, 4, mean_length=60, random_state=3)
-    shares = topic.score_samples(new.counts)
-    assert np.abs(shares.mean() - new.shares[:, 2].mean()) < 0.03
-    assert np.corrcoef(shares, new.shares[:, 2])[0, 1] > 0.95
+    rng = np.random.default_rng(9)
+    truth = rng.dirichlet(data.alpha, size=1500)
+    new = sp.csr_array(np.array([rng.multinomial(60, share @ data.topics) for share in truth]))
+    shares = topic.score_samples(new)
+    assert np.abs(shares.mean() - truth[:, 2].mean()) < 0.03
+    assert np.corrcoef(shares, truth[:, 2])[0, 1] > 0.95
     assert topic.score_samples(sp.csr_array((1, 80))).tolist() == [0.0]
 
 
@@ -70,9 +72,19 @@ def test_an_unknown_word_names_its_nearest_neighbours():
 
 
 def test_the_largest_score_and_the_largest_share_can_differ():
-    found = [search.search(words=data.vocabulary[data.labelled_word(0)], choose=how) for how in ("largest", "share")]
-    assert found[0].scores[0] == max(found[0].scores)
-    assert found[1].share == max(found[1].candidates.shares)
+    """A word that is likeliest in a rare topic, but occurs mostly in a frequent one."""
+    topics = np.full((2, 20), 0.02)
+    topics[0, :10], topics[1, 10:] = 0.08, 0.08
+    topics[:, 0] = 0.05, 0.08
+    topics /= topics.sum(axis=1, keepdims=True)
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet([0.45, 0.05], size=20_000)
+    counts = sp.csr_array(np.array([rng.multinomial(30, share @ topics) for share in shares]))
+    fitted = TopicSearch(2, alpha0=0.5, damping=False).fit(counts)
+    largest, share = (fitted.search(words=[0], choose=how) for how in ("largest", "share"))
+    assert largest.weight == pytest.approx(0.1, abs=0.05)
+    assert share.weight == pytest.approx(0.9, abs=0.05)
+    assert share.share > largest.share
 
 
 def test_column_names_of_a_frame_are_the_vocabulary():
@@ -134,7 +146,9 @@ def test_more_topics_than_words_are_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha0": 0}, "alpha0 must be above 0; found 0"),
+        ({"alpha0": 0}, "alpha0 must be a number above 0; found 0"),
+        ({"alpha0": np.inf}, "alpha0 must be a number above 0; found inf"),
+        ({"metric": "a"}, "metric must be a number from 0 to 1; found 'a'"),
         ({"moments": "magic"}, "moments must be one of"),
         ({"weights": "heavy"}, "weights must be one of"),
     ],
@@ -174,3 +188,65 @@ def test_duplicate_documents_change_nothing():
     fitted = TopicSearch(4, alpha0=0.8, damping=False).fit(doubled)
     word = data.labelled_word(1)
     assert_allclose(fitted.search(words=[word]).center, search.search(words=[word]).center, atol=1e-9)
+
+
+def test_a_mask_of_documents_is_no_list_of_rows():
+    mask = data.shares[:, 2] > 0.95
+    assert_allclose(search.search(documents=mask).center, search.search(documents=np.flatnonzero(mask)).center)
+
+
+@pytest.mark.parametrize("documents", [[1.7, 2.2], np.ones(80), [True, False]])
+def test_documents_that_are_no_rows_are_refused(documents):
+    with pytest.raises(HintError, match="documents must be row numbers, a mask of all 1,500 rows, or counts of 80"):
+        search.search(documents=documents)
+
+
+def test_a_vectorizer_s_mapping_of_words_to_columns_is_a_vocabulary():
+    shuffled = dict(sorted(((word, i) for i, word in enumerate(data.vocabulary)), key=lambda pair: pair[0][::-1]))
+    assert TopicSearch(4).fit(data.counts, vocabulary=shuffled).vocabulary_ == data.vocabulary
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "message"), [("x" * 80, "one string"), (["twice"] * 80, "has 'twice' more than once")]
+)
+def test_a_vocabulary_that_names_no_columns_is_refused(vocabulary, message):
+    with pytest.raises(SearchError, match=message):
+        TopicSearch(4).fit(data.counts, vocabulary=vocabulary)
+
+
+def test_counts_that_list_a_word_twice_are_added_up_before_they_are_damped():
+    counts = data.counts.astype(float)
+    rows = np.repeat(np.arange(1500), np.diff(counts.indptr))
+    parts = np.concatenate([counts.data - 0.5 * (counts.data > 1), 0.5 * (counts.data > 1)])
+    twice = sp.coo_array((parts, (np.tile(rows, 2), np.tile(counts.indices, 2))), shape=counts.shape)
+    order = np.argsort(twice.row, kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(twice.row, minlength=1500)))
+    doubled = sp.csr_array((twice.data[order], twice.col[order], starts), shape=counts.shape)
+    assert not doubled.has_canonical_format
+    word = data.labelled_word(1)
+    one, other = (TopicSearch(4, alpha0=0.8).fit(c).search(words=[word]) for c in (counts, doubled))
+    assert_allclose(other.center, one.center, atol=1e-10)
+    assert_allclose(other.score_samples(doubled), one.score_samples(counts), atol=1e-10)
+
+
+def test_negative_counts_are_refused_after_the_fit_too(topic):
+    for call in (topic.score_samples, search.transform, lambda X: search.search(documents=X)):
+        with pytest.raises(SearchError, match="Negative values in data"):
+            call(-data.counts)
+
+
+@pytest.mark.parametrize("words", [[None], [1.5]])
+def test_words_are_strings_or_columns(words):
+    with pytest.raises(HintError, match="Words must be strings or column numbers; found"):
+        search.search(words=words)
+
+
+def test_one_column_number_of_numpy_s_own_kind_is_a_word():
+    word = data.labelled_word(1)
+    assert_allclose(search.search(words=np.int64(word)).center, search.search(words=word).center)
+
+
+def test_search_many_takes_documents_as_counts():
+    rows = np.argsort(-data.shares[:, 1])[:3]
+    (found,) = search.search_many([data.counts[rows]])
+    assert_allclose(found.center, search.search(documents=rows).center, atol=1e-12)

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.populations import Mixture, draw_mixture
 
 from mixsearch import Moments, SearchError, WeakHintWarning, search_moments
 from mixsearch.errors import HintError, NoMassError, RankError
-from mixsearch.extraction import Extraction
+from mixsearch.extraction import CancellationRule, Extraction
+from mixsearch.extraction.cancellation import _rate
 
 MIXTURE = draw_mixture(3, 4, 9)
 
@@ -32,16 +34,15 @@ def test_a_lower_threshold_stops_nearer_to_the_exact_rule():
     assert errors[0] > errors[1] > errors[2]
 
 
-def test_the_nuclear_rule_minimises_the_nuclear_norm_plus_the_rate():
-    root = np.sqrt(MIXTURE.frame.values)
-    V = MIXTURE.frame.basis
-    A, B = np.diag(root**2), V.T @ MIXTURE.hinted @ V
-    B = B * 2 / np.trace(B)
-    rates = np.linspace(0, 4 * 3.0 / np.trace(V.T @ MIXTURE.hinted @ V) * 2, 20001)
-    values = [np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + rate for rate in rates]
-    best = rates[int(np.argmin(values))]
-    exact = 1 / np.linalg.eigvalsh(B / np.outer(root, root))[-1]
-    assert best == pytest.approx(exact, rel=1e-2)
+def test_the_nuclear_rule_minimises_the_nuclear_norm_plus_the_rate_of_a_hint_of_trace_two():
+    frame = MIXTURE.frame
+    A, B = np.diag(frame.values), frame.basis.T @ MIXTURE.hinted @ frame.basis
+    R = B / np.sqrt(np.outer(frame.values, frame.values))
+    half = np.trace(B) / 2
+    rates = np.linspace(0, 4 / np.linalg.eigvalsh(R)[-1], 40001)
+    costs = [np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + rate * half for rate in rates]
+    found = _rate(A, B, R, CancellationRule("nuclear"))
+    assert found == pytest.approx(rates[int(np.argmin(costs))], abs=2 * rates[1])
 
 
 def test_a_nuclear_rule_without_a_positive_trace_says_what_to_do():
@@ -129,3 +130,28 @@ def test_the_answer_reads_well():
     assert len(found.alternatives) == 3
     assert found.alternatives[0].separation < 1
     assert found.alternatives[0].alternatives[0].weight == found.weight
+
+
+def test_lists_and_sparse_matrices_are_moments_too():
+    plain = search_moments(moments(), 4)
+    listed = Moments(
+        MIXTURE.mean.tolist(), MIXTURE.second.tolist(), sp.coo_array(MIXTURE.hinted), MIXTURE.hint.tolist()
+    )
+    assert_allclose(search_moments(listed, 4).center, plain.center)
+
+
+def test_a_hint_that_every_component_scores_zero_cancels_nothing():
+    with pytest.raises(HintError, match="Every component scores zero"):
+        search_moments(moments(hinted=np.zeros((9, 9))), 4, method="cancellation")
+
+
+def test_a_mean_without_the_component_gives_no_weight():
+    with pytest.raises(NoMassError, match="has weight 0"):
+        search_moments(moments(mean=np.zeros(9)), 4, method="cancellation")
+
+
+def test_a_warning_names_the_line_of_the_caller():
+    hint = np.linalg.pinv(MIXTURE.centers) @ np.array([1.0, 1.02, 0.1, 0.1])
+    with pytest.warns(WeakHintWarning) as warned:
+        search_moments(moments(Mixture(MIXTURE.centers, MIXTURE.weights, hint)), 4)
+    assert warned[0].filename == __file__
