@@ -89,7 +89,7 @@ def draw_separation() -> Figure:
     """How often the right component was found, by the separation that the answer reported."""
     reported, right = _weak_and_strong_hints()
     edges = np.array([1.0, 1.05, 1.1, 1.2, 1.35, 1.6, 2.0, 3.0, np.inf])
-    places = np.digitize(reported, edges) - 1
+    places = np.digitize(reported, edges[:-1]) - 1
     shares = [right[places == i].mean() if np.any(places == i) else np.nan for i in range(len(edges) - 1)]
     counts = [int(np.sum(places == i)) for i in range(len(edges) - 1)]
     names = [f"{a:g} to {b:g}" if np.isfinite(b) else f"above {a:g}" for a, b in itertools.pairwise(edges)]

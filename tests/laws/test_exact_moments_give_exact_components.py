@@ -10,7 +10,7 @@ from tests.populations import Mixture, draw_mixture, frame_of, mixtures, sizes, 
 
 from mixsearch import Moments, search_moments
 from mixsearch.extraction import Extraction, extract, extract_subspace
-from mixsearch.models import GaussianModel, RegressionModel, SubspaceModel
+from mixsearch.models import GaussianModel, RegressionModel, SubspaceModel, TopicModel
 from mixsearch.models.regression import Design
 from mixsearch.types import Hinted
 
@@ -158,6 +158,43 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
     assert_allclose(
         frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
     )
+
+
+@pytest.mark.parametrize("how", EXACT, ids=str)
+@given(seed=seeds, size=sizes, alpha0=st.floats(0.01, 10))
+def test_topic_moments_for_any_dirichlet(how, seed, size, alpha0):
+    k, d = size
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(d, 0.3), size=k)
+    topics[np.arange(k), np.arange(k)] += 1.0
+    topics /= topics.sum(axis=1, keepdims=True)
+    alpha = rng.uniform(1, 3, size=k)
+    alpha *= alpha0 / alpha.sum()
+    scores = np.concatenate([[3.0], rng.uniform(-1.0, 1.5, size=k - 1)])
+    v = np.linalg.pinv(topics) @ scores
+    # Moments of Dirichlet shares, from the definition: E[t_i t_j] and E[t_i t_j t_l] as products of rising factorials.
+    pairs = (np.outer(alpha, alpha) + np.diag(alpha)) / (alpha0 * (alpha0 + 1))
+    third = np.einsum("i,j,l->ijl", alpha, alpha, alpha)
+    for i in range(k):
+        third[i, i, :] += alpha[i] * alpha
+        third[i, :, i] += alpha[i] * alpha
+        third[:, i, i] += alpha[i] * alpha
+        third[i, i, i] += 2 * alpha[i]
+    third /= alpha0 * (alpha0 + 1) * (alpha0 + 2)
+    mixture = Mixture(topics, alpha, v)
+    frame = frame_of(mixture.second, k)
+    W = whitener(frame)
+    inside = topics @ W
+    model = TopicModel(frame, alpha0, W.T @ mixture.mean, *[np.zeros(0)] * 12)
+    hinted = model._corrected(
+        inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
+        inside.T @ pairs @ scores,
+        float(mixture.mean @ v),
+        frame.project_hint(v),
+    )
+    candidates = extract(hinted, frame, Extraction(**how))
+    assert_allclose(frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
+    assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
 
 
 @given(seed=seeds, k=st.integers(1, 5), r=st.integers(1, 4), room=st.integers(1, 150), several=st.booleans())
