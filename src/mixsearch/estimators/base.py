@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch.blocks import one_blas_thread
 from mixsearch.errors import HintIgnoredWarning, SearchError, warn_user
-from mixsearch.estimators.posterior import FLOATS, as_samples
+from mixsearch.estimators.samples import FLOATS, as_samples
 from mixsearch.types import Array, Samples
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from mixsearch.display import Card, plain_number
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_samples, require_whole
-from mixsearch.estimators.posterior import check_samples, log_normal, posterior, within_unit
+from mixsearch.estimators.posterior import log_normal, posterior, within_unit
+from mixsearch.estimators.samples import check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_examples, require_one, require_seen
 from mixsearch.models import GaussianModel, fit_gaussian

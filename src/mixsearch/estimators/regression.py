@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_X_y, validate_data
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import HintError, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.estimators.base import BaseSearch, require_choice, require_room, require_samples, require_whole
-from mixsearch.estimators.posterior import FLOATS, check_samples, posterior, within_unit
+from mixsearch.estimators.posterior import posterior, within_unit
+from mixsearch.estimators.samples import FLOATS, check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_responses, require_one, require_seen
 from mixsearch.models import RegressionModel, fit_regression

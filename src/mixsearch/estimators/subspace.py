@@ -11,7 +11,8 @@ import numpy as np
 from mixsearch.display import Card, plain_number, separation_in_words
 from mixsearch.errors import HintError
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_samples, require_whole
-from mixsearch.estimators.posterior import check_samples, log_normal, posterior, within_unit
+from mixsearch.estimators.posterior import log_normal, posterior, within_unit
+from mixsearch.estimators.samples import check_samples
 from mixsearch.extraction import SubspaceCandidate, extract_subspace, warn_if_weak
 from mixsearch.hints import hint_from_direction, require_one
 from mixsearch.models import SubspaceModel, fit_subspace
@@ -101,9 +102,8 @@ class Subspace:
     @property
     def separation(self) -> float:
         """The gap after the r-th eigenvalue; for an alternative, its share over that of the subspace found."""
-        return (
-            self.share / self.family.share(self.family.first.directions) if self.rank else self.family.first.separation
-        )
+        first = self.family.first
+        return self.share / self.family.share(first.directions) if self.rank else first.separation
 
     @property
     def scores(self) -> Array:

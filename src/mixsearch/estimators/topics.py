@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from mixsearch.display import Card, plain_number, separation_in_words
 from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, HintError, SearchError, warn_user
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_whole
-from mixsearch.estimators.posterior import check_samples
+from mixsearch.estimators.samples import check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_documents, hint_from_words, require_one
 from mixsearch.linalg import project_to_simplex
