@@ -57,9 +57,17 @@ def hint_from_examples(examples: Samples, mean: Array) -> Array:
     return np.asarray(examples.mean(axis=0, dtype=np.float64)).ravel() - mean
 
 
-def hint_from_responses(X: Samples, y: Array) -> Array:
-    """The mean of y x over a few members of a regression, (d,)."""
-    return np.asarray(X.T @ y, dtype=np.float64).ravel() / len(y)
+def hint_from_responses(frame: Frame, X: Samples, y: Array, *, intercept: bool) -> Array:
+    """What a few members of a regression say of its coefficients, in the frame, (k,).
+
+    The paper's hint is the mean of y x, in the frame y Y with Y = D W'x: noisy, since x is. The coefficients themselves
+    follow by least squares on Y, of which there are only k; the ridge leaves the paper's direction to a single sample.
+    """
+    Y, k = frame.whiten(X) * frame.values, frame.n_components
+    if intercept and len(y) > k + 1:  # fewer could not tell an intercept from the coefficients
+        Y, y = Y - Y.mean(axis=0), y - y.mean()
+    ridge = 0.1 * max(float(np.mean(y**2)), np.finfo(float).tiny)
+    return np.asarray(np.linalg.solve(Y.T @ Y + ridge * np.eye(k), Y.T @ y))
 
 
 def hint_from_words(

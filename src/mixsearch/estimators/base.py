@@ -173,7 +173,10 @@ def require_samples(X: Samples, needed: int, why: str) -> None:
         raise SearchError(f"Found n_samples={X.shape[0]}, but {why} need at least {needed}. Give more samples.")
 
 
-def require_room(X: Samples, needed: int, limit: int, why: str) -> None:
+def require_room(X: Samples, needed: int, limit: int, what: str, why: str) -> None:
     """The dimension must be able to hold the components."""
     if needed > limit:
-        raise SearchError(f"Found n_features={X.shape[1]}, which can hold {limit} {why}. Found a need for {needed}.")
+        raise SearchError(
+            f"Found n_features={X.shape[1]}, which hold {limit} {what} at most, since {why}; {needed} were asked for. "
+            "Ask for fewer, or give more features."
+        )

@@ -129,7 +129,7 @@ class GaussianSearch(SemiSupervised):
         require_whole("n_components", self.n_components)
         require_choice("noise", self.noise, ("average", "paper"))
         limit = samples.shape[1]
-        require_room(samples, self.n_components, limit, "Gaussians, since one direction must be left to the noise")
+        require_room(samples, self.n_components, limit, "Gaussians", "one direction must be left to the noise")
         require_samples(samples, self.n_components + 1, f"{self.n_components} components and their noise")
         self.model_ = fit_gaussian(samples, self.n_components, noise=self.noise, seed=self._seed())
         self.mean_ = self.model_.sample_mean
@@ -157,7 +157,7 @@ class GaussianSearch(SemiSupervised):
         **extraction
             How the component is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`.
         """
-        how = Extraction(**extraction)
+        how = Extraction.of(extraction)
         model = self._model(n_components)
         if require_one({"hint": hint, "examples": examples}) == "examples":
             return self._search_examples(self._checked(examples, reset=False), model, how)

@@ -205,7 +205,7 @@ class RegressionSearch(BaseSearch):
                 "Sparse X needs design='standard', since its covariance is dense. Pass X.toarray() where it fits."
             )
         d = X.shape[1]
-        require_room(X, self.n_components, d, "regressions, since their coefficients must be linearly independent")
+        require_room(X, self.n_components, d, "regressions", "their coefficients must be linearly independent")
         needed = (d if self.design == "covariance" else self.n_components) + 1
         require_samples(X, needed, f"{self.n_components} regressions with design={self.design!r} on {d} features")
 
@@ -224,31 +224,37 @@ class RegressionSearch(BaseSearch):
         hint : array of shape (d,), optional
             Rough coefficients v, in the user's units: the wanted coefficients agree with them most.
         examples : pair of arrays (X, y), optional
-            A few samples of the regression; the mean of y x is the hint.
+            A few samples of the regression; least squares on them, in the k directions of the fit, gives the hint.
         n_components : int, optional
             Use the first j of the fitted components only.
         **extraction
             How the component is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`.
         """
-        how = Extraction(**extraction)
+        how = Extraction.of(extraction)
         model = self._model(n_components)
         if require_one({"hint": hint, "examples": examples}) == "examples":
-            v = self._hint_from_examples(examples)
+            c = self._hint_from_examples(examples, model)
         else:
             v = model.design.standardised(hint_from_direction(hint, self.n_features_in_))
-        require_seen(model.frame, v, scale=float(np.linalg.norm(v)) or 1.0)
-        candidates = extract(model.hinted(model.frame.project_hint(v)), model.frame, how)
+            require_seen(model.frame, v, scale=float(np.linalg.norm(v)))
+            c = model.frame.project_hint(v)
+        candidates = extract(model.hinted(c), model.frame, how)
         found = RegressionComponent(model.frame, candidates, model=model, fit_intercept=self.fit_intercept)
         warn_if_weak(found.separation)
         return found
 
-    def _hint_from_examples(self, examples: Any) -> Array:
+    def _hint_from_examples(self, examples: Any, model: RegressionModel) -> Array:
         if not isinstance(examples, tuple | list) or len(examples) != 2:
             raise HintError("examples must be a pair (X, y): the samples of the regression and their responses.")
         X, y = check_X_y(*examples, accept_sparse="csr", dtype=FLOATS)
         if X.shape[1] != self.n_features_in_:
             raise HintError(f"The examples have {X.shape[1]} features, but this fit needs {self.n_features_in_}.")
-        return hint_from_responses(self.model_.design.standardise(X), y - self.model_.offset)
+        c = hint_from_responses(
+            model.frame, model.design.standardise(X), y - model.offset, intercept=self.fit_intercept
+        )
+        if not c.any():
+            raise HintError("The examples say nothing: every response is zero. Give examples whose responses differ.")
+        return c
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
         pair = isinstance(hint, tuple | list) and len(hint) == 2 and np.ndim(hint[0]) == 2

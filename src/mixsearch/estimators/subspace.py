@@ -216,7 +216,8 @@ class SubspaceSearch(SemiSupervised):
             samples,
             columns,
             limit,
-            "dimensions for all subspaces together, since one must be left to the noise",
+            "dimensions of all subspaces together",
+            "one must be left to the noise",
         )
         require_samples(samples, columns + 1, f"{self.n_components} subspaces of dimension {self.dim}")
         self.dim_ = int(self.dim)

@@ -13,7 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.display import Card, plain_number, separation_in_words
-from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, HintError, SearchError, warn_user
+from mixsearch.errors import (
+    DroppedDocumentsWarning,
+    FewerComponentsWarning,
+    HintError,
+    SearchError,
+    WeakHintWarning,
+    warn_user,
+)
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_whole
 from mixsearch.estimators.samples import check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
@@ -24,6 +31,8 @@ from mixsearch.types import Array, Component, Hinted, Samples, WordHint
 
 # Three words of a document make a third moment.
 LEAST_WORDS = 3
+# Below this part of a hint, fewer components than were fitted no longer stand for it.
+LEAST_KEPT = 0.5
 # Of 0, 10, 20 and 40, what ranked newsgroup posts best for their group from one word.
 WORDS_ELSEWHERE = 20
 
@@ -61,6 +70,7 @@ class Topic(Component):
 
     def top_words(self, n: int = 10) -> list[tuple[str, float]]:
         """The likeliest words with their probabilities."""
+        require_whole("n", n)
         best = np.argsort(-self.probabilities, kind="stable")[:n]
         names = best.tolist() if self.vocabulary is None else [self.vocabulary[column] for column in best]
         return [(str(name), float(self.probabilities[column])) for name, column in zip(names, best, strict=True)]
@@ -121,6 +131,12 @@ def as_counts(X: Samples, damping: bool) -> sp.csr_array:
     if not damping:
         return counts
     return sp.csr_array((np.log2(1 + counts.data), counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _are_words(hint: Any) -> bool:
+    """Whether a hint is a word, words, or words with weights."""
+    listed = isinstance(hint, list | tuple) and len(hint) > 0 and all(isinstance(word, str) for word in hint)
+    return listed or isinstance(hint, str | Mapping)
 
 
 class TopicSearch(SemiSupervised):
@@ -261,7 +277,9 @@ class TopicSearch(SemiSupervised):
             raise SearchError(f"alpha0 must be a number above 0; found {self.alpha0!r}.")
         if not (isinstance(self.metric, Real) and 0 <= self.metric <= 1):
             raise SearchError(f"metric must be a number from 0 to 1; found {self.metric!r}.")
-        require_room(counts, self.n_components, counts.shape[1], "topics, since their word vectors must be independent")
+        require_room(
+            counts, self.n_components, counts.shape[1], "topics", "their word vectors must be linearly independent"
+        )
 
     def _distinct(self, counts: sp.csr_array) -> bool:
         whole = bool(np.all(counts.data == np.floor(counts.data)))
@@ -304,8 +322,8 @@ class TopicSearch(SemiSupervised):
 
         Parameters
         ----------
-        hint : array of shape (d,), optional
-            A weight for every word.
+        hint : array of shape (d,), or words, optional
+            A weight for every word; or words, as the next argument takes them.
         words : str, sequence of str, or mapping of str to float, optional
             One word, several, or words with weights: negative for words that the topic should avoid. A column number
             stands for its word.
@@ -321,9 +339,11 @@ class TopicSearch(SemiSupervised):
             here takes the topic with the largest share of the hint, ``choose="share"``; ``choose="largest"``, as in
             the paper, often is a tiny topic on real text.
         """
+        if words is None and _are_words(hint):
+            hint, words = None, hint
         if extraction.get("method") != "cancellation":
             extraction.setdefault("choose", "share")
-        how = Extraction(**extraction)
+        how = Extraction.of(extraction)
         model = self._model(n_components)
         require_one({"hint": hint, "words": words, "documents": documents})
         if documents is not None:
@@ -331,7 +351,18 @@ class TopicSearch(SemiSupervised):
                 model.hinted_in_frame(self._hint_of_documents(self._documents(documents), model)), model, how
             )
         v = self._hint_of_words(hint, words)
+        self._warn_if_left_out(v, model)
         return self._extract(model.hinted_in_frame(model.project(v)) if project else model.hinted(v), model, how)
+
+    def _warn_if_left_out(self, hint: WordHint, model: TopicModel) -> None:
+        """With fewer components than were fitted, a word may lie mostly in those left out."""
+        whole, part = (np.sum(each.project(hint) ** 2) for each in (self.model_, model))
+        if part < LEAST_KEPT * whole:
+            warn_user(
+                f"The first {model.frame.n_components} of {self.n_components_} components hold {part / whole:.0%} of "
+                "what all of them make of the hint: the topic found may be about something else. Use more components.",
+                WeakHintWarning,
+            )
 
     def _extract(self, hinted: Hinted, model: TopicModel, how: Extraction) -> Topic:
         candidates = extract(hinted, model.frame, how)

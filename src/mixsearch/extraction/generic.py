@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
@@ -58,6 +58,17 @@ class Extraction:
     normaliser: str = "mean"
     rule: str = "psd"
     threshold: float = 0.05
+
+    @classmethod
+    def of(cls, options: ExtractionOptions) -> Extraction:
+        """From the keyword arguments of a search, of which those unknown are named."""
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise TypeError(
+                    f"search() got an unexpected argument {name!r}. Besides its hint it takes {', '.join(known)}."
+                )
+        return cls(**options)
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -131,7 +142,7 @@ def search_moments(
     >>> round(found.weight, 6), round(found.separation, 6)
     (0.3, 2.0)
     """
-    how = Extraction(**extraction)
+    how = Extraction.of(extraction)
     moments = Moments(*(_as_matrix(part) for part in (moments.mean, moments.second, moments.hinted, moments.hint)))
     _check_moments(moments, n_components, needs_hint=how.normaliser == "hinted")
     if how.method == "whitening" and not projected:

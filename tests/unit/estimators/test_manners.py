@@ -124,6 +124,7 @@ def test_search_many_takes_pairs_of_regression_examples():
     assert_allclose([part.center for part in many], regression.centers, atol=0.25)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_a_search_with_fewer_components_uses_the_first_of_the_frame(case):
     search, hint, _ = case()
@@ -226,6 +227,13 @@ def test_nan_and_infinity_are_refused_at_fit_and_after(case, bad):
         search.transform(broken)
 
 
+@pytest.mark.parametrize("case", [gaussian_case, topic_case, regression_case])
+def test_an_argument_that_does_not_exist_names_those_that_do(case):
+    search, hint, _ = case()
+    with pytest.raises(TypeError, match="unexpected argument 'example'.*method, choose, normaliser, rule, threshold"):
+        search.search(**hint, example=1)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_exactly_one_hint_must_be_given(case):
     search, hint, _ = case()
@@ -251,9 +259,9 @@ def test_a_direction_must_fit_the_samples(case):
     [
         (
             GaussianSearch(13),
-            "Found n_features=12, which can hold 12 Gaussians, since .* noise.* need for 13",
+            "Found n_features=12, which hold 12 Gaussians at most, since .* noise; 13 were asked for",
         ),
-        (SubspaceSearch(3, dim=4), "Found n_features=12, which can hold 11 dimensions.* noise.* need for 12"),
+        (SubspaceSearch(3, dim=4), "Found n_features=12, which hold 11 dimensions.* noise.* 12 were asked for"),
         (GaussianSearch(0), "n_components must be a whole number from 1; found 0"),
         (GaussianSearch(2.5), "n_components must be a whole number from 1; found 2.5"),
         (SubspaceSearch(2, dim=0), "dim must be a whole number from 1; found 0"),

@@ -87,7 +87,7 @@ def test_a_response_whose_square_is_constant_shows_no_component():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_components": 9}, "Found n_features=8, which can hold 8 regressions.* need for 9"),
+        ({"n_components": 9}, "Found n_features=8, which hold 8 regressions.* 9 were asked for"),
         ({"design": "free"}, "design must be one of"),
         ({"noise": "loud"}, "noise must be one of"),
     ],

@@ -4,7 +4,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch import SearchError, TopicSearch
+from mixsearch import SearchError, TopicSearch, WeakHintWarning
 from mixsearch.datasets import make_topics
 from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, HintError, UnknownWordError
 
@@ -139,7 +139,7 @@ def test_more_topics_than_the_corpus_shows_are_cut_and_said():
 
 
 def test_more_topics_than_words_are_refused():
-    with pytest.raises(SearchError, match="Found n_features=80, which can hold 80 topics.* need for 81"):
+    with pytest.raises(SearchError, match="Found n_features=80, which hold 80 topics.* 81 were asked for"):
         TopicSearch(81).fit(data.counts)
 
 
@@ -250,3 +250,22 @@ def test_search_many_takes_documents_as_counts():
     rows = np.argsort(-data.shares[:, 1])[:3]
     (found,) = search.search_many([data.counts[rows]])
     assert_allclose(found.center, search.search(documents=rows).center, atol=1e-12)
+
+
+@pytest.mark.parametrize("wrap", [lambda w: w, lambda w: [w], lambda w: {w: 2.0}])
+def test_words_may_come_first(wrap):
+    word = data.vocabulary[data.labelled_word(2)]
+    assert_allclose(search.search(wrap(word)).center, search.search(words=word).center, atol=1e-12)
+
+
+def test_too_few_components_for_a_word_are_told():
+    word = data.vocabulary[data.labelled_word(2)]
+    with pytest.warns(
+        WeakHintWarning, match="The first 1 of 4 components hold .*% of what all of them make of the hint"
+    ):
+        search.search(words=word, n_components=1)
+
+
+def test_a_number_of_words_is_a_whole_number_from_one(topic):
+    with pytest.raises(SearchError, match="n must be a whole number from 1; found -1"):
+        topic.top_words(-1)
