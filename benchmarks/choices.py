@@ -60,6 +60,7 @@ def run(*, quick: bool = False) -> None:
         warnings.simplefilter("ignore")
         _print_regressions(range(2 if quick else 10))
         _print_examples(range(1 if quick else 3))
+        _print_regression_examples(range(1 if quick else 3))
         _print_topics(quick=quick)
 
 
@@ -110,6 +111,30 @@ def _one_example(seed: int, shift: float) -> Iterator[tuple[float, float]]:
         found = search.search(example), search.search(examples=example[None, :])
         one, other = (float(np.linalg.norm(part.center - truth) / oracle) for part in found)
         yield one, other
+
+
+def _print_regression_examples(seeds: range) -> None:
+    """A few members of a regression as a hint: the mean of y x, or least squares in the frame."""
+    rows = []
+    for n_examples in (5, 20, 100):
+        wrong = np.array([outcome for seed in seeds for outcome in _few_members(seed, n_examples)])
+        for name, column in zip(("mean of y x", "least squares (default)"), wrong.T, strict=True):
+            rows.append((f"{n_examples}, {name}", f"{column.sum()} of {len(column)}"))
+    title = f"Members of a regression as a hint: n=100,000, d=10, k=3, intercepts, {len(seeds)} seeds"
+    print_table(title, ("members, hint", "wrong component"), rows)
+
+
+def _few_members(seed: int, n_examples: int) -> Iterator[tuple[bool, bool]]:
+    data = make_mixed_regression(100_000, 10, 3, intercept=1.0, random_state=seed)
+    search, rng = RegressionSearch(3).fit(data.X, data.y), np.random.default_rng(seed)
+    for target in range(3):
+        members = np.flatnonzero(data.labels == target)
+        for _ in range(20):
+            few = rng.choice(members, n_examples, replace=False)
+            X, y = data.X[few], data.y[few]
+            found = search.search((X - data.X.mean(axis=0)).T @ (y - data.y.mean())), search.search(examples=(X, y))
+            one, other = (np.argmin(np.linalg.norm(data.centers - part.center, axis=1)) != target for part in found)
+            yield bool(one), bool(other)
 
 
 class Corpus(NamedTuple):

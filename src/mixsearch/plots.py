@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -34,6 +35,7 @@ MEMBERSHIP = LinearSegmentedColormap.from_list("membership", ["#C9CDD2", "#7FB2D
 
 _DPI = 150
 _PANELS_PER_ROW = 3
+_PANEL_LETTERS = 38  # of a subtitle, in a panel
 _N_ALTERNATIVES = 4
 
 
@@ -78,7 +80,7 @@ def plot_topics(topics: Mapping[str, Topic], n_words: int = 8) -> Figure:
         raise SearchError("Found no topic to draw, needed at least 1.")
     n_columns = min(len(topics), _PANELS_PER_ROW)
     n_rows = -(-len(topics) // n_columns)
-    size = (4.2 * n_columns, 0.5 + n_rows * (0.9 + 0.27 * n_words))
+    size = (max(4.2 * n_columns, 6.0), 0.5 + n_rows * (1.1 + 0.27 * n_words))
     figure = Figure(figsize=size, dpi=_DPI, layout=_roomy())
     panels = figure.subplots(n_rows, n_columns, squeeze=False).flat
     for panel, item in zip_longest(panels, topics.items()):
@@ -87,8 +89,8 @@ def plot_topics(topics: Mapping[str, Topic], n_words: int = 8) -> Figure:
             continue
         hint, topic = item
         _draw_words(panel, topic.top_words(n_words), hint=hint.split())
-        _title(panel, hint, _lead(topic.separation))
-    _figure_title(figure, "Topics by their hints (in orange)")
+        _title(panel, hint, textwrap.fill(_lead(topic.separation), _PANEL_LETTERS))
+    _figure_title(figure, "Topics by their hints (orange, where among the likeliest words)")
     return figure
 
 

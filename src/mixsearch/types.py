@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -194,6 +195,7 @@ class Component:
     frame: Frame
     candidates: Candidates
     rank: int = 0
+    feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # where the fit saw a data frame
 
     @cached_property
     def center(self) -> Array:

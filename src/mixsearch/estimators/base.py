@@ -72,6 +72,10 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _checked(self, X: Any, *, reset: bool) -> Samples:
         return as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=reset))
 
+    def _names(self) -> list[str] | None:
+        """The columns of the data frame that was fitted, if it was one."""
+        return list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 

@@ -59,7 +59,7 @@ class GaussianComponent(Component):
         Compared in the signal space with one Gaussian for the rest of the mixture, whose mean and covariance follow
         from the moments of all samples less this component's.
         """
-        return self._membership(self.frame.whiten(check_samples(X, len(self.center))))
+        return self._membership(self.frame.whiten(check_samples(X, len(self.center), self.feature_names)))
 
     def _membership(self, Y: Array) -> Array:
         if len(self.scores) == 1:
@@ -177,7 +177,8 @@ class GaussianSearch(SemiSupervised):
         return self._extract(model.frame.project_hint(v, from_origin=True), model, how or Extraction())
 
     def _extract(self, hint: Array, model: GaussianModel, how: Extraction) -> GaussianComponent:
-        found = GaussianComponent(model.frame, extract(model.hinted(hint), model.frame, how), model=model)
+        candidates = extract(model.hinted(hint), model.frame, how)
+        found = GaussianComponent(model.frame, candidates, model=model, feature_names=self._names())
         warn_if_weak(found.separation)
         return found
 

@@ -75,7 +75,7 @@ class RegressionComponent(Component):
 
     def predict(self, X: Any) -> Array:
         """⟨x, center⟩ + intercept for each row, (n,)."""
-        return np.asarray(check_samples(X, len(self.center)) @ self.center) + self.intercept
+        return np.asarray(check_samples(X, len(self.center), self.feature_names) @ self.center) + self.intercept
 
     def score_samples(self, X: Any, y: Any) -> Array:
         """The probability that each sample (x, y) belongs to this regression, (n,).
@@ -85,8 +85,9 @@ class RegressionComponent(Component):
         Against one Gaussian for y under the rest of the mixture, whose mean and variance at x follow from the moments
         of all samples less this component's.
         """
-        samples, response = check_X_y(X, y, accept_sparse="csr", dtype=FLOATS)
-        samples = check_samples(samples, len(self.center))
+        samples, response = check_X_y(
+            check_samples(X, len(self.center), self.feature_names), y, accept_sparse="csr", dtype=FLOATS
+        )
         if len(self.scores) == 1:
             return np.ones(len(response))  # there is no rest
         model, weight = self.model, within_unit(self.weight)
@@ -239,7 +240,13 @@ class RegressionSearch(BaseSearch):
             require_seen(model.frame, v, scale=float(np.linalg.norm(v)))
             c = model.frame.project_hint(v)
         candidates = extract(model.hinted(c), model.frame, how)
-        found = RegressionComponent(model.frame, candidates, model=model, fit_intercept=self.fit_intercept)
+        found = RegressionComponent(
+            model.frame,
+            candidates,
+            model=model,
+            fit_intercept=self.fit_intercept,
+            feature_names=self._names(),
+        )
         warn_if_weak(found.separation)
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,7 @@ class SubspaceFamily:
     model: SubspaceModel
     first: SubspaceCandidate
     hint: Array  # in the frame, (k r, q)
+    feature_names: Sequence[str] | None = None  # where the fit saw a data frame
 
     def share(self, directions: Array) -> float:
         """The part of the hint that a subspace accounts for: |G'c|² / |c|²."""
@@ -129,7 +131,7 @@ class Subspace:
         In the signal space, the density of noise plus this subspace against that of noise plus the rest of A.
         """
         frame, weight = self.model.frame, within_unit(self.weight)
-        Y = frame.whiten(check_samples(X, frame.basis.shape[0]))
+        Y = frame.whiten(check_samples(X, frame.basis.shape[0], self.family.feature_names))
         floor = max(self.model.noise, 1e-9 * float(frame.values[0]))
         noise = floor * np.diag(1 / frame.values)
         if self.weight >= 1 or len(self.scores) == self.directions.shape[1]:
@@ -260,7 +262,7 @@ class SubspaceSearch(SemiSupervised):
         if not np.linalg.norm(inside) > 1e-10 * np.sqrt(squared_distances(points, np.zeros(points.shape[1])).sum()):
             raise HintError("The hint is orthogonal to every subspace. Give a sample of the wanted one.")
         hinted = model.hinted(inside * np.sqrt(model.frame.values))
-        found = Subspace(SubspaceFamily(model, extract_subspace(hinted, self.dim_), hinted.hint))
+        found = Subspace(SubspaceFamily(model, extract_subspace(hinted, self.dim_), hinted.hint, self._names()))
         warn_if_weak(found.separation)
         return found
 

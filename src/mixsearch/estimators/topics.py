@@ -87,7 +87,7 @@ class Topic(Component):
 
     def score_samples(self, X: Any) -> Array:
         """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
-        counts = as_counts(check_samples(X, len(self.center)), self.damping)
+        counts = as_counts(check_samples(X, len(self.center), self.feature_names), self.damping)
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
         return np.clip(self._shares(self.frame.whiten(counts), lengths), 0, 1)
 
@@ -373,6 +373,7 @@ class TopicSearch(SemiSupervised):
             vocabulary=self.vocabulary_,
             kept_rows=self.kept_rows_,
             damping=self.damping,
+            feature_names=self._names(),
         )
         warn_if_weak(found.separation)
         return found

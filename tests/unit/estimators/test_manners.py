@@ -307,3 +307,16 @@ def test_fewer_samples_than_features_are_enough():
     found = GaussianSearch(3).fit(data.X).search(examples=data.X[data.labels == 0][:1])
     oracle = data.X[data.labels == 0].mean(axis=0)
     assert np.linalg.norm(found.center - data.centers[0]) < 1.3 * np.linalg.norm(oracle - data.centers[0])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_columns_in_another_order_are_not_scored_silently(case):
+    search, hint, X = case()
+    dense = X.toarray() if sp.issparse(X) else X
+    frame = pd.DataFrame(dense, columns=[f"f{i}" for i in range(dense.shape[1])])
+    y = (regression.y,) if isinstance(search, RegressionSearch) else ()
+    hint = {"words": [topics.labelled_word(1)]} if isinstance(search, TopicSearch) else hint
+    found = clone(search).fit(frame, *y).search(**hint)
+    assert found.score_samples(frame, *y).shape == (len(frame),)
+    with pytest.raises(SearchError, match="X has other columns than the fit, or in another order"):
+        found.score_samples(frame[frame.columns[::-1]], *y)
