@@ -161,8 +161,9 @@ def _figure_title(figure: Figure, title: str) -> None:
 
 
 def _title(axes: Axes, title: str, line: str) -> None:
-    """A title in two lines, flush left. Words are never read as formulas."""
-    axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=TEXT, pad=20, parse_math=False)
+    """A title and, under it, what it says, flush left. Words are never read as formulas."""
+    room = 8 + 12 * (line.count("\n") + 1)
+    axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=TEXT, pad=room, parse_math=False)
     axes.annotate(line, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=QUIET)
 
 

@@ -91,7 +91,8 @@ class GaussianSearch(SemiSupervised):
     n_components : int, default=2
         k, the number of Gaussians; at most the number of features.
     noise : {"average", "paper"}, default="average"
-        The noise level from the whole noise space; or from one eigenvector, as in the paper.
+        Samples seen from their mean, and the noise level from the whole noise space; or samples seen from zero and the
+        noise level from one eigenvector, as in the paper, which needs linearly independent centers.
     random_state : int, RandomState instance or None, default=0
         Of the eigen-solver's starting block, where there are many features. The same value gives the same answer.
 
