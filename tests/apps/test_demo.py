@@ -104,7 +104,7 @@ def test_the_pictures_are_written_where_the_demo_says(shown: Result, folder: Pat
 
 
 def test_without_a_known_word_the_demo_ends_with_code_1(tmp_path: Path) -> None:
-    result = invoke("demo", "zzyzx", *SMALL, "--output", str(tmp_path))
+    result = invoke("demo", "zzyzx", *SMALL, "--output", str(tmp_path / "new"))
     assert result.exit_code == 1
     assert "'zzyzx' is not among the" in result.output
     assert "None of the words is known" in result.stderr

@@ -79,7 +79,11 @@ class _Answer:
 
 def run_demo(console: Console, options: DemoOptions) -> None:
     """Search, show and draw."""
-    _make_folder(options.output)
+    with _folder_for_pictures(options.output):
+        _run(console, options)
+
+
+def _run(console: Console, options: DemoOptions) -> None:
     console.print(f"[bold]mixsearch {__version__}[/]: one component of a mixture from a small hint")
     topics = _show_topics(console, options)
     data, found = _show_gaussian(console)
@@ -92,13 +96,21 @@ def _command() -> str:
     return "mixsearch" if shutil.which("mixsearch") else sys.argv[0]
 
 
-def _make_folder(folder: Path) -> None:
+@contextmanager
+def _folder_for_pictures(folder: Path) -> Iterator[None]:
+    """A folder that can be written to before any work is done, and is not left behind empty."""
+    is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SearchError(
             f"The folder {folder} cannot be made: {error.strerror}. Name another with --output."
         ) from error
+    try:
+        yield
+    finally:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
