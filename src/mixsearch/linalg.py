@@ -87,7 +87,7 @@ def _block_lanczos(
         n_applications += 1
         space[:, size : size + block] = P
         size += block
-        Q, image = space[:, :size], np.asarray(A @ P)
+        Q, image = space[:, :size], np.array(A @ P)  # a copy: it is written to, and an operator may keep its own
         coupling = _inner(Q, image, n_threads)
         T = np.block([[T, coupling[:-block]], [coupling[:-block].T, coupling[-block:]]])
         P, C = _orthonormal_beside(Q, image, coupling, n_threads, thorough=n_applications % 3 == 0)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
-from scipy.sparse.linalg import aslinearoperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch.errors import RankError
 from mixsearch.linalg import count_above, frame_above, orient, project_to_simplex, top_eigenpairs
@@ -80,6 +80,18 @@ def test_single_precision_operators_are_solved_in_single_precision():
     found = top_eigenpairs(aslinearoperator(A), 3, tolerance=1e-4)
     assert found.vectors.dtype == np.float32
     assert_allclose(found.values, [1, 1 / 2, 1 / 3], atol=1e-5)
+
+
+def test_what_an_operator_returns_is_left_as_it_is():
+    A, returned = symmetric(1 / np.arange(1, 301)), []
+
+    def apply(Q):
+        returned.append((Q.copy(), A @ Q))
+        return returned[-1][1]
+
+    top_eigenpairs(LinearOperator((300, 300), matvec=lambda q: A @ q, matmat=apply, dtype=float), 3)
+    for Q, image in returned:
+        assert_allclose(image, A @ Q)
 
 
 def test_no_pairs_asked_for_means_none_found():
