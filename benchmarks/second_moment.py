@@ -18,6 +18,7 @@ from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.linalg import Eigenpairs, top_eigenpairs
 from mixsearch.models import second_moment as paths
 from mixsearch.models import topics as topics_model
+from mixsearch.models.topics import BLOCK
 from mixsearch.types import Array, Samples
 
 ARRAY, OPERATOR = 10**9, 0
@@ -104,6 +105,7 @@ def _compare_solvers(quick: bool) -> None:
     for tolerance in (1e-3, 1e-6):
         solvers: dict[str, Callable[[LinearOperator], tuple[Array, Array]]] = {
             "block Lanczos": lambda A, tol=tolerance: top_eigenpairs(A, k, tolerance=tol)[:2],
+            "block Lanczos, narrow": lambda A, tol=tolerance: top_eigenpairs(A, k, tolerance=tol, block=BLOCK)[:2],
             "eigsh": lambda A, tol=tolerance: eigsh(A, k, which="LA", tol=tol, v0=start[:, 0]),
             "lobpcg": lambda A, tol=tolerance: lobpcg(A, start, tol=tol * last, maxiter=60),
         }

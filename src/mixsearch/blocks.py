@@ -13,6 +13,8 @@ from threadpoolctl import ThreadpoolController
 
 # Rows per block: large enough for BLAS, small enough that a block of a few hundred features stays in cache.
 BLOCK_ROWS = 8192
+# Rows that stay in cache while they are read twice.
+CACHED_ROWS = 512
 
 
 class _OneBlasThread:

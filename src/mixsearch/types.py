@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from mixsearch.blocks import row_slices
+from mixsearch.blocks import CACHED_ROWS, row_slices
 from mixsearch.display import Card, plain_number, separation_in_words
 
 Array = npt.NDArray[Any]
@@ -110,7 +110,7 @@ def project(X: Samples, basis: Array, origin: Array) -> Array:
     if X.ndim == 1 or sp.issparse(X):
         return np.asarray(X @ basis - origin @ basis)
     middle, axes = origin.astype(X.dtype), basis.astype(X.dtype)
-    return np.concatenate([(X[rows] - middle) @ axes for rows in row_slices(len(X), 512)])
+    return np.concatenate([(X[rows] - middle) @ axes for rows in row_slices(len(X), CACHED_ROWS)])
 
 
 class WordHint(NamedTuple):

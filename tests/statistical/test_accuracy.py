@@ -28,9 +28,7 @@ def test_topics_from_short_documents_are_better_than_the_plug_in_s():
     for seed in SEEDS:
         data = make_topics(4000, 500, 5, mean_length=50, alpha=0.2, random_state=seed)
         ours = TopicSearch(5, alpha0=1.0, damping=False).fit(data.counts)
-        theirs = TopicSearch(5, alpha0=1.0, damping=False, moments="plugin", weights="uniform", metric=0).fit(
-            data.counts
-        )
+        theirs = TopicSearch(5, alpha0=1.0, damping=False, **PAPER_TOPICS).fit(data.counts)
         for i, topic in enumerate(data.topics):
             hint = {"words": [data.labelled_word(i)], "choose": "largest"}
             found.append(np.linalg.norm(ours.search(**hint).center - topic))

@@ -163,8 +163,7 @@ class GaussianSearch(SemiSupervised):
         if require_one({"hint": hint, "examples": examples}) == "examples":
             return self._search_examples(self._checked(examples, reset=False), model, how)
         v = hint_from_direction(hint, self.n_features_in_)
-        if model.frame.n_components > 1:
-            require_seen(model.frame, v, scale=float(np.linalg.norm(v)))
+        self._require_seen(v, model, scale=0.0)
         return self._extract(model.frame.project_hint(v), model, how)
 
     def _search_examples(
@@ -172,10 +171,14 @@ class GaussianSearch(SemiSupervised):
     ) -> GaussianComponent:
         model = model or self.model_
         v = hint_from_examples(members, self.mean_)
-        if model.frame.n_components > 1:
-            require_seen(model.frame, v, scale=float(np.sqrt(model.frame.values[-1]) + np.linalg.norm(v)))
+        self._require_seen(v, model, scale=float(np.sqrt(model.frame.values[-1])))
         # The scores, too, are seen from the mean: elsewhere they would share a part that says nothing.
         return self._extract(model.frame.project_hint(v, from_origin=True), model, how or Extraction())
+
+    def _require_seen(self, v: Array, model: GaussianModel, scale: float) -> None:
+        """Where there is more than one component to tell apart."""
+        if model.frame.n_components > 1:
+            require_seen(model.frame, v, scale=scale + float(np.linalg.norm(v)))
 
     def _extract(self, hint: Array, model: GaussianModel, how: Extraction) -> GaussianComponent:
         candidates = extract(model.hinted(hint), model.frame, how)

@@ -12,15 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from mixsearch.blocks import Product, even_slices, one_blas_thread, row_slices, sum_blocks
+from mixsearch.blocks import CACHED_ROWS, Product, even_slices, one_blas_thread, row_slices, sum_blocks
 from mixsearch.types import Array, Matrix, Samples
 
-# Up to here the d x d array and LAPACK beat products with blocks of vectors (benchmarks/second_moment.py).
+# Up to here the d x d array beats products with blocks of vectors (benchmarks/second_moment.py).
 DENSE_LIMIT = 1000
 SPARSE_LIMIT = 300
-
-# Rows that stay in cache while they are read twice.
-CACHED_ROWS = 512
 
 
 def second_moment(X: Samples, weights: Array | None = None, *, center: Array | None = None) -> Matrix:
@@ -86,7 +83,7 @@ def _symmetric(d: int, dtype: Any, apply: Callable[[Array], Array]) -> LinearOpe
 
 
 def change(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direction: Array) -> Matrix:
-    """Scale (S A S - diag(diagonal)) - direction direction', with S = diag(metric), for an array or an operator."""
+    """A rescaled and corrected: scale (S A S - diag(diagonal)) - direction direction', with S = diag(metric)."""
     if isinstance(base, LinearOperator):
         S, diag, u = (part[:, None].astype(base.dtype) for part in (metric, diagonal, direction))
 

@@ -11,7 +11,7 @@ from mixsearch.linalg import count_above, frame_above, top_eigenpairs
 from mixsearch.models.second_moment import change, cores_for, second_moment, threads_for, weighted_gram
 from mixsearch.types import Array, Frame, Hinted, WordHint
 
-# Vectors that one pass over the counts serves; of 10, 20, 30 and 60, the width that took the least time in all.
+# Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all.
 BLOCK = 20
 
 
