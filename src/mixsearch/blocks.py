@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import pairwise
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
 # Rows per block: large enough for BLAS, small enough that a block of a few hundred features stays in cache.
 BLOCK_ROWS = 8192
 # Rows that stay in cache while they are read twice.
 CACHED_ROWS = 512
+# Non-zeros per block of sparse rows: 16 MB in single precision, and enough work to make up for adding the results.
+BLOCK_NONZEROS = 2_000_000
 
 
 class _OneBlasThread:
@@ -79,3 +86,49 @@ def sum_blocks(summarize: Callable[[Block], Sums], blocks: Iterable[Block], n_th
         return reduce(add_sums, map(summarize, blocks))
     with ThreadPoolExecutor(n_threads) as pool:
         return reduce(add_sums, pool.map(summarize, blocks))
+
+
+def n_cores() -> int:
+    """How many threads should share work that BLAS does not."""
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class RowBlocks:
+    """Sparse rows in blocks, each read when it is needed: views of memory, or parts of files.
+
+    Where the rows are cut depends on the rows alone, so that sums over the blocks, added in their order, are the same
+    to the last bit wherever the rows are kept and however many threads share the work.
+    """
+
+    slices: Sequence[slice]  # the rows of each block
+    read: Callable[[int], Any]  # the number of a block -> its rows, a csr_array
+    shape: tuple[int, int]
+    n_nonzeros: int
+    dtype: Any
+
+    def numbered(self) -> Iterator[tuple[int, slice]]:
+        """Every block's number and rows."""
+        return iter(enumerate(self.slices))
+
+
+def cut_rows(indptr: Any) -> list[slice]:
+    """Slices of rows with about the same number of non-zeros, two at least and no more than a block holds."""
+    n_rows, n_nonzeros = len(indptr) - 1, int(indptr[-1])
+    n_blocks = min(max(2, -(-n_nonzeros // BLOCK_NONZEROS)), max(n_rows, 1))
+    cuts = np.searchsorted(indptr, np.linspace(0, n_nonzeros, n_blocks + 1))
+    cuts[0], cuts[-1] = 0, n_rows
+    return [slice(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
+
+
+def rows_in_memory(X: sp.csr_array[Any]) -> RowBlocks:
+    """Rows that are in memory already, seen in blocks without a copy."""
+    slices = cut_rows(X.indptr)
+    views = [_view(X, rows) for rows in slices]
+    return RowBlocks(slices, views.__getitem__, X.shape, X.nnz, X.dtype)
+
+
+def _view(X: sp.csr_array[Any], rows: slice) -> sp.csr_array[Any]:
+    start, stop = int(X.indptr[rows.start]), int(X.indptr[rows.stop])
+    pointers = X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
+    return sp.csr_array((X.data[start:stop], X.indices[start:stop], pointers), shape=(len(pointers) - 1, X.shape[1]))

@@ -26,6 +26,46 @@ class NoMassError(SearchError):
     """The component found has weight zero, so its center cannot be told."""
 
 
+class StorageError(SearchError):
+    """A folder on disk that cannot be written or read. Every error of `mixsearch.storage` is one of these."""
+
+
+class DiskError(StorageError):
+    """The operating system refused: the disk is full, the folder is not ours to write, the device fails."""
+
+
+class MissingFolderError(StorageError):
+    """Nothing is stored at the path."""
+
+
+class UnfinishedFolderError(StorageError):
+    """A first write was begun at the path and has not finished."""
+
+
+class ForeignFolderError(StorageError):
+    """What is at the path was not written by this package, or is of another kind."""
+
+
+class DamagedFolderError(StorageError):
+    """A stored file is missing, cut short or changed."""
+
+
+class NewerFolderError(StorageError):
+    """The folder was written in a format that this version does not know yet."""
+
+
+class FolderExistsError(StorageError):
+    """Writing would replace what is stored, which nobody asked for."""
+
+
+class BusyFolderError(StorageError):
+    """Another writer holds the folder."""
+
+
+class SkippedWordsWarning(UserWarning):
+    """Some words of the hint are not in the vocabulary, and the search went on with the others."""
+
+
 class WeakHintWarning(UserWarning):
     """The hint does not single out one component: the runner-up answers it about as well."""
 

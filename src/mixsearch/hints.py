@@ -1,17 +1,15 @@
-"""A direction, examples, words or documents -> a hint v with ⟨μ₁, v⟩ above all other ⟨μᵢ, v⟩."""
+"""A direction, examples or documents -> a hint v with ⟨μ₁, v⟩ above all other ⟨μᵢ, v⟩."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.errors import HintError, UnknownWordError
-from mixsearch.types import Array, Frame, Samples, WordHint
+from mixsearch.errors import HintError
+from mixsearch.types import Array, Frame, Samples
 
 
 def require_one(given: Mapping[str, Any]) -> str:
@@ -68,62 +66,6 @@ def hint_from_responses(frame: Frame, X: Samples, y: Array, *, intercept: bool) 
         Y, y = Y - Y.mean(axis=0), y - y.mean()
     ridge = 0.1 * max(float(np.mean(y**2)), np.finfo(float).tiny)
     return np.asarray(np.linalg.solve(Y.T @ Y + ridge * np.eye(k), Y.T @ y))
-
-
-def hint_from_words(
-    words: str | int | Iterable[str | int] | Mapping[str | int, float],
-    columns: Mapping[str, int] | None,
-    word_mean: Array,
-) -> WordHint:
-    """Words with weights, negative ones for words that the topic should avoid.
-
-    A word of weight 1 enters with one over its frequency in the corpus: ⟨μᵢ, v⟩ then is how many times likelier than in
-    the corpus it is in topic i, and a rare word has the same say as a frequent one.
-    """
-    weights = _weighted(words)
-    if not weights:
-        raise HintError("The list of words is empty. Give at least one word.")
-    found = np.array([_column(word, columns, len(word_mean)) for word in weights], dtype=np.intp)
-    values = np.array([float(weight) for weight in weights.values()])
-    if not np.isfinite(values).all() or not values.any():
-        raise HintError(f"The weights of the words must be finite and not all zero; found {values.tolist()}.")
-    _refuse_unseen(list(weights), word_mean[found])
-    return WordHint(found, values / word_mean[found])
-
-
-def _weighted(words: Any) -> Mapping[str | int, float]:
-    """Words with their weights, 1 where none are given."""
-    if isinstance(words, Mapping):
-        return words
-    listed: list[Any] = [words] if isinstance(words, str | Integral) else list(words)
-    for word in listed:
-        if not isinstance(word, str | Integral):
-            raise HintError(f"Words must be strings or column numbers; found {word!r}.")
-    return dict.fromkeys(listed, 1.0)
-
-
-def _refuse_unseen(words: Sequence[str | int], frequencies: Array) -> None:
-    for word, frequency in zip(words, frequencies, strict=True):
-        if frequency <= 0:
-            raise UnknownWordError(f"{word!r} is in the vocabulary, but in no document of three words or more.")
-
-
-def _column(word: str | int, columns: Mapping[str, int] | None, n_words: int) -> int:
-    """Where a word stands, given as a string or as its column."""
-    if not isinstance(word, str):
-        if not 0 <= word < n_words:
-            raise UnknownWordError(f"There is no column {word}: the counts have {n_words:,} columns, from 0.")
-        return int(word)
-    if columns is None:
-        raise UnknownWordError(
-            f"{word!r} cannot be looked up, since fit was given no vocabulary. "
-            "Call fit(counts, vocabulary=words), or give the word's column."
-        )
-    if word not in columns:
-        nearest = difflib.get_close_matches(word, columns, n=5)
-        advice = f"Nearest: {', '.join(nearest)}." if nearest else "No word is spelt like it."
-        raise UnknownWordError(f"{word!r} is not among the {len(columns):,} words. {advice}")
-    return columns[word]
 
 
 def hint_from_documents(counts: sp.csr_array, word_mean: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ def top_eigenpairs(
     max_applications: int = 60,
     block: int | None = None,
     n_threads: int = 1,
+    on_application: Callable[[int], None] | None = None,
 ) -> Eigenpairs:
     """The eigenpairs with the largest (signed) eigenvalues.
 
@@ -55,6 +57,8 @@ def top_eigenpairs(
         Fewer are faster where no two are equal.
     n_threads : int
         Threads that share the dense algebra; more than one only where BLAS itself is kept to one.
+    on_application : callable, optional
+        Told the number of products with a block after each.
     """
     d, wide = matrix.shape[0], n_pairs + OVERSAMPLING
     if n_pairs == 0:
@@ -65,11 +69,19 @@ def top_eigenpairs(
         return Eigenpairs(values[::-1][:n_pairs], orient(vectors[:, ::-1][:, :n_pairs]), 1)
     if not isinstance(matrix, LinearOperator):
         tolerance, max_applications = 1e-12, 1000
-    return _block_lanczos(matrix, n_pairs, block or wide, seed, tolerance, max_applications, n_threads)
+    told = on_application or (lambda _: None)
+    return _block_lanczos(matrix, n_pairs, block or wide, seed, tolerance, max_applications, n_threads, told)
 
 
 def _block_lanczos(
-    A: Matrix, n_pairs: int, block: int, seed: int, tolerance: float, max_applications: int, n_threads: int
+    A: Matrix,
+    n_pairs: int,
+    block: int,
+    seed: int,
+    tolerance: float,
+    max_applications: int,
+    n_threads: int,
+    told: Callable[[int], None],
 ) -> Eigenpairs:
     """Block Lanczos with full reorthogonalisation, compressed when the basis grows past its limit.
 
@@ -88,6 +100,7 @@ def _block_lanczos(
         space[:, size : size + block] = P
         size += block
         Q, image = space[:, :size], np.array(A @ P)  # a copy: it is written to, and an operator may keep its own
+        told(n_applications)
         coupling = _inner(Q, image, n_threads)
         T = np.block([[T, coupling[:-block]], [coupling[:-block].T, coupling[-block:]]])
         P, C = _orthonormal_beside(Q, image, coupling, n_threads, thorough=n_applications % 3 == 0)

@@ -100,6 +100,11 @@ class Frame:
             c[0] = self.origin @ v
         return c
 
+    def rows(self, features: Array) -> Frame:
+        """The frame as far as some features go: what `unwhiten` gives has these only."""
+        part = [None if each is None else each[features] for each in (self.metric, self.origin)]
+        return Frame(self.basis[features], self.values, *part)
+
     def take(self, n_components: int) -> Frame:
         """The frame of the first components only. Frames are nested: no new fit is needed."""
         return replace(self, basis=self.basis[:, :n_components], values=self.values[:n_components])
@@ -118,6 +123,7 @@ class WordHint(NamedTuple):
 
     columns: Array  # (q,)
     values: Array  # (q,)
+    together: tuple[Array, ...] = ()  # a document is an example of the hint if it holds a word of each of these
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,60 +3,15 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch.errors import HintError, UnknownWordError
+from mixsearch.errors import HintError
 from mixsearch.hints import (
     hint_from_direction,
     hint_from_documents,
     hint_from_examples,
     hint_from_responses,
-    hint_from_words,
     require_one,
 )
 from mixsearch.types import Frame
-
-COLUMNS = {"sushi": 0, "burger": 1, "rice": 2, "unseen": 3}
-FREQUENCIES = np.array([0.1, 0.5, 0.4, 0.0])
-
-
-def test_a_word_enters_with_one_over_its_frequency():
-    hint = hint_from_words("sushi", COLUMNS, FREQUENCIES)
-    assert hint.columns.tolist() == [0]
-    assert_allclose(hint.values, [10.0])
-
-
-def test_words_carry_weights_and_negative_ones_are_avoided():
-    hint = hint_from_words({"sushi": 1, "burger": -0.5}, COLUMNS, FREQUENCIES)
-    assert hint.columns.tolist() == [0, 1]
-    assert_allclose(hint.values, [10.0, -1.0])
-
-
-def test_a_column_number_stands_for_its_word():
-    assert hint_from_words([2], None, FREQUENCIES).columns.tolist() == [2]
-    assert hint_from_words([np.int64(2)], None, FREQUENCIES).columns.tolist() == [2]
-
-
-@pytest.mark.parametrize(
-    ("words", "columns", "message"),
-    [
-        ("sushy", COLUMNS, "'sushy' is not among the 4 words. Nearest: sushi"),
-        ("xylophone", COLUMNS, "'xylophone' is not among the 4 words. No word is spelt like it"),
-        ("sushi", None, "'sushi' cannot be looked up, since fit was given no vocabulary.*give the word's column"),
-        ([7], COLUMNS, "There is no column 7: the counts have 4 columns"),
-        ("unseen", COLUMNS, "'unseen' is in the vocabulary, but in no document"),
-    ],
-)
-def test_an_unknown_word_says_what_would_do(words, columns, message):
-    with pytest.raises(UnknownWordError, match=message):
-        hint_from_words(words, columns, FREQUENCIES)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [([], "list of words is empty"), ({"sushi": 0}, "not all zero"), ({"sushi": np.nan}, "must be finite")],
-)
-def test_words_without_weight_are_no_hint(words, message):
-    with pytest.raises(HintError, match=message):
-        hint_from_words(words, COLUMNS, FREQUENCIES)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from mixsearch.estimators.gaussian import GaussianComponent, GaussianSearch
 from mixsearch.estimators.regression import RegressionComponent, RegressionSearch
 from mixsearch.estimators.subspace import Subspace, SubspaceSearch
-from mixsearch.estimators.topics import Topic, TopicSearch
+from mixsearch.estimators.topic import Topic
+from mixsearch.estimators.topics import TopicSearch
 
 __all__ = [
     "GaussianComponent",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -29,13 +29,18 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_features_in_: int
     search: Callable[..., Any]
 
-    def search_many(self, hints: Iterable[Any], *, n_jobs: int | None = -1, **options: Any) -> list[Any]:
+    @overload
+    def search_many(self, hints: Mapping[str, Any], *, n_jobs: int | None = ..., **options: Any) -> dict[str, Any]: ...
+    @overload
+    def search_many(self, hints: Iterable[Any], *, n_jobs: int | None = ..., **options: Any) -> list[Any]: ...
+    def search_many(self, hints: Any, *, n_jobs: int | None = -1, **options: Any) -> Any:
         """Find a component for each of several hints, in parallel threads; the answers keep the order of the hints.
 
         Parameters
         ----------
         hints : iterable
             Each as `search` takes it first, or a mapping of its keyword arguments, such as ``{"examples": X_few}``.
+            From a mapping of names to hints comes a dictionary of the answers under the same names.
         n_jobs : int, default=-1
             Threads; -1 for one per core. Each of them computes on one core.
         **options
@@ -43,7 +48,11 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_is_fitted(self)
         with one_blas_thread, ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
-            return list(pool.map(lambda hint: self.search(**self._arguments(hint), **options), hints))
+            found = pool.map(
+                lambda hint: self.search(**self._arguments(hint), **options),
+                hints.values() if isinstance(hints, Mapping) else hints,
+            )
+            return dict(zip(hints, found, strict=True)) if isinstance(hints, Mapping) else list(found)
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
         """One of several hints as keyword arguments of `search`."""
@@ -177,10 +186,10 @@ def require_samples(X: Samples, needed: int, why: str) -> None:
         raise SearchError(f"Found n_samples={X.shape[0]}, but {why} need at least {needed}. Give more samples.")
 
 
-def require_room(X: Samples, needed: int, limit: int, what: str, why: str) -> None:
+def require_room(n_features: int, needed: int, limit: int, what: str, why: str) -> None:
     """The dimension must be able to hold the components."""
     if needed > limit:
         raise SearchError(
-            f"Found n_features={X.shape[1]}, which hold {limit} {what} at most, since {why}; {needed} were asked for. "
+            f"Found n_features={n_features}, which hold {limit} {what} at most, since {why}; {needed} were asked for. "
             "Ask for fewer, or give more features."
         )

@@ -130,7 +130,7 @@ class GaussianSearch(SemiSupervised):
         require_whole("n_components", self.n_components)
         require_choice("noise", self.noise, ("average", "paper"))
         limit = samples.shape[1]
-        require_room(samples, self.n_components, limit, "Gaussians", "one direction must be left to the noise")
+        require_room(samples.shape[1], self.n_components, limit, "Gaussians", "one direction must be left to the noise")
         require_samples(samples, self.n_components + 1, f"{self.n_components} components and their noise")
         self.model_ = fit_gaussian(samples, self.n_components, noise=self.noise, seed=self._seed())
         self.mean_ = self.model_.sample_mean

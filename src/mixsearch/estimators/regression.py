@@ -206,7 +206,7 @@ class RegressionSearch(BaseSearch):
                 "Sparse X needs design='standard', since its covariance is dense. Pass X.toarray() where it fits."
             )
         d = X.shape[1]
-        require_room(X, self.n_components, d, "regressions", "their coefficients must be linearly independent")
+        require_room(d, self.n_components, d, "regressions", "their coefficients must be linearly independent")
         needed = (d if self.design == "covariance" else self.n_components) + 1
         require_samples(X, needed, f"{self.n_components} regressions with design={self.design!r} on {d} features")
 

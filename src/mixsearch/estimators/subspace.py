@@ -215,7 +215,7 @@ class SubspaceSearch(SemiSupervised):
         columns = self.n_components * self.dim
         limit = samples.shape[1] - 1
         require_room(
-            samples,
+            samples.shape[1],
             columns,
             limit,
             "dimensions of all subspaces together",

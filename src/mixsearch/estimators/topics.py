@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self, Unpack
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
-from mixsearch.display import Card, plain_number, separation_in_words
+from mixsearch.blocks import rows_in_memory
 from mixsearch.errors import (
     DroppedDocumentsWarning,
     FewerComponentsWarning,
@@ -22,115 +23,27 @@ from mixsearch.errors import (
     warn_user,
 )
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_whole
-from mixsearch.estimators.samples import check_samples
+from mixsearch.estimators.stored_topics import open_search, restore_search, save_search
+from mixsearch.estimators.topic import Topic, as_counts
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
-from mixsearch.hints import hint_from_direction, hint_from_documents, hint_from_words, require_one
-from mixsearch.linalg import project_to_simplex
+from mixsearch.hints import hint_from_direction, hint_from_documents, require_one
 from mixsearch.models import TopicModel, fit_topics
-from mixsearch.types import Array, Component, Hinted, Samples, WordHint
+from mixsearch.refine import Seeds, sharpen_topic
+from mixsearch.refine.topics import best_rows
+from mixsearch.storage import Folder
+from mixsearch.types import Array, Hinted, Samples, WordHint
+from mixsearch.words import hint_from_words
 
 # Three words of a document make a third moment.
 LEAST_WORDS = 3
 # Below this part of a hint, fewer components than were fitted no longer stand for it.
 LEAST_KEPT = 0.5
-# Ranks posts better for their group than none does (benchmarks/choices.py).
-WORDS_ELSEWHERE = 20
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Topic(Component):
-    """One topic of a corpus.
-
-    Attributes
-    ----------
-    probabilities : array of shape (d,)
-        The topic as a distribution over words. `center` is the raw estimate, with small negative entries.
-    weight : float
-        The topic's share of the corpus, αᵢ/α₀.
-
-    See Also
-    --------
-    Component : `separation`, `scores`, `share`, `alternatives` and the rest.
-    """
-
-    model: TopicModel = field(kw_only=True)
-    vocabulary: Sequence[str] | None = field(kw_only=True)
-    kept_rows: Array = field(kw_only=True)  # rows of the user's matrix behind the documents of the model
-    damping: bool = field(kw_only=True)
-
-    @property
-    def weight(self) -> float:
-        """The topic's share of the corpus."""
-        return super().weight / self.model.alpha0
-
-    @cached_property
-    def probabilities(self) -> Array:
-        """The topic as a distribution over words, (d,): the point of the simplex nearest to `center`."""
-        return project_to_simplex(self.center)
-
-    def top_words(self, n: int = 10) -> list[tuple[str, float]]:
-        """The likeliest words with their probabilities."""
-        require_whole("n", n)
-        best = np.argsort(-self.probabilities, kind="stable")[:n]
-        names = best.tolist() if self.vocabulary is None else [self.vocabulary[column] for column in best]
-        return [(str(name), float(self.probabilities[column])) for name, column in zip(names, best, strict=True)]
-
-    def documents(self, n: int = 10) -> list[tuple[int, float]]:
-        """The documents of the corpus that are most about the topic: row and share of the topic.
-
-        A short document can show a high share by chance, so documents are ranked as if each went on for a few words
-        about something else.
-        """
-        shares, lengths = self._shares(self.model.projected, self.model.lengths), self.model.lengths
-        best = np.argsort(-shares * lengths / (lengths + WORDS_ELSEWHERE), kind="stable")[:n]
-        return [(int(self.kept_rows[row]), float(np.clip(shares[row], 0, 1))) for row in best]
-
-    def score_samples(self, X: Any) -> Array:
-        """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
-        counts = as_counts(check_samples(X, len(self.center), self.feature_names), self.damping)
-        lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        return np.clip(self._shares(self.frame.whiten(counts), lengths), 0, 1)
-
-    def _shares(self, Y: Array, lengths: Array) -> Array:
-        """Unbiased estimates of the topic's share θ₁ in documents of whitened counts Y, (n,).
-
-        Notes
-        -----
-        E[W'x | θ] = Σ θᵢuᵢ/√αᵢ for the frequencies x of a document, so θ₁ = α₁⟨W'μ₁, W'x⟩.
-        """
-        return np.asarray(Y @ (super().weight * self.point)) / np.where(lengths > 0, lengths, np.inf)
-
-    def _card(self) -> Card:
-        words = self.top_words(10)
-        return Card(
-            title=f"Topic, one of {len(self.scores)}: {', '.join(word for word, _ in words[:5])}",
-            facts=[
-                ("weight", f"{plain_number(100 * self.weight)}% of the corpus"),
-                ("separation", separation_in_words(self.separation)),
-                ("share of the hint", plain_number(self.share)),
-            ],
-            bars=words,
-            bars_title="likeliest words",
-        )
-
-
-def as_counts(X: Samples, damping: bool) -> sp.csr_array:
-    """Checked word counts, each word of a document once, as log2(1 + c) where they are damped.
-
-    Damping keeps a word that is repeated in one document from owning a topic.
-    """
-    counts = sp.csr_array(X)
-    if not counts.has_canonical_format:
-        counts = counts.copy()
-        counts.sum_duplicates()
-    if counts.nnz and counts.data.min() < 0:
-        raise SearchError(
-            f"Negative values in data passed to TopicSearch: the smallest is {counts.data.min():g}, and counts are "
-            "0 or more."
-        )
-    if not damping:
-        return counts
-    return sp.csr_array((np.log2(1 + counts.data), counts.indices, counts.indptr), shape=counts.shape)
+# A hint that fewer documents hold than this says little.
+FEW_DOCUMENTS = 5
+# Of the documents that hold a hint, those most about it stand for the others where there are more.
+MOST_SEEDS = 5000
+# The weight of a document in all averages, from its length.
+SAY: dict[str, Callable[[Array], Array]] = {"length": np.array, "uniform": np.ones_like}
 
 
 def _are_words(hint: Any) -> bool:
@@ -219,10 +132,43 @@ class TopicSearch(SemiSupervised):
             The words, one per column; the column names where X is a data frame.
         """
         samples = self._fit_model(X)
-        self.vocabulary_ = self._read_vocabulary(vocabulary)
-        self._columns = None if self.vocabulary_ is None else {w: i for i, w in enumerate(self.vocabulary_)}
+        self.name_words(self._read_vocabulary(vocabulary))
         self._search_members(samples, y)
         return self
+
+    def name_words(self, vocabulary: list[str] | None) -> None:
+        """Give the columns their words."""
+        self.vocabulary_ = vocabulary
+        self._columns = None if vocabulary is None else {word: column for column, word in enumerate(vocabulary)}
+
+    def columns_of(self, words: Iterable[str]) -> Array:
+        """The column of each word, -1 where it has none, (q,)."""
+        return np.array([(self._columns or {}).get(word, -1) for word in words], dtype=np.intp)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted search to a folder, without pickle; `load` opens it at once, whatever its size.
+
+        Parameters
+        ----------
+        path : path
+            A folder that does not exist yet. It is there when all of it is written, or not at all.
+        overwrite : bool, default=False
+            Replace a search that was saved there before.
+        """
+        check_is_fitted(self)
+        save_search(self, path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """A search that was saved, its arrays mapped from the files."""
+        return cls.from_folder(open_search(path))
+
+    @classmethod
+    def from_folder(cls, folder: Folder) -> Self:
+        """A search whose arrays are in a folder that was opened."""
+        search = cls(**folder.facts["search"])
+        restore_search(search, folder)
+        return search
 
     def _read_vocabulary(self, vocabulary: Iterable[str] | None) -> list[str] | None:
         if vocabulary is None:
@@ -244,42 +190,46 @@ class TopicSearch(SemiSupervised):
 
     def _fit_model(self, X: Any) -> Samples:
         counts = as_counts(self._checked(X, reset=True), damping=False)
-        self._check_options(counts)
+        self.check_options(counts.shape[1])
         distinct = self._distinct(counts)
         counts = as_counts(counts, self.damping)
         kept = self._long_enough(counts, LEAST_WORDS if distinct else 0)
         self.kept_rows_ = np.flatnonzero(kept)
         self.n_dropped_ = int(len(kept) - len(self.kept_rows_))
         counts_kept = counts[self.kept_rows_] if self.n_dropped_ else counts
-        say = np.asarray(counts_kept.sum(axis=1), dtype=np.float64) ** (self.weights == "length")
         self.model_ = fit_topics(
-            counts_kept,
+            rows_in_memory(counts_kept),
             self.n_components,
+            by_document=counts_kept,
+            by_word=counts_kept.tocsc(),
             alpha0=self.alpha0,
             distinct=distinct,
-            say=say / say.sum(),
+            say=SAY[self.weights],
             metric=self.metric,
             seed=self._seed(),
         )
+        self.warn_if_fewer()
+        return counts
+
+    def warn_if_fewer(self) -> None:
+        """Say so where the corpus shows fewer topics than were asked for."""
         if self.n_components_ < self.n_components:
             warn_user(
                 f"The corpus shows {self.n_components_} topics, not the {self.n_components} asked for: the other "
                 "eigenvalues of its second moment are not positive. The fit went on with those.",
                 FewerComponentsWarning,
             )
-        return counts
 
-    def _check_options(self, counts: sp.csr_array) -> None:
+    def check_options(self, n_words: int) -> None:
+        """Refuse options that no corpus of so many words can be fitted with."""
         require_whole("n_components", self.n_components)
         require_choice("moments", self.moments, ("auto", "distinct", "plugin"))
-        require_choice("weights", self.weights, ("length", "uniform"))
+        require_choice("weights", self.weights, tuple(SAY))
         if not (isinstance(self.alpha0, Real) and 0 < self.alpha0 < np.inf):
             raise SearchError(f"alpha0 must be a number above 0; found {self.alpha0!r}.")
         if not (isinstance(self.metric, Real) and 0 <= self.metric <= 1):
             raise SearchError(f"metric must be a number from 0 to 1; found {self.metric!r}.")
-        require_room(
-            counts, self.n_components, counts.shape[1], "topics", "their word vectors must be linearly independent"
-        )
+        require_room(n_words, self.n_components, n_words, "topics", "their word vectors must be linearly independent")
 
     def _distinct(self, counts: sp.csr_array) -> bool:
         whole = bool(np.all(counts.data == np.floor(counts.data)))
@@ -316,6 +266,7 @@ class TopicSearch(SemiSupervised):
         documents: Any = None,
         n_components: int | None = None,
         project: bool = False,
+        closer: bool | None = None,
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
         """Find the topic that a hint means.
@@ -325,8 +276,9 @@ class TopicSearch(SemiSupervised):
         hint : array of shape (d,), or words, optional
             A weight for every word; or words, as the next argument takes them.
         words : str, sequence of str, or mapping of str to float, optional
-            One word, several, or words with weights: negative for words that the topic should avoid. A column number
-            stands for its word.
+            One word, several, or words with weights: negative for words that the topic should avoid. ``"new york"`` is
+            a phrase, ``"encrypt*"`` all words that begin so; a column number stands for its word. Unknown words among
+            known ones are skipped with a warning.
         documents : sequence of int, or counts of shape (q, d), optional
             Rows of the fitted corpus, or other documents, that are mostly about the topic.
         n_components : int, optional
@@ -334,6 +286,10 @@ class TopicSearch(SemiSupervised):
         project : bool, default=False
             Replace the words by what the fitted topics make of them. Where the corpus follows the model this takes
             noise off the answer; on real text it blurs words that are rarer than the topics are fine.
+        closer : bool, optional
+            Look closer: sharpen the topic on the documents near the hint, which brings out topics that are rarer than
+            the fitted ones are fine. By default where counts are damped, as real text asks for; on counts drawn from
+            the model itself moments alone are better. The answer's `moment_estimate` is the topic without.
         **extraction
             How the topic is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`. Whitening
             here takes the topic with the largest share of the hint, ``choose="share"``; ``choose="largest"``, as in
@@ -344,15 +300,60 @@ class TopicSearch(SemiSupervised):
         if extraction.get("method") != "cancellation":
             extraction.setdefault("choose", "share")
         how = Extraction.of(extraction)
-        model = self._model(n_components)
+        model, closer = self._model(n_components), self.damping if closer is None else closer
         require_one({"hint": hint, "words": words, "documents": documents})
         if documents is not None:
-            return self._extract(
-                model.hinted_in_frame(self._hint_of_documents(self._documents(documents), model)), model, how
-            )
+            counts = self._documents(documents)
+            hinted = model.hinted_in_frame(self._hint_of_documents(counts, model))
+            found = self._extract(hinted, model, how)
+            return self._sharpened(found, self._seeds_of_documents(counts, documents, found)) if closer else found
         v = self._hint_of_words(hint, words)
         self._warn_if_left_out(v, model)
-        return self._extract(model.hinted_in_frame(model.project(v)) if project else model.hinted(v), model, how)
+        found = self._extract(model.hinted_in_frame(model.project(v)) if project else model.hinted(v), model, how)
+        return self._sharpened(found, self._seeds_of_words(v, found)) if closer else found
+
+    def _sharpened(self, found: Topic, seeds: Seeds) -> Topic:
+        return replace(found, sharp=sharpen_topic(found.model, found.candidates, seeds))
+
+    def _seeds_of_words(self, hint: WordHint, found: Topic) -> Seeds:
+        """The documents that hold the words of a hint, each with more say the more of it is about them."""
+        model = found.model
+        told = np.asarray(model.by_word[:, hint.columns] @ hint.values)
+        for needed in hint.together:
+            told *= np.asarray(model.by_word[:, needed].sum(axis=1)) > 0
+        rows = np.flatnonzero(told > 0)
+        if len(rows) < FEW_DOCUMENTS:
+            warn_user(
+                f"Only {len(rows)} of {len(told):,} documents hold the words of the hint: too few to tell what else "
+                "belongs to their topic. Add words that go with them.",
+                WeakHintWarning,
+            )
+        if not len(rows):
+            return Seeds(rows, None, self._size_of(found))
+        densest = rows[best_rows(told[rows] / model.lengths[rows], MOST_SEEDS)]
+        weights = told[densest] / model.lengths[densest]
+        words = np.asarray(model.by_document[densest].T @ weights)
+        return Seeds(rows, words / words.sum(), len(rows))
+
+    def _seeds_of_documents(self, counts: sp.csr_array, documents: Any, found: Topic) -> Seeds:
+        lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+        words = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf)))
+        rows = self.places_of(documents) if np.ndim(documents) == 1 else np.zeros(0, dtype=np.intp)
+        return Seeds(rows, words / words.sum(), max(self._size_of(found), len(rows)))
+
+    def _size_of(self, found: Topic) -> int:
+        """How many documents a topic of this weight has, had each only one."""
+        return int(np.clip(found.weight, 0, 1) * len(found.model.lengths))
+
+    def enough_components(self, words: Any, part: float, least: int) -> int:
+        """The number of components that hold so much of what all of them make of some words, and the least at any rate.
+
+        Without words, all of them.
+        """
+        if words is None:
+            return self.n_components_
+        held = np.cumsum(self.model_.project(self._hint_of_words(None, words)) ** 2)
+        return int(max(np.searchsorted(held, part * held[-1]) + 1, min(least, self.n_components_)))
 
     def _warn_if_left_out(self, hint: WordHint, model: TopicModel) -> None:
         """With fewer components than were fitted, a word may lie mostly in those left out."""
@@ -393,6 +394,10 @@ class TopicSearch(SemiSupervised):
         """Counts of the hinted documents, from their rows in the corpus or as they are."""
         if np.ndim(documents) != 1:
             return as_counts(self._checked(documents, reset=False), self.damping)
+        return sp.csr_array(self.model_.by_document[self.places_of(documents)])
+
+    def places_of(self, documents: Any) -> Array:
+        """Where rows of the user's matrix stand among the documents of the model."""
         rows = np.asarray(documents)
         n_rows = len(self.kept_rows_) + self.n_dropped_
         if rows.dtype == bool and len(rows) == n_rows:
@@ -410,7 +415,7 @@ class TopicSearch(SemiSupervised):
                 f"Row {rows[~known][0]} is not a document of this fit: it was too short, or is not among the "
                 f"{n_rows:,} rows."
             )
-        return sp.csr_array(self.model_.by_document[places])
+        return np.asarray(places)
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
         """Counts are documents, an array is a direction, words with numbers are words with weights."""
@@ -424,7 +429,10 @@ class TopicSearch(SemiSupervised):
 
     def _search_examples(self, members: Samples) -> Topic:
         hint = self._hint_of_documents(sp.csr_array(members), self.model_)
-        return self._extract(self.model_.hinted_in_frame(hint), self.model_, Extraction(choose="share"))
+        found = self._extract(self.model_.hinted_in_frame(hint), self.model_, Extraction(choose="share"))
+        if not self.damping:
+            return found
+        return self._sharpened(found, self._seeds_of_documents(sp.csr_array(members), members, found))
 
     def _whiten(self, X: Samples) -> Array:
         counts = as_counts(X, self.damping)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -12,7 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from mixsearch.blocks import CACHED_ROWS, Product, even_slices, one_blas_thread, row_slices, sum_blocks
+from mixsearch.blocks import (
+    CACHED_ROWS,
+    Product,
+    RowBlocks,
+    n_cores,
+    one_blas_thread,
+    row_slices,
+    rows_in_memory,
+    sum_blocks,
+)
 from mixsearch.types import Array, Matrix, Samples
 
 # Up to here the d x d array beats products with blocks of vectors (benchmarks/second_moment.py).
@@ -33,7 +41,12 @@ def second_moment(X: Samples, weights: Array | None = None, *, center: Array | N
     """
     n, d = X.shape
     if d > (SPARSE_LIMIT if sp.issparse(X) else min(DENSE_LIMIT, max(n, SPARSE_LIMIT))):
-        return _as_operator(X, np.full(n, 1 / n) if weights is None else weights, center)
+        shares = np.full(n, 1 / n) if weights is None else weights
+        if sp.issparse(X):
+            return second_moment_of_blocks(rows_in_memory(sp.csr_array(X)), shares, center=center)
+        # BLAS already runs on all cores: one block.
+        whole = RowBlocks([slice(0, n)], [X].__getitem__, X.shape, X.size, X.dtype)
+        return second_moment_of_blocks(whole, shares, center=center, n_threads=1)
     total = np.asarray(sum_blocks(partial(_gram, X, weights, center), row_slices(n)).total)
     return total / n if weights is None else total
 
@@ -49,21 +62,23 @@ def _gram(X: Samples, weights: Array | None, center: Array | None, rows: slice) 
     return Product(np.asarray(gram if isinstance(gram, np.ndarray) else gram.toarray(), dtype=np.float64))
 
 
-def _as_operator(X: Samples, weights: Array, center: Array | None = None) -> LinearOperator:
+def second_moment_of_blocks(
+    blocks: RowBlocks, weights: Array, *, center: Array | None = None, n_threads: int | None = None
+) -> LinearOperator:
     """Q -> Σ wᵢ (xᵢ - center)(xᵢ - center)'Q: one pass over the samples for a whole block of vectors."""
-    # BLAS already runs on all cores; the sparse product does not, so it gets a block of rows for each.
-    n_threads = threads_for(X)
-    blocks = [(X[rows], weights[rows, None].astype(X.dtype)) for rows in even_slices(X.shape[0], n_threads)]
-    middle = None if center is None else center.astype(X.dtype)
-    return _symmetric(
-        X.shape[1],
-        X.dtype,
-        lambda Q: sum_blocks(partial(_apply, np.ascontiguousarray(Q), middle), blocks, n_threads).total,
-    )
+    shares = weights[:, None].astype(blocks.dtype)
+    middle = None if center is None else center.astype(blocks.dtype)
+
+    def apply(Q: Array) -> Array:
+        work = partial(_apply, blocks, np.ascontiguousarray(Q), shares, middle)
+        return np.asarray(sum_blocks(work, blocks.numbered(), n_threads or n_cores()).total)
+
+    return _symmetric(blocks.shape[1], blocks.dtype, apply)
 
 
-def _apply(Q: Array, center: Array | None, block: tuple[Samples, Array]) -> Product:
-    X, weights = block
+def _apply(blocks: RowBlocks, Q: Array, shares: Array, center: Array | None, block: tuple[int, slice]) -> Product:
+    number, rows = block
+    X, weights = blocks.read(number), shares[rows]
     image = np.asarray(X @ Q)
     if center is None:
         image *= weights
@@ -117,11 +132,6 @@ def squared_distances(X: Samples, point: Array) -> Array:
         return np.asarray(squares - 2 * (X @ point) + point @ point)
     parts = (X[rows] - point.astype(X.dtype) for rows in row_slices(X.shape[0], CACHED_ROWS))
     return np.asarray(np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts]), dtype=np.float64)
-
-
-def threads_for(X: Samples) -> int:
-    """How many threads should share the work on these samples, where BLAS does not."""
-    return (os.cpu_count() or 1) if sp.issparse(X) else 1
 
 
 def cores_for(X: Samples) -> AbstractContextManager[Any]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch.blocks import Product, RowBlocks, n_cores, one_blas_thread, sum_blocks
 from mixsearch.linalg import count_above, frame_above, top_eigenpairs
-from mixsearch.models.second_moment import change, cores_for, second_moment, threads_for, weighted_gram
+from mixsearch.models.second_moment import change, second_moment_of_blocks, weighted_gram
 from mixsearch.types import Array, Frame, Hinted, WordHint
 
 # Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all.
 BLOCK = 20
+# Of the eigenvectors, as a part of each eigenvalue: rankings of documents are the same at a tenth of it.
+TOLERANCE = 1e-2
+
+Allocate = Callable[[tuple[int, int], Any], Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ class TopicModel:
         A word is never counted with itself: with counts c, triples are
         ⟨c,v⟩cc' - (c*v)c' - c(c*v)' - ⟨c,v⟩diag(c) + 2diag(c*v), and pairs cc' - diag(c), * elementwise.
         """
-        columns, values = hint
+        columns, values = hint.columns, hint.values
         told = np.asarray(self.by_word[:, columns] @ values)
         rows = np.flatnonzero(told)
         Y, told = self.projected[rows], told[rows]
@@ -127,74 +134,117 @@ class TopicModel:
 
 
 def fit_topics(
-    counts: sp.csr_array,
+    counts: RowBlocks,
     n_components: int,
     *,
+    by_document: sp.csr_array,
+    by_word: sp.csc_array,
     alpha0: float,
     distinct: bool,
-    say: Array,
+    say: Callable[[Array], Array],
     metric: float,
     seed: int,
+    allocate: Allocate = np.empty,
+    on_pass: Callable[[int], None] | None = None,
 ) -> TopicModel:
-    """Find the signal space of the topics and project the documents onto it.
+    """Find the signal space of the topics and project the documents onto it, in passes over blocks of documents.
 
     Parameters
     ----------
-    counts : sparse array of shape (n, d)
+    counts : RowBlocks of shape (n, d)
         Documents of at least three words (of any length for the plug-in).
     n_components : int
         k; fewer are fitted where A has fewer positive eigenvalues.
+    by_document, by_word : sparse arrays of shape (n, d)
+        The same counts, for the searches: in memory or mapped from files.
     alpha0 : float
         The sum of the Dirichlet parameters.
     distinct : bool
         Average over different words of a document; else the plug-in of the paper, which counts words with themselves.
-    say : array of shape (n,)
-        The weight of each document in all averages; any that sum to one leave the moments unbiased.
+    say : callable
+        From the lengths of the documents to the weight of each in all averages, (n,). Any leaves the moments unbiased.
     metric : float
         Measure word w in units of its frequency to this power.
     seed : int
         Of the eigen-solver's starting block.
+    allocate : callable
+        (shape, dtype) -> an array to hold the projected documents; on disk, for instance.
+    on_pass : callable, optional
+        Told the number of passes over the counts after each.
     """
-    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-    pair_weights = say / (lengths * (lengths - 1) if distinct else lengths**2)
+    lengths = np.concatenate([np.asarray(counts.read(i).sum(axis=1), np.float64) for i, _ in counts.numbered()])
+    shares = say(lengths) / say(lengths).sum()
+    pair_weights = shares / (lengths * (lengths - 1) if distinct else lengths**2)
     triple_weights = pair_weights / (lengths - 2 if distinct else lengths)
-    word_mean = np.asarray(counts.T @ (say / lengths))
+    weights = np.column_stack([shares / lengths, pair_weights, triple_weights])
+    word_mean, own_pairs, own_triples = _sum_rows(counts, weights).T.copy()
     units = _units(word_mean, metric)
-    a0, own_pairs = alpha0, np.asarray(counts.T @ pair_weights)
     second = change(
-        second_moment(counts, pair_weights),
-        scale=a0 * (a0 + 1),
+        second_moment_of_blocks(counts, pair_weights),
+        scale=alpha0 * (alpha0 + 1),
         metric=units,
         diagonal=units**2 * own_pairs if distinct else np.zeros_like(units),
-        direction=a0 * units * word_mean,
+        direction=alpha0 * units * word_mean,
     )
     # Real text has no gap in its spectrum to converge to: at this residual its rankings of documents stand still. Nor
     # has it equal eigenvalues, so that a narrow block does.
-    with cores_for(counts):
+    with one_blas_thread:
         values, vectors, n_applications = top_eigenpairs(
-            second, n_components, seed=seed, tolerance=1e-3, block=BLOCK, n_threads=threads_for(counts)
+            second,
+            n_components,
+            seed=seed,
+            tolerance=TOLERANCE,
+            block=BLOCK,
+            n_threads=n_cores(),
+            on_application=on_pass,
         )
     # Past the true rank the eigenvalues of A turn negative; at least the first one must not.
     k = max(count_above(values), 1)
     frame = replace(frame_above(values[:k], vectors[:, :k]), metric=units)
-    Y = frame.whiten(counts).astype(counts.dtype, copy=False)
+    projected = allocate((counts.shape[0], k), counts.dtype)
+    own_crossed = _project_rows(counts, frame, triple_weights, projected)
     return TopicModel(
         frame=frame,
-        alpha0=a0,
-        mean=frame.whiten(a0 * word_mean),
+        alpha0=alpha0,
+        mean=frame.whiten(alpha0 * word_mean),
         word_mean=word_mean,
-        by_document=counts,
-        by_word=counts.tocsc(),
+        by_document=by_document,
+        by_word=by_word,
         lengths=lengths,
         pair_weights=pair_weights,
         triple_weights=triple_weights,
         distinct=distinct,
-        projected=Y,
+        projected=projected,
         own_pairs=own_pairs,
-        own_triples=np.asarray(counts.T @ triple_weights),
-        own_crossed=np.asarray(counts.T @ (Y * triple_weights[:, None])),
+        own_triples=own_triples,
+        own_crossed=own_crossed,
         n_applications=n_applications,
     )
+
+
+def _sum_rows(counts: RowBlocks, weights: Array) -> Array:
+    """X' weights, (d, q)."""
+
+    def work(block: tuple[int, slice]) -> Product:
+        number, rows = block
+        return Product(np.asarray(counts.read(number).T @ weights[rows]))
+
+    return np.asarray(sum_blocks(work, counts.numbered(), n_cores()).total)
+
+
+def _project_rows(counts: RowBlocks, frame: Frame, weights: Array, projected: Array) -> Array:
+    """Fill in the whitened counts Y, (n, k), and return Σ weight x c y', (d, k)."""
+    V, units, roots = frame.basis, frame.metric, np.sqrt(frame.values)
+    scaled = V if units is None else V * units[:, None].astype(V.dtype)
+    whitener = np.ascontiguousarray(scaled / roots.astype(V.dtype))
+
+    def work(block: tuple[int, slice]) -> Product:
+        number, rows = block
+        X = counts.read(number)
+        projected[rows] = Y = X @ whitener
+        return Product(np.asarray(X.T @ (Y * weights[rows, None].astype(Y.dtype))))
+
+    return np.asarray(sum_blocks(work, counts.numbered(), n_cores()).total)
 
 
 def _units(word_mean: Array, metric: float) -> Array:

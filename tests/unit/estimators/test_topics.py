@@ -17,8 +17,8 @@ def topic():
     return search.search(words=data.vocabulary[data.labelled_word(2)])
 
 
-def test_top_words_are_the_likeliest_with_their_probabilities(topic):
-    words = topic.top_words(80)
+def test_words_by_probability_are_the_likeliest(topic):
+    words = topic.top_words(80, by="probability")
     assert [p for _, p in words] == sorted((p for _, p in words), reverse=True)
     assert sum(p for _, p in words) == pytest.approx(1)
     truth = {data.vocabulary[i] for i in np.argsort(-data.topics[2])[:5]}

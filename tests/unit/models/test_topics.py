@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mixsearch.extraction import Extraction, extract
+from mixsearch.blocks import rows_in_memory
 from mixsearch.models import fit_topics
 from mixsearch.types import WordHint
 
@@ -39,7 +40,9 @@ def brute_force_triples(text, v):
 
 def fitted(counts, say, k=1, **options):
     defaults = {"alpha0": 1.0, "distinct": True, "metric": 0.3, "seed": 0}
-    return fit_topics(sp.csr_array(counts), k, say=say, **(defaults | options))
+    rows = sp.csr_array(counts)
+    by = {"by_document": rows, "by_word": rows.tocsc()}
+    return fit_topics(rows_in_memory(rows), k, say=lambda _: say, **by, **(defaults | options))
 
 
 def in_frame_by_brute_force(model, texts, say, v):

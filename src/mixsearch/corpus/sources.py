@@ -1,0 +1,188 @@
+"""From what the caller names to files: which they are, what they hold, and their bytes."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO, cast
+
+from mixsearch.corpus.options import FORMATS, Format
+from mixsearch.errors import SearchError
+
+Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+_FORMAT_OF_SUFFIX: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".mtx": "mtx",
+    ".npz": "npz",
+}
+_BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of a corpus, all of one format."""
+
+    paths: list[Path]  # empty for standard input
+    format: Format
+    root: Path | None = None  # names of files are relative to this folder
+    note: str | None = None
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Bytes of all files, as they are on disk; None for standard input."""
+        return sum(path.stat().st_size for path in self.paths) if self.paths else None
+
+
+class Progress:
+    """How many bytes of the files have been read."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self._lock = Lock()
+
+    def add(self, n_bytes: int) -> None:
+        """Count more bytes; files are read by several threads."""
+        with self._lock:
+            self.done += n_bytes
+
+
+class _CountedBytes(io.RawIOBase):
+    """A file that reports what is read from it."""
+
+    def __init__(self, raw: BinaryIO, progress: Progress) -> None:
+        self._raw, self._progress = raw, progress
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._raw.read(len(buffer))
+        buffer[: len(data)] = data
+        self._progress.add(len(data))
+        return len(data)
+
+
+def find_sources(source: Source, format: Format | None) -> Sources:
+    """The files that a path, a folder, a glob or a list of them means, and their format."""
+    if source == "-":
+        return Sources([], format or _format_of_input())
+    named = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if not named:
+        raise SearchError("Found an empty list of files, needed at least one.")
+    is_folder = len(named) == 1 and Path(named[0]).is_dir()
+    paths = [path for name in named for path in _expand(os.fspath(name))]
+    root = Path(named[0]) if is_folder else None
+    if format is not None:
+        return Sources(paths, format, root)
+    formats = sorted({_format_of(path) for path in paths})
+    if len(formats) > 1:
+        raise SearchError(
+            f"Found files of several formats ({', '.join(formats)}), needed one: name the files of one format, or pass "
+            f"format= (one of {', '.join(FORMATS)})."
+        )
+    if formats == ["files"] and len(paths) == 1 and not is_folder:
+        note = f"Each line of {str(paths[0])!r} is a document; format='files' makes one document of the file."
+        return Sources(paths, "lines", root, note)
+    return Sources(paths, formats[0], root)
+
+
+def _expand(name: str) -> list[Path]:
+    path = Path(name)
+    if path.is_dir():
+        found = sorted(file for file in path.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(path)))
+        if not found:
+            raise SearchError(f"Found no files in the folder {name!r}, needed at least one.")
+        return found
+    if path.exists():
+        return [path]
+    matches = sorted(Path(match) for match in glob.glob(name, recursive=True) if Path(match).is_file())
+    if matches:
+        return matches
+    near = path.parent if path.parent.is_dir() else None
+    has = "" if near is None else f" The folder {str(near)!r} has: {_glance(near)}."
+    raise SearchError(f"Found no file {name!r}, needed a file, a folder, a pattern such as 'texts/*.txt', or '-'.{has}")
+
+
+def _glance(folder: Path) -> str:
+    names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "") if names else "nothing"
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def plain_name(path: Path) -> str:
+    """The name of a file without the suffix of its compression."""
+    return path.stem if path.suffix.lower() in _COMPRESSIONS else path.name
+
+
+def _format_of(path: Path) -> Format:
+    name = plain_name(path).lower()
+    if name.startswith("docword."):
+        return "docword"
+    return _FORMAT_OF_SUFFIX.get(Path(name).suffix, "files")
+
+
+def _format_of_input() -> Format:
+    """JSON lines or plain ones, by the first byte."""
+    start = cast(io.BufferedReader, sys.stdin.buffer).peek(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return "jsonl" if start.startswith(b"{") else "lines"
+
+
+@contextmanager
+def open_bytes(path: Path | None, progress: Progress) -> Iterator[BinaryIO]:
+    """The bytes of a file, decompressed, or of standard input; what breaks on the way is said with its name."""
+    name = repr(str(path)) if path is not None else "standard input"
+    try:
+        if path is None:
+            yield cast(BinaryIO, io.BufferedReader(_CountedBytes(sys.stdin.buffer, progress)))
+        else:
+            with path.open("rb") as raw, _decompress(raw, path.suffix.lower(), progress) as file:
+                yield file
+    except _BROKEN as error:
+        raise SearchError(f"Could not read {name}: {error}. Is the file whole, and what its name says?") from error
+
+
+def _decompress(raw: BinaryIO, suffix: str, progress: Progress) -> BinaryIO:
+    counted = cast(BinaryIO, io.BufferedReader(_CountedBytes(raw, progress), 1 << 18))
+    if suffix == ".gz":
+        return cast(BinaryIO, gzip.GzipFile(fileobj=counted))
+    if suffix == ".bz2":
+        return cast(BinaryIO, bz2.BZ2File(counted))
+    if suffix == ".xz":
+        return cast(BinaryIO, lzma.LZMAFile(counted))
+    if suffix == ".zst":
+        return cast(BinaryIO, load_arrow("Files with .zst").CompressedInputStream(counted, "zstd"))
+    return counted
+
+
+def load_arrow(what: str) -> Any:
+    """PyArrow, or how to get it."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise SearchError(
+            f"{what} are read by PyArrow, which is not installed: pip install 'mixsearch[text]'."
+        ) from error
+    return pyarrow

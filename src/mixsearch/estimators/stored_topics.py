@@ -1,0 +1,98 @@
+"""A fitted `TopicSearch` as arrays in a folder, and back, mapped from the files."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.models import TopicModel
+from mixsearch.storage import Folder, FolderWriter, open_folder, write_folder
+from mixsearch.types import Array, Frame
+
+if TYPE_CHECKING:
+    from mixsearch.estimators.topics import TopicSearch
+
+KIND = "topic index"
+VERSION = 1
+
+# Where the sparse counts are, by document and by word.
+BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
+_PARTS = ("data", "indices", "indptr")
+_DOCUMENTS = ("lengths", "pair_weights", "triple_weights")
+_WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
+
+
+def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Write a fitted search to a folder of its own."""
+    with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
+        for place, counts in ((BY_DOCUMENT, search.model_.by_document), (BY_WORD, search.model_.by_word)):
+            for part in _PARTS:
+                out.save(f"{place}/{part}", getattr(counts, part))
+        out.save("documents/projected", search.model_.projected)
+        store_search(out, search)
+
+
+def store_search(out: FolderWriter, search: TopicSearch) -> None:
+    """Write all of a fitted search but the counts and the projected documents, which may be on disk already."""
+    model = search.model_
+    for name in _DOCUMENTS:
+        out.save(f"documents/{name}", getattr(model, name))
+    for name in _WORDS:
+        out.save(f"words/{name}", getattr(model, name))
+    out.save("documents/rows", search.kept_rows_)
+    out.save("frame/basis", model.frame.basis)
+    out.save("frame/values", model.frame.values)
+    out.save("frame/metric", np.ones(len(model.word_mean)) if model.frame.metric is None else model.frame.metric)
+    out.save("frame/mean", model.mean)
+    if search.vocabulary_ is not None:
+        with out.texts("vocabulary") as words:
+            words.append(search.vocabulary_)
+    out.facts["search"] = {name: _plain(value) for name, value in search.get_params().items()}
+    out.facts["fit"] = {
+        "distinct": model.distinct,
+        "n_applications": model.n_applications,
+        "n_dropped": search.n_dropped_,
+        "has_vocabulary": search.vocabulary_ is not None,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it; a random state of the user's own is not kept, since the fit is done."""
+    return value if isinstance(value, bool | int | float | str) else None
+
+
+def open_search(path: str | os.PathLike[str]) -> Folder:
+    """Open the folder of a search."""
+    return open_folder(path, kind=KIND, version=VERSION)
+
+
+def restore_search(search: TopicSearch, folder: Folder) -> None:
+    """Give a search what it was fitted to, to be read when it is used."""
+    fit = folder.facts["fit"]
+    n, d = len(folder["documents/lengths"]), len(folder["words/word_mean"])
+    search.model_ = TopicModel(
+        frame=Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"]),
+        alpha0=search.alpha0,
+        mean=folder["frame/mean"],
+        by_document=sparse_from(sp.csr_array, [folder[f"{BY_DOCUMENT}/{part}"] for part in _PARTS], (n, d)),
+        by_word=sparse_from(sp.csc_array, [folder[f"{BY_WORD}/{part}"] for part in _PARTS], (n, d)),
+        distinct=fit["distinct"],
+        projected=folder["documents/projected"],
+        n_applications=fit["n_applications"],
+        **{name: folder[f"documents/{name}"] for name in _DOCUMENTS},
+        **{name: folder[f"words/{name}"] for name in _WORDS},
+    )
+    search.n_features_in_ = d
+    search.kept_rows_ = folder["documents/rows"]
+    search.n_dropped_ = fit["n_dropped"]
+    search.name_words(list(folder.texts("vocabulary")) if fit["has_vocabulary"] else None)
+
+
+def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:
+    """A sparse array over parts that are known to be in order, so that nothing is read to check them."""
+    counts = kind(tuple(parts), shape=shape, copy=False)
+    counts.has_sorted_indices = counts.has_canonical_format = True
+    return counts

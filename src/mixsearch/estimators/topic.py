@@ -1,0 +1,181 @@
+"""One topic of a corpus: its words, its documents, its share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.display import Card, plain_number, separation_in_words
+from mixsearch.errors import SearchError
+from mixsearch.estimators.base import require_choice, require_whole
+from mixsearch.estimators.samples import check_samples
+from mixsearch.linalg import project_to_simplex
+from mixsearch.models import TopicModel
+from mixsearch.refine import SharpTopic
+from mixsearch.refine.topics import WORDS_ELSEWHERE, best_rows
+from mixsearch.types import Array, Component, Samples
+
+# A word in few documents belongs to a topic by chance more easily: as many others are taken not to.
+DOCUMENTS_ELSEWHERE = 10
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Topic(Component):
+    """One topic of a corpus.
+
+    Attributes
+    ----------
+    probabilities : array of shape (d,)
+        The topic as a distribution over words.
+    weight : float
+        The topic's share of the corpus.
+    center : array of shape (d,)
+        The same as `probabilities`; of a `moment_estimate` the raw vector, with small negative entries.
+
+    See Also
+    --------
+    Component : `separation`, `scores`, `share`, `alternatives` and the rest.
+    """
+
+    model: TopicModel = field(kw_only=True)
+    vocabulary: Sequence[str] | None = field(kw_only=True)
+    kept_rows: Array = field(kw_only=True)  # rows of the user's matrix behind the documents of the model
+    damping: bool = field(kw_only=True)
+    sharp: SharpTopic | None = field(default=None, kw_only=True)  # what refinement made of it
+
+    @property
+    def moment_estimate(self) -> Self:
+        """The topic as moments alone find it."""
+        return replace(self, sharp=None)
+
+    @property
+    def alternatives(self) -> tuple[Self, ...]:
+        """The other topics that the hint could mean, likeliest first, as moments alone find them."""
+        return tuple(replace(other, sharp=None) for other in super().alternatives)
+
+    @property
+    def weight(self) -> float:
+        """The topic's share of the corpus."""
+        return super().weight / self.model.alpha0 if self.sharp is None else self.sharp.weight
+
+    @cached_property
+    def center(self) -> Array:
+        """The topic as a vector over words, (d,)."""
+        return self.frame.unwhiten(self.point) if self.sharp is None else self.sharp.probabilities
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """The topic as a distribution over words, (d,): the point of the simplex nearest to `center`."""
+        return project_to_simplex(self.center) if self.sharp is None else self.sharp.probabilities
+
+    def top_words(self, n: int = 10, *, by: str = "typical") -> list[tuple[str, float]]:
+        """The words of the topic with their probabilities.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many.
+        by : {"typical", "probability"}, default="typical"
+            First those that tell most of whether a document is about the topic, or those that are likeliest, common
+            words of the language among them.
+        """
+        require_whole("n", n)
+        require_choice("by", by, ("typical", "probability"))
+        return self._named(self._typicality if by == "typical" else self.probabilities, n)
+
+    @cached_property
+    def _typicality(self) -> Array:
+        if self.sharp is not None:
+            return self.sharp.typicality
+        p, q = self.probabilities, self.model.word_mean
+        return np.where(p > q, p * np.log(np.where(p > q, p, 1) / np.maximum(q, np.finfo(np.float64).tiny)), 0.0)
+
+    def related_words(self, n: int = 10) -> list[tuple[str, float]]:
+        """Words that point to the topic, however rare they are, with how many times likelier they are in it.
+
+        They make good hints for a narrower search.
+        """
+        require_whole("n", n)
+        p, q = self.probabilities, self.model.word_mean
+        lift = p / np.where(q > 0, q, np.inf)
+        n_holding = np.diff(self.model.by_word.indptr)
+        chance = self.weight * np.minimum(lift, 1 / max(self.weight, 1e-6))
+        ranked = best_rows(chance * n_holding / (n_holding + DOCUMENTS_ELSEWHERE), n)
+        return [(self._name(column), float(lift[column])) for column in ranked if lift[column] > 1]
+
+    def _named(self, scores: Array, n: int) -> list[tuple[str, float]]:
+        return [(self._name(column), float(self.probabilities[column])) for column in best_rows(scores, n)]
+
+    def _name(self, column: int) -> str:
+        return str(column) if self.vocabulary is None else self.vocabulary[column]
+
+    def documents(self, n: int = 10) -> list[tuple[int, float]]:
+        """The documents of the corpus that are most about the topic: row and share of the topic.
+
+        A short document can show a high share by chance, so documents are ranked as if each went on for a few words
+        about something else.
+        """
+        require_whole("n", n)
+        shares, lengths = self._shares_of_corpus, self.model.lengths
+        best = best_rows(shares * lengths / (lengths + WORDS_ELSEWHERE), n)
+        return [(int(self.kept_rows[row]), float(np.clip(shares[row], 0, 1))) for row in best]
+
+    @cached_property
+    def _shares_of_corpus(self) -> Array:
+        if self.sharp is not None:
+            return self.sharp.shares
+        return self._linear_shares(self.model.projected, self.model.lengths)
+
+    def score_samples(self, X: Any) -> Array:
+        """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
+        counts = as_counts(check_samples(X, len(self.center), self.feature_names), self.damping)
+        lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+        if self.sharp is not None:
+            return np.clip(self.sharp.share(counts, lengths), 0, 1)
+        return np.clip(self._linear_shares(self.frame.whiten(counts), lengths), 0, 1)
+
+    def _linear_shares(self, Y: Array, lengths: Array) -> Array:
+        """Unbiased estimates of the topic's share θ₁ in documents of whitened counts Y, (n,).
+
+        Notes
+        -----
+        E[W'x | θ] = Σ θᵢuᵢ/√αᵢ for the frequencies x of a document, so θ₁ = α₁⟨W'μ₁, W'x⟩.
+        """
+        return np.asarray(Y @ (super().weight * self.point)) / np.where(lengths > 0, lengths, np.inf)
+
+    def _card(self) -> Card:
+        words = self.top_words(10)
+        return Card(
+            title=f"Topic, one of {len(self.scores)}: {', '.join(word for word, _ in words[:5])}",
+            facts=[
+                ("weight", f"{plain_number(100 * self.weight)}% of the corpus"),
+                ("separation", separation_in_words(self.separation)),
+                ("share of the hint", plain_number(self.share)),
+            ],
+            bars=words,
+            bars_title="typical words and their probabilities",
+        )
+
+
+def as_counts(X: Samples, damping: bool) -> sp.csr_array:
+    """Checked word counts, each word of a document once, as log2(1 + c) where they are damped.
+
+    Damping keeps a word that is repeated in one document from owning a topic.
+    """
+    counts = sp.csr_array(X)
+    if not counts.has_canonical_format:
+        counts = counts.copy()
+        counts.sum_duplicates()
+    if counts.nnz and counts.data.min() < 0:
+        raise SearchError(
+            f"Negative values in data passed to TopicSearch: the smallest is {counts.data.min():g}, and counts are "
+            "0 or more."
+        )
+    if not damping:
+        return counts
+    return sp.csr_array((np.log2(1 + counts.data), counts.indices, counts.indptr), shape=counts.shape)

@@ -1,0 +1,288 @@
+"""From a corpus to an index: counts to disk both ways, the fit in passes over them, everything published at the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.blocks import RowBlocks, rows_in_memory
+from mixsearch.corpus import Corpus, CorpusOptions, CountBlock, read_corpus
+from mixsearch.errors import SearchError
+from mixsearch.estimators import TopicSearch
+from mixsearch.estimators.stored_topics import BY_DOCUMENT, BY_WORD, KIND, VERSION, sparse_from, store_search
+from mixsearch.estimators.topics import LEAST_WORDS, SAY
+from mixsearch.index.transposing import columns_of, rows_on_disk
+from mixsearch.models import fit_topics
+from mixsearch.storage import FolderWriter, write_folder
+from mixsearch.types import Array
+
+# More topics than an analyst asks for at once: one index serves every smaller number.
+DEFAULT_COMPONENTS = 100
+# SciPy counts the non-zeros of counts with 32-bit columns in 32 bits.
+MOST_NONZEROS = 2**31 - 1
+# Parts of the memory: for the counts in a fit, for non-zeros that change their order, for reading text.
+COUNTS_PART, MOVING_PART, READING_PART = 4, 4, 4
+
+# Step of the work, units done, units in all (None where unknown), and what the units are.
+OnProgress = Callable[[str, int, int | None, str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions:
+    """How an index is built.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        How many topics to fit; a search may use fewer.
+    search : dict
+        Further arguments of `TopicSearch`: alpha0, moments, weights, metric, damping, random_state.
+    memory : int, optional
+        Bytes that the work may take, about; half of the machine's memory by default. Less means more reading from disk,
+        never another result.
+    overwrite : bool, default=False
+        Replace an index that is there already.
+    """
+
+    n_components: int = DEFAULT_COMPONENTS
+    search: dict[str, Any] = field(default_factory=dict)
+    memory: int | None = None
+    overwrite: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """The memory in bytes."""
+        if self.memory is not None:
+            return self.memory
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+@dataclass(frozen=True)
+class Built:
+    """What came of building an index."""
+
+    path: Path
+    n_documents: int
+    n_short: int  # documents of too few words
+    n_duplicates: int
+    n_words: int
+    n_nonzeros: int
+    n_components: int
+    n_bytes: int
+    notes: tuple[str, ...]
+
+
+def build_index(
+    source: Any,
+    path: str | os.PathLike[str],
+    options: IndexOptions | None = None,
+    reading: CorpusOptions | None = None,
+    *,
+    on_progress: OnProgress | None = None,
+) -> Built:
+    """Index the texts or counts of files.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, or Corpus
+        As `read_corpus` takes them, or what it gave.
+    path : path
+        The folder of the index. It appears when all is done, or stays as it was.
+    options : IndexOptions, optional
+        Of the fit.
+    reading : CorpusOptions, optional
+        Of the text.
+    on_progress : callable, optional
+        Told of each step, how far it is, and in which unit.
+    """
+    chosen, say = options or IndexOptions(), on_progress or (lambda *_: None)
+    wanted = reading or CorpusOptions(memory=max(chosen.bytes // READING_PART, 1))
+    with ExitStack() as stack:
+        # The folder first: nobody wants to hear after an hour of reading that it cannot be written.
+        out = stack.enter_context(write_folder(path, kind=KIND, version=VERSION, overwrite=chosen.overwrite))
+        if isinstance(source, Corpus):
+            corpus = source
+        else:
+            corpus = stack.enter_context(
+                read_corpus(source, wanted, on_progress=lambda done, total: say("Reading", done, total, "bytes"))
+            )
+        built = _write(out, corpus, chosen, wanted, say)
+    size = sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
+    return Built(path=Path(path), n_bytes=size, notes=corpus.notes, n_duplicates=corpus.n_dropped, **built)
+
+
+def _write(
+    out: FolderWriter, corpus: Corpus, options: IndexOptions, reading: CorpusOptions, say: OnProgress
+) -> dict[str, int]:
+    search = TopicSearch(options.n_components, **options.search)
+    n_words = len(corpus.vocabulary)
+    search.check_options(n_words)
+    stored = _store_documents(out, corpus, search, say)
+    rows, n_short, n_nonzeros = stored.rows, stored.n_short, stored.n_nonzeros
+    _require_some(len(rows), n_short, stored.least)
+    on_disk = rows_on_disk(partial(_staged, out, BY_DOCUMENT), n_words)
+    fits = n_nonzeros * 8 * COUNTS_PART <= options.bytes
+    counts = rows_in_memory(_mapped(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
+    _store_columns(out, counts, stored.per_word, options.bytes // MOVING_PART, say)
+    _fit(out, search, counts, say)
+    search.kept_rows_, search.n_dropped_ = rows, n_short
+    search.name_words(corpus.vocabulary)
+    store_search(out, search)
+    out.facts["corpus"] = {
+        "n_characters": corpus.n_characters,
+        "n_duplicates": corpus.n_dropped,
+        "has_texts": stored.has_texts,
+        "has_names": stored.has_names,
+        "tokens": _tokens(reading),
+    }
+    return {
+        "n_documents": len(rows),
+        "n_short": n_short,
+        "n_words": n_words,
+        "n_nonzeros": n_nonzeros,
+        "n_components": search.n_components_,
+    }
+
+
+def _tokens(reading: CorpusOptions) -> dict[str, Any] | None:
+    """What a text must go through to be a hint; nothing where only the user's own function knows."""
+    if reading.tokenizer is not None:
+        return None
+    kept = ("token_pattern", "lowercase", "normal_form", "strip_tags", "ngrams")
+    return {name: value for name, value in asdict(reading).items() if name in kept}
+
+
+def _require_some(n_documents: int, n_short: int, least: int) -> None:
+    if n_documents < 2:
+        raise SearchError(
+            f"Of {n_documents + n_short:,} documents, {n_documents} have at least {least} words of the vocabulary; an "
+            "index needs 2 at least. Count rarer words (min_df), or give more documents."
+        )
+
+
+@dataclass
+class _Stored:
+    """What is known once the documents are on disk."""
+
+    rows: Array
+    n_short: int
+    n_nonzeros: int
+    per_word: Array
+    least: int
+    has_texts: bool
+    has_names: bool
+
+
+def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, say: OnProgress) -> _Stored:
+    """Write counts, names and texts of the documents that are long enough."""
+    n_words, damping = len(corpus.vocabulary), search.damping
+    least = 1 if search.moments == "plugin" else LEAST_WORDS
+    rows, n_short, total, per_word = [], 0, 0, np.zeros(n_words, dtype=np.int64)
+    texts, names = None, None
+    with (
+        out.stream(f"{BY_DOCUMENT}/data", np.float32) as data,
+        out.stream(f"{BY_DOCUMENT}/indices", np.int32) as indices,
+        out.stream(f"{BY_DOCUMENT}/indptr", np.int64) as indptr,
+    ):
+        indptr.append(np.zeros(1, dtype=np.int64))
+        for done, block in _numbered(corpus.blocks()):
+            counts = _prepared(block.counts, damping)
+            kept = np.flatnonzero(np.asarray(counts.sum(axis=1)) >= least)
+            counts = counts[kept]
+            n_short += len(block.rows) - len(kept)
+            if total + counts.nnz > MOST_NONZEROS:
+                raise SearchError(
+                    f"The corpus has more than {MOST_NONZEROS:,} non-zero counts, which is all that one index holds. "
+                    "Raise min_df, lower max_df or max_words, or index parts of it."
+                )
+            data.append(counts.data)
+            indices.append(counts.indices)
+            indptr.append(total + counts.indptr[1:].astype(np.int64))
+            total += counts.nnz
+            per_word += np.bincount(counts.indices, minlength=n_words)
+            rows.append(np.asarray(block.rows)[kept])
+            if block.texts is not None:
+                texts = texts or out.texts("texts")
+                texts.append(block.texts[row] for row in kept)
+            if block.names is not None:
+                names = names or out.texts("names")
+                names.append(block.names[row] for row in kept)
+            say("Storing", done, corpus.n_documents, "documents")
+    for writer in (texts, names):
+        if writer is not None:
+            writer.close()
+    all_rows = np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, dtype=np.int64)
+    return _Stored(all_rows, n_short, total, per_word, least, texts is not None, names is not None)
+
+
+def _numbered(blocks: Iterator[CountBlock]) -> Iterator[tuple[int, CountBlock]]:
+    """Blocks with the number of documents up to the end of each."""
+    done = 0
+    for block in blocks:
+        done += len(block.rows)
+        yield done, block
+
+
+def _prepared(counts: sp.csr_array, damping: bool) -> sp.csr_array:
+    values = counts.data.astype(np.float32)
+    values = np.log2(1 + values) if damping else values
+    return sp.csr_array((values, counts.indices.astype(np.int32, copy=False), counts.indptr), shape=counts.shape)
+
+
+def _staged(out: FolderWriter, place: str, part: str) -> Array:
+    return out.read(f"{place}/{part}")
+
+
+def _mapped(out: FolderWriter, place: str, shape: tuple[int, int], *, copy: bool = False) -> sp.csr_array:
+    parts = [_staged(out, place, part) for part in ("data", "indices", "indptr")]
+    counts: sp.csr_array = sparse_from(sp.csr_array, [np.array(part) for part in parts] if copy else parts, shape)
+    return counts
+
+
+def _store_columns(out: FolderWriter, counts: RowBlocks, per_word: Array, memory: int, say: OnProgress) -> None:
+    """Write the counts word by word."""
+    n_done, n_all = 0, int(per_word.sum())
+    out.save(f"{BY_WORD}/indptr", np.concatenate([[0], np.cumsum(per_word)]).astype(np.int64))
+    with (
+        out.stream(f"{BY_WORD}/data", np.float32) as data,
+        out.stream(f"{BY_WORD}/indices", np.int32) as indices,
+    ):
+        for values, rows in columns_of(counts, per_word, memory):
+            data.append(values)
+            indices.append(rows)
+            n_done += len(rows)
+            say("Listing words", n_done, n_all, "counts")
+
+
+def _fit(out: FolderWriter, search: TopicSearch, counts: RowBlocks, say: OnProgress) -> None:
+    """Fit the topics, with the projected documents on disk from the start."""
+    say("Fitting topics", 0, None, "passes")
+    with ExitStack() as stack:
+
+        def allocate(shape: tuple[int, int], dtype: Any) -> Array:
+            return stack.enter_context(out.allocate("documents/projected", shape, dtype))
+
+        search.model_ = fit_topics(
+            counts,
+            search.n_components,
+            by_document=_mapped(out, BY_DOCUMENT, counts.shape),
+            by_word=sparse_from(
+                sp.csc_array, [_staged(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
+            ),
+            alpha0=search.alpha0,
+            distinct=search.moments != "plugin",
+            say=SAY[search.weights],
+            metric=search.metric,
+            seed=search._seed(),
+            allocate=allocate,
+            on_pass=lambda n_passes: say("Fitting topics", n_passes, None, "passes"),
+        )
+    search.warn_if_fewer()

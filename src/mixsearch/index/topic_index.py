@@ -1,0 +1,188 @@
+"""An index that was opened: hints in, topics and their documents out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.corpus import CorpusOptions, count_texts
+from mixsearch.errors import HintError, SearchError
+from mixsearch.estimators import Topic, TopicSearch
+from mixsearch.estimators.stored_topics import open_search
+from mixsearch.storage import Folder, Texts
+from mixsearch.types import Array
+
+# Enough components to hold this part of what all of them make of the hint.
+ENOUGH = 0.8
+LEAST_COMPONENTS = 20
+
+
+class Document(NamedTuple):
+    """A document of the corpus."""
+
+    row: int  # in the files that were indexed, from 0
+    name: str | None
+    text: str | None
+
+
+class TopicIndex:
+    """A corpus on disk, opened for searches.
+
+    Parameters
+    ----------
+    folder : Folder
+        As `open_index` opens it.
+
+    Attributes
+    ----------
+    topics : TopicSearch
+        The fitted search, with its arrays mapped from the files.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.topics = TopicSearch.from_folder(folder)
+        self._corpus: Mapping[str, Any] = folder.facts.get("corpus", {})
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents it holds."""
+        return len(self.topics.kept_rows_)
+
+    @property
+    def n_components(self) -> int:
+        """How many topics were fitted: the narrowest that a search can go."""
+        return self.topics.n_components_
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The words, one per column."""
+        return self.topics.vocabulary_ or []
+
+    @cached_property
+    def _texts(self) -> Texts | None:
+        return self.folder.texts("texts") if self._corpus.get("has_texts") else None
+
+    @cached_property
+    def _names(self) -> Texts | None:
+        return self.folder.texts("names") if self._corpus.get("has_names") else None
+
+    def search(
+        self,
+        words: str | Iterable[str] | Mapping[str, float] | None = None,
+        *,
+        text: str | Sequence[str] | None = None,
+        documents: Any = None,
+        n_components: int | None = None,
+        finer: int = 0,
+        **options: Any,
+    ) -> Topic:
+        """Find the topic that a hint means.
+
+        Parameters
+        ----------
+        words : str, sequence of str, or mapping of str to float, optional
+            As `TopicSearch.search` takes them.
+        text : str or sequence of str, optional
+            A text that is about the topic, or several.
+        documents : sequence of int, optional
+            Rows of documents that are about it.
+        n_components : int, optional
+            How many of the fitted topics to use: fewer make broader ones. By default as many as the hint needs.
+        finer : int, default=0
+            How many times to double that number, or halve it where negative.
+        **options
+            Passed to `TopicSearch.search`.
+        """
+        given = {"words": self._spelt(words), "text": text, "documents": documents}
+        hint = {name: value for name, value in given.items() if value is not None}
+        if len(hint) != 1:
+            raise HintError(
+                f"A search needs words, a text or documents, one of them; found {', '.join(hint) or 'none'}."
+            )
+        if text is not None:
+            hint = {"documents": self.count([text] if isinstance(text, str) else list(text))}
+        k = self._n_components(hint, n_components, finer)
+        return self.topics.search(**hint, n_components=k, **options)
+
+    def search_many(self, hints: Any, **options: Any) -> Any:
+        """A topic for each of several hints, in their order; by their names where they have names."""
+        return self.topics.search_many(hints, **options)
+
+    def _spelt(self, words: Any) -> Any:
+        """Words in the spelling of the vocabulary, where it knows no capitals."""
+        tokens = self._corpus.get("tokens")
+        if words is None or tokens is None or not tokens["lowercase"]:
+            return words
+        if isinstance(words, Mapping):
+            return {_lower(word): weight for word, weight in words.items()}
+        return _lower(words) if isinstance(words, str) else [_lower(word) for word in words]
+
+    def _n_components(self, hint: Mapping[str, Any], asked: int | None, finer: int) -> int:
+        if asked is not None:
+            return asked
+        usual = self.topics.enough_components(hint.get("words"), ENOUGH, LEAST_COMPONENTS)
+        return int(np.clip(usual * 2.0**finer, min(2, self.n_components), self.n_components))
+
+    def count(self, texts: Sequence[str]) -> sp.csr_array:
+        """The counts of other texts over the words of this index, (n, d)."""
+        tokens = self._corpus.get("tokens")
+        if tokens is None:
+            raise SearchError(
+                "This index was made from ready counts or with a tokenizer of your own, so that a text cannot be split "
+                "into its words. Give words, or rows of documents."
+            )
+        options = CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"])}, n_jobs=1)
+        with count_texts(texts, options) as corpus:
+            counts, words = corpus.to_counts(), corpus.vocabulary
+        columns = self.topics.columns_of(words)
+        known = np.flatnonzero(columns >= 0)
+        picked = sp.coo_array(counts[:, known])
+        return sp.csr_array(
+            (picked.data.astype(np.float64), (picked.coords[0], columns[known][picked.coords[1]])),
+            shape=(len(texts), len(self.vocabulary)),
+        )
+
+    def documents(self, rows: Sequence[int]) -> list[Document]:
+        """Documents by their rows, with their texts where the index has kept them."""
+        places = self.topics.places_of(rows)
+        texts = self._texts.read(places) if self._texts is not None else [None] * len(places)
+        names = self._names.read(places) if self._names is not None else [None] * len(places)
+        return [Document(int(row), name, text) for row, name, text in zip(rows, names, texts, strict=True)]
+
+
+def _lower(word: Any) -> Any:
+    return word.lower() if isinstance(word, str) else word
+
+
+def snippet(text: str, words: Iterable[str], length: int = 160) -> str:
+    """The part of a text that holds most of the words, on one line."""
+    plain = re.sub(r"\s+", " ", text).strip()
+    if len(plain) <= length:
+        return plain
+    pattern = "|".join(rf"\b{re.escape(word)}\b" for word in words)
+    places = [match.start() for match in re.finditer(pattern, plain, re.IGNORECASE)] if pattern else []
+    start = max(_densest(places, length) - length // 4, 0)
+    start = min(plain.rfind(" ", 0, start + 1) + 1 if start else 0, max(len(plain) - length, 0))
+    piece = plain[start : start + length]
+    return f"{'…' if start else ''}{piece}{'…' if start + length < len(plain) else ''}"
+
+
+def _densest(places: list[int], length: int) -> int:
+    """The place after which most others follow within a length."""
+    if not places:
+        return 0
+    array: Array = np.array(places)
+    follow = np.searchsorted(array, array + length) - np.arange(len(array))
+    return int(array[np.argmax(follow)])
+
+
+def open_index(path: str | os.PathLike[str]) -> TopicIndex:
+    """Open an index, in a time that hardly depends on its size."""
+    return TopicIndex(open_search(path))

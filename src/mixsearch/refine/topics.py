@@ -1,0 +1,210 @@
+"""A topic sharpened by likelihood steps on the documents near its hint, with its neighbours as the rest of the mixture.
+
+Moments see the corpus through k directions, so that a topic which is rarer than those are fine comes out as its broader
+neighbour. A closer look costs little: start halfway between the topic found and the documents that the hint names, take
+the documents nearest to that, and let the topic, its strongest neighbours and the language of the corpus compete for
+their words in a few steps of expectation maximisation. All constants stand on benchmarks/choices.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.linalg import project_to_simplex
+from mixsearch.models import TopicModel
+from mixsearch.types import Array, Candidates
+
+# Documents near the hint: twice as many as it names, within these bounds.
+NEAR_PER_SEED = 2
+NEAR_LEAST, NEAR_MOST = 50, 1000
+# Other topics that compete for the words of those documents.
+N_NEIGHBOURS = 12
+N_STEPS = 3
+# What each document is taken to have said before, in words: of the topic, of each neighbour, of the whole corpus.
+PRIOR_TOPIC, PRIOR_NEIGHBOUR, PRIOR_CORPUS = 1.0, 0.5, 20.0
+# The part of a document that the topic has, where a word is asked whether it is of the topic.
+USUAL_SHARE = 0.03
+# A word speaks for the topic where it is at least so many times likelier there than in the corpus.
+LEAST_LIFT = 1.5
+# A short document can show a high share by chance: it is ranked as if it went on so long about something else.
+WORDS_ELSEWHERE = 20
+# Typical words are those of documents of at least this share, six times as many as the hint names at most.
+MEMBER_SHARE = 0.05
+MEMBERS_PER_SEED, MEMBERS_LEAST, MEMBERS_MOST = 6, 5, 5000
+
+
+class Seeds(NamedTuple):
+    """What a hint says by itself, before any topic is known."""
+
+    rows: Array  # documents of the corpus that it names, (s,)
+    words: Array | None  # the word frequencies of its documents, (d,); None where it names none
+    size: int  # how many documents are about it at least, as far as it tells
+
+
+@dataclass(frozen=True, slots=True)
+class SharpTopic:
+    """A topic with what it says of words and documents.
+
+    Notes
+    -----
+    With z(w) the chance that word w of a document with a usual share of the topic belongs to it, the mean of z over a
+    document's words is linear in the topic's share θ, b without the topic and a where all of it is: θ = (mean-b)/(a-b).
+    """
+
+    probabilities: Array  # (d,)
+    evidence: Array  # z, (d,); 0 for words that are hardly likelier in the topic than in the corpus
+    base: float  # b: the middle document of the corpus stands for those without the topic
+    gain: float  # a - b
+    weight: float  # the topic's share of the corpus
+    shares: Array  # θ of every document of the corpus, (n,)
+    typicality: Array  # (d,): what holding the word tells of whether a document is about the topic
+
+    def share(self, counts: sp.csr_array, lengths: Array) -> Array:
+        """The topic's share in any documents, (n,)."""
+        return _share_of(counts @ self.evidence, lengths, self.base, self.gain)
+
+
+def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds) -> SharpTopic:
+    """Sharpen the first of the candidates.
+
+    Parameters
+    ----------
+    model : TopicModel
+        The fitted corpus.
+    candidates : Candidates
+        All topics as the hint shows them: the others compete with the chosen one.
+    seeds : Seeds
+        What the hint says by itself.
+    """
+    start = _start(model, candidates, seeds)
+    near = _nearest(model, start, seeds)
+    words, distribution = _climb(model, near, start, candidates)
+    probabilities = np.zeros_like(model.word_mean)
+    probabilities[words] = distribution
+    return _describe(model, probabilities, seeds)
+
+
+def _start(model: TopicModel, candidates: Candidates, seeds: Seeds) -> Array:
+    """Halfway between the topic that moments find and the documents of the hint, (d,)."""
+    found = project_to_simplex(model.frame.unwhiten(candidates.points[:, 0]))
+    return found if seeds.words is None else (found + seeds.words) / 2
+
+
+def evidence_of(probabilities: Array, word_mean: Array) -> Array:
+    """The chance that a word is of the topic rather than of the corpus, (d,)."""
+    told = USUAL_SHARE * probabilities
+    chance = told / np.maximum(told + (1 - USUAL_SHARE) * word_mean, np.finfo(np.float64).tiny)
+    return np.where(probabilities > LEAST_LIFT * word_mean, chance, 0.0)
+
+
+def _told(model: TopicModel, evidence: Array) -> Array:
+    """Σ z over the words of each document, (n,): only the lists of the words that speak for the topic are read."""
+    words = np.flatnonzero(evidence)
+    return np.asarray(model.by_word[:, words] @ evidence[words].astype(model.by_word.dtype), dtype=np.float64)
+
+
+def _share_of(told: Array, lengths: Array, base: float, gain: float) -> Array:
+    return np.asarray((told / np.where(lengths > 0, lengths, np.inf) - base) / gain)
+
+
+def _nearest(model: TopicModel, probabilities: Array, seeds: Seeds) -> Array:
+    """Rows of the documents that the topic and the hint are about, (m,)."""
+    scores = _told(model, evidence_of(probabilities, model.word_mean)) / (model.lengths + WORDS_ELSEWHERE)
+    n_near = int(np.clip(NEAR_PER_SEED * seeds.size, NEAR_LEAST, NEAR_MOST))
+    named = seeds.rows[best_rows(scores[seeds.rows], NEAR_MOST)]
+    return np.union1d(best_rows(scores, n_near), named)
+
+
+def best_rows(scores: Array, n: int) -> Array:
+    """Where the n largest scores stand, best first, equal ones in their order; without sorting the rest."""
+    if n >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    level = np.partition(scores, len(scores) - n)[len(scores) - n]
+    least = np.flatnonzero(scores >= level)
+    return least[np.argsort(-scores[least], kind="stable")[:n]]
+
+
+def _climb(model: TopicModel, rows: Array, start: Array, candidates: Candidates) -> tuple[Array, Array]:
+    """The topic after a few steps, as words that occur in the documents and their probabilities."""
+    counts = model.by_document[rows]
+    words, columns = np.unique(counts.indices, return_inverse=True)
+    counts = sp.csr_array((counts.data, columns, counts.indptr), shape=(len(rows), len(words)))
+    others = _neighbours(model, rows, words, candidates)
+    language = model.word_mean[words, None]
+    topics = np.hstack([start[words, None] + 1e-9, others, language / model.word_mean.sum()]).astype(counts.dtype)
+    n_others = others.shape[1]
+    prior = np.array([PRIOR_TOPIC, *[PRIOR_NEIGHBOUR] * n_others, PRIOR_CORPUS], dtype=counts.dtype)
+    # A third to the topic, a third to all its neighbours, the rest to the language: only where to start from.
+    first = np.array([0.3, *[0.3 / max(n_others, 1)] * n_others, 0.4], dtype=counts.dtype)
+    mixed = np.tile(first / first.sum(), (len(rows), 1))
+    for _ in range(N_STEPS):
+        topics, mixed = _step(counts, topics, mixed, prior)
+    return words, topics[:, 0]
+
+
+def _neighbours(model: TopicModel, rows: Array, words: Array, candidates: Candidates) -> Array:
+    """The other topics that have most of these documents, as far as these words go, (q, J)."""
+    points, weights = candidates.points, candidates.weights[: candidates.points.shape[1]]
+    shares = (model.projected[rows] / model.lengths[rows, None]) @ (points * weights)
+    mass = np.clip(shares, 0, 1).mean(axis=0)
+    strongest = 1 + np.argsort(-mass[1:], kind="stable")[:N_NEIGHBOURS]
+    rough = np.maximum(model.frame.rows(words).unwhiten(points[:, strongest]), 0)
+    language = model.word_mean[words, None]
+    # A tenth of the language, so that no word is impossible for a neighbour.
+    return np.asarray(0.9 * rough / np.maximum(rough.sum(axis=0), 1e-12) + 0.1 * language)
+
+
+def _step(counts: sp.csr_array, topics: Array, mixed: Array, prior: Array) -> tuple[Array, Array]:
+    """One step of expectation maximisation; the last topic, the language of the corpus, stays."""
+    documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    expected = np.einsum("ij,ij->i", mixed[documents], topics[counts.indices])
+    excess = counts.data / np.maximum(expected, 1e-30)
+    ratios = sp.csr_array((excess, counts.indices, counts.indptr), shape=counts.shape)
+    said = topics * (ratios.T @ mixed)
+    said /= np.maximum(said.sum(axis=0), 1e-12)
+    said[:, -1] = topics[:, -1]
+    mixed = mixed * (ratios @ topics) + prior
+    return said, mixed / mixed.sum(axis=1, keepdims=True)
+
+
+def _describe(model: TopicModel, probabilities: Array, seeds: Seeds) -> SharpTopic:
+    evidence = evidence_of(probabilities, model.word_mean)
+    told = _told(model, evidence)
+    base = float(np.median(told / model.lengths))
+    gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
+    shares = _share_of(told, model.lengths, base, gain)
+    return SharpTopic(
+        probabilities=probabilities,
+        evidence=evidence,
+        base=base,
+        gain=gain,
+        weight=float(np.clip((model.word_mean @ evidence - base) / gain, 0, 1)),
+        shares=shares,
+        typicality=_typicality(model, shares, seeds),
+    )
+
+
+def _typicality(model: TopicModel, shares: Array, seeds: Seeds) -> Array:
+    """How much holding each word tells of being about the topic, (d,): its information in nats per document.
+
+    Notes
+    -----
+    With D the part of the topic's documents that hold the word and E that of all documents, the divergence
+    D log(D/E) + (1-D) log((1-D)/(1-E)), for words with D > E. Probabilities would list words that every topic has, and
+    lift those that occur twice; this favours words that many of the topic's documents hold and few others.
+    """
+    scores = shares * model.lengths / (model.lengths + WORDS_ELSEWHERE)
+    n_members = int(np.clip(MEMBERS_PER_SEED * seeds.size, MEMBERS_LEAST, MEMBERS_MOST))
+    ranked = best_rows(scores, n_members)
+    n_clear = int(np.count_nonzero(scores[ranked] > MEMBER_SHARE))
+    members = ranked[: max(n_clear, MEMBERS_LEAST)]
+    held = np.bincount(model.by_document[members].indices, minlength=len(model.word_mean))
+    rounding = 1e-9
+    inside = np.clip(held / len(members), rounding, 1 - rounding)
+    overall = np.clip(np.diff(model.by_word.indptr) / len(model.lengths), rounding, 1 - rounding)
+    told = inside * np.log(inside / overall) + (1 - inside) * np.log((1 - inside) / (1 - overall))
+    return np.where(inside > overall, told, 0.0)

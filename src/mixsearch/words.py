@@ -1,0 +1,163 @@
+"""Words, phrases and patterns, as people type them -> a hint over the words of a vocabulary."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from fnmatch import translate
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mixsearch.errors import HintError, SkippedWordsWarning, UnknownWordError, warn_user
+from mixsearch.types import Array, WordHint
+
+# Words of about the same length are looked at for a misspelt one.
+LENGTHS_APART = 2
+
+
+class Term(NamedTuple):
+    """One thing that a hint names."""
+
+    weight: float
+    parts: list[Array]  # columns: one array for a word or a pattern, one for each word of a phrase
+
+
+def parse_words(query: str) -> dict[str, float]:
+    """Words with weights from one line of text, as a search box has it.
+
+    Notes
+    -----
+    ``sushi rice`` are two words, ``"new york"`` is a phrase, ``-burger`` a word to avoid, ``sushi^2`` one with twice
+    the say, ``encrypt*`` all words that begin so.
+
+    Examples
+    --------
+    >>> parse_words('sushi^2 -burger "new york"')
+    {'sushi': 2.0, 'burger': -1.0, 'new york': 1.0}
+    """
+    try:
+        parts = shlex.split(query.replace("'", "\\'"))
+    except ValueError as error:
+        raise HintError(f"A quotation mark in {query!r} is not closed. Close it, or leave it out.") from error
+    return dict(map(parse_word, parts))
+
+
+def parse_word(word: str) -> tuple[str, float]:
+    """A word and its weight: ``-word`` counts against the topic, ``word^2`` twice as much."""
+    name, caret, number = word.removeprefix("-").rpartition("^")
+    if not caret:
+        name, number = number, "1"
+    try:
+        weight = float(number)
+    except ValueError as error:
+        raise HintError(f"{number!r} in {word!r} is not a weight. Write {name}^2, or {name} alone.") from error
+    if not name:
+        raise HintError(f"{word!r} names no word.")
+    return name, -weight if word.startswith("-") else weight
+
+
+def hint_from_words(
+    words: str | int | Iterable[str | int] | Mapping[str | int, float],
+    columns: Mapping[str, int] | None,
+    word_mean: Array,
+) -> WordHint:
+    """Words, phrases and patterns with weights, negative ones for what the topic should avoid.
+
+    A word of weight 1 enters with one over its frequency in the corpus: ⟨μᵢ, v⟩ then is how many times likelier than in
+    the corpus it is in topic i, and a rare word has the same say as a frequent one. A pattern counts as one word that
+    stands for all that match; a phrase of words that the vocabulary has only one by one as those, in documents that
+    hold them all. Words that are not there are skipped, if others are.
+    """
+    weights = _weighted(words)
+    if not weights:
+        raise HintError("The list of words is empty. Give at least one word.")
+    values = list(weights.values())
+    if not all(isinstance(value, Real) for value in values) or not np.isfinite(values).all() or not any(values):
+        raise HintError(f"The weights of the words must be finite and not all zero; found {values}.")
+    terms = _known(weights, columns, word_mean)
+    hint: dict[int, float] = {}
+    for term in terms:
+        for part in term.parts:
+            value = term.weight / len(term.parts) / word_mean[part].sum()
+            for column in part.tolist():
+                hint[column] = hint.get(column, 0.0) + value
+    together = tuple(part for term in terms if term.weight > 0 and len(term.parts) > 1 for part in term.parts)
+    return WordHint(np.array(list(hint), dtype=np.intp), np.array(list(hint.values())), together)
+
+
+def _weighted(words: Any) -> Mapping[str | int, float]:
+    """Words with their weights, 1 where none are given."""
+    if isinstance(words, Mapping):
+        return words
+    listed: list[Any] = [words] if isinstance(words, str | Integral) else list(words)
+    for word in listed:
+        if not isinstance(word, str | Integral):
+            raise HintError(f"Words must be strings or column numbers; found {word!r}.")
+    return dict.fromkeys(listed, 1.0)
+
+
+def _known(weights: Mapping[str | int, float], columns: Mapping[str, int] | None, word_mean: Array) -> list[Term]:
+    """What the vocabulary has of the words; an error where it has none of those that the topic should hold."""
+    terms, missing = [], {}
+    for word, weight in weights.items():
+        try:
+            terms.append(Term(float(weight), _parts(word, columns, word_mean)))
+        except UnknownWordError as error:
+            missing[str(word)] = error
+    if missing and not any(term.weight > 0 for term in terms):
+        raise next(iter(missing.values()))
+    if missing:
+        warn_user(f"Left out: {' '.join(map(str, missing.values()))}", SkippedWordsWarning)
+    return terms
+
+
+def _parts(word: str | int, columns: Mapping[str, int] | None, word_mean: Array) -> list[Array]:
+    if not isinstance(word, str):
+        return [_seen(word, [_numbered(word, len(word_mean))], word_mean)]
+    if columns is None:
+        raise UnknownWordError(
+            f"{word!r} cannot be looked up, since fit was given no vocabulary. "
+            "Call fit(counts, vocabulary=words), or give the word's column."
+        )
+    if word in columns:
+        return [_seen(word, [columns[word]], word_mean)]
+    if "*" in word or "?" in word:
+        return [_seen(word, _matching(word, columns), word_mean)]
+    several = word.split()
+    if len(several) > 1:
+        return [part for each in several for part in _parts(each, columns, word_mean)]
+    raise UnknownWordError(f"{word!r} is not among the {len(columns):,} words. {_advice(word, columns)}")
+
+
+def _numbered(column: int, n_words: int) -> int:
+    if not 0 <= column < n_words:
+        raise UnknownWordError(f"There is no column {column}: the counts have {n_words:,} columns, from 0.")
+    return int(column)
+
+
+def _matching(pattern: str, columns: Mapping[str, int]) -> list[int]:
+    matches = re.compile(translate(pattern)).match
+    found = [column for word, column in columns.items() if matches(word)]
+    if not found:
+        raise UnknownWordError(f"None of the {len(columns):,} words matches {pattern!r}.")
+    return found
+
+
+def _seen(word: str | int, found: list[int], word_mean: Array) -> Array:
+    seen = [column for column in found if word_mean[column] > 0]
+    if not seen:
+        raise UnknownWordError(f"{word!r} is in the vocabulary, but in no document of three words or more.")
+    return np.array(seen, dtype=np.intp)
+
+
+def _advice(word: str, columns: Iterable[str]) -> str:
+    """Words that are spelt alike."""
+    alike = [
+        other for other in columns if abs(len(other) - len(word)) <= LENGTHS_APART and set(other[:2]) & set(word[:2])
+    ]
+    nearest = difflib.get_close_matches(word, alike, n=5)
+    return f"Nearest: {', '.join(nearest)}." if nearest else "No word is spelt like it."

@@ -1,0 +1,219 @@
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from mixsearch.corpus import CorpusOptions, read_corpus
+from mixsearch.corpus.sources import load_arrow
+from mixsearch.errors import SearchError
+
+TEXTS = ["Good sushi", "", 'Good, "good" ramen\nand tea', None]
+WORDS = ["and", "good", "ramen", "sushi", "tea"]
+COUNTS = [[0, 1, 0, 1, 0], [0, 0, 0, 0, 0], [1, 2, 1, 0, 1], [0, 0, 0, 0, 0]]
+
+
+def read(source, **options):
+    with read_corpus(source, CorpusOptions(**options)) as corpus:
+        blocks = list(corpus.blocks())
+        names = None if blocks[0].names is None else [name for block in blocks for name in block.names]
+        return SimpleNamespace(
+            words=corpus.vocabulary,
+            counts=corpus.to_counts().toarray().tolist(),
+            texts=[text for block in blocks for text in block.texts],
+            rows=[row for block in blocks for row in block.rows.tolist()],
+            names=names,
+            notes=corpus.notes,
+        )
+
+
+def write(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
+    return path
+
+
+def jsonl():
+    return "".join(json.dumps({"id": i, "review": text}) + "\n" for i, text in enumerate(TEXTS))
+
+
+def csv_text(delimiter=","):
+    rows = ["0", '"Good sushi"'], ["1", ""], ["2", '"Good, ""good"" ramen\nand tea"'], ["3", ""]
+    return "".join(delimiter.join(row) + "\n" for row in (["id", "review"], *rows))
+
+
+def assert_read(found, names=("0", "1", "2", "3")):
+    assert found.words == WORDS
+    assert found.counts == COUNTS
+    assert found.texts == [text or "" for text in TEXTS]
+    assert found.rows == [0, 1, 2, 3]
+    assert found.names == (None if names is None else list(names))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "compress"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.jsonl", jsonl()), ("a.csv", csv_text()), ("a.csv", csv_text(";")), ("a.tsv", csv_text("\t"))],
+)
+def test_tables_of_texts_are_read_compressed_or_not(tmp_path, name, content, suffix, compress):
+    assert_read(read(write(tmp_path / (name + suffix), compress(content.encode())), text="review", id="id"))
+
+
+def test_parquet_and_zstandard_are_read(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"id": range(4), "review": TEXTS}), tmp_path / "a.parquet", row_group_size=2)
+    assert_read(read(tmp_path / "a.parquet", text="review", id="id", memory=1))
+    packed = pa.compress(jsonl().encode(), codec="zstd", asbytes=True)
+    assert_read(read(write(tmp_path / "a.jsonl.zst", packed), text="review", id="id"))
+
+
+def test_windows_line_ends_and_byte_order_marks_are_no_part_of_the_texts(tmp_path):
+    for name, content in (("a.jsonl", jsonl()), ("a.csv", "id,review\n0,Good sushi\n")):
+        found = read(write(tmp_path / name, b"\xef\xbb\xbf" + content.replace("\n", "\r\n").encode()), text="review")
+        assert found.texts[0] == "Good sushi"
+    assert read(write(tmp_path / "a.txt", b"\xef\xbb\xbfgood\r\n\r\nsushi")).texts == ["good", "", "sushi"]
+
+
+def test_folders_patterns_and_lists_of_text_files_are_documents_named_by_their_paths(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / ".hidden").mkdir()
+    write(tmp_path / "b.txt", "good sushi")
+    write(tmp_path / "sub" / "a", "ramen\r\ntea")
+    write(tmp_path / ".hidden" / "c.txt", "secret")
+    found = read(tmp_path)
+    assert (found.names, found.texts) == (["b.txt", "sub/a"], ["good sushi", "ramen\ntea"])
+    assert read(f"{tmp_path}/*.txt", format="files").texts == ["good sushi"]
+    assert read([tmp_path / "sub" / "a", tmp_path / "b.txt"]).texts == ["ramen\ntea", "good sushi"]
+
+
+def test_one_text_file_is_a_document_on_each_line_and_says_so(tmp_path):
+    found = read(write(tmp_path / "a.txt", "good sushi\n\nramen\n"))
+    assert found.texts == ["good sushi", "", "ramen"]
+    assert "Each line of" in found.notes[0]
+
+
+def test_several_files_follow_each_other(tmp_path):
+    write(tmp_path / "a.jsonl", '{"text": "good"}\n')
+    write(tmp_path / "b.jsonl", '{"text": "sushi", "stars": 3}\n')
+    assert read(tmp_path).texts == ["good", "sushi"]
+
+
+@pytest.mark.parametrize("content", ['{"text": "good sushi"}\n', "good sushi\n", '\n {"text": "good sushi"}'])
+def test_standard_input_has_json_or_plain_lines(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content.encode()))))
+    assert read("-").texts == ["good sushi"]
+
+
+def test_the_result_depends_neither_on_memory_nor_on_threads(tmp_path):
+    path = tmp_path / "a.jsonl"
+    lines = [json.dumps({"text": f"word{i % 997} shared {'tail ' * (i % 7)} é{i % 13}x"}) for i in range(9000)]
+    write(path, "\n".join(lines))
+    first = read(path, n_jobs=1)
+    assert len(first.texts) == 9000
+    for options in ({"n_jobs": 3, "memory": 1}, {"n_jobs": 2}):
+        assert read(path, **options) == first
+
+
+def test_several_columns_are_joined(tmp_path):
+    path = write(tmp_path / "a.jsonl", '{"title": "Sushi", "body": "good", "tags": ["raw", "fish"]}\n')
+    assert read(path, text=["title", "body"]).texts == ["Sushi\ngood"]
+    assert read(path, text="tags").texts == ["raw fish"]
+
+
+def test_the_only_column_of_strings_or_the_usual_name_is_the_text_and_it_says_so(tmp_path):
+    only = read(write(tmp_path / "a.csv", "stars,opinion\n3,good sushi\n"))
+    assert only.notes[0].startswith("The text is read from 'opinion'")
+    usual = read(write(tmp_path / "b.jsonl", '{"title": "a b", "Body": "good sushi"}\n'))
+    assert usual.notes[0].startswith("The text is read from 'Body'")
+    assert usual.words == ["good", "sushi"]
+
+
+def test_json_strings_are_texts_too(tmp_path):
+    assert read(write(tmp_path / "a.jsonl", '"good"\n"sushi"\n')).texts == ["good", "sushi"]
+
+
+def test_lone_surrogates_are_replaced_and_nul_stays(tmp_path):
+    found = read(write(tmp_path / "a.jsonl", '{"text": "good\\ud800 sushi\\u0000ramen"}\n'))
+    assert found.texts == ["good\ufffd sushi\x00ramen"]
+    assert found.words == ["good", "ramen", "sushi"]
+
+
+def test_a_document_longer_than_a_block_is_one_document(tmp_path):
+    long = "sushi " * 200_000
+    found = read(write(tmp_path / "a.jsonl", json.dumps({"text": long}) + '\n{"text": "ramen"}\n'), memory=1)
+    assert found.counts == [[0, 200_000], [1, 0]]
+    assert found.texts[0] == long
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "message"),
+    [
+        ("a.jsonl", '{"text": "a"}\n{"text": \n', {}, r"broken JSON in line 2 of '.*a.jsonl' \(Expecting value\)"),
+        ("a.jsonl", "[1, 2]\n", {}, r"Found '\[1, 2\]' in line 1 .* needed a JSON object or a string.*jq -c"),
+        ("a.jsonl", '"a b"\n{"text": "a"}\n', {"text": "x"}, r"Found no column 'x'"),
+        ("a.jsonl", b'{"text": "a"}\n\n{"text": "\xff"}\n', {}, "Found the byte 0xff in line 3 of .*encoding='cp1252'"),
+        ("a.jsonl", "\n \n", {}, "Found no documents in '.*a.jsonl', needed at least one"),
+        ("a.jsonl", '{"text": "?"}\n', {}, "Found no words in 1 documents"),
+        ("a.jsonl", '{"revew": "a", "n": 1}\n', {"text": "review"}, "no column 'review' in .* Did you mean 'revew'"),
+        ("a.jsonl", '{"a": "x", "b": "y"}\n', {}, r"Found 2 columns that may hold the text .* columns are: a, b\."),
+        ("a.csv", "a,b\n1,x\n1,2,3\n", {"text": "b"}, "Found 3 values in line 3 of .*, needed 2 as in the header"),
+        ("a.csv", 'a,b\n1,"x\n', {"text": "b"}, "Found a broken row that starts in line 2"),
+        ("a.csv", "", {}, "Found no header in"),
+        ("a.csv", "a,b\n1,x\n", {"text": "c"}, "Found no column 'c' in .*, needed one of: a, b"),
+        ("a.csv", b"a,b\n1,\xe9\n", {"text": "b"}, "Found the byte 0xe9 in line 2"),
+        ("a.txt", "hello".encode("utf-16"), {}, "Found UTF-16 in .*iconv"),
+        ("a.txt", "hello\n", {"text": "x"}, "Found text='x' for .* which is plain text without columns"),
+        ("a.jsonl.gz", b"no gzip", {}, "Could not read '.*a.jsonl.gz'"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "a b c"}\n' * 99)[:-9], {}, "Could not read .* Is the file whole"),
+        ("a.parquet", b"no parquet", {}, "Could not read '.*a.parquet' as Parquet"),
+    ],
+)
+def test_what_cannot_be_read_is_said_with_file_line_and_next_step(tmp_path, name, content, options, message):
+    with pytest.raises(SearchError, match=message):
+        read(write(tmp_path / name, content), **options)
+
+
+def test_other_encodings_can_be_named(tmp_path):
+    path = write(tmp_path / "a.txt", "café au lait\n".encode("cp1252"))
+    assert read(path, encoding="cp1252").words == ["au", "café", "lait"]
+
+
+def test_missing_files_show_what_is_there(tmp_path):
+    write(tmp_path / "reviews.jsonl", "")
+    with pytest.raises(SearchError, match=r"Found no file '.*revews.jsonl', needed .* has: reviews.jsonl\."):
+        read(tmp_path / "revews.jsonl")
+    with pytest.raises(SearchError, match="Found an empty list"):
+        read([])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SearchError, match="Found no files in the folder"):
+        read(tmp_path / "empty")
+
+
+def test_files_of_several_formats_are_refused(tmp_path):
+    write(tmp_path / "a.jsonl", "{}")
+    write(tmp_path / "b.csv", "a")
+    with pytest.raises(SearchError, match=r"Found files of several formats \(csv, jsonl\), needed one"):
+        read(tmp_path)
+
+
+def test_progress_rises_to_the_size_of_the_files(tmp_path):
+    path = write(tmp_path / "a.jsonl.gz", gzip.compress(b'{"text": "good sushi"}\n' * 20_000))
+    seen = []
+    with read_corpus(path, CorpusOptions(memory=1), on_progress=lambda done, total: seen.append((done, total))):
+        pass
+    assert len(seen) > 3
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+def test_a_missing_engine_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(SearchError, match=r"pip install 'mixsearch\[text\]'"):
+        load_arrow("Parquet files")

@@ -1,0 +1,141 @@
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.metrics import average_precision_score
+
+from mixsearch.errors import SearchError
+from mixsearch.metrics import Reference, average_precision
+
+WORDS = ["moon", "orbit", "probe", "tax", "vote", "the", "never"]
+
+
+def random_counts(seed, n_units=12):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(0.6, size=(n_units, len(WORDS)))
+    counts[:, WORDS.index("the")] = 1
+    counts[:, WORDS.index("never")] = 0
+    counts[0, WORDS.index("moon")] = 2
+    return counts
+
+
+def units_with(counts, *words):
+    """The units that hold all of the words, counted one by one."""
+    columns = [WORDS.index(word) for word in words]
+    return sum(all(row[column] > 0 for column in columns) for row in counts)
+
+
+def pmi_of_pair(counts, a, b):
+    n, both = len(counts), units_with(counts, a, b)
+    if not (units_with(counts, a) and units_with(counts, b)):
+        return 0
+    independent = units_with(counts, a) / n * units_with(counts, b) / n
+    return math.log(both / n / independent) if both else min(math.log(1 / n / independent), 0)
+
+
+def npmi_of_pair(counts, a, b):
+    n, both = len(counts), units_with(counts, a, b)
+    if not (units_with(counts, a) and units_with(counts, b)) or both == n:
+        return 0
+    return pmi_of_pair(counts, a, b) / -math.log(both / n) if both else -1
+
+
+@given(
+    samples=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=20).filter(
+        lambda samples: any(relevant for relevant, _ in samples)
+    )
+)
+def test_average_precision_agrees_with_scikit_learn_also_where_scores_are_equal(samples):
+    relevant, scores = map(np.array, zip(*samples, strict=True))
+    assert_allclose(average_precision(relevant, scores), average_precision_score(relevant, scores))
+
+
+def test_a_perfect_ranking_has_precision_one():
+    assert average_precision([0, 1, 1, 0], [-1, 7, 3, 2]) == 1
+
+
+def test_equal_scores_rank_like_a_random_order():
+    assert average_precision([1, 0, 0, 1, 0], np.zeros(5)) == 0.4
+
+
+def test_a_ranking_without_anything_to_find_is_refused():
+    with pytest.raises(SearchError, match="None of the 3 samples is relevant"):
+        average_precision([0, 0, 0], [1, 2, 3])
+
+
+def test_a_score_for_every_sample_is_needed():
+    with pytest.raises(SearchError, match=r"found shapes \(3,\) and \(2,\)"):
+        average_precision([0, 1, 0], [1, 2])
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix, lambda counts: counts.tolist()])
+def test_pmi_with_a_seed_agrees_with_counting_pairs(seed, form):
+    counts = random_counts(seed)
+    expected = np.mean([pmi_of_pair(counts, "moon", word) for word in WORDS])
+    assert_allclose(Reference(form(counts), WORDS).pmi("moon", WORDS), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_npmi_agrees_with_counting_pairs(seed):
+    counts = random_counts(seed)
+    expected = np.mean([npmi_of_pair(counts, a, b) for a, b in combinations(WORDS, 2)])
+    assert_allclose(Reference(counts, WORDS).npmi(WORDS), expected, atol=1e-12)
+
+
+def test_the_seed_among_the_words_counts_with_its_own_rarity():
+    reference = Reference([[1], [0], [0], [0]], ["moon"])
+    assert_allclose(reference.pmi("moon", ["moon"]), math.log(4))
+
+
+def test_words_never_together_are_at_best_independent():
+    apart = Reference([[1, 0], [0, 1], [0, 0], [0, 0], [0, 0]], ["moon", "tax"])
+    assert apart.pmi("moon", ["tax"]) == 0
+    often = Reference([[1, 0]] * 4 + [[0, 1]] * 4, ["moon", "tax"])
+    assert_allclose(often.pmi("moon", ["tax"]), math.log(1 / 2))
+
+
+def test_npmi_ends_at_one_and_minus_one():
+    reference = Reference([[1, 1, 0], [1, 1, 0], [0, 0, 1]], ["moon", "orbit", "tax"])
+    assert_allclose(reference.npmi(["moon", "orbit"]), 1)
+    assert_allclose(reference.npmi(["orbit", "tax"]), -1)
+
+
+def test_unknown_words_count_as_nothing_known():
+    reference = Reference([[1, 1, 0], [1, 1, 0], [0, 0, 0]], ["moon", "orbit", "never"])
+    assert "moon" in reference
+    assert "never" not in reference
+    assert "outside" not in reference
+    alone = reference.pmi("moon", ["orbit"])
+    assert_allclose(reference.pmi("moon", ["orbit", "never", "outside"]), alone / 3)
+    assert_allclose(reference.npmi(["moon", "orbit", "outside"]), 1 / 3)
+
+
+def test_stored_zeros_hold_no_word():
+    counts = sp.csr_array((np.array([1, 0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
+    assert "tax" not in Reference(counts, ["moon", "tax"])
+
+
+def test_an_unknown_seed_is_named():
+    with pytest.raises(SearchError, match="None of the 1 units of the reference hold 'sushi'"):
+        Reference([[1]], ["moon"]).pmi("sushi", ["moon"])
+
+
+def test_pmi_needs_words():
+    with pytest.raises(SearchError, match="No words to score"):
+        Reference([[1]], ["moon"]).pmi("moon", [])
+
+
+def test_npmi_needs_a_pair():
+    with pytest.raises(SearchError, match="Pairs need at least 2 words; found 1"):
+        Reference([[1]], ["moon"]).npmi(["moon"])
+
+
+def test_the_vocabulary_must_match_the_columns():
+    with pytest.raises(SearchError, match="The vocabulary has 2 words, but the counts have 1 columns"):
+        Reference([[1]], ["moon", "tax"])
