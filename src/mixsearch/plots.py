@@ -22,6 +22,7 @@ try:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.ticker import MaxNLocator
 except ModuleNotFoundError as error:
     raise ImportError("Pictures need matplotlib: pip install 'mixsearch[plot]'", name="matplotlib") from error
 
@@ -129,6 +130,39 @@ def plot_component(found: GaussianComponent, X: Any, labels: Any = None) -> Figu
     axes.set_xlabel("Along the center found", color=TEXT)
     axes.set_ylabel("Along the runner-up", color=TEXT)
     axes.legend(loc="upper right", frameon=False, fontsize=9, labelcolor=TEXT)
+    return figure
+
+
+def plot_spectrum(values: Sequence[float] | Array) -> Figure:
+    """Draw the eigenvalues of a fit: where they level off, more components add little but noise.
+
+    Parameters
+    ----------
+    values : sequence of float
+        The eigenvalues of the second moment, falling, as `Frame.values` has them.
+
+    Returns
+    -------
+    Figure
+    """
+    heights = np.asarray(values, dtype=np.float64)
+    if not len(heights) or not (heights > 0).all():
+        raise SearchError(
+            "Found no eigenvalues, or some that are not positive; a spectrum has at least 1, all above 0."
+        )
+    figure = Figure(figsize=(7, 4.2), dpi=_DPI, layout=_roomy())
+    axes = figure.subplots()
+    axes.plot(np.arange(1, len(heights) + 1), heights, color=FOUND, marker="o", markersize=4, linewidth=1.2)
+    axes.set_yscale("log")
+    axes.set_xlabel("Component", color=TEXT)
+    axes.set_ylabel("Eigenvalue of the second moment", color=TEXT)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.tick_params(which="both", labelsize=9, labelcolor=QUIET, color=OTHER)
+    axes.grid(axis="y", color=OTHER, alpha=0.4, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(OTHER)
+    span = f"from {plain_number(float(heights[0]))} to {plain_number(float(heights[-1]))}"
+    _title(axes, f"{len(heights)} eigenvalues", f"{span}; where they level off, more components add little")
     return figure
 
 

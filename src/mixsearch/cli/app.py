@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from mixsearch import SearchError, __version__
+from mixsearch import __version__
+from mixsearch.cli import index_command, info, topic_command
 from mixsearch.cli.demo import DEFAULT_WORDS, DemoOptions, run_demo
+from mixsearch.cli.manners import errors_as_sentences
+
+HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
+
+Examples:
+
+  mixsearch index reviews.csv --text review
+  mixsearch topic reviews.index sushi
+  mixsearch info reviews.index
+  mixsearch demo socket fourier
+
+mixsearch COMMAND --help tells more of each."""
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, pretty_exceptions_show_locals=False, rich_markup_mode="rich"
+    add_completion=True,
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
-
-
-@contextmanager
-def _errors_as_sentences() -> Iterator[None]:
-    try:
-        yield
-    except SearchError as error:
-        Console(stderr=True, highlight=False).print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(1) from error
 
 
 def _show_version(wanted: bool) -> None:
@@ -33,16 +39,18 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=HELP)
 def mixsearch(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Find one component of a mixture from a small hint: a word, an example, a direction.
+    """Find one component of a mixture from a small hint."""
 
-    Example: [bold]mixsearch demo socket fourier[/bold]
-    """
+
+app.command(help=index_command.HELP)(index_command.index)
+app.command(help=topic_command.HELP)(topic_command.topic)
+app.command(help=info.HELP)(info.info)
 
 
 @app.command()
@@ -75,7 +83,7 @@ def demo(
 
     Example: [bold]mixsearch demo thread spline "random seed" --output pictures[/bold]
     """
-    with _errors_as_sentences():
+    with errors_as_sentences():
         run_demo(
             Console(highlight=False),
             DemoOptions(

@@ -47,12 +47,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Passed to every `search`.
         """
         check_is_fitted(self)
-        with one_blas_thread, ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
-            found = pool.map(
-                lambda hint: self.search(**self._arguments(hint), **options),
-                hints.values() if isinstance(hints, Mapping) else hints,
-            )
-            return dict(zip(hints, found, strict=True)) if isinstance(hints, Mapping) else list(found)
+        return ask_in_parallel(lambda hint: self.search(**self._arguments(hint), **options), hints, n_jobs)
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
         """One of several hints as keyword arguments of `search`."""
@@ -166,6 +161,14 @@ class SemiSupervised(BaseSearch):
     @abstractmethod
     def _search_examples(self, members: Samples) -> Any:
         """The component of the known members."""
+
+
+def ask_in_parallel(ask: Callable[[Any], Any], hints: Any, n_jobs: int | None) -> Any:
+    """The answer to each of several hints, in their order, under their names where they have names."""
+    is_named = isinstance(hints, Mapping)
+    with one_blas_thread, ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
+        found = list(pool.map(ask, hints.values() if is_named else hints))
+    return dict(zip(hints, found, strict=True)) if is_named else found
 
 
 def require_whole(name: str, value: Any) -> None:

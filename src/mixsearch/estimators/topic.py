@@ -163,9 +163,10 @@ class Topic(Component):
 
 
 def as_counts(X: Samples, damping: bool) -> sp.csr_array:
-    """Checked word counts, each word of a document once, as log2(1 + c) where they are damped.
+    """Checked word counts, each word of a document once, as log2(1 + c) in single precision where they are damped.
 
-    Damping keeps a word that is repeated in one document from owning a topic.
+    Damping keeps a word that is repeated in one document from owning a topic. It is for real text, which moments fit to
+    two digits at best: single precision is as good there, and twice as fast.
     """
     counts = sp.csr_array(X)
     if not counts.has_canonical_format:
@@ -178,4 +179,5 @@ def as_counts(X: Samples, damping: bool) -> sp.csr_array:
         )
     if not damping:
         return counts
-    return sp.csr_array((np.log2(1 + counts.data), counts.indices, counts.indptr), shape=counts.shape)
+    damped = np.log2(1 + counts.data).astype(np.float32)
+    return sp.csr_array((damped, counts.indices, counts.indptr), shape=counts.shape)

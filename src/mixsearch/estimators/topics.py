@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch.blocks import rows_in_memory
+from mixsearch.blocks import one_blas_thread, rows_in_memory
 from mixsearch.errors import (
     DroppedDocumentsWarning,
     FewerComponentsWarning,
@@ -267,6 +267,7 @@ class TopicSearch(SemiSupervised):
         n_components: int | None = None,
         project: bool = False,
         closer: bool | None = None,
+        most_documents: int | None = None,
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
         """Find the topic that a hint means.
@@ -290,6 +291,9 @@ class TopicSearch(SemiSupervised):
             Look closer: sharpen the topic on the documents near the hint, which brings out topics that are rarer than
             the fitted ones are fine. By default where counts are damped, as real text asks for; on counts drawn from
             the model itself moments alone are better. The answer's `moment_estimate` is the topic without.
+        most_documents : int, optional
+            Where more documents than this hold the words of the hint, so many of them, at even steps, stand for all:
+            a bound on the time that a frequent word takes. By default all of them do.
         **extraction
             How the topic is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`. Whitening
             here takes the topic with the largest share of the hint, ``choose="share"``; ``choose="largest"``, as in
@@ -302,15 +306,17 @@ class TopicSearch(SemiSupervised):
         how = Extraction.of(extraction)
         model, closer = self._model(n_components), self.damping if closer is None else closer
         require_one({"hint": hint, "words": words, "documents": documents})
-        if documents is not None:
-            counts = self._documents(documents)
-            hinted = model.hinted_in_frame(self._hint_of_documents(counts, model))
+        # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
+        with one_blas_thread:
+            if documents is not None:
+                counts = self._documents(documents)
+                found = self._extract(model.hinted_in_frame(self._hint_of_documents(counts, model)), model, how)
+                return self._sharpened(found, self._seeds_of_documents(counts, documents, found)) if closer else found
+            v = self._hint_of_words(hint, words)
+            self._warn_if_left_out(v, model)
+            hinted = model.hinted_in_frame(model.project(v)) if project else model.hinted(v, most_documents)
             found = self._extract(hinted, model, how)
-            return self._sharpened(found, self._seeds_of_documents(counts, documents, found)) if closer else found
-        v = self._hint_of_words(hint, words)
-        self._warn_if_left_out(v, model)
-        found = self._extract(model.hinted_in_frame(model.project(v)) if project else model.hinted(v), model, how)
-        return self._sharpened(found, self._seeds_of_words(v, found)) if closer else found
+            return self._sharpened(found, self._seeds_of_words(v, found)) if closer else found
 
     def _sharpened(self, found: Topic, seeds: Seeds) -> Topic:
         return replace(found, sharp=sharpen_topic(found.model, found.candidates, seeds))

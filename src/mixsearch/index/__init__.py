@@ -1,6 +1,20 @@
 """A corpus on disk that answers hints: built from files, opened at once, searched in milliseconds."""
 
+from mixsearch.index.answers import Answer, Asking, Query, Reply, ask, telling_words
 from mixsearch.index.building import Built, IndexOptions, build_index
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
 
-__all__ = ["Built", "Document", "IndexOptions", "TopicIndex", "build_index", "open_index"]
+__all__ = [
+    "Answer",
+    "Asking",
+    "Built",
+    "Document",
+    "IndexOptions",
+    "Query",
+    "Reply",
+    "TopicIndex",
+    "ask",
+    "build_index",
+    "open_index",
+    "telling_words",
+]

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 from mixsearch.corpus import CorpusOptions, count_texts
 from mixsearch.errors import HintError, SearchError
 from mixsearch.estimators import Topic, TopicSearch
+from mixsearch.estimators.base import ask_in_parallel
 from mixsearch.estimators.stored_topics import open_search
 from mixsearch.storage import Folder, Texts
 from mixsearch.types import Array
@@ -21,6 +23,8 @@ from mixsearch.types import Array
 # Enough components to hold this part of what all of them make of the hint.
 ENOUGH = 0.8
 LEAST_COMPONENTS = 20
+# Of the documents that hold a frequent word, so many stand for all: a search then takes as long for any word.
+MOST_DOCUMENTS = 10_000
 
 
 class Document(NamedTuple):
@@ -109,11 +113,22 @@ class TopicIndex:
         if text is not None:
             hint = {"documents": self.count([text] if isinstance(text, str) else list(text))}
         k = self._n_components(hint, n_components, finer)
-        return self.topics.search(**hint, n_components=k, **options)
+        return self.topics.search(**hint, n_components=k, **({"most_documents": MOST_DOCUMENTS} | options))
 
-    def search_many(self, hints: Any, **options: Any) -> Any:
-        """A topic for each of several hints, in their order; by their names where they have names."""
-        return self.topics.search_many(hints, **options)
+    def search_many(self, hints: Any, *, n_jobs: int | None = -1, **options: Any) -> Any:
+        """A topic for each of several hints, in their order.
+
+        Parameters
+        ----------
+        hints : sequence, or mapping of names to hints
+            Each as `search` takes words, or a dictionary of its keyword arguments such as ``{"text": "..."}``. From a
+            mapping comes a dictionary of the answers under the same names.
+        n_jobs : int, default=-1
+            Threads; -1 for one per core.
+        **options
+            Passed to every `search`.
+        """
+        return ask_in_parallel(lambda hint: self.search(**_arguments(hint), **options), hints, n_jobs)
 
     def _spelt(self, words: Any) -> Any:
         """Words in the spelling of the vocabulary, where it knows no capitals."""
@@ -155,6 +170,12 @@ class TopicIndex:
         texts = self._texts.read(places) if self._texts is not None else [None] * len(places)
         names = self._names.read(places) if self._names is not None else [None] * len(places)
         return [Document(int(row), name, text) for row, name, text in zip(rows, names, texts, strict=True)]
+
+
+def _arguments(hint: Any) -> dict[str, Any]:
+    """One of several hints as keyword arguments; words with numbers are words with weights."""
+    is_weighted = isinstance(hint, Mapping) and all(isinstance(weight, Real) for weight in hint.values())
+    return dict(hint) if isinstance(hint, Mapping) and not is_weighted else {"words": hint}
 
 
 def _lower(word: Any) -> Any:

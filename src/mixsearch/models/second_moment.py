@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from mixsearch.blocks import (
+    BLOCK_ROWS,
     CACHED_ROWS,
     Product,
     RowBlocks,
@@ -115,14 +116,14 @@ def change(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direct
     return np.asarray(rescaled - np.outer(direction, direction))
 
 
-def weighted_gram(Y: Array, weights: Array) -> Array:
-    """Σ wᵢ yᵢyᵢ', (k, k), in double precision, for samples of few coordinates and weights of any sign."""
+def weighted_gram(Y: Array, weights: Array, *, precision: Any = np.float64, n_threads: int = 1) -> Array:
+    """Σ wᵢ yᵢyᵢ', (k, k), for samples of few coordinates and weights of any sign; added up in double precision."""
 
     def work(rows: slice) -> Product:
-        part = Y[rows].astype(np.float64, copy=False)
-        return Product((part * weights[rows, None]).T @ part)
+        part = Y[rows].astype(precision, copy=False)
+        return Product(np.asarray((part * weights[rows, None].astype(precision)).T @ part, dtype=np.float64))
 
-    return np.asarray(sum_blocks(work, row_slices(len(Y))).total)
+    return np.asarray(sum_blocks(work, row_slices(len(Y)), n_threads if len(Y) > BLOCK_ROWS else 1).total)
 
 
 def squared_distances(X: Samples, point: Array) -> Array:

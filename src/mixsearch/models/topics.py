@@ -42,17 +42,20 @@ class TopicModel:
     own_crossed: Array  # Σ triple weight x c y', (d, k): and for those with itself and one other word
     n_applications: int  # passes over the counts that the eigenvectors took
 
-    def hinted(self, hint: WordHint) -> Hinted:
-        """The hinted moment of a hint over words. Only documents that hold one of its words are touched."""
+    def hinted(self, hint: WordHint, most_documents: int | None = None) -> Hinted:
+        """The hinted moment of a hint over words. Only documents that hold one of its words are touched.
+
+        Where they are more than `most_documents`, so many of them at even steps stand for all.
+        """
         mass = self.alpha0 * float(self.word_mean[hint.columns] @ hint.values)
-        return self._corrected(*self._contract(hint), mass, self.project(hint))
+        return self._corrected(*self._contract(hint, most_documents), mass, self.project(hint))
 
     def hinted_in_frame(self, hint: Array) -> Hinted:
         """The hinted moment of a hint c given in the frame, which is that of the words v = Wc."""
         mass = float(self.mean @ hint)
         return self._corrected(*self._contract_in_frame(hint), mass, hint)
 
-    def _contract(self, hint: WordHint) -> tuple[Array, Array]:
+    def _contract(self, hint: WordHint, most_documents: int | None = None) -> tuple[Array, Array]:
         """W'E[⟨x3,v⟩x1x2']W, (k, k), and W'E[⟨x3,v⟩x1], (k,), over different words of a document.
 
         Notes
@@ -63,9 +66,12 @@ class TopicModel:
         columns, values = hint.columns, hint.values
         told = np.asarray(self.by_word[:, columns] @ values)
         rows = np.flatnonzero(told)
+        if most_documents is not None and len(rows) > most_documents:
+            told *= len(rows) / most_documents
+            rows = rows[np.linspace(0, len(rows) - 1, most_documents).astype(np.intp)]
         Y, told = self.projected[rows], told[rows]
         by_triple = self.triple_weights[rows] * told
-        triple = weighted_gram(Y, by_triple)
+        triple = weighted_gram(Y, by_triple, n_threads=n_cores())
         pair = Y.T @ (self.pair_weights[rows] * told)
         if self.distinct:
             words = self._whitener(columns) * values[:, None]
@@ -77,7 +83,8 @@ class TopicModel:
 
     def _contract_in_frame(self, hint: Array) -> tuple[Array, Array]:
         """The same for v = Wc, from the projected documents and three sums over the words."""
-        triple = weighted_gram(self.projected, self.triple_weights * (self.projected @ hint))
+        told = self.triple_weights * (self.projected @ hint)
+        triple = weighted_gram(self.projected, told, n_threads=n_cores())
         if self.distinct:
             W = self._whitener(slice(None))
             v = W @ hint
@@ -109,7 +116,7 @@ class TopicModel:
         V, root = self.frame.basis, np.sqrt(self.frame.values)
         if 2 * len(held) < len(scaled):  # else picking rows costs more than it saves
             V, scaled = V[held], scaled[held]
-        return np.asarray(((V * scaled[:, None]).T @ V) / np.outer(root, root))
+        return weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root)
 
     def _whitener(self, words: Array | slice) -> Array:
         """Rows of W, (q, k)."""

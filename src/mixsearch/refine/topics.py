@@ -21,6 +21,8 @@ from mixsearch.types import Array, Candidates
 # Documents near the hint: twice as many as it names, within these bounds.
 NEAR_PER_SEED = 2
 NEAR_LEAST, NEAR_MOST = 50, 1000
+# Of long documents fewer do: this many different words in all.
+NEAR_WORDS = 150_000
 # Other topics that compete for the words of those documents.
 N_NEIGHBOURS = 12
 N_STEPS = 3
@@ -116,7 +118,10 @@ def _nearest(model: TopicModel, probabilities: Array, seeds: Seeds) -> Array:
     scores = _told(model, evidence_of(probabilities, model.word_mean)) / (model.lengths + WORDS_ELSEWHERE)
     n_near = int(np.clip(NEAR_PER_SEED * seeds.size, NEAR_LEAST, NEAR_MOST))
     named = seeds.rows[best_rows(scores[seeds.rows], NEAR_MOST)]
-    return np.union1d(best_rows(scores, n_near), named)
+    near = np.union1d(best_rows(scores, n_near), named)
+    near = near[np.argsort(-scores[near], kind="stable")]
+    n_words = np.cumsum(np.diff(model.by_document.indptr)[near])
+    return np.sort(near[: max(int(np.searchsorted(n_words, NEAR_WORDS)), NEAR_LEAST)])
 
 
 def best_rows(scores: Array, n: int) -> Array:
@@ -131,7 +136,8 @@ def best_rows(scores: Array, n: int) -> Array:
 def _climb(model: TopicModel, rows: Array, start: Array, candidates: Candidates) -> tuple[Array, Array]:
     """The topic after a few steps, as words that occur in the documents and their probabilities."""
     counts = model.by_document[rows]
-    words, columns = np.unique(counts.indices, return_inverse=True)
+    occurs = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
+    words, columns = np.flatnonzero(occurs), (np.cumsum(occurs, dtype=counts.indices.dtype) - 1)[counts.indices]
     counts = sp.csr_array((counts.data, columns, counts.indptr), shape=(len(rows), len(words)))
     others = _neighbours(model, rows, words, candidates)
     language = model.word_mean[words, None]
@@ -160,8 +166,8 @@ def _neighbours(model: TopicModel, rows: Array, words: Array, candidates: Candid
 
 def _step(counts: sp.csr_array, topics: Array, mixed: Array, prior: Array) -> tuple[Array, Array]:
     """One step of expectation maximisation; the last topic, the language of the corpus, stays."""
-    documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    expected = np.einsum("ij,ij->i", mixed[documents], topics[counts.indices])
+    per_word = np.repeat(mixed, np.diff(counts.indptr), axis=0)
+    expected = np.einsum("ij,ij->i", per_word, np.take(topics, counts.indices, axis=0))
     excess = counts.data / np.maximum(expected, 1e-30)
     ratios = sp.csr_array((excess, counts.indices, counts.indptr), shape=counts.shape)
     said = topics * (ratios.T @ mixed)

@@ -1,0 +1,91 @@
+"""Amounts as people type and read them: bytes, counts, shares, times."""
+
+from __future__ import annotations
+
+import re
+
+import typer
+
+from mixsearch.display import plain_number
+
+_POWERS = "kmgt"
+_BYTES = re.compile(rf"(\d+(?:\.\d+)?)\s*([{_POWERS}])?(i)?b?", re.IGNORECASE)
+
+
+def parse_bytes(text: str | int) -> int:
+    """Bytes from 500MB, 2GiB or 2G; a lone letter counts in powers of 1024.
+
+    Examples
+    --------
+    >>> parse_bytes("500MB"), parse_bytes("2GiB"), parse_bytes("2G")
+    (500000000, 2147483648, 2147483648)
+    """
+    found = _BYTES.fullmatch(str(text).strip())
+    if found is None or not float(found[1]):
+        raise typer.BadParameter(f"{text!r} is not an amount of memory. Write 500MB, 2GiB or 2G.")
+    number, letter, binary = found.groups()
+    power = _POWERS.index(letter.lower()) + 1 if letter else 0
+    base = 1000 if found[0].lower().endswith("b") and not binary else 1024
+    return int(float(number) * base**power)
+
+
+def parse_frequency(text: str | float) -> int | float:
+    """A number of documents where it is whole, a share of them where it has a point.
+
+    Examples
+    --------
+    >>> parse_frequency("5"), parse_frequency("0.3"), parse_frequency("1.0")
+    (5, 0.3, 1.0)
+    """
+    try:
+        return int(str(text)) if re.fullmatch(r"[+-]?\d+", str(text)) else float(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is neither a number of documents, such as 5, nor a share of them, such as 0.3."
+        ) from None
+
+
+def show_bytes(n: float) -> str:
+    """Bytes with a unit.
+
+    Examples
+    --------
+    >>> show_bytes(999), show_bytes(24_589_590)
+    ('999 B', '24.6 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if n < 999.5:
+            return f"{n:.3g} {unit}"
+        n /= 1000
+    return f"{n:,.3g} TB"
+
+
+def show_count(n: float) -> str:
+    """A count in at most five characters.
+
+    Examples
+    --------
+    >>> show_count(9996), show_count(606_510), show_count(1_234_567)
+    ('9,996', '607k', '1.23M')
+    """
+    if n < 10_000:
+        return f"{n:,.0f}"
+    for unit in ("k", "M"):
+        n /= 1000
+        if n < 999.5:
+            return f"{n:.3g}{unit}"
+    return f"{n / 1000:.3g}G"
+
+
+def show_share(share: float) -> str:
+    """A part of one as per cent."""
+    return f"{plain_number(100 * share)}%"
+
+
+def show_seconds(seconds: float) -> str:
+    """A time to read, not to measure with."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

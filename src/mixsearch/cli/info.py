@@ -1,0 +1,177 @@
+"""`mixsearch info`: what an index holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from mixsearch.cli.amounts import show_bytes
+from mixsearch.cli.manners import complete_index, errors_as_sentences, print_json
+from mixsearch.cli.pictures import load_plots, write_picture
+from mixsearch.cli.screen import show_facts
+from mixsearch.display import plain_number
+from mixsearch.index import TopicIndex, open_index, telling_words
+from mixsearch.types import Array
+
+HELP = """Show what an index holds, how it was made, and how large it is.
+
+Examples:
+
+  mixsearch info reviews.index
+  mixsearch info reviews.index --verify
+  mixsearch info reviews.index --plot spectrum.png --json
+
+Exit codes: 0 done, 1 the index is missing or damaged, 2 the command is wrong."""
+
+_N_FREQUENT = 10
+_SPARKS = "▁▂▃▄▅▆▇█"
+_SPARK_WIDTH = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """All that `info` tells."""
+
+    path: str
+    created: str
+    written_by: str
+    format_version: int
+    n_documents: int
+    n_short: int
+    n_duplicates: int
+    n_words: int
+    n_nonzeros: int
+    n_components: int
+    n_characters: int | None
+    has_texts: bool
+    has_names: bool
+    options: dict[str, Any]
+    tokens: dict[str, Any] | None
+    bytes_of_parts: dict[str, int]
+    n_bytes: int
+    bytes_per_document: float
+    frequent_words: list[dict[str, Any]]
+    telling_words: list[str]
+    eigenvalues: list[float]
+    verified: bool
+
+
+def info(
+    path: Annotated[
+        Path, typer.Argument(metavar="INDEX", help="As mixsearch index made it.", autocompletion=complete_index)
+    ],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read every byte again, and compare it with what was written.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the eigenvalues as well: png, svg or pdf.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="All of it as JSON.")] = False,
+) -> None:
+    """Show what an index holds."""
+    with errors_as_sentences():
+        if plot is not None:
+            load_plots()
+        index = open_index(path)
+        if verify:
+            index.folder.verify()
+        contents = describe(index, verified=verify)
+        if as_json:
+            print_json(asdict(contents))
+        else:
+            _show(Console(highlight=False), contents)
+        if plot is not None:
+            write_picture(lambda plots: plots.plot_spectrum(contents.eigenvalues), plot)
+
+
+def describe(index: TopicIndex, *, verified: bool) -> Contents:
+    """Look at everything but the counts and texts themselves."""
+    folder, search = index.folder, index.topics
+    corpus = folder.facts.get("corpus", {})
+    sizes = folder.sizes()
+    return Contents(
+        path=str(folder.path),
+        created=folder.created,
+        written_by=folder.written_by,
+        format_version=folder.version,
+        n_documents=index.n_documents,
+        n_short=search.n_dropped_,
+        n_duplicates=corpus.get("n_duplicates", 0),
+        n_words=search.n_features_in_,
+        n_nonzeros=int(search.model_.by_document.nnz),
+        n_components=index.n_components,
+        n_characters=corpus.get("n_characters"),
+        has_texts=corpus.get("has_texts", False),
+        has_names=corpus.get("has_names", False),
+        options=dict(folder.facts["search"]),
+        tokens=corpus.get("tokens"),
+        bytes_of_parts=sizes,
+        n_bytes=sum(sizes.values()),
+        bytes_per_document=round(sum(sizes.values()) / index.n_documents, 1),
+        frequent_words=_frequent_words(index),
+        telling_words=telling_words(index),
+        eigenvalues=[float(value) for value in search.model_.frame.values],
+        verified=verified,
+    )
+
+
+def _frequent_words(index: TopicIndex) -> list[dict[str, Any]]:
+    model = index.topics.model_
+    best = np.argsort(-model.word_mean, kind="stable")[:_N_FREQUENT].tolist()
+    holding = np.diff(model.by_word.indptr)
+    names = index.vocabulary or list(map(str, range(len(holding))))
+    return [{"word": names[column], "documents": int(holding[column])} for column in best]
+
+
+def _show(console: Console, contents: Contents) -> None:
+    show_facts(console, _facts(contents))
+    if console.is_terminal:
+        show_facts(console, [("", Text(_sparkline(contents.eigenvalues), style="blue"))])
+
+
+def _facts(contents: Contents) -> Iterator[tuple[str, str]]:
+    yield "index", contents.path
+    yield "created", f"{contents.created} by mixsearch {contents.written_by}, format {contents.format_version}"
+    dropped = f"{contents.n_short:,} too short, {contents.n_duplicates:,} repeated"
+    yield "documents", f"{contents.n_documents:,} (left out: {dropped})"
+    yield "words", f"{contents.n_words:,}, with {contents.n_nonzeros:,} non-zero counts"
+    yield "topics", f"{contents.n_components:,}"
+    yield "texts", _kept(contents)
+    yield "options", _listed(contents.options)
+    yield "tokens", "not known: ready counts, or a tokenizer" if contents.tokens is None else _listed(contents.tokens)
+    yield "size", f"{show_bytes(contents.n_bytes)}, {contents.bytes_per_document:,.0f} bytes per document"
+    parts = sorted(contents.bytes_of_parts.items(), key=lambda part: -part[1])
+    yield "parts", ", ".join(f"{name} {show_bytes(size)}" for name, size in parts)
+    if contents.verified:
+        yield "verified", "every byte is as it was written"
+    yield "frequent", ", ".join(f"{each['word']} {each['documents']:,}" for each in contents.frequent_words)
+    yield "telling", ", ".join(contents.telling_words)
+    values = contents.eigenvalues
+    yield "spectrum", f"{len(values)} eigenvalues, from {plain_number(values[0])} to {plain_number(values[-1])}"
+
+
+def _kept(contents: Contents) -> str:
+    texts = "kept" if contents.has_texts else "not kept"
+    letters = f", {contents.n_characters:,} characters" if contents.n_characters else ""
+    return f"{texts}{letters}; names {'kept' if contents.has_names else 'not kept'}"
+
+
+def _listed(options: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in options.items())
+
+
+def _sparkline(values: list[float]) -> str:
+    """Eigenvalues as bars, on a logarithmic scale."""
+    heights: Array = np.log(np.maximum(values, np.finfo(np.float64).tiny))
+    if len(heights) > _SPARK_WIDTH:
+        heights = heights[np.linspace(0, len(heights) - 1, _SPARK_WIDTH).round().astype(int)]
+    low, high = heights.min(), heights.max()
+    levels = np.rint((heights - low) / (high - low or 1) * (len(_SPARKS) - 1)).astype(int)
+    return "".join(_SPARKS[level] for level in levels)

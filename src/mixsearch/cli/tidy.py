@@ -1,0 +1,43 @@
+"""Replies as rows of a table, one fact in each."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from mixsearch.index import Answer, Reply
+
+COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet")
+_FACTS = ("weight", "separation", "share_of_hint", "n_components", "n_fitted")
+
+
+def as_csv(replies: Iterable[Reply]) -> str:
+    """All replies, with a header."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    for reply in replies:
+        rows = [_row("error", 1, str(reply.error))] if reply.answer is None else _rows(reply.answer)
+        writer.writerows({"hint": reply.query.name, **row} for row in rows)
+    return text.getvalue()
+
+
+def _rows(answer: Answer) -> Iterator[dict[str, Any]]:
+    for rank, name in enumerate(_FACTS, 1):
+        yield _row("fact", rank, name, getattr(answer, name))
+    for rank, word in enumerate(answer.words, 1):
+        yield _row("word", rank, word.word, word.probability, likelier=word.likelier)
+    for rank, related in enumerate(answer.related_words, 1):
+        yield _row("related", rank, related.word, likelier=related.likelier)
+    for rank, document in enumerate(answer.documents, 1):
+        yield _row("document", rank, document.row, document.share, name=document.name, snippet=document.snippet)
+    for rank, other in enumerate(answer.alternatives, 1):
+        yield _row("alternative", rank, " ".join(other.words), other.share_of_hint)
+    for rank, warning in enumerate(answer.warnings, 1):
+        yield _row("warning", rank, warning)
+
+
+def _row(kind: str, rank: int, item: Any, value: Any = "", **more: Any) -> dict[str, Any]:
+    return {"kind": kind, "rank": rank, "item": item, "value": value, **more}

@@ -1,0 +1,80 @@
+"""The work of `mixsearch topic`: ask the index, and hand the replies to whoever shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+from rich.console import Console
+
+from mixsearch.cli.manners import EXIT_ERROR, print_json, say_error, say_notes
+from mixsearch.cli.pictures import load_plots, write_picture
+from mixsearch.cli.screen import show_reply
+from mixsearch.cli.tidy import as_csv
+from mixsearch.index import Asking, Query, Reply, ask, open_index
+
+As = Literal["text", "json", "csv"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How the replies are wanted."""
+
+    shown_as: As = "text"
+    as_list: bool = False  # also where there is one reply
+    plot: Path | None = None
+
+
+def run_topic(path: Path, queries: Sequence[Query], asking: Asking, wanted: Wanted) -> None:
+    """Search an index and show what was found; a hint that finds nothing leaves the others alone."""
+    if wanted.plot is not None:
+        load_plots()
+    replies = ask(open_index(path), queries, asking)
+    failed = [reply.error for reply in replies if reply.error is not None]
+    if len(replies) == len(failed) == 1:
+        raise failed[0]
+    _show(replies, wanted)
+    _say_notes(replies)
+    found = [reply for reply in replies if reply.topic is not None]
+    if wanted.plot is not None and found:
+        write_picture(lambda plots: _draw(plots, found), wanted.plot)
+    if failed:
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _show(replies: Sequence[Reply], wanted: Wanted) -> None:
+    if wanted.shown_as == "json":
+        listed = [reply.as_dict() for reply in replies]
+        print_json(listed if wanted.as_list else listed[0])
+    elif wanted.shown_as == "csv":
+        typer.echo(as_csv(replies), nl=False)
+    else:
+        console = Console(highlight=False)
+        for number, reply in enumerate(replies):
+            if number and not console.is_terminal:
+                console.print()
+            show_reply(console, reply)
+
+
+def _say_notes(replies: Sequence[Reply]) -> None:
+    for reply in replies:
+        lead = f"{reply.query.name}: " if len(replies) > 1 else ""
+        if reply.error is not None:
+            say_error(f"{lead}{reply.error}")
+        elif reply.answer is not None:
+            say_notes(f"{lead}{warning}" for warning in reply.answer.warnings)
+
+
+def _draw(plots: Any, replies: Sequence[Reply]) -> Any:
+    if len(replies) == 1:
+        return plots.plot_topic(replies[0].topic)
+    topics: dict[str, Any] = {}
+    for reply in replies:
+        name, again = reply.query.name, 2
+        while name in topics:
+            name, again = f"{reply.query.name} ({again})", again + 1
+        topics[name] = reply.topic
+    return plots.plot_topics(topics)
