@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 import warnings
 
 import numpy as np
+import quality
 import scipy.sparse as sp
 from measuring import N_THREADS, Measured, measure, measure_together, megabytes, print_table, ratio, seconds, verdict
 from sklearn.decomposition import LatentDirichletAllocation, TruncatedSVD
@@ -102,5 +104,16 @@ def _print_search(times: Array) -> dict[str, float]:
     return figures
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    about = "quality and cost beside other packages, on real text; --peers --help tells more"
+    parser.add_argument("--peers", nargs=argparse.REMAINDER, metavar="option", help=about)
+    options = parser.parse_args()
+    if options.peers is None:
+        run()
+    else:
+        quality.main(options.peers)
+
+
 if __name__ == "__main__":
-    run()
+    main()

@@ -130,5 +130,8 @@ def rows_in_memory(X: sp.csr_array[Any]) -> RowBlocks:
 
 def _view(X: sp.csr_array[Any], rows: slice) -> sp.csr_array[Any]:
     start, stop = int(X.indptr[rows.start]), int(X.indptr[rows.stop])
-    pointers = X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
-    return sp.csr_array((X.data[start:stop], X.indices[start:stop], pointers), shape=(len(pointers) - 1, X.shape[1]))
+    view = sp.csr_array((rows.stop - rows.start, X.shape[1]), dtype=X.dtype)
+    # Set one by one: SciPy's constructor would copy what is less than half of the array it comes from.
+    view.data, view.indices = X.data[start:stop], X.indices[start:stop]
+    view.indptr = X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
+    return view

@@ -84,10 +84,10 @@ class Frame:
 
     def unwhiten(self, points: Array) -> Array:
         """The points of R^d with these coordinates, (d,) or (d, q): S^(-1) V D^(1/2) points."""
-        flat = (self.basis * np.sqrt(self.values)) @ points
+        flat = self.basis @ (np.sqrt(self.values) * points.T).T.astype(self.basis.dtype, copy=False)
         if self.origin is not None:
             flat = flat + np.multiply.outer(self.origin, points[0])
-        return flat if self.metric is None else (flat.T / self.metric).T
+        return np.asarray(flat if self.metric is None else (flat.T / self.metric).T)
 
     def project_hint(self, v: Array, *, from_origin: bool = False) -> Array:
         """The hint as a function of whitened coordinates, (k,): ⟨x, v⟩ = ⟨W'x, c⟩ for every x of the signal space.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
@@ -159,5 +160,7 @@ def _advice(word: str, columns: Iterable[str]) -> str:
     alike = [
         other for other in columns if abs(len(other) - len(word)) <= LENGTHS_APART and set(other[:2]) & set(word[:2])
     ]
-    nearest = difflib.get_close_matches(word, alike, n=5)
+    close = difflib.get_close_matches(word, alike, n=10)
+    # A slip of the finger rarely hits the first letters.
+    nearest = sorted(close, key=lambda other: -len(os.path.commonprefix([word, other])))[:5]
     return f"Nearest: {', '.join(nearest)}." if nearest else "No word is spelt like it."

@@ -13,7 +13,7 @@ from mixsearch import GaussianSearch, SearchError, TopicSearch
 from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
 from mixsearch.display import verdict
 from mixsearch.estimators import GaussianComponent, Topic
-from mixsearch.plots import FOUND, HINT, plot_component, plot_topic, plot_topics, save
+from mixsearch.plots import FOUND, HINT, plot_component, plot_spectrum, plot_topic, plot_topics, save
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +154,24 @@ def test_a_component_without_a_runner_up_is_refused(gaussians: GaussianMixtureDa
     lone = GaussianSearch(1).fit(gaussians.X).search(examples=gaussians.X[:3])
     with pytest.raises(SearchError, match="Found a component without alternatives, needed a runner-up"):
         plot_component(lone, gaussians.X)
+
+
+def test_a_spectrum_shows_every_eigenvalue_on_a_logarithmic_axis_that_says_what_it_is() -> None:
+    values = [0.1, 0.02, 0.015]
+    axes = plot_spectrum(values).axes[0]
+    (line,) = axes.lines
+    assert_allclose(np.asarray(line.get_xydata()), [[1, 0.1], [2, 0.02], [3, 0.015]])
+    assert axes.get_yscale() == "log"
+    assert axes.get_xlabel() == "Component"
+    assert axes.get_ylabel() == "Eigenvalue of the second moment"
+    assert "3 eigenvalues" in texts_of(axes)
+    assert "from 0.1 to 0.015" in texts_of(axes)
+
+
+@pytest.mark.parametrize("values", [[], [0.1, 0.0]])
+def test_a_spectrum_without_positive_eigenvalues_is_refused(values: list[float]) -> None:
+    with pytest.raises(SearchError, match="a spectrum has at least 1, all above 0"):
+        plot_spectrum(values)
 
 
 def test_pictures_are_saved_in_the_size_they_were_drawn(topics: dict[str, Topic], tmp_path: Path) -> None:

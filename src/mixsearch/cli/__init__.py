@@ -14,4 +14,7 @@ def main() -> None:
             raise
         sys.stderr.write(f"The command line needs {' and '.join(_PACKAGES)}: pip install 'mixsearch[cli,plot]'\n")
         raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped.\n")
+        raise SystemExit(130) from None
     app(prog_name="mixsearch")

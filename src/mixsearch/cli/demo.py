@@ -89,6 +89,7 @@ def _run(console: Console, options: DemoOptions) -> None:
     data, found = _show_gaussian(console)
     _write_pictures(console, options.output, topics, data, found)
     console.print(f"\nTry words of your own: [bold]{escape(_command())} demo thread kernel[/]")
+    console.print(f"Or texts of your own: [bold]{escape(_command())} index reviews.csv[/]")
 
 
 def _command() -> str:

@@ -61,6 +61,8 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
 
 def _plain(value: Any) -> Any:
     """A parameter as JSON has it; a random state of the user's own is not kept, since the fit is done."""
+    if isinstance(value, np.generic):
+        value = value.item()
     return value if isinstance(value, bool | int | float | str) else None
 
 

@@ -104,7 +104,7 @@ class Topic(Component):
         p, q = self.probabilities, self.model.word_mean
         lift = p / np.where(q > 0, q, np.inf)
         n_holding = np.diff(self.model.by_word.indptr)
-        chance = self.weight * np.minimum(lift, 1 / max(self.weight, 1e-6))
+        chance = np.minimum(lift * max(self.weight, 1e-6), 1)
         ranked = best_rows(chance * n_holding / (n_holding + DOCUMENTS_ELSEWHERE), n)
         return [(self._name(column), float(lift[column])) for column in ranked if lift[column] > 1]
 
@@ -177,6 +177,9 @@ def as_counts(X: Samples, damping: bool) -> sp.csr_array:
             f"Negative values in data passed to TopicSearch: the smallest is {counts.data.min():g}, and counts are "
             "0 or more."
         )
+    if counts.nnz and counts.data.min() == 0:  # a word that is stored as absent would count as held
+        counts = counts.copy()
+        counts.eliminate_zeros()
     if not damping:
         return counts
     damped = np.log2(1 + counts.data).astype(np.float32)

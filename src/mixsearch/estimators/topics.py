@@ -267,6 +267,7 @@ class TopicSearch(SemiSupervised):
         n_components: int | None = None,
         project: bool = False,
         closer: bool | None = None,
+        breadth: float = 1.0,
         most_documents: int | None = None,
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
@@ -291,6 +292,9 @@ class TopicSearch(SemiSupervised):
             Look closer: sharpen the topic on the documents near the hint, which brings out topics that are rarer than
             the fitted ones are fine. By default where counts are damped, as real text asks for; on counts drawn from
             the model itself moments alone are better. The answer's `moment_estimate` is the topic without.
+        breadth : float, default=1.0
+            How far the closer look goes: it takes so many times as many documents to be about the topic as the hint
+            suggests. Below 1 for a narrower topic.
         most_documents : int, optional
             Where more documents than this hold the words of the hint, so many of them, at even steps, stand for all:
             a bound on the time that a frequent word takes. By default all of them do.
@@ -304,22 +308,29 @@ class TopicSearch(SemiSupervised):
         if extraction.get("method") != "cancellation":
             extraction.setdefault("choose", "share")
         how = Extraction.of(extraction)
+        if not (isinstance(breadth, Real) and 0 < breadth < np.inf):
+            raise SearchError(f"breadth must be a number above 0; found {breadth!r}.")
         model, closer = self._model(n_components), self.damping if closer is None else closer
         require_one({"hint": hint, "words": words, "documents": documents})
+        if most_documents is not None:
+            require_whole("most_documents", most_documents)
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:
             if documents is not None:
                 counts = self._documents(documents)
                 found = self._extract(model.hinted_in_frame(self._hint_of_documents(counts, model)), model, how)
-                return self._sharpened(found, self._seeds_of_documents(counts, documents, found)) if closer else found
+                if not closer:
+                    return found
+                return self._sharpened(found, self._seeds_of_documents(counts, documents, found), breadth)
             v = self._hint_of_words(hint, words)
             self._warn_if_left_out(v, model)
             hinted = model.hinted_in_frame(model.project(v)) if project else model.hinted(v, most_documents)
             found = self._extract(hinted, model, how)
-            return self._sharpened(found, self._seeds_of_words(v, found)) if closer else found
+            return self._sharpened(found, self._seeds_of_words(v, found), breadth) if closer else found
 
-    def _sharpened(self, found: Topic, seeds: Seeds) -> Topic:
-        return replace(found, sharp=sharpen_topic(found.model, found.candidates, seeds))
+    def _sharpened(self, found: Topic, seeds: Seeds, breadth: float = 1.0) -> Topic:
+        wide = seeds._replace(size=round(breadth * seeds.size))
+        return replace(found, sharp=sharpen_topic(found.model, found.candidates, wide))
 
     def _seeds_of_words(self, hint: WordHint, found: Topic) -> Seeds:
         """The documents that hold the words of a hint, each with more say the more of it is about them."""

@@ -141,7 +141,7 @@ def _write(
         "n_duplicates": corpus.n_dropped,
         "has_texts": stored.has_texts,
         "has_names": stored.has_names,
-        "tokens": _tokens(reading),
+        "tokens": _tokens(corpus, reading),
     }
     return {
         "n_documents": len(rows),
@@ -152,9 +152,9 @@ def _write(
     }
 
 
-def _tokens(reading: CorpusOptions) -> dict[str, Any] | None:
-    """What a text must go through to be a hint; nothing where only the user's own function knows."""
-    if reading.tokenizer is not None:
+def _tokens(corpus: Corpus, reading: CorpusOptions) -> dict[str, Any] | None:
+    """What a text must go through to be a hint; nothing where only the user's own function knows, or counts came."""
+    if reading.tokenizer is not None or not corpus.n_characters:
         return None
     kept = ("token_pattern", "lowercase", "normal_form", "strip_tags", "ngrams")
     return {name: value for name, value in asdict(reading).items() if name in kept}
@@ -232,8 +232,8 @@ def _numbered(blocks: Iterator[CountBlock]) -> Iterator[tuple[int, CountBlock]]:
 
 
 def _prepared(counts: sp.csr_array, damping: bool) -> sp.csr_array:
-    values = counts.data.astype(np.float32)
-    values = np.log2(1 + values) if damping else values
+    # To the bit what a fit in memory makes of them, which has the counts in double precision.
+    values = (np.log2(1.0 + counts.data) if damping else counts.data).astype(np.float32)
     return sp.csr_array((values, counts.indices.astype(np.int32, copy=False), counts.indptr), shape=counts.shape)
 
 

@@ -100,7 +100,8 @@ class TopicIndex:
         n_components : int, optional
             How many of the fitted topics to use: fewer make broader ones. By default as many as the hint needs.
         finer : int, default=0
-            How many times to double that number, or halve it where negative.
+            How many times to double that number and to halve the breadth of the closer look, or the other way round
+            where negative: a narrower or a broader topic.
         **options
             Passed to `TopicSearch.search`.
         """
@@ -113,7 +114,8 @@ class TopicIndex:
         if text is not None:
             hint = {"documents": self.count([text] if isinstance(text, str) else list(text))}
         k = self._n_components(hint, n_components, finer)
-        return self.topics.search(**hint, n_components=k, **({"most_documents": MOST_DOCUMENTS} | options))
+        usual = {"most_documents": MOST_DOCUMENTS, "breadth": 2.0**-finer}
+        return self.topics.search(**hint, n_components=k, **(usual | options))
 
     def search_many(self, hints: Any, *, n_jobs: int | None = -1, **options: Any) -> Any:
         """A topic for each of several hints, in their order.
@@ -131,13 +133,17 @@ class TopicIndex:
         return ask_in_parallel(lambda hint: self.search(**_arguments(hint), **options), hints, n_jobs)
 
     def _spelt(self, words: Any) -> Any:
-        """Words in the spelling of the vocabulary, where it knows no capitals."""
-        tokens = self._corpus.get("tokens")
-        if words is None or tokens is None or not tokens["lowercase"]:
-            return words
+        """Words in the spelling of the vocabulary, as its texts were folded; an iterator of words as a list."""
+        spell = self._spell
         if isinstance(words, Mapping):
-            return {_lower(word): weight for word, weight in words.items()}
-        return _lower(words) if isinstance(words, str) else [_lower(word) for word in words]
+            return {spell(word): weight for word, weight in words.items()}
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            return spell(words)
+        return [spell(word) for word in words]
+
+    def _spell(self, word: Any) -> Any:
+        is_foldable = isinstance(word, str) and self._corpus.get("tokens") is not None
+        return self._token_options().fold_case(word) if is_foldable else word
 
     def _n_components(self, hint: Mapping[str, Any], asked: int | None, finer: int) -> int:
         if asked is not None:
@@ -147,14 +153,12 @@ class TopicIndex:
 
     def count(self, texts: Sequence[str]) -> sp.csr_array:
         """The counts of other texts over the words of this index, (n, d)."""
-        tokens = self._corpus.get("tokens")
-        if tokens is None:
+        if self._corpus.get("tokens") is None:
             raise SearchError(
                 "This index was made from ready counts or with a tokenizer of your own, so that a text cannot be split "
                 "into its words. Give words, or rows of documents."
             )
-        options = CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"])}, n_jobs=1)
-        with count_texts(texts, options) as corpus:
+        with count_texts(texts, self._token_options()) as corpus:
             counts, words = corpus.to_counts(), corpus.vocabulary
         columns = self.topics.columns_of(words)
         known = np.flatnonzero(columns >= 0)
@@ -163,6 +167,10 @@ class TopicIndex:
             (picked.data.astype(np.float64), (picked.coords[0], columns[known][picked.coords[1]])),
             shape=(len(texts), len(self.vocabulary)),
         )
+
+    def _token_options(self) -> CorpusOptions:
+        tokens = self._corpus["tokens"]
+        return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"])}, n_jobs=1)
 
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Documents by their rows, with their texts where the index has kept them."""
@@ -176,10 +184,6 @@ def _arguments(hint: Any) -> dict[str, Any]:
     """One of several hints as keyword arguments; words with numbers are words with weights."""
     is_weighted = isinstance(hint, Mapping) and all(isinstance(weight, Real) for weight in hint.values())
     return dict(hint) if isinstance(hint, Mapping) and not is_weighted else {"words": hint}
-
-
-def _lower(word: Any) -> Any:
-    return word.lower() if isinstance(word, str) else word
 
 
 def snippet(text: str, words: Iterable[str], length: int = 160) -> str:

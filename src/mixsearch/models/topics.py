@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.blocks import Product, RowBlocks, n_cores, one_blas_thread, sum_blocks
+from mixsearch.errors import HintError
 from mixsearch.linalg import count_above, frame_above, top_eigenpairs
 from mixsearch.models.second_moment import change, second_moment_of_blocks, weighted_gram
 from mixsearch.types import Array, Frame, Hinted, WordHint
@@ -66,6 +67,8 @@ class TopicModel:
         columns, values = hint.columns, hint.values
         told = np.asarray(self.by_word[:, columns] @ values)
         rows = np.flatnonzero(told)
+        if not len(rows):
+            raise HintError("No document tells anything of the hint: none holds its words, or their weights cancel.")
         if most_documents is not None and len(rows) > most_documents:
             told *= len(rows) / most_documents
             rows = rows[np.linspace(0, len(rows) - 1, most_documents).astype(np.intp)]
@@ -116,7 +119,7 @@ class TopicModel:
         V, root = self.frame.basis, np.sqrt(self.frame.values)
         if 2 * len(held) < len(scaled):  # else picking rows costs more than it saves
             V, scaled = V[held], scaled[held]
-        return weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root)
+        return np.asarray(weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root))
 
     def _whitener(self, words: Array | slice) -> Array:
         """Rows of W, (q, k)."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch.blocks import Product, even_slices, n_cores, sum_blocks
 from mixsearch.linalg import project_to_simplex
 from mixsearch.models import TopicModel
 from mixsearch.types import Array, Candidates
@@ -32,10 +33,12 @@ PRIOR_TOPIC, PRIOR_NEIGHBOUR, PRIOR_CORPUS = 1.0, 0.5, 20.0
 USUAL_SHARE = 0.03
 # A word speaks for the topic where it is at least so many times likelier there than in the corpus.
 LEAST_LIFT = 1.5
+# Where the lists of those words are longer than this in all, only the likeliest of them speak.
+MOST_POSTINGS = 2_000_000
 # A short document can show a high share by chance: it is ranked as if it went on so long about something else.
 WORDS_ELSEWHERE = 20
 # Typical words are those of documents of at least this share, six times as many as the hint names at most.
-MEMBER_SHARE = 0.05
+MEMBER_SHARE = 0.055
 MEMBERS_PER_SEED, MEMBERS_LEAST, MEMBERS_MOST = 6, 5, 5000
 
 
@@ -59,7 +62,7 @@ class SharpTopic:
 
     probabilities: Array  # (d,)
     evidence: Array  # z, (d,); 0 for words that are hardly likelier in the topic than in the corpus
-    base: float  # b: the middle document of the corpus stands for those without the topic
+    base: float  # b: that of the middle document of those without the topic
     gain: float  # a - b
     weight: float  # the topic's share of the corpus
     shares: Array  # θ of every document of the corpus, (n,)
@@ -87,7 +90,7 @@ def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds) -> Sh
     words, distribution = _climb(model, near, start, candidates)
     probabilities = np.zeros_like(model.word_mean)
     probabilities[words] = distribution
-    return _describe(model, probabilities, seeds)
+    return _describe(model, probabilities, seeds, float(candidates.weights[0]) / model.alpha0)
 
 
 def _start(model: TopicModel, candidates: Candidates, seeds: Seeds) -> Array:
@@ -96,17 +99,30 @@ def _start(model: TopicModel, candidates: Candidates, seeds: Seeds) -> Array:
     return found if seeds.words is None else (found + seeds.words) / 2
 
 
-def evidence_of(probabilities: Array, word_mean: Array) -> Array:
-    """The chance that a word is of the topic rather than of the corpus, (d,)."""
-    told = USUAL_SHARE * probabilities
-    chance = told / np.maximum(told + (1 - USUAL_SHARE) * word_mean, np.finfo(np.float64).tiny)
-    return np.where(probabilities > LEAST_LIFT * word_mean, chance, 0.0)
+def evidence_of(model: TopicModel, probabilities: Array) -> Array:
+    """The chance that a word is of the topic rather than of the corpus, (d,), for words that speak for it."""
+    told, other = USUAL_SHARE * probabilities, (1 - USUAL_SHARE) * model.word_mean
+    speaking = np.flatnonzero(probabilities > LEAST_LIFT * model.word_mean)
+    chance = told[speaking] / (told[speaking] + other[speaking])
+    by_chance = np.argsort(-chance, kind="stable")
+    postings = np.cumsum(np.diff(model.by_word.indptr)[speaking[by_chance]])
+    kept = by_chance[: max(int(np.searchsorted(postings, MOST_POSTINGS)), 1)]
+    evidence = np.zeros_like(model.word_mean)
+    evidence[speaking[kept]] = chance[kept]
+    return evidence
 
 
 def _told(model: TopicModel, evidence: Array) -> Array:
     """Σ z over the words of each document, (n,): only the lists of the words that speak for the topic are read."""
     words = np.flatnonzero(evidence)
-    return np.asarray(model.by_word[:, words] @ evidence[words].astype(model.by_word.dtype), dtype=np.float64)
+    if not len(words):
+        return np.zeros(len(model.lengths))
+    weights = evidence[words].astype(model.by_word.dtype)
+
+    def add_up(part: slice) -> Product:
+        return Product(np.asarray(model.by_word[:, words[part]] @ weights[part], dtype=np.float64))
+
+    return np.asarray(sum_blocks(add_up, even_slices(len(words), 2), n_cores()).total)
 
 
 def _share_of(told: Array, lengths: Array, base: float, gain: float) -> Array:
@@ -115,7 +131,7 @@ def _share_of(told: Array, lengths: Array, base: float, gain: float) -> Array:
 
 def _nearest(model: TopicModel, probabilities: Array, seeds: Seeds) -> Array:
     """Rows of the documents that the topic and the hint are about, (m,)."""
-    scores = _told(model, evidence_of(probabilities, model.word_mean)) / (model.lengths + WORDS_ELSEWHERE)
+    scores = _told(model, evidence_of(model, probabilities)) / (model.lengths + WORDS_ELSEWHERE)
     n_near = int(np.clip(NEAR_PER_SEED * seeds.size, NEAR_LEAST, NEAR_MOST))
     named = seeds.rows[best_rows(scores[seeds.rows], NEAR_MOST)]
     near = np.union1d(best_rows(scores, n_near), named)
@@ -177,10 +193,11 @@ def _step(counts: sp.csr_array, topics: Array, mixed: Array, prior: Array) -> tu
     return said, mixed / mixed.sum(axis=1, keepdims=True)
 
 
-def _describe(model: TopicModel, probabilities: Array, seeds: Seeds) -> SharpTopic:
-    evidence = evidence_of(probabilities, model.word_mean)
+def _describe(model: TopicModel, probabilities: Array, seeds: Seeds, rough_weight: float) -> SharpTopic:
+    evidence = evidence_of(model, probabilities)
     told = _told(model, evidence)
-    base = float(np.median(told / model.lengths))
+    # Had each document one topic only, the lower part of them, less the topic's weight, would be without it.
+    base = float(np.quantile(told / model.lengths, (1 - np.clip(rough_weight, 0, 1)) / 2))
     gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
     shares = _share_of(told, model.lengths, base, gain)
     return SharpTopic(

@@ -1,0 +1,201 @@
+"""Four labelled corpora with words to search them for, and the articles that say which words belong together."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from choices import SEED_WORDS
+from sklearn.feature_extraction.text import CountVectorizer
+
+from mixsearch.metrics import Reference
+from mixsearch.types import Array
+
+TOKEN = r"\b[a-z][a-z]+\b"
+ARTICLES = "reference/wikipedia_en_7k.jsonl.gz"
+# Where counted text waits for the next run.
+CACHE = Path(tempfile.gettempdir()) / "mixsearch-corpora"
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a corpus is, how to read it, and what to ask it. All words were chosen before any result was seen."""
+
+    file: str
+    text: Callable[[Row], str]
+    label: Callable[[Row], str]
+    groups: Mapping[str, str]  # label -> the word that should rank its documents first
+    seeds: Sequence[str]  # words whose topics are judged by their words
+    once: str | None = None  # of rows that share this field, only the first is a document
+    unlabelled: str | None = None  # the label of documents that are not ranked
+
+
+SOURCES = {
+    "newsgroups": Source(
+        "text/20news_bydate.jsonl.gz",
+        # Headers give away the group; some files have tabs where the post had new lines.
+        lambda row: row["text"].replace("\t", "\n").partition("\n\n")[2],
+        lambda row: row["label"],
+        SEED_WORDS["20news_bydate"],
+        tuple(SEED_WORDS["20news_bydate"].values()),
+    ),
+    "bbc": Source(
+        "text/bbc.jsonl.gz",
+        lambda row: row["text"],
+        lambda row: row["label"],
+        SEED_WORDS["bbc"],
+        tuple(SEED_WORDS["bbc"].values()),
+    ),
+    "debian": Source(
+        "text/debian_packages.jsonl.gz",
+        lambda row: row["text"],
+        lambda row: row["section"].rpartition("/")[2],
+        {
+            "games": "game",
+            "python": "python",
+            "kernel": "kernel",
+            "sound": "music",
+            "database": "database",
+            "fonts": "font",
+            "mail": "email",
+        },
+        ("game", "python", "kernel", "music", "astronomy", "database", "font", "email", "encryption", "chess"),
+        once="source",  # the packages of one source repeat each other's text
+    ),
+    "imdb": Source(
+        "text/imdb_50k.jsonl.gz",
+        lambda row: row["text"].replace("<br />", " "),
+        lambda row: row["label"],
+        {"pos": "wonderful", "neg": "awful"},
+        (
+            "horror",
+            "comedy",
+            "war",
+            "musical",
+            "western",
+            "romance",
+            "zombie",
+            "documentary",
+            "animation",
+            "detective",
+        ),
+        unlabelled="unsup",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Counts of labelled documents, and the words to search them for."""
+
+    name: str
+    counts: sp.csr_array  # (n, d), whole
+    words: list[str]  # (d,)
+    labels: Array  # (n,)
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """The word that should rank first the documents of a label."""
+        return SOURCES[self.name].groups
+
+    @property
+    def seeds(self) -> Sequence[str]:
+        """The words whose topics are judged by their words."""
+        return SOURCES[self.name].seeds
+
+    @property
+    def asked(self) -> list[str]:
+        """Every word to search for, each once."""
+        return list(dict.fromkeys([*self.seeds, *self.groups.values()]))
+
+    @property
+    def ranked(self) -> Array:
+        """Which documents have a label, (n,)."""
+        return np.asarray(self.labels != SOURCES[self.name].unlabelled)
+
+
+def data_folder() -> Path:
+    """The folder of real data, from MIXSEARCH_DATA or beside the project."""
+    return Path(os.environ.get("MIXSEARCH_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def available() -> list[str]:
+    """The corpora whose files are here."""
+    return [name for name, source in SOURCES.items() if (data_folder() / source.file).exists()]
+
+
+def load_corpus(name: str) -> Corpus:
+    """Count a corpus, or fetch the counts from an earlier run on the same file."""
+    source = SOURCES[name]
+    arrays = _cached(data_folder() / source.file, lambda: _count(source))
+    return Corpus(name, _unpacked(arrays), arrays["words"].tolist(), arrays["labels"])
+
+
+def load_reference() -> Reference:
+    """Which articles of Wikipedia hold which words of the corpora."""
+    vocabulary = sorted(set().union(*(load_corpus(name).words for name in available())))
+    arrays = _cached(data_folder() / ARTICLES, lambda: _count_articles(vocabulary), " ".join(vocabulary))
+    return Reference(_unpacked(arrays), vocabulary)
+
+
+def _count(source: Source) -> dict[str, Array]:
+    rows = list(_documents(source))
+    vectorizer = CountVectorizer(stop_words="english", min_df=10, max_df=0.3, token_pattern=TOKEN)
+    counts = vectorizer.fit_transform(map(source.text, rows))
+    words, labels = vectorizer.get_feature_names_out(), np.array(list(map(source.label, rows)))
+    return _packed(counts) | {"words": words.astype(str), "labels": labels}
+
+
+def _documents(source: Source) -> Iterator[Row]:
+    seen = set()
+    for row in _rows(data_folder() / source.file):
+        if source.once is None or row[source.once] not in seen:
+            yield row
+        if source.once is not None:
+            seen.add(row[source.once])
+
+
+def _count_articles(vocabulary: list[str]) -> dict[str, Array]:
+    vectorizer = CountVectorizer(vocabulary=vocabulary, token_pattern=TOKEN, binary=True, dtype=np.int8)
+    return _packed(vectorizer.fit_transform(row["text"] for row in _rows(data_folder() / ARTICLES)))
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def _packed(counts: Any) -> dict[str, Array]:
+    return {name: getattr(counts, name) for name in ("data", "indices", "indptr")} | {"shape": np.array(counts.shape)}
+
+
+def _unpacked(arrays: Mapping[str, Array]) -> sp.csr_array:
+    return sp.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+
+
+def _cached(path: Path, make: Callable[[], dict[str, Array]], more: str = "") -> dict[str, Array]:
+    """What `make` gives, made once for each content of the data file and of this one."""
+    key = hashlib.sha256(more.encode())
+    for file in (path, Path(__file__)):
+        with file.open("rb") as content:
+            key.update(hashlib.file_digest(content, "sha256").digest())
+    kept = CACHE / f"{path.name.partition('.')[0]}-{key.hexdigest()[:16]}.npz"
+    if not kept.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        unfinished = kept.with_suffix(f".{os.getpid()}.npz")
+        made: dict[str, Any] = make()
+        np.savez(unfinished, **made)
+        unfinished.replace(kept)
+    with np.load(kept) as arrays:
+        return dict(arrays)

@@ -1,0 +1,334 @@
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
+from tests.apps.cli_corpus import N_TOPICS, Files, invoke, make_files, make_index
+
+from mixsearch.cli.manners import complete_index
+from mixsearch.display import verdict
+from mixsearch.index import Answer, Query, ask, open_index
+
+KEYS = {
+    "hint",
+    "weight",
+    "separation",
+    "verdict",
+    "share_of_hint",
+    "n_components",
+    "n_fitted",
+    "words",
+    "related_words",
+    "documents",
+    "alternatives",
+    "warnings",
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return make_files(tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(scope="module")
+def index(files: Files) -> Path:
+    return make_index(files)
+
+
+def facts(text: str, name: str) -> list[str]:
+    return [line[12:] for line in text.splitlines() if line.startswith(name)]
+
+
+def told(*arguments: object, **more: str) -> dict:
+    result = invoke("topic", *arguments, "--json", **more)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_word_finds_its_topic_with_its_documents(files: Files, index: Path) -> None:
+    result = invoke("topic", index, files.words[1], "--top", "6")
+    assert result.exit_code == 0, result.output
+    words = [line.split()[0] for line in facts(result.stdout, "word ")]
+    assert len(words) == 6
+    assert len(set(words) & set(files.likeliest[1][:8])) >= 5
+    assert facts(result.stdout, "components") == [f"{N_TOPICS} of {N_TOPICS}"]
+    assert "of the corpus" in facts(result.stdout, "weight")[0]
+    assert any(verdict(lead) in facts(result.stdout, "separation")[0] for lead in (1.2, 2, 4))
+    documents = facts(result.stdout, "document")
+    assert len(documents) == 5
+    row, name = documents[0].split()[:2]
+    assert name == f"d{row}"
+    assert documents[0].split("  ")[-1].strip("…") in files.texts[int(row)]
+
+
+def test_a_pipe_gets_no_colours_and_no_boxes(files: Files, index: Path) -> None:
+    result = invoke("topic", index, files.words[0])
+    assert "\x1b" not in result.output
+    assert not set("│─╭╯█") & set(result.output)
+
+
+def test_a_terminal_gets_a_panel_of_its_width(files: Files, index: Path) -> None:
+    shown = invoke("topic", index, files.words[0], FORCE_COLOR="1", COLUMNS="80")
+    assert "\x1b[" in shown.stdout
+    assert "█" in shown.stdout
+    plain = invoke("topic", index, files.words[0], FORCE_COLOR="1", NO_COLOR="1", COLUMNS="80").stdout
+    assert "\x1b[3" not in plain  # no colour, though bold letters may stay
+    assert "╭─" in plain
+
+
+def test_json_has_the_same_keys_for_every_hint(files: Files, index: Path) -> None:
+    answer = told(index, files.words[0])
+    assert set(answer) == KEYS
+    assert answer["hint"] == files.words[0]
+    assert set(answer["words"][0]) == {"word", "probability", "likelier"}
+    assert set(answer["documents"][0]) == {"row", "name", "share", "snippet"}
+    assert set(answer["alternatives"][0]) == {"words", "weight", "share_of_hint"}
+    assert answer["words"][0]["likelier"] > 1
+    assert 0 < answer["weight"] < 1
+    assert answer == told(index, files.words[0])
+
+
+def test_a_single_topic_has_no_separation_in_json(files: Files, index: Path) -> None:
+    assert told(index, files.words[0], "-k", "1")["separation"] is None
+
+
+def test_each_word_can_be_a_hint_of_its_own(files: Files, index: Path) -> None:
+    answers = json.loads(invoke("topic", index, *files.words, "--each", "--json").stdout)
+    assert [answer["hint"] for answer in answers] == files.words
+    for answer, word in zip(answers, files.words, strict=True):
+        assert answer == told(index, word)
+
+
+def test_a_file_of_hints_is_answered_in_its_order_with_its_names(files: Files, index: Path) -> None:
+    one, two, *_ = files.words
+    lines = f"# my hints\nfirst: {one} -{two}\n\n{two}^2\n"
+    answers = json.loads(invoke("topic", index, "--hints", "-", "--json", input=lines).stdout)
+    assert [answer["hint"] for answer in answers] == ["first", f"{two}^2"]
+    assert {**answers[0], "hint": ""} == {**told(index, one, "--not", two), "hint": ""}
+    assert {**answers[1], "hint": ""} == {**told(index, two), "hint": ""}
+
+
+def test_one_bad_hint_leaves_the_others_alone(files: Files, index: Path) -> None:
+    result = invoke("topic", index, files.words[0], "zzyzx", "--each", "--json")
+    assert result.exit_code == 1
+    good, bad = json.loads(result.stdout)
+    assert set(good) == KEYS
+    assert bad["hint"] == "zzyzx"
+    assert "is not among the" in bad["error"]
+    assert result.stderr.startswith("zzyzx: 'zzyzx' is not among the")
+    assert "error,1" in invoke("topic", index, files.words[0], "zzyzx", "--each", "--csv").stdout
+
+
+def test_words_to_avoid_can_be_given_in_two_ways(files: Files, index: Path) -> None:
+    one, two, *_ = files.words
+    by_option = told(index, one, "--not", two)
+    by_minus = json.loads(invoke("topic", index, "--json", "--", one, f"-{two}").stdout)
+    assert by_option == by_minus
+    assert by_option["hint"] == f"{one} -{two}"
+    assert by_option["share_of_hint"] != told(index, one)["share_of_hint"]
+
+
+def test_weights_phrases_patterns_and_capitals_are_understood(files: Files, index: Path) -> None:
+    one = files.words[0]
+    assert told(index, one.upper())["words"] == told(index, one)["words"]
+    assert told(index, f"{one[:-1]}?")["words"]
+    phrase = told(index, f"{one} {files.likeliest[0][1]}")
+    assert phrase["hint"] == f"{one} {files.likeliest[0][1]}"
+    assert told(index, f"{one}^3", f'"{one} {files.likeliest[0][1]}"')["hint"].startswith(f"{one}^3 ")
+
+
+def test_a_text_and_documents_are_hints_too(files: Files, index: Path, tmp_path: Path) -> None:
+    row = told(index, files.words[2])["documents"][0]["row"]
+    expected = set(files.likeliest[2][:8])
+    (tmp_path / "text.txt").write_text(files.texts[row])
+    by_text = told(index, "--text", files.texts[row])
+    by_file = told(index, "--text-file", tmp_path / "text.txt")
+    by_row = told(index, "--like", row)
+    assert by_text["words"] == by_file["words"]
+    assert by_row["hint"] == f"document {row}"
+    for answer in (by_text, by_row):
+        assert len({word["word"] for word in answer["words"][:6]} & expected) >= 4
+
+
+def test_broader_and_narrower_halve_and_double_the_components(files: Files, index: Path) -> None:
+    word = files.words[0]
+    assert told(index, word, "--broader")["n_components"] == N_TOPICS // 2
+    assert told(index, word, "--broader", "--narrower")["n_components"] == N_TOPICS
+    assert told(index, word, "--components", "3")["n_components"] == 3
+
+
+def test_the_estimate_of_moments_alone_can_be_asked_for(files: Files, index: Path) -> None:
+    word = files.words[0]
+    assert told(index, word, "--no-closer")["words"] != told(index, word)["words"]
+
+
+def test_words_can_be_ranked_by_probability(files: Files, index: Path) -> None:
+    answer = told(index, files.words[0], "--by", "probability", "--documents", "0", "--top", "20")
+    probabilities = [word["probability"] for word in answer["words"]]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert answer["documents"] == []
+    assert told(index, files.words[0], "--top", "0")["words"] == []
+
+
+def test_csv_has_one_fact_in_each_row(files: Files, index: Path) -> None:
+    result = invoke("topic", index, *files.words[:2], "--each", "--csv", "--top", "3", "--documents", "2")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert list(rows[0]) == ["hint", "kind", "rank", "item", "value", "likelier", "name", "snippet"]
+    first = [row for row in rows if row["hint"] == files.words[0]]
+    assert [row["rank"] for row in first if row["kind"] == "word"] == ["1", "2", "3"]
+    answer = told(index, files.words[0], "--top", "3", "--documents", "2")
+    weight = next(row["value"] for row in first if row["item"] == "weight")
+    assert float(weight) == answer["weight"]
+    documents = [(int(row["item"]), row["name"], row["snippet"]) for row in first if row["kind"] == "document"]
+    assert documents == [(each["row"], each["name"], each["snippet"]) for each in answer["documents"]]
+
+
+def test_a_weak_hint_is_told_with_what_else_it_could_mean(files: Files, index: Path) -> None:
+    # A word of each topic: none of them leads.
+    result = invoke("topic", index, *files.words, "--no-closer")
+    assert result.exit_code == 0, result.output
+    doubtful = [line for line in facts(result.stdout, "could mean") if "of the hint" in line]
+    assert 1 <= len(doubtful) <= 3
+    assert "Warning" not in result.output
+
+
+def test_words_left_out_are_a_note_beside_the_answer(files: Files, index: Path) -> None:
+    result = invoke("topic", index, files.words[0], "zzyzx", "--json")
+    answer = json.loads(result.stdout)
+    assert len(answer["warnings"]) == 1
+    assert "Left out: 'zzyzx'" in answer["warnings"][0]
+    assert result.stderr.startswith("Note: Left out: 'zzyzx'")
+
+
+def test_pictures_are_drawn_of_one_topic_and_of_many(files: Files, index: Path, tmp_path: Path) -> None:
+    for name, more in (("one.png", ()), ("many.png", ("--each",))):
+        result = invoke("topic", index, *files.words[:2], *more, files.words[0], "--plot", tmp_path / name, "--json")
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)
+        assert f"Picture: {tmp_path / name}" in result.stderr
+        assert imread(tmp_path / name).std() > 0.02
+
+
+@pytest.mark.parametrize(("name", "said"), [("x.foo", "Format 'foo' is not supported"), ("no/x.png", "No such file")])
+def test_a_picture_that_cannot_be_written_is_told(
+    files: Files, index: Path, tmp_path: Path, name: str, said: str
+) -> None:
+    result = invoke("topic", index, files.words[0], "--plot", tmp_path / name)
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert not (tmp_path / name).exists()
+
+
+def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
+    files: Files, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
+    monkeypatch.delitem(sys.modules, "mixsearch.plots", raising=False)
+    monkeypatch.delattr("mixsearch.plots", raising=False)
+    result = invoke("topic", index, files.words[0], "--plot", tmp_path / "x.png")
+    assert result.exit_code == 1
+    assert result.stderr == "Pictures need matplotlib: pip install 'mixsearch[plot]'.\n"
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("wordd10",), "'wordd10' is not among the 76 words. Nearest: word10"),
+        (("zz*",), "None of the 76 words matches 'zz*'"),
+        (("word10^x",), "'x' in 'word10^x' is not a weight"),
+        (("",), "'' names no word"),
+        (("--like", "600"), "Row 600 is not a document of this fit"),
+        (("--text", "nothing of this is known"), "hold no word of the vocabulary"),
+        (("word10", "-k", "5"), "--components=5, but this fit holds 4"),
+        (("--hints", "nowhere.txt"), "Could not read 'nowhere.txt': No such file"),
+        (("--text-file", "nowhere.txt"), "Could not read 'nowhere.txt': No such file"),
+    ],
+)
+def test_a_hint_that_cannot_be_used_is_an_error_of_one_sentence(
+    index: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    result = invoke("topic", index, *arguments)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_file_without_hints_or_of_other_bytes_is_refused(index: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("# nothing\n")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    assert "Found no hint in" in invoke("topic", index, "--hints", tmp_path / "empty").stderr
+    assert "is not UTF-8 text" in invoke("topic", index, "--hints", tmp_path / "bytes").stderr
+    unclosed = invoke("topic", index, "--hints", "-", input='"new york\n')
+    assert unclosed.exit_code == 1
+    assert "is not closed" in unclosed.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "found none"),
+        (("word10", "--text", "a text"), "found words and --text"),
+        (("--like", "1", "--not", "word10"), "--not and --each go with words"),
+        (("word10", "--json", "--csv"), "--json or --csv"),
+        (("word10", "-k", "2", "--broader"), "--components, or --broader"),
+        (("word10", "--by", "luck"), "luck"),
+        (("--like", "first"), "--like"),
+    ],
+)
+def test_a_wrong_command_ends_with_code_2(index: Path, arguments: tuple[str, ...], said: str) -> None:
+    result = invoke("topic", index, *arguments)
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_an_index_that_is_not_there_is_told(tmp_path: Path) -> None:
+    result = invoke("topic", tmp_path / "nowhere.index", "word10")
+    assert result.exit_code == 1
+    assert "There is no folder" in result.stderr
+
+
+def test_an_index_without_texts_still_names_its_documents(files: Files, tmp_path: Path) -> None:
+    bare = Files(tmp_path, files.texts, files.words, files.likeliest)
+    bare.jsonl.write_bytes(files.jsonl.read_bytes())
+    answer = told(make_index(bare, "--no-texts"), files.words[0])
+    assert answer["documents"][0]["snippet"] is None
+    assert answer["documents"][0]["name"].startswith("d")
+
+
+def test_answers_can_be_had_without_the_command_line(files: Files, index: Path) -> None:
+    queries = [Query("named", words={files.words[0]: 1.0}), Query("unknown", words={"zzyzx": 1.0})]
+    good, bad = ask(open_index(index), queries)
+    assert isinstance(good.answer, Answer)
+    assert json.loads(json.dumps(good.as_dict())) == {**told(index, files.words[0]), "hint": "named"}
+    assert good.topic is not None
+    assert bad.as_dict()["error"] == str(bad.error)
+
+
+def test_paths_of_indexes_are_completed(files: Files, index: Path, tmp_path: Path) -> None:
+    assert complete_index(f"{files.folder}/rev") == [str(index)]
+    assert complete_index(str(files.folder)[:-1])[-1].endswith("/")
+    assert complete_index(f"{tmp_path}/no/such") == []
+
+
+def test_the_help_has_examples_in_80_columns() -> None:
+    said = invoke("topic", "--help").output
+    for example in ("mixsearch topic reviews.index sushi", "-- apple -fruit", "kind (fact, word"):
+        assert example in said
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_a_reader_that_leaves_early_is_no_error_to_speak_of(files: Files, index: Path) -> None:
+    arguments = [sys.executable, "-m", "mixsearch", "topic", str(index), *files.words, "--each"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # as head does when it has its line
+        said = process.stderr.read()
+    assert said == b""
+    assert process.returncode in (0, 1)

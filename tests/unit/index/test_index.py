@@ -1,0 +1,371 @@
+"""An index built from files answers as a fit in memory does, whatever memory it was given."""
+
+import json
+import warnings
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mixsearch import SearchError, TopicSearch, blocks
+from mixsearch.corpus import CorpusOptions, count_texts
+from mixsearch.errors import (
+    DroppedDocumentsWarning,
+    FolderExistsError,
+    HintError,
+    SkippedWordsWarning,
+    UnknownWordError,
+    WeakHintWarning,
+)
+from mixsearch.index import Document, IndexOptions, building, build_index, open_index
+
+SUBJECTS = {
+    "food": "sushi rice ramen noodle soup fish tuna bowl chef plate".split(),
+    "sport": "goal match team ball league coach player score win cup".split(),
+    "law": "court judge law crime trial jury lawyer guilty appeal café".split(),
+}
+LANGUAGE = "the and day good time".split()
+SHORT, REPEATED, REPEAT = 5, 4, 10
+
+
+def draw_texts(n=300, seed=0):
+    """Documents of 15 to 30 words on three subjects in turn; one is too short, one repeats another."""
+    rng = np.random.default_rng(seed)
+    texts = []
+    for i in range(n):
+        subject, length = list(SUBJECTS.values())[i % 3], rng.integers(15, 30)
+        own, common = rng.choice(subject, length), rng.choice(LANGUAGE, length)
+        texts.append(" ".join(np.where(rng.random(length) < 0.7, own, common)).capitalize())
+    texts[SHORT], texts[REPEAT] = "Sushi", texts[REPEATED]
+    return texts
+
+
+TEXTS = draw_texts()
+KEPT = [i for i in range(len(TEXTS)) if i not in (SHORT, REPEAT)]
+ONCE = CorpusOptions(id="id", drop_duplicates="exact", n_jobs=1)
+
+
+def write_jsonl(folder, texts=TEXTS):
+    """Two files, as `read_corpus` takes a list of them."""
+    lines = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate(texts)]
+    paths = [folder / "a.jsonl", folder / "b.jsonl"]
+    for path, part in zip(paths, (lines[:120], lines[120:]), strict=True):
+        path.write_text("\n".join(part) + "\n", encoding="utf-8")
+    return paths
+
+
+def in_memory(texts=TEXTS, **options):
+    """The same corpus, fitted without a file."""
+    with count_texts(texts, CorpusOptions(n_jobs=1)) as corpus, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DroppedDocumentsWarning)
+        return TopicSearch(3, **options).fit(corpus.to_counts(), vocabulary=corpus.vocabulary)
+
+
+@contextmanager
+def weak_hints_allowed():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakHintWarning)
+        yield
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    return build_index(write_jsonl(folder), folder / "index", IndexOptions(n_components=3), ONCE)
+
+
+@pytest.fixture(scope="module")
+def index(built):
+    return open_index(built.path)
+
+
+def assert_same_answers(index, fitted, row_of=None):
+    rows = np.arange(len(TEXTS)) if row_of is None else row_of
+    hints = [{"words": "sushi"}, {"words": {"judge": 1.0, "goal": -0.5}}, {"words": "c*"}, {"documents": [0, 3]}]
+    for hint in hints:
+        with weak_hints_allowed():
+            one, other = index.search(**hint, n_components=3), fitted.search(**hint)
+        assert_allclose(one.probabilities, other.probabilities, atol=1e-5)
+        assert one.weight == pytest.approx(other.weight, abs=1e-5)
+        assert [word for word, _ in one.top_words(8)] == [word for word, _ in other.top_words(8)]
+        for (row, share), (wanted, truth) in zip(one.documents(5), other.documents(5), strict=True):
+            assert (row, share) == (rows[wanted], pytest.approx(truth, abs=1e-5))
+
+
+def test_an_index_answers_as_a_fit_in_memory(tmp_path):
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
+    assert_same_answers(open_index(tmp_path / "index"), in_memory())
+
+
+@pytest.mark.parametrize("options", [{"damping": False, "alpha0": 0.5}, {"moments": "plugin"}, {"weights": "uniform"}])
+def test_options_of_the_search_reach_the_index(options, tmp_path):
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3, search=options))
+    index = open_index(tmp_path / "index")
+    assert {name: index.topics.get_params()[name] for name in options} == options
+    assert_same_answers(index, in_memory(**options))
+
+
+def checksums(path):
+    return {name: stored.checksum for name, stored in open_index(path).folder.files.items()}
+
+
+def test_an_index_is_the_same_to_the_last_byte_in_any_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_NONZEROS", 500)  # several blocks of rows
+    source, read, pieces = write_jsonl(tmp_path), [], []
+    from_disk, columns = building.rows_on_disk, building.columns_of
+    monkeypatch.setattr(building, "columns_of", lambda *args: (pieces.append(1) or part for part in columns(*args)))
+
+    def counted(*args):
+        rows = from_disk(*args)
+        return replace(rows, read=lambda number: read.append(number) or rows.read(number))
+
+    monkeypatch.setattr(building, "rows_on_disk", counted)
+    build_index(source, tmp_path / "roomy", IndexOptions(n_components=3))
+    assert (len(read), len(pieces)) == (0, 1)
+    build_index(source, tmp_path / "tight", IndexOptions(n_components=3, memory=20_000))
+    assert len(set(read)) > 3
+    assert len(pieces) > 3
+    assert checksums(tmp_path / "roomy") == checksums(tmp_path / "tight")
+    open_index(tmp_path / "tight").folder.verify()
+
+
+def test_what_was_built_is_told(built, index):
+    assert (built.n_documents, built.n_short, built.n_duplicates) == (298, 1, 1)
+    assert (built.n_words, built.n_components) == (35, 3)
+    assert built.n_nonzeros == index.topics.model_.by_document.nnz == index.topics.model_.by_word.nnz
+    assert built.n_bytes == sum(file.stat().st_size for file in built.path.rglob("*") if file.is_file())
+    assert (index.n_documents, index.n_components) == (298, 3)
+    assert index.vocabulary == sorted({word.lower() for text in TEXTS for word in text.split()})
+
+
+def test_rows_and_names_are_those_of_the_files_where_documents_were_left_out(index):
+    assert index.documents([0, 11, 299]) == [Document(i, f"d{i}", TEXTS[i]) for i in (0, 11, 299)]
+    assert_array_equal(index.topics.kept_rows_, KEPT)
+    for subject, word in enumerate(["sushi", "goal", "judge"]):
+        best = index.documents([row for row, _ in index.search(word).documents(20)])
+        assert all(document.row % 3 == subject and document.text == TEXTS[document.row] for document in best)
+
+
+@pytest.mark.parametrize("row", [SHORT, REPEAT, 300, -1])
+def test_a_row_that_is_not_in_the_index_is_named(index, row):
+    with pytest.raises(SearchError, match=f"Row {row} is not a document of this fit"):
+        index.search(documents=[row])
+
+
+def test_texts_may_be_left_out(tmp_path):
+    options = CorpusOptions(keep_texts=False)
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), options)
+    index = open_index(tmp_path / "index")
+    assert index.documents([3]) == [Document(3, None, None)]
+    assert not any(name.startswith("texts") for name in index.folder)
+
+
+def test_a_text_is_a_hint_that_says_what_its_counts_say(index):
+    text = "The JUDGE asked the jury, and the Lawyer was guilty."
+    words = dict.fromkeys(("the", "judge", "jury", "and", "lawyer", "guilty"), 1) | {"the": 3}
+    counts = np.array([[words.get(word, 0) for word in index.vocabulary]])
+    assert_array_equal(index.count([text]).toarray(), counts)
+    by_text, by_counts = index.search(text=text), index.topics.search(documents=counts)
+    assert_array_equal(by_text.probabilities, by_counts.probabilities)
+    assert {row % 3 for row, _ in by_text.documents(20)} == {2}
+
+
+def test_several_texts_are_one_hint(index):
+    found = index.search(text=["sushi and rice", "a bowl of ramen"])
+    assert {row % 3 for row, _ in found.documents(20)} == {0}
+
+
+@pytest.mark.parametrize("text", ["nothing known here", ["unheard", "of"]])
+def test_a_text_without_known_words_is_no_hint(index, text):
+    with pytest.raises(HintError, match="hold no word of the vocabulary"):
+        index.search(text=text)
+
+
+@pytest.mark.parametrize("word", ["SUSHI", ["Sushi"], {"sUshi": 2.0}])
+def test_capital_letters_do_not_matter_in_a_hint(index, word):
+    assert_array_equal(index.search(word).probabilities, index.search("sushi").probabilities)
+
+
+def test_accents_are_one_spelling_however_they_are_typed(index):
+    found = index.search("cafe\N{COMBINING ACUTE ACCENT}")
+    assert_array_equal(found.probabilities, index.search("café").probabilities)
+
+
+def test_words_may_be_columns_or_come_one_by_one(index):
+    column = index.vocabulary.index("sushi")
+    wanted = index.search("sushi").probabilities
+    assert_array_equal(index.search(column).probabilities, wanted)
+    assert_array_equal(index.search(word for word in ["sushi"]).probabilities, wanted)
+
+
+def test_an_absent_word_among_others_is_skipped_with_a_warning(index):
+    with pytest.warns(SkippedWordsWarning, match="Left out: 'sushy' is not among the 35 words. Nearest: sushi"):
+        found = index.search(["rice", "sushy"])
+    assert_array_equal(found.probabilities, index.search("rice").probabilities)
+
+
+def test_many_hints_of_every_kind_keep_their_names_and_order(index):
+    hints = {
+        "words": "judge",
+        "text": {"text": "sushi rice"},
+        "weights": {"goal": 1.0, "cup": 0.5},
+        "rows": {"documents": [0]},
+    }
+    found = index.search_many(hints)
+    assert list(found) == list(hints)
+    assert [next(row for row, _ in topic.documents(1)) % 3 for topic in found.values()] == [2, 0, 1, 0]
+    listed = index.search_many(list(hints.values()), n_jobs=1)
+    for one, other in zip(found.values(), listed, strict=True):
+        assert_array_equal(one.probabilities, other.probabilities)
+
+
+@pytest.mark.parametrize("hints", [{}, {"words": "sushi", "text": "rice"}])
+def test_a_search_takes_one_hint(index, hints):
+    with pytest.raises(HintError, match=f"one of them; found {', '.join(hints) or 'none'}"):
+        index.search(**hints)
+
+
+def test_finer_searches_use_more_components(index):
+    with weak_hints_allowed():
+        broad = index.search("sushi", finer=-9)
+    assert len(index.search("sushi", finer=9).scores) == 3
+    assert len(broad.scores) == 2
+
+
+def test_an_index_is_replaced_only_where_it_is_asked_for(tmp_path):
+    source, path = write_jsonl(tmp_path), tmp_path / "index"
+    build_index(source, path, IndexOptions(n_components=3))
+    with pytest.raises(FolderExistsError, match="already holds a topic index"):
+        build_index(source, path, IndexOptions(n_components=2))
+    build_index(source, path, IndexOptions(n_components=2, overwrite=True))
+    assert open_index(path).n_components == 2
+
+
+@pytest.mark.parametrize("step", ["Storing", "Listing words", "Fitting topics"])
+def test_an_error_in_the_middle_leaves_the_old_index_and_nothing_else(step, tmp_path):
+    source, path = write_jsonl(tmp_path), tmp_path / "index"
+    build_index(source, path, IndexOptions(n_components=3))
+    before = sorted(path.rglob("*"))
+
+    def fail(now, *_):
+        if now == step:
+            raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError, match="power cut"):
+        build_index(source, path, IndexOptions(n_components=2, overwrite=True), on_progress=fail)
+    assert sorted(path.rglob("*")) == before
+    assert open_index(path).n_components == 3
+    open_index(path).folder.verify()
+
+
+def test_an_error_in_the_middle_of_a_first_build_leaves_no_index(tmp_path):
+    def fail(*_):
+        raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError, match="power cut"):
+        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), on_progress=fail)
+    with pytest.raises(SearchError):
+        open_index(tmp_path / "index")
+
+
+def test_progress_is_told_step_by_step_to_the_end(tmp_path):
+    told = []
+    build_index(
+        write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), on_progress=lambda *a: told.append(a)
+    )
+    steps = list(dict.fromkeys(step for step, *_ in told))
+    assert steps == ["Reading", "Storing", "Listing words", "Fitting topics"]
+    for step in steps[:3]:
+        done = [n for name, n, *_ in told if name == step]
+        total = next(all_of_it for name, _, all_of_it, _ in told if name == step)
+        assert done == sorted(done)
+        assert done[-1] == total
+
+
+def test_a_tokenizer_of_the_user_s_own_cannot_split_a_hint(tmp_path):
+    options = CorpusOptions(tokenizer=str.split)
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), options)
+    index = open_index(tmp_path / "index")
+    with pytest.raises(
+        SearchError, match="a tokenizer of your own, so that a text cannot be split.*Give words, or rows"
+    ):
+        index.search(text="sushi rice")
+    assert index.search(word for word in ["sushi"]).documents(1)[0][0] % 3 == 0
+
+
+def save_counts(folder, kind):
+    """Ready-made counts whose words have capitals, and those counts."""
+    counts = in_memory(damping=False).model_.by_document.toarray().astype(int)
+    names = [word.capitalize() for word in in_memory().vocabulary_]
+    (folder / "vocab.news.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
+    if kind == "npz":
+        sp.save_npz(folder / "counts.npz", sp.csr_array(counts))
+        return folder / "counts.npz", counts, names
+    lines = [f"{i + 1} {j + 1} {counts[i, j]}" for i, j in np.argwhere(counts)]
+    head = [*map(str, counts.shape), str(len(lines))]
+    (folder / "docword.news.txt").write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+    return folder / "docword.news.txt", counts, names
+
+
+@pytest.mark.parametrize("kind", ["npz", "docword"])
+def test_ready_made_counts_make_an_index_with_words_as_they_are_spelt(kind, tmp_path):
+    path, counts, names = save_counts(tmp_path, kind)
+    options = CorpusOptions(vocabulary=tmp_path / "vocab.news.txt")
+    build_index(path, tmp_path / "index", IndexOptions(n_components=3), options)
+    index, fitted = open_index(tmp_path / "index"), TopicSearch(3).fit(sp.csr_array(counts), vocabulary=names)
+    assert index.vocabulary == names
+    found = index.search("Sushi", n_components=3)
+    assert_allclose(found.probabilities, fitted.search("Sushi").probabilities, atol=1e-5)
+    assert index.documents([7]) == [Document(7, None, None)]
+    with pytest.raises(SearchError, match="made from ready counts.*Give words, or rows of documents"):
+        index.search(text="Sushi")
+    with pytest.raises(UnknownWordError, match="'sushi' is not among the 35 words. Nearest: Sushi"):
+        index.search("sushi")
+
+
+def test_a_parquet_file_makes_the_index_of_its_texts(tmp_path, built):
+    table = pa.table({"id": [f"d{i}" for i in range(len(TEXTS))], "text": TEXTS})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=70)
+    build_index(tmp_path / "a.parquet", tmp_path / "index", IndexOptions(n_components=3), ONCE)
+    assert checksums(tmp_path / "index") == checksums(built.path)
+
+
+def test_a_corpus_that_was_read_already_makes_the_same_index(tmp_path, built):
+    with count_texts(TEXTS, ONCE, names=[f"d{i}" for i in range(len(TEXTS))]) as corpus:
+        build_index(corpus, tmp_path / "index", IndexOptions(n_components=3), ONCE)
+        assert corpus.to_counts().shape == (299, 35)  # still there: it is its maker's to close
+    assert checksums(tmp_path / "index") == checksums(built.path)
+
+
+def test_a_saved_search_opens_as_an_index(tmp_path):
+    in_memory().save(tmp_path / "search")
+    index = open_index(tmp_path / "search")
+    assert index.search("sushi").documents(1)[0][0] % 3 == 0
+    assert index.documents([3]) == [Document(3, None, None)]
+
+
+def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps({"text": text}) for text in ("one", "two words", "three of them")))
+    with pytest.raises(
+        SearchError, match="Of 3 documents, 1 have at least 3 words of the vocabulary; an index needs 2"
+    ):
+        build_index(path, tmp_path / "index", IndexOptions(n_components=2))
+
+
+def test_more_non_zeros_than_an_index_holds_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "MOST_NONZEROS", 1000)
+    with pytest.raises(
+        SearchError, match="more than 1,000 non-zero counts, which is all that one index holds. Raise min_df"
+    ):
+        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
+
+
+def test_more_topics_than_words_are_refused_before_anything_is_fitted(tmp_path):
+    with pytest.raises(SearchError, match="hold 35 topics at most.* 100 were asked for"):
+        build_index(write_jsonl(tmp_path), tmp_path / "index")
