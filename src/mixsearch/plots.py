@@ -41,7 +41,7 @@ _N_ALTERNATIVES = 4
 
 
 def plot_topic(topic: Topic, n_words: int = 15) -> Figure:
-    """Draw the likeliest words of a topic, and the topics that the hint could have meant instead.
+    """Draw the typical words of a topic, and the topics that the hint could have meant instead.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def plot_topic(topic: Topic, n_words: int = 15) -> Figure:
     figure = Figure(figsize=(9, 1.5 + 0.27 * n_words), dpi=_DPI, layout=_roomy())
     words, shares = figure.subplots(1, 2, width_ratios=[3, 2])
     _draw_words(words, topic.top_words(n_words), hint=())
-    _title(words, "Likeliest words", f"{_percent(topic.weight)} of the corpus")
+    _title(words, "Typical words", f"{_percent(topic.weight)} of the corpus")
     _draw_shares(shares, topic)
     shares.set_ylim(max(words.get_ylim()[0], shares.get_ylim()[0]), -0.5)  # bars as thick as those of the words
     _figure_title(figure, _lead(topic.separation))
@@ -69,7 +69,7 @@ def plot_topics(topics: Mapping[str, Topic], n_words: int = 8) -> Figure:
     Parameters
     ----------
     topics : mapping of str to Topic
-        The topics by the words that they were found from. Those words are set off where they are among the likeliest.
+        The topics by the words that they were found from. Those words are set off where they are typical.
     n_words : int
         How many words of each topic to show.
 
@@ -91,7 +91,7 @@ def plot_topics(topics: Mapping[str, Topic], n_words: int = 8) -> Figure:
         hint, topic = item
         _draw_words(panel, topic.top_words(n_words), hint=hint.split())
         _title(panel, hint, textwrap.fill(_lead(topic.separation), _PANEL_LETTERS))
-    _figure_title(figure, "Topics by their hints (orange, where among the likeliest words)")
+    _figure_title(figure, "Topics by their hints (orange, where among the typical words)")
     return figure
 
 

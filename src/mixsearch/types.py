@@ -123,7 +123,7 @@ class WordHint(NamedTuple):
 
     columns: Array  # (q,)
     values: Array  # (q,)
-    together: tuple[Array, ...] = ()  # a document is an example of the hint if it holds a word of each of these
+    phrases: tuple[tuple[Array, ...], ...] = ()  # whose words count in documents that hold one of each part only
 
 
 @dataclass(frozen=True, slots=True)

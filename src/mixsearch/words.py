@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
@@ -86,8 +85,8 @@ def hint_from_words(
             value = term.weight / len(term.parts) / word_mean[part].sum()
             for column in part.tolist():
                 hint[column] = hint.get(column, 0.0) + value
-    together = tuple(part for term in terms if term.weight > 0 and len(term.parts) > 1 for part in term.parts)
-    return WordHint(np.array(list(hint), dtype=np.intp), np.array(list(hint.values())), together)
+    phrases = tuple(tuple(term.parts) for term in terms if len(term.parts) > 1)
+    return WordHint(np.array(list(hint), dtype=np.intp), np.array(list(hint.values())), phrases)
 
 
 def _weighted(words: Any) -> Mapping[str | int, float]:
@@ -162,5 +161,10 @@ def _advice(word: str, columns: Iterable[str]) -> str:
     ]
     close = difflib.get_close_matches(word, alike, n=10)
     # A slip of the finger rarely hits the first letters.
-    nearest = sorted(close, key=lambda other: -len(os.path.commonprefix([word, other])))[:5]
+    nearest = sorted(close, key=lambda other: -_n_first(word, other))[:5]
     return f"Nearest: {', '.join(nearest)}." if nearest else "No word is spelt like it."
+
+
+def _n_first(one: str, other: str) -> int:
+    """How many letters two words have in common from the start."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

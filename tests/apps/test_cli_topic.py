@@ -50,7 +50,7 @@ def told(*arguments: object, **more: str) -> dict:
 
 
 def test_a_word_finds_its_topic_with_its_documents(files: Files, index: Path) -> None:
-    result = invoke("topic", index, files.words[1], "--top", "6")
+    result = invoke("topic", index, files.words[1], "--top", "6", "--by", "probability")
     assert result.exit_code == 0, result.output
     words = [line.split()[0] for line in facts(result.stdout, "word ")]
     assert len(words) == 6

@@ -54,20 +54,20 @@ def test_a_pattern_counts_as_one_word_that_stands_for_all_that_match():
     hint = hint_from_words({"?u*": 2}, COLUMNS, FREQUENCIES)
     assert hint.columns.tolist() == [0, 1]  # sushi and burger
     assert_allclose(hint.values, 2 / 0.6)
-    assert hint.together == ()
+    assert hint.phrases == ()
 
 
 def test_a_phrase_that_the_vocabulary_has_is_one_word():
     hint = hint_from_words("new york", {"new": 0, "york": 1, "new york": 2}, FREQUENCIES)
     assert hint.columns.tolist() == [2]
-    assert hint.together == ()
+    assert hint.phrases == ()
 
 
 def test_a_phrase_of_single_words_shares_its_weight_and_asks_for_documents_with_all_of_them():
     hint = hint_from_words("sushi rice", COLUMNS, FREQUENCIES)
     assert hint.columns.tolist() == [0, 2]
     assert_allclose(hint.values, [5.0, 1.25])
-    assert [part.tolist() for part in hint.together] == [[0], [2]]
+    assert [[part.tolist() for part in phrase] for phrase in hint.phrases] == [[[0], [2]]]
 
 
 def test_an_absent_word_among_others_is_skipped_with_a_warning():

@@ -54,9 +54,16 @@ def index(
         ),
     ] = None,
     components: Annotated[
-        int,
-        typer.Option("--components", "-k", min=1, metavar="N", help="How many topics to fit; a search may use fewer."),
-    ] = DEFAULT_COMPONENTS,
+        int | None,
+        typer.Option(
+            "--components",
+            "-k",
+            min=1,
+            metavar="N",
+            help=f"How many topics to fit; a search may use fewer. By default {DEFAULT_COMPONENTS}.",
+            show_default=False,
+        ),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an index that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     text: Annotated[

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from mixsearch import SearchError, TopicSearch
+from mixsearch import SearchError
 from mixsearch.cli.amounts import show_bytes, show_seconds
 from mixsearch.cli.manners import as_typed, print_json, say_notes, warnings_as_notes
 from mixsearch.cli.progress import steps_shown
@@ -63,8 +63,6 @@ def run_index(
     """Build an index with its progress shown, and sum up."""
     target = output or default_output(sources)
     _require_outside(sources, target)
-    # What is wrong with any corpus is said before an hour of reading.
-    TopicSearch(options.n_components, **options.search).check_options(options.n_components)
     start = perf_counter()
     with steps_shown() as on_progress, warnings_as_notes() as warned:
         source = sources[0] if len(sources) == 1 else list(sources)

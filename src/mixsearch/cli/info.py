@@ -102,7 +102,7 @@ def describe(index: TopicIndex, *, verified: bool) -> Contents:
         written_by=folder.written_by,
         format_version=folder.version,
         n_documents=index.n_documents,
-        n_short=search.n_dropped_,
+        n_short=search.n_dropped_ - corpus.get("n_duplicates", 0),
         n_duplicates=corpus.get("n_duplicates", 0),
         n_words=search.n_features_in_,
         n_nonzeros=int(search.model_.by_document.nnz),

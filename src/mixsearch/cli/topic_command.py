@@ -126,7 +126,7 @@ def topic(
         raise typer.BadParameter("Give --components, or --broader and --narrower, not both.")
     with errors_as_sentences():
         typed = Typed(words or (), avoided or (), text or (), text_file, like or (), hints, each)
-        search: dict[str, Any] = {"n_components": components, "finer": narrower - broader}
+        search: dict[str, Any] = {"n_components": components or "enough", "finer": narrower - broader}
         asking = Asking(
             n_words=top, n_documents=documents, by=by, search={**search, "closer": False if no_closer else None}
         )

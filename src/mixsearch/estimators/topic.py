@@ -22,6 +22,8 @@ from mixsearch.types import Array, Component, Samples
 
 # A word in few documents belongs to a topic by chance more easily: as many others are taken not to.
 DOCUMENTS_ELSEWHERE = 10
+# A difference in probability never outweighs one in what words tell.
+TIE = 1e-12
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,7 +88,8 @@ class Topic(Component):
         """
         require_whole("n", n)
         require_choice("by", by, ("typical", "probability"))
-        return self._named(self._typicality if by == "typical" else self.probabilities, n)
+        # Where fewer words than asked for tell anything, the likeliest follow.
+        return self._named(self.probabilities * TIE + self._typicality if by == "typical" else self.probabilities, n)
 
     @cached_property
     def _typicality(self) -> Array:

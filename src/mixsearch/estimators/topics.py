@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,6 +40,12 @@ LEAST_WORDS = 3
 LEAST_KEPT = 0.5
 # A hint that fewer documents hold than this says little.
 FEW_DOCUMENTS = 5
+# Rounding, beside the most that any document tells.
+TOLD_LEAST = 1e-9
+# Enough components hold this part of what all of them make of a hint; fewer than these are never enough.
+ENOUGH, LEAST_COMPONENTS = 0.8, 20
+# However rare a hint is, the closer look takes this part of the documents that it takes for a frequent one.
+NARROWEST = 0.25
 # Of the documents that hold a hint, those most about it stand for the others where there are more.
 MOST_SEEDS = 5000
 # The weight of a document in all averages, from its length.
@@ -143,7 +149,9 @@ class TopicSearch(SemiSupervised):
 
     def columns_of(self, words: Iterable[str]) -> Array:
         """The column of each word, -1 where it has none, (q,)."""
-        return np.array([(self._columns or {}).get(word, -1) for word in words], dtype=np.intp)
+        if self._columns is None:  # a word is called by its column
+            return np.array([int(word) for word in words], dtype=np.intp)
+        return np.array([self._columns.get(word, -1) for word in words], dtype=np.intp)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted search to a folder, without pickle; `load` opens it at once, whatever its size.
@@ -264,10 +272,10 @@ class TopicSearch(SemiSupervised):
         *,
         words: str | Iterable[str | int] | Mapping[str | int, float] | None = None,
         documents: Any = None,
-        n_components: int | None = None,
+        n_components: int | Literal["enough"] | None = None,
+        finer: int = 0,
         project: bool = False,
         closer: bool | None = None,
-        breadth: float = 1.0,
         most_documents: int | None = None,
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
@@ -283,8 +291,12 @@ class TopicSearch(SemiSupervised):
             known ones are skipped with a warning.
         documents : sequence of int, or counts of shape (q, d), optional
             Rows of the fitted corpus, or other documents, that are mostly about the topic.
-        n_components : int, optional
-            Use the first j of the fitted topics only: fewer make broader topics.
+        n_components : int or "enough", optional
+            Use the first j of the fitted topics only: fewer make broader topics. "enough" takes as many as hold four
+            fifths of what all of them make of the words, and makes the closer look the narrower the rarer they are.
+        finer : int, default=0
+            How many times to double that number and to halve the breadth of the closer look, for a narrower topic; or
+            the other way round where negative.
         project : bool, default=False
             Replace the words by what the fitted topics make of them. Where the corpus follows the model this takes
             noise off the answer; on real text it blurs words that are rarer than the topics are fine.
@@ -292,9 +304,6 @@ class TopicSearch(SemiSupervised):
             Look closer: sharpen the topic on the documents near the hint, which brings out topics that are rarer than
             the fitted ones are fine. By default where counts are damped, as real text asks for; on counts drawn from
             the model itself moments alone are better. The answer's `moment_estimate` is the topic without.
-        breadth : float, default=1.0
-            How far the closer look goes: it takes so many times as many documents to be about the topic as the hint
-            suggests. Below 1 for a narrower topic.
         most_documents : int, optional
             Where more documents than this hold the words of the hint, so many of them, at even steps, stand for all:
             a bound on the time that a frequent word takes. By default all of them do.
@@ -303,30 +312,34 @@ class TopicSearch(SemiSupervised):
             here takes the topic with the largest share of the hint, ``choose="share"``; ``choose="largest"``, as in
             the paper, often is a tiny topic on real text.
         """
+        check_is_fitted(self)
         if words is None and _are_words(hint):
             hint, words = None, hint
         if extraction.get("method") != "cancellation":
             extraction.setdefault("choose", "share")
         how = Extraction.of(extraction)
-        if not (isinstance(breadth, Real) and 0 < breadth < np.inf):
-            raise SearchError(f"breadth must be a number above 0; found {breadth!r}.")
-        model, closer = self._model(n_components), self.damping if closer is None else closer
         require_one({"hint": hint, "words": words, "documents": documents})
         if most_documents is not None:
             require_whole("most_documents", most_documents)
+        closer = self.damping if closer is None else closer
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:
             if documents is not None:
-                counts = self._documents(documents)
+                model, counts = self._narrowed(None, n_components, finer), self._documents(documents)
                 found = self._extract(model.hinted_in_frame(self._hint_of_documents(counts, model)), model, how)
                 if not closer:
                     return found
-                return self._sharpened(found, self._seeds_of_documents(counts, documents, found), breadth)
+                return self._sharpened(found, self._seeds_of_documents(counts, documents, found), 2.0**-finer)
             v = self._hint_of_words(hint, words)
+            model = self._narrowed(v, n_components, finer)
             self._warn_if_left_out(v, model)
             hinted = model.hinted_in_frame(model.project(v)) if project else model.hinted(v, most_documents)
             found = self._extract(hinted, model, how)
-            return self._sharpened(found, self._seeds_of_words(v, found), breadth) if closer else found
+            if not closer:
+                return found
+            seeds = self._seeds_of_words(v, found)
+            usual = self._breadth(seeds.size) if n_components == "enough" else 1.0
+            return self._sharpened(found, seeds, usual * 2.0**-finer)
 
     def _sharpened(self, found: Topic, seeds: Seeds, breadth: float = 1.0) -> Topic:
         wide = seeds._replace(size=round(breadth * seeds.size))
@@ -336,10 +349,10 @@ class TopicSearch(SemiSupervised):
         """The documents that hold the words of a hint, each with more say the more of it is about them."""
         model = found.model
         told = np.asarray(model.by_word[:, hint.columns] @ hint.values)
-        for needed in hint.together:
-            told *= np.asarray(model.by_word[:, needed].sum(axis=1)) > 0
-        rows = np.flatnonzero(told > 0)
-        if len(rows) < FEW_DOCUMENTS:
+        for phrase in hint.phrases:
+            told -= self._broken(phrase, hint, model)
+        rows = np.flatnonzero(told > TOLD_LEAST * told.max(initial=0.0))
+        if len(rows) < FEW_DOCUMENTS and np.any(hint.values > 0):
             warn_user(
                 f"Only {len(rows)} of {len(told):,} documents hold the words of the hint: too few to tell what else "
                 "belongs to their topic. Add words that go with them.",
@@ -352,6 +365,16 @@ class TopicSearch(SemiSupervised):
         words = np.asarray(model.by_document[densest].T @ weights)
         return Seeds(rows, words / words.sum(), len(rows))
 
+    def _breadth(self, n_seeds: int) -> float:
+        """How far the closer look should go: the less far the rarer the hint is beside the fitted topics."""
+        return float(np.clip(np.sqrt(n_seeds * self.n_components_ / len(self.model_.lengths)), NARROWEST, 1))
+
+    def _broken(self, phrase: tuple[Array, ...], hint: WordHint, model: TopicModel) -> Array:
+        """What the words of a phrase tell in documents that do not hold all of them, (n,)."""
+        lacking = np.any([np.asarray(model.by_word[:, part].sum(axis=1)) == 0 for part in phrase], axis=0)
+        own = np.isin(hint.columns, np.concatenate(phrase))
+        return np.asarray(lacking * (model.by_word[:, hint.columns[own]] @ hint.values[own]))
+
     def _seeds_of_documents(self, counts: sp.csr_array, documents: Any, found: Topic) -> Seeds:
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
         words = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf)))
@@ -362,15 +385,20 @@ class TopicSearch(SemiSupervised):
         """How many documents a topic of this weight has, had each only one."""
         return int(np.clip(found.weight, 0, 1) * len(found.model.lengths))
 
-    def enough_components(self, words: Any, part: float, least: int) -> int:
-        """The number of components that hold so much of what all of them make of some words, and the least at any rate.
+    def _narrowed(self, hint: WordHint | None, n_components: int | Literal["enough"] | None, finer: int) -> TopicModel:
+        """The model with as many components as asked for; "enough" where the hint is not of words is all of them."""
+        if n_components == "enough":
+            usual = self.n_components_ if hint is None else self._enough_components(hint)
+        else:
+            usual = self._model(n_components).frame.n_components
+        wanted = int(np.clip(usual * 2.0**finer, min(2, usual), self.n_components_))
+        model: TopicModel = self._model(wanted)
+        return model
 
-        Without words, all of them.
-        """
-        if words is None:
-            return self.n_components_
-        held = np.cumsum(self.model_.project(self._hint_of_words(None, words)) ** 2)
-        return int(max(np.searchsorted(held, part * held[-1]) + 1, min(least, self.n_components_)))
+    def _enough_components(self, hint: WordHint) -> int:
+        """How many hold most of what all of them make of a hint."""
+        held = np.cumsum(self.model_.project(hint) ** 2)
+        return int(max(np.searchsorted(held, ENOUGH * held[-1]) + 1, min(LEAST_COMPONENTS, self.n_components_)))
 
     def _warn_if_left_out(self, hint: WordHint, model: TopicModel) -> None:
         """With fewer components than were fitted, a word may lie mostly in those left out."""
@@ -429,7 +457,7 @@ class TopicSearch(SemiSupervised):
         known[known] = self.kept_rows_[places[known]] == rows[known]
         if not known.all():
             raise SearchError(
-                f"Row {rows[~known][0]} is not a document of this fit: it was too short, or is not among the "
+                f"Row {rows[~known][0]} is not a document of this fit: it was left out, or is not among the "
                 f"{n_rows:,} rows."
             )
         return np.asarray(places)

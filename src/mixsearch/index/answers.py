@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -27,6 +28,7 @@ DOUBTFUL = 1.5
 N_ALTERNATIVES = 3
 WORDS_OF_ALTERNATIVE = 6
 
+_LISTENING = Lock()
 _HEARD: ContextVar[list[str] | None] = ContextVar("heard", default=None)
 
 
@@ -160,7 +162,8 @@ def ask(index: TopicIndex, queries: Sequence[Query], asking: Asking | None = Non
     """Search for every query, in parallel threads; replies keep the order, and an error is that of its query only."""
     wanted = asking or Asking()
     n_threads = min(effective_n_jobs(n_jobs), len(queries)) or 1
-    with _warnings_heard(), one_blas_thread, ThreadPoolExecutor(n_threads) as pool:
+    # Python's warnings belong to the process: two callers at once would restore each other's.
+    with _LISTENING, _warnings_heard(), one_blas_thread, ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(lambda query: _reply(index, query, wanted), queries))
 
 
@@ -210,7 +213,7 @@ def _rows_of(query: Query) -> Array | None:
 
 
 def _describe(index: TopicIndex, query: Query, topic: Topic, asking: Asking, heard: list[str]) -> Answer:
-    words = _words_of(topic, asking)
+    words = _words_of(index, topic, asking)
     told = {each.word for each in words}
     related = [pair for pair in topic.related_words(asking.n_related + asking.n_words) if pair[0] not in told]
     return Answer(
@@ -229,17 +232,12 @@ def _describe(index: TopicIndex, query: Query, topic: Topic, asking: Asking, hea
     )
 
 
-def _words_of(topic: Topic, asking: Asking) -> tuple[TopicWord, ...]:
+def _words_of(index: TopicIndex, topic: Topic, asking: Asking) -> tuple[TopicWord, ...]:
     if not asking.n_words:
         return ()
-    # Without a vocabulary a word is called by its column.
-    columns = {name: column for column, name in enumerate(topic.vocabulary)} if topic.vocabulary else None
-    mean = topic.model.word_mean
-    words = []
-    for word, probability in topic.top_words(asking.n_words, by=asking.by):
-        usual = float(mean[int(word) if columns is None else columns[word]])
-        words.append(TopicWord(word, probability, probability / usual if usual > 0 else 0.0))
-    return tuple(words)
+    pairs = topic.top_words(asking.n_words, by=asking.by)
+    usual = topic.model.word_mean[index.topics.columns_of(word for word, _ in pairs)].tolist()
+    return tuple(TopicWord(*pair, pair[1] / mean if mean > 0 else 0.0) for pair, mean in zip(pairs, usual, strict=True))
 
 
 def _documents_of(index: TopicIndex, topic: Topic, words: Sequence[str], n: int) -> tuple[TypicalDocument, ...]:

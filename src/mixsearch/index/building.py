@@ -41,8 +41,8 @@ class IndexOptions:
 
     Parameters
     ----------
-    n_components : int, default=100
-        How many topics to fit; a search may use fewer.
+    n_components : int, optional
+        How many topics to fit; a search may use fewer. By default 100, or as many as there are words.
     search : dict
         Further arguments of `TopicSearch`: alpha0, moments, weights, metric, damping, random_state.
     memory : int, optional
@@ -52,7 +52,7 @@ class IndexOptions:
         Replace an index that is there already.
     """
 
-    n_components: int = DEFAULT_COMPONENTS
+    n_components: int | None = None
     search: dict[str, Any] = field(default_factory=dict)
     memory: int | None = None
     overwrite: bool = False
@@ -99,14 +99,15 @@ def build_index(
     options : IndexOptions, optional
         Of the fit.
     reading : CorpusOptions, optional
-        Of the text.
+        Of the text. Of a Corpus those that it was read with, so that a text can be a hint.
     on_progress : callable, optional
         Told of each step, how far it is, and in which unit.
     """
     chosen, say = options or IndexOptions(), on_progress or (lambda *_: None)
     wanted = reading or CorpusOptions(memory=max(chosen.bytes // READING_PART, 1))
+    # What is wrong with any corpus, or with the folder, is said before an hour of reading.
+    _checked_search(chosen, chosen.n_components or DEFAULT_COMPONENTS)
     with ExitStack() as stack:
-        # The folder first: nobody wants to hear after an hour of reading that it cannot be written.
         out = stack.enter_context(write_folder(path, kind=KIND, version=VERSION, overwrite=chosen.overwrite))
         if isinstance(source, Corpus):
             corpus = source
@@ -114,17 +115,16 @@ def build_index(
             corpus = stack.enter_context(
                 read_corpus(source, wanted, on_progress=lambda done, total: say("Reading", done, total, "bytes"))
             )
-        built = _write(out, corpus, chosen, wanted, say)
+        built = _write(out, corpus, chosen, reading if isinstance(source, Corpus) else wanted, say)
     size = sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
     return Built(path=Path(path), n_bytes=size, notes=corpus.notes, n_duplicates=corpus.n_dropped, **built)
 
 
 def _write(
-    out: FolderWriter, corpus: Corpus, options: IndexOptions, reading: CorpusOptions, say: OnProgress
+    out: FolderWriter, corpus: Corpus, options: IndexOptions, reading: CorpusOptions | None, say: OnProgress
 ) -> dict[str, int]:
-    search = TopicSearch(options.n_components, **options.search)
     n_words = len(corpus.vocabulary)
-    search.check_options(n_words)
+    search = _checked_search(options, n_words)
     stored = _store_documents(out, corpus, search, say)
     rows, n_short, n_nonzeros = stored.rows, stored.n_short, stored.n_nonzeros
     _require_some(len(rows), n_short, stored.least)
@@ -133,7 +133,7 @@ def _write(
     counts = rows_in_memory(_mapped(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
     _store_columns(out, counts, stored.per_word, options.bytes // MOVING_PART, say)
     _fit(out, search, counts, say)
-    search.kept_rows_, search.n_dropped_ = rows, n_short
+    search.kept_rows_, search.n_dropped_ = rows, n_short + corpus.n_dropped
     search.name_words(corpus.vocabulary)
     store_search(out, search)
     out.facts["corpus"] = {
@@ -152,12 +152,15 @@ def _write(
     }
 
 
-def _tokens(corpus: Corpus, reading: CorpusOptions) -> dict[str, Any] | None:
+def _tokens(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
     """What a text must go through to be a hint; nothing where only the user's own function knows, or counts came."""
-    if reading.tokenizer is not None or not corpus.n_characters:
+    if reading is None or reading.tokenizer is not None or not corpus.n_characters:
         return None
     kept = ("token_pattern", "lowercase", "normal_form", "strip_tags", "ngrams")
-    return {name: value for name, value in asdict(reading).items() if name in kept}
+    tokens = {name: value for name, value in asdict(reading).items() if name in kept}
+    # They matter for pairs of words, which close up over them; a file of them may be gone when a text is asked for.
+    is_listed = reading.stop_words == "english" or isinstance(reading.stop_words, list | tuple)
+    return {**tokens, "stop_words": reading.stop_words if is_listed else None}
 
 
 def _require_some(n_documents: int, n_short: int, least: int) -> None:
@@ -166,6 +169,13 @@ def _require_some(n_documents: int, n_short: int, least: int) -> None:
             f"Of {n_documents + n_short:,} documents, {n_documents} have at least {least} words of the vocabulary; an "
             "index needs 2 at least. Count rarer words (min_df), or give more documents."
         )
+
+
+def _checked_search(options: IndexOptions, n_words: int) -> TopicSearch:
+    wanted = min(DEFAULT_COMPONENTS, n_words) if options.n_components is None else options.n_components
+    search = TopicSearch(wanted, **options.search)
+    search.check_options(n_words)
+    return search
 
 
 @dataclass

@@ -20,9 +20,6 @@ from mixsearch.estimators.stored_topics import open_search
 from mixsearch.storage import Folder, Texts
 from mixsearch.types import Array
 
-# Enough components to hold this part of what all of them make of the hint.
-ENOUGH = 0.8
-LEAST_COMPONENTS = 20
 # Of the documents that hold a frequent word, so many stand for all: a search then takes as long for any word.
 MOST_DOCUMENTS = 10_000
 
@@ -83,8 +80,6 @@ class TopicIndex:
         *,
         text: str | Sequence[str] | None = None,
         documents: Any = None,
-        n_components: int | None = None,
-        finer: int = 0,
         **options: Any,
     ) -> Topic:
         """Find the topic that a hint means.
@@ -97,13 +92,9 @@ class TopicIndex:
             A text that is about the topic, or several.
         documents : sequence of int, optional
             Rows of documents that are about it.
-        n_components : int, optional
-            How many of the fitted topics to use: fewer make broader ones. By default as many as the hint needs.
-        finer : int, default=0
-            How many times to double that number and to halve the breadth of the closer look, or the other way round
-            where negative: a narrower or a broader topic.
         **options
-            Passed to `TopicSearch.search`.
+            Passed to `TopicSearch.search`: n_components, "enough" by default; finer, for a narrower or a broader topic;
+            closer; and so on.
         """
         given = {"words": self._spelt(words), "text": text, "documents": documents}
         hint = {name: value for name, value in given.items() if value is not None}
@@ -113,9 +104,8 @@ class TopicIndex:
             )
         if text is not None:
             hint = {"documents": self.count([text] if isinstance(text, str) else list(text))}
-        k = self._n_components(hint, n_components, finer)
-        usual = {"most_documents": MOST_DOCUMENTS, "breadth": 2.0**-finer}
-        return self.topics.search(**hint, n_components=k, **(usual | options))
+        usual: dict[str, Any] = {"n_components": "enough", "most_documents": MOST_DOCUMENTS}
+        return self.topics.search(**hint, **(usual | options))
 
     def search_many(self, hints: Any, *, n_jobs: int | None = -1, **options: Any) -> Any:
         """A topic for each of several hints, in their order.
@@ -144,12 +134,6 @@ class TopicIndex:
     def _spell(self, word: Any) -> Any:
         is_foldable = isinstance(word, str) and self._corpus.get("tokens") is not None
         return self._token_options().fold_case(word) if is_foldable else word
-
-    def _n_components(self, hint: Mapping[str, Any], asked: int | None, finer: int) -> int:
-        if asked is not None:
-            return asked
-        usual = self.topics.enough_components(hint.get("words"), ENOUGH, LEAST_COMPONENTS)
-        return int(np.clip(usual * 2.0**finer, min(2, self.n_components), self.n_components))
 
     def count(self, texts: Sequence[str]) -> sp.csr_array:
         """The counts of other texts over the words of this index, (n, d)."""
@@ -193,10 +177,11 @@ def snippet(text: str, words: Iterable[str], length: int = 160) -> str:
         return plain
     pattern = "|".join(rf"\b{re.escape(word)}\b" for word in words)
     places = [match.start() for match in re.finditer(pattern, plain, re.IGNORECASE)] if pattern else []
-    start = max(_densest(places, length) - length // 4, 0)
-    start = min(plain.rfind(" ", 0, start + 1) + 1 if start else 0, max(len(plain) - length, 0))
-    piece = plain[start : start + length]
-    return f"{'…' if start else ''}{piece}{'…' if start + length < len(plain) else ''}"
+    wanted = min(max(_densest(places, length) - length // 4, 0), len(plain) - length)
+    start = plain.rfind(" ", 0, wanted + 1) + 1
+    end = len(plain) if start + length >= len(plain) else plain.rfind(" ", start, start + length + 1)
+    end = start + length if end <= start else end  # one endless word
+    return f"{'…' if start else ''}{plain[start:end]}{'…' if end < len(plain) else ''}"
 
 
 def _densest(places: list[int], length: int) -> int:

@@ -39,6 +39,7 @@ MOST_POSTINGS = 2_000_000
 WORDS_ELSEWHERE = 20
 # Typical words are those of documents of at least this share, six times as many as the hint names at most.
 MEMBER_SHARE = 0.055
+TYPICAL_LIFT = 2.0
 MEMBERS_PER_SEED, MEMBERS_LEAST, MEMBERS_MOST = 6, 5, 5000
 
 
@@ -207,18 +208,19 @@ def _describe(model: TopicModel, probabilities: Array, seeds: Seeds, rough_weigh
         gain=gain,
         weight=float(np.clip((model.word_mean @ evidence - base) / gain, 0, 1)),
         shares=shares,
-        typicality=_typicality(model, shares, seeds),
+        typicality=_typicality(model, probabilities, shares, seeds),
     )
 
 
-def _typicality(model: TopicModel, shares: Array, seeds: Seeds) -> Array:
+def _typicality(model: TopicModel, probabilities: Array, shares: Array, seeds: Seeds) -> Array:
     """How much holding each word tells of being about the topic, (d,): its information in nats per document.
 
     Notes
     -----
     With D the part of the topic's documents that hold the word and E that of all documents, the divergence
     D log(D/E) + (1-D) log((1-D)/(1-E)), for words with D > E. Probabilities would list words that every topic has, and
-    lift those that occur twice; this favours words that many of the topic's documents hold and few others.
+    lift those that occur twice; this favours words that many of the topic's documents hold and few others. Where a
+    neighbour is in the same documents, its words do not count: they are not likelier in the topic itself.
     """
     scores = shares * model.lengths / (model.lengths + WORDS_ELSEWHERE)
     n_members = int(np.clip(MEMBERS_PER_SEED * seeds.size, MEMBERS_LEAST, MEMBERS_MOST))
@@ -230,4 +232,5 @@ def _typicality(model: TopicModel, shares: Array, seeds: Seeds) -> Array:
     inside = np.clip(held / len(members), rounding, 1 - rounding)
     overall = np.clip(np.diff(model.by_word.indptr) / len(model.lengths), rounding, 1 - rounding)
     told = inside * np.log(inside / overall) + (1 - inside) * np.log((1 - inside) / (1 - overall))
-    return np.where(inside > overall, told, 0.0)
+    is_own = (inside > overall) & (probabilities > TYPICAL_LIFT * model.word_mean)
+    return np.where(is_own, told, 0.0)

@@ -196,10 +196,13 @@ def test_a_limit_is_a_whole_number_from_one(limit):
         search.search(WORDS[1], most_documents=limit)
 
 
-@pytest.mark.parametrize("breadth", [0, -1.0, np.inf, "wide"])
-def test_the_breadth_is_a_number_above_zero(breadth):
-    with pytest.raises(SearchError, match="breadth must be a number above 0; found"):
-        search.search(WORDS[1], breadth=breadth)
+def test_finer_searches_use_twice_the_components_and_broader_ones_half():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakHintWarning)  # two components for four topics
+        used = [len(search.search(WORDS[1], n_components=2, finer=finer).scores) for finer in (0, 1, 9, -9)]
+        broad = search.search(WORDS[1], finer=-1)
+    assert used == [2, 4, 4, 2]
+    assert len(broad.scores) == 2
 
 
 def test_a_hint_that_no_document_holds_says_so():

@@ -101,7 +101,7 @@ def test_short_documents_are_dropped_and_counted():
     assert fitted.n_dropped_ == 7
     word = data.vocabulary[data.labelled_word(2)]
     assert_allclose(fitted.search(words=word).center, search.search(words=word).center, atol=1e-10)
-    with pytest.raises(SearchError, match="Row 1503 is not a document of this fit: it was too short"):
+    with pytest.raises(SearchError, match="Row 1503 is not a document of this fit: it was left out"):
         fitted.search(documents=[1503])
 
 

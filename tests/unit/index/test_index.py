@@ -16,20 +16,21 @@ from mixsearch import SearchError, TopicSearch, blocks
 from mixsearch.corpus import CorpusOptions, count_texts
 from mixsearch.errors import (
     DroppedDocumentsWarning,
+    FewerComponentsWarning,
     FolderExistsError,
     HintError,
     SkippedWordsWarning,
     UnknownWordError,
     WeakHintWarning,
 )
-from mixsearch.index import Document, IndexOptions, building, build_index, open_index
+from mixsearch.index import Document, IndexOptions, build_index, building, open_index
 
 SUBJECTS = {
-    "food": "sushi rice ramen noodle soup fish tuna bowl chef plate".split(),
-    "sport": "goal match team ball league coach player score win cup".split(),
-    "law": "court judge law crime trial jury lawyer guilty appeal café".split(),
+    "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
+    "sport": ["goal", "match", "team", "ball", "league", "coach", "player", "score", "win", "cup"],
+    "law": ["court", "judge", "law", "crime", "trial", "jury", "lawyer", "guilty", "appeal", "café"],
 }
-LANGUAGE = "the and day good time".split()
+LANGUAGE = ["the", "and", "day", "good", "time"]
 SHORT, REPEATED, REPEAT = 5, 4, 10
 
 
@@ -366,6 +367,19 @@ def test_more_non_zeros_than_an_index_holds_are_refused(tmp_path, monkeypatch):
         build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
 
 
-def test_more_topics_than_words_are_refused_before_anything_is_fitted(tmp_path):
-    with pytest.raises(SearchError, match="hold 35 topics at most.* 100 were asked for"):
-        build_index(write_jsonl(tmp_path), tmp_path / "index")
+def test_by_default_an_index_has_no_more_topics_than_words(tmp_path):
+    with pytest.warns(FewerComponentsWarning, match="topics, not the 35 asked for"):
+        built = build_index(write_jsonl(tmp_path), tmp_path / "index")
+    assert 3 <= built.n_components < 35
+
+
+def test_more_topics_than_words_are_refused_where_they_are_asked_for(tmp_path):
+    with pytest.raises(SearchError, match="hold 35 topics at most.* 36 were asked for"):
+        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=36))
+    assert not (tmp_path / "index").exists()
+
+
+@pytest.mark.parametrize("options", [{"alpha0": -1}, {"moments": "magic"}, {"weights": "heavy"}])
+def test_an_option_that_cannot_be_is_refused_before_anything_is_read(options, tmp_path):
+    with pytest.raises(SearchError, match=f"{next(iter(options))} must be"):
+        build_index(tmp_path / "nothing.jsonl", tmp_path / "index", IndexOptions(search=options))

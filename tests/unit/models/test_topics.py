@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mixsearch.extraction import Extraction, extract
 from mixsearch.blocks import rows_in_memory
+from mixsearch.extraction import Extraction, extract
 from mixsearch.models import fit_topics
 from mixsearch.types import WordHint
 
