@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= auto
 
-.PHONY: demo test check bench pictures wheel lock clean
+.PHONY: demo test check bench peers pictures wheel lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,10 @@ test: check  ## everything that must hold
 
 bench: $(READY)  ## time and accuracy beside the peers, on the same data
 	$(BIN)/python benchmarks/run.py
+
+peers: $(READY)  ## topics beside other packages, which are installed here; an hour, and only with MIXSEARCH_DATA
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/peers.txt
+	$(BIN)/python benchmarks/run.py quality
 
 pictures: $(READY)  ## every picture in the README and the guide
 	$(BIN)/mixsearch demo --output docs/pictures

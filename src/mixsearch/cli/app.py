@@ -10,7 +10,7 @@ from rich.console import Console
 
 from mixsearch import __version__
 from mixsearch.cli import index_command, info, topic_command
-from mixsearch.cli.demo import DEFAULT_WORDS, DemoOptions, run_demo
+from mixsearch.cli.demo import DEFAULT_WORDS, DemoOptions, export_docstrings, run_demo
 from mixsearch.cli.manners import errors_as_sentences
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
@@ -78,12 +78,25 @@ def demo(
             show_default=False,
         ),
     ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            dir_okay=False,
+            help="Only write the docstrings to this file, one JSON object with name and text a line, "
+            "for [bold]mixsearch index[/bold].",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Find topics in the docstrings on this computer, then one Gaussian of ten. Nothing is downloaded.
 
     Example: [bold]mixsearch demo thread spline "random seed" --output pictures[/bold]
     """
+    chosen = tuple(packages.replace(",", " ").split()) if packages else None
     with errors_as_sentences():
+        if export is not None:
+            export_docstrings(Console(highlight=False), export, chosen)
+            return
         run_demo(
             Console(highlight=False),
             DemoOptions(
@@ -91,6 +104,6 @@ def demo(
                 output=output,
                 n_components=components,
                 n_words=top,
-                packages=tuple(packages.replace(",", " ").split()) if packages else None,
+                packages=chosen,
             ),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import warnings
@@ -81,6 +82,21 @@ def run_demo(console: Console, options: DemoOptions) -> None:
     """Search, show and draw."""
     with _folder_for_pictures(options.output):
         _run(console, options)
+
+
+def export_docstrings(console: Console, path: Path, packages: Sequence[str] | None) -> None:
+    """Write the docstrings to a file of JSON lines, as a corpus to try the other commands on."""
+    corpus = _read_corpus(console, packages)
+    try:
+        with path.open("w", encoding="utf-8") as out:
+            out.writelines(
+                json.dumps({"name": name, "text": text}) + "\n"
+                for name, text in zip(corpus.names, corpus.texts, strict=True)
+            )
+    except OSError as error:
+        raise SearchError(f"{path} cannot be written: {error.strerror}. Name another file with --export.") from error
+    command = f"{_command()} index {path} --text text --id name --stop-words english"
+    _say(console, f"Wrote {escape(str(path))}; next: [bold]{escape(command)}[/]")
 
 
 def _run(console: Console, options: DemoOptions) -> None:

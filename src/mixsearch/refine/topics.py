@@ -35,6 +35,8 @@ USUAL_SHARE = 0.03
 LEAST_LIFT = 1.5
 # Where the lists of those words are longer than this in all, only the likeliest of them speak.
 MOST_POSTINGS = 2_000_000
+# Documents that the middle one is looked for among.
+MOST_LEVELS = 20_000
 # A short document can show a high share by chance: it is ranked as if it went on so long about something else.
 WORDS_ELSEWHERE = 20
 # Typical words are those of documents of at least this share, six times as many as the hint names at most.
@@ -197,8 +199,7 @@ def _step(counts: sp.csr_array, topics: Array, mixed: Array, prior: Array) -> tu
 def _describe(model: TopicModel, probabilities: Array, seeds: Seeds, rough_weight: float) -> SharpTopic:
     evidence = evidence_of(model, probabilities)
     told = _told(model, evidence)
-    # Had each document one topic only, the lower part of them, less the topic's weight, would be without it.
-    base = float(np.quantile(told / model.lengths, (1 - np.clip(rough_weight, 0, 1)) / 2))
+    base = _base(model, told / model.lengths, rough_weight)
     gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
     shares = _share_of(told, model.lengths, base, gain)
     return SharpTopic(
@@ -210,6 +211,18 @@ def _describe(model: TopicModel, probabilities: Array, seeds: Seeds, rough_weigh
         shares=shares,
         typicality=_typicality(model, probabilities, shares, seeds),
     )
+
+
+def _base(model: TopicModel, levels: Array, rough_weight: float) -> float:
+    """The level of the middle document of those without the topic, in length as a weight is.
+
+    Had each document one topic only, all but the topic's weight of the lowest levels would be without it.
+    """
+    some = slice(None, None, len(levels) // MOST_LEVELS + 1)
+    order = np.argsort(levels[some], kind="stable")
+    lengths = np.cumsum(model.lengths[some][order])
+    middle = np.searchsorted(lengths, (1 - np.clip(rough_weight, 0, 1)) / 2 * lengths[-1])
+    return float(levels[some][order][min(int(middle), len(order) - 1)])
 
 
 def _typicality(model: TopicModel, probabilities: Array, shares: Array, seeds: Seeds) -> Array:

@@ -263,7 +263,6 @@ def test_topics_of_any_size_have_their_weight(weight):
     assert found.weight == pytest.approx(weight, abs=0.15)
 
 
-@pytest.mark.xfail(reason="the share of words is taken for one of documents where the base is looked for")
 def test_many_short_documents_have_their_share_of_the_words():
     rng = np.random.default_rng(4)
     short = rng.multinomial(8, np.repeat([1 / 6, 0.0], [6, 30]), size=120)
