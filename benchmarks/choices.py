@@ -2,57 +2,43 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-import scipy.sparse as sp
+from corpora import Corpus, available, load_corpus
 from measuring import N_THREADS, print_table
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.metrics import average_precision_score
 from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch, RegressionSearch, TopicSearch
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression
 from mixsearch.estimators import Topic
+from mixsearch.metrics import average_precision
+from mixsearch.refine import topics as refine
 from mixsearch.types import Array
 
-# One word for each group, chosen before any result was seen.
-SEED_WORDS = {
-    "20news_bydate": {
-        "alt.atheism": "atheism",
-        "comp.graphics": "graphics",
-        "comp.os.ms-windows.misc": "windows",
-        "comp.sys.ibm.pc.hardware": "ide",
-        "comp.sys.mac.hardware": "mac",
-        "comp.windows.x": "motif",
-        "misc.forsale": "sale",
-        "rec.autos": "car",
-        "rec.motorcycles": "bike",
-        "rec.sport.baseball": "baseball",
-        "rec.sport.hockey": "hockey",
-        "sci.crypt": "encryption",
-        "sci.electronics": "circuit",
-        "sci.med": "disease",
-        "sci.space": "orbit",
-        "soc.religion.christian": "christ",
-        "talk.politics.guns": "gun",
-        "talk.politics.mideast": "israel",
-    },
-    "bbc": {
-        "business": "economy",
-        "entertainment": "film",
-        "politics": "election",
-        "sport": "match",
-        "tech": "software",
-    },
+# Corpora and numbers of topics that the choices for topics are tried on.
+TOPICS = (("newsgroups", 50), ("newsgroups", 100), ("bbc", 5), ("bbc", 10), ("bbc", 20), ("bbc", 40), ("debian", 50))
+
+
+FITS: tuple[dict[str, Any], ...] = (
+    {"damping": False},
+    {"metric": 0.0},
+    {"metric": 0.5},
+    {"weights": "uniform"},
+    {"moments": "plugin"},
+)
+CLOSER: dict[str, dict[str, Any]] = {
+    "no neighbours": {"N_NEIGHBOURS": 0},
+    "no steps": {"N_STEPS": 0},
+    "ten steps": {"N_STEPS": 10},
+    "half as many documents": {"NEAR_PER_SEED": 1},
+    "twice as many documents": {"NEAR_PER_SEED": 4, "NEAR_MOST": 2000},
+    "words of any lift": {"LEAST_LIFT": 0.0},
+    "words of three times the lift": {"LEAST_LIFT": 4.5},
 }
-TOPICS = {"20news_bydate": (50, 100), "bbc": (5, 10, 20)}
 
 
 def run(*, quick: bool = False) -> None:
@@ -137,66 +123,38 @@ def _few_members(seed: int, n_examples: int) -> Iterator[tuple[bool, bool]]:
             yield bool(one), bool(other)
 
 
-class Corpus(NamedTuple):
-    """Counts of labelled documents."""
-
-    counts: sp.csr_array
-    words: list[str]
-    labels: Array
-
-
 def _print_topics(*, quick: bool) -> None:
-    folder = Path(os.environ.get("MIXSEARCH_DATA", Path(__file__).parents[2] / "shared" / "data")) / "text"
-    for name, seed_words in SEED_WORDS.items():
-        path = folder / f"{name}.jsonl.gz"
-        if not path.exists():
-            print(f"\n- {name}: skipped, since {path.name} is not in the folder text of MIXSEARCH_DATA")
-            continue
-        corpus = _read(path)
-        for k in TOPICS[name][:1] if quick else TOPICS[name]:
-            _print_corpus(f"{name}, {corpus.counts.shape[1]:,} words, k={k}", corpus, seed_words, k)
+    plan = [(name, k) for name, k in TOPICS if name in available() and (not quick or (name, k) == ("bbc", 5))]
+    if not plan:
+        print("\n- topics: skipped, since MIXSEARCH_DATA names no folder with labelled corpora")
+        return
+    columns = [dict(_precisions(load_corpus(name), k)) for name, k in plan]
+    rows = [(choice, *(f"{column[choice]:.3f}" for column in columns)) for choice in columns[0]]
+    heads = ("mean average precision, one word for each group", *(f"{name}, k={k}" for name, k in plan))
+    print_table("Topics: each choice beside the one not made", heads, rows)
 
 
-def _read(path: Path) -> Corpus:
-    """Documents without their headers, which give away the group; some files have tabs where the post had new lines."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    headed = "20news" in path.name
-    texts = [row["text"].replace("\t", "\n").partition("\n\n")[2] if headed else row["text"] for row in rows]
-    vectorizer = CountVectorizer(stop_words="english", min_df=10, max_df=0.3, token_pattern=r"\b[a-z][a-z]+\b")
-    counts = sp.csr_array(vectorizer.fit_transform(texts))
-    return Corpus(counts, vectorizer.get_feature_names_out().tolist(), np.array([row["label"] for row in rows]))
+def _precisions(corpus: Corpus, k: int) -> Iterator[tuple[str, float]]:
+    """The precision that each choice reaches."""
+    search = TopicSearch(k).fit(corpus.counts, vocabulary=corpus.words)
+    yield "default, with the closer look", _precision(search, corpus)
+    for name, changed in CLOSER.items():
+        with patch.multiple(refine, **changed):
+            yield f"closer look: {name}", _precision(search, corpus)
+    yield "moments alone, closer=False", _precision(search, corpus, closer=False)
+    for how in ({"choose": "largest"}, {"project": True}):
+        name = ", ".join(f"{key}={value!r}" for key, value in how.items())
+        yield f"moments alone, {name}", _precision(search, corpus, closer=False, **how)
+    for options in FITS:
+        other = TopicSearch(k, **options).fit(corpus.counts, vocabulary=corpus.words)
+        name = ", ".join(f"{key}={value!r}" for key, value in options.items())
+        yield f"moments alone, {name}", _precision(other, corpus, closer=False)
 
 
-def _print_corpus(title: str, corpus: Corpus, seed_words: dict[str, str], k: int) -> None:
-    searches = {
-        "default": {},
-        "damping=False": {"damping": False},
-        "metric=0": {"metric": 0.0},
-        "metric=0.5": {"metric": 0.5},
-        'weights="uniform"': {"weights": "uniform"},
-        'moments="plugin"': {"moments": "plugin"},
-    }
-    rows = []
-    for name, options in searches.items():
-        search = TopicSearch(k, **options).fit(corpus.counts, vocabulary=corpus.words)
-        rows.append((name, f"{_mean_precision(search, corpus, seed_words, _ranked):.3f}"))
-        if name == "default":
-            for how in ({"choose": "largest"}, {"project": True}):
-                precision = _mean_precision(search, corpus, seed_words, _ranked, **how)
-                rows.append(
-                    (f"search(..., {', '.join(f'{key}={value!r}' for key, value in how.items())})", f"{precision:.3f}")
-                )
-            rows.append(("documents by share alone", f"{_mean_precision(search, corpus, seed_words, _by_share):.3f}"))
-    print_table(f"Topics: {title}; one word for each group", ("choice", "mean average precision"), rows)
-
-
-def _mean_precision(
-    search: TopicSearch, corpus: Corpus, seed_words: dict[str, str], rank: Callable[[Topic, int], Array], **how: Any
-) -> float:
-    topics = {group: search.search(words=word, **how) for group, word in seed_words.items()}
+def _precision(search: TopicSearch, corpus: Corpus, **how: Any) -> float:
     n = len(corpus.labels)
-    return float(np.mean([average_precision_score(corpus.labels == g, rank(topic, n)) for g, topic in topics.items()]))
+    topics = {group: search.search(words=word, **how) for group, word in corpus.groups.items()}
+    return float(np.mean([average_precision(corpus.labels == g, _ranked(topic, n)) for g, topic in topics.items()]))
 
 
 def _ranked(topic: Topic, n: int) -> Array:
@@ -205,12 +163,6 @@ def _ranked(topic: Topic, n: int) -> Array:
     for place, (row, _) in enumerate(topic.documents(n)):
         scores[row] = n - place
     return scores
-
-
-def _by_share(topic: Topic, n: int) -> Array:
-    scores = np.full(n, -np.inf)
-    scores[topic.kept_rows] = topic.model.projected @ topic.point / topic.model.lengths
-    return np.where(np.isinf(scores), scores[topic.kept_rows].min() - 1, scores)
 
 
 if __name__ == "__main__":

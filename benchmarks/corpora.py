@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from choices import SEED_WORDS
 from sklearn.feature_extraction.text import CountVectorizer
 
 from mixsearch.metrics import Reference
@@ -41,14 +40,44 @@ class Source:
     unlabelled: str | None = None  # the label of documents that are not ranked
 
 
+# One word for each group, chosen before any result was seen.
+SEED_WORDS = {
+    "newsgroups": {
+        "alt.atheism": "atheism",
+        "comp.graphics": "graphics",
+        "comp.os.ms-windows.misc": "windows",
+        "comp.sys.ibm.pc.hardware": "ide",
+        "comp.sys.mac.hardware": "mac",
+        "comp.windows.x": "motif",
+        "misc.forsale": "sale",
+        "rec.autos": "car",
+        "rec.motorcycles": "bike",
+        "rec.sport.baseball": "baseball",
+        "rec.sport.hockey": "hockey",
+        "sci.crypt": "encryption",
+        "sci.electronics": "circuit",
+        "sci.med": "disease",
+        "sci.space": "orbit",
+        "soc.religion.christian": "christ",
+        "talk.politics.guns": "gun",
+        "talk.politics.mideast": "israel",
+    },
+    "bbc": {
+        "business": "economy",
+        "entertainment": "film",
+        "politics": "election",
+        "sport": "match",
+        "tech": "software",
+    },
+}
 SOURCES = {
     "newsgroups": Source(
         "text/20news_bydate.jsonl.gz",
         # Headers give away the group; some files have tabs where the post had new lines.
         lambda row: row["text"].replace("\t", "\n").partition("\n\n")[2],
         lambda row: row["label"],
-        SEED_WORDS["20news_bydate"],
-        tuple(SEED_WORDS["20news_bydate"].values()),
+        SEED_WORDS["newsgroups"],
+        tuple(SEED_WORDS["newsgroups"].values()),
     ),
     "bbc": Source(
         "text/bbc.jsonl.gz",

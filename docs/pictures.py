@@ -1,8 +1,10 @@
-"""Draw the guide's pictures: how errors fall, and what separation tells. Takes about two minutes on two cores."""
+"""Draw the guides' pictures: how errors fall, what separation tells, topics and their spectrum. Takes about two minutes on two cores."""
 
 from __future__ import annotations
 
 import itertools
+import shutil
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +13,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
-from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.plots import save
+from mixsearch.corpus import CorpusOptions, count_texts
+from mixsearch.datasets import (
+    load_docstrings,
+    make_gaussian_mixture,
+    make_hint,
+    make_mixed_regression,
+    make_subspaces,
+    make_topics,
+)
+from mixsearch.index import build_index, open_index
+from mixsearch.plots import plot_spectrum, plot_topics, save
 from mixsearch.types import Array
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -122,9 +133,25 @@ def _weak_and_strong_hints() -> tuple[Array, Array]:
     return np.array(reported), np.array(right)
 
 
+def draw_topics() -> None:
+    """Topics in the docstrings of this installation, and the spectrum that they stand on."""
+    docstrings, folder = load_docstrings(), Path(tempfile.mkdtemp())
+    reading = CorpusOptions(stop_words="english", min_df=5, max_df=0.3)
+    try:
+        with count_texts(docstrings.texts, reading) as corpus:
+            build_index(corpus, folder / "docstrings.index", reading=reading)
+        index = open_index(folder / "docstrings.index")
+        topics = index.search_many({word: word for word in ("socket", "fourier", "widget", "regression")})
+        save(plot_topics(topics), FOLDER / "four_topics.png")
+        save(plot_spectrum(index.topics.model_.frame.values), FOLDER / "spectrum.png")
+    finally:
+        shutil.rmtree(folder)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        draw_topics()
         save(draw_rates(), FOLDER / "rates.png")
         save(draw_separation(), FOLDER / "separation.png")

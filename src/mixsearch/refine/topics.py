@@ -40,7 +40,7 @@ MOST_LEVELS = 20_000
 # A short document can show a high share by chance: it is ranked as if it went on so long about something else.
 WORDS_ELSEWHERE = 20
 # Typical words are those of documents of at least this share, six times as many as the hint names at most.
-MEMBER_SHARE = 0.055
+MEMBER_SHARE = 0.06
 TYPICAL_LIFT = 2.0
 MEMBERS_PER_SEED, MEMBERS_LEAST, MEMBERS_MOST = 6, 5, 5000
 
