@@ -1,4 +1,4 @@
-"""Draw the guides' pictures: how errors fall, what separation tells, topics and their spectrum. Takes about two minutes on two cores."""
+"""Draw the pictures of the guides: errors, separation, topics, a spectrum. Takes about two minutes on two cores."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from mixsearch.types import Array
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 18)
 SEEDS = range(6)
+WORDS = ("socket", "fourier", "widget", "email", "polynomial", "thread")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
@@ -141,8 +142,8 @@ def draw_topics() -> None:
         with count_texts(docstrings.texts, reading) as corpus:
             build_index(corpus, folder / "docstrings.index", reading=reading)
         index = open_index(folder / "docstrings.index")
-        topics = index.search_many({word: word for word in ("socket", "fourier", "widget", "regression")})
-        save(plot_topics(topics), FOLDER / "four_topics.png")
+        topics = index.search_many({word: word for word in WORDS})
+        save(plot_topics(topics), FOLDER / "six_topics.png")
         save(plot_spectrum(index.topics.model_.frame.values), FOLDER / "spectrum.png")
     finally:
         shutil.rmtree(folder)

@@ -47,7 +47,7 @@ ENOUGH, LEAST_COMPONENTS = 0.8, 20
 # However rare a hint is, the closer look takes this part of the documents that it takes for a frequent one.
 NARROWEST = 0.25
 # Of the documents that hold a hint, those most about it stand for the others where there are more.
-MOST_SEEDS = 5000
+MOST_SEEDS = 2000
 # The weight of a document in all averages, from its length.
 SAY: dict[str, Callable[[Array], Array]] = {"length": np.array, "uniform": np.ones_like}
 

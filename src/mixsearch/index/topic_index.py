@@ -21,7 +21,7 @@ from mixsearch.storage import Folder, Texts
 from mixsearch.types import Array
 
 # Of the documents that hold a frequent word, so many stand for all: a search then takes as long for any word.
-MOST_DOCUMENTS = 10_000
+MOST_DOCUMENTS = 4_000
 
 
 class Document(NamedTuple):

@@ -22,8 +22,8 @@ from mixsearch.types import Array, Candidates
 # Documents near the hint: twice as many as it names, within these bounds.
 NEAR_PER_SEED = 2
 NEAR_LEAST, NEAR_MOST = 50, 1000
-# Of long documents fewer do: this many different words in all.
-NEAR_WORDS = 150_000
+# Of long documents fewer do: with this many different words in all.
+NEAR_WORDS = 100_000
 # Other topics that compete for the words of those documents.
 N_NEIGHBOURS = 12
 N_STEPS = 3
@@ -34,7 +34,7 @@ USUAL_SHARE = 0.03
 # A word speaks for the topic where it is at least so many times likelier there than in the corpus.
 LEAST_LIFT = 1.5
 # Where the lists of those words are longer than this in all, only the likeliest of them speak.
-MOST_POSTINGS = 2_000_000
+MOST_POSTINGS = 1_000_000
 # Documents that the middle one is looked for among.
 MOST_LEVELS = 20_000
 # A short document can show a high share by chance: it is ranked as if it went on so long about something else.
@@ -43,6 +43,7 @@ WORDS_ELSEWHERE = 20
 MEMBER_SHARE = 0.06
 TYPICAL_LIFT = 2.0
 MEMBERS_PER_SEED, MEMBERS_LEAST, MEMBERS_MOST = 6, 5, 5000
+MEMBERS_WORDS = 500_000
 
 
 class Seeds(NamedTuple):
@@ -138,9 +139,14 @@ def _nearest(model: TopicModel, probabilities: Array, seeds: Seeds) -> Array:
     n_near = int(np.clip(NEAR_PER_SEED * seeds.size, NEAR_LEAST, NEAR_MOST))
     named = seeds.rows[best_rows(scores[seeds.rows], NEAR_MOST)]
     near = np.union1d(best_rows(scores, n_near), named)
-    near = near[np.argsort(-scores[near], kind="stable")]
-    n_words = np.cumsum(np.diff(model.by_document.indptr)[near])
-    return np.sort(near[: max(int(np.searchsorted(n_words, NEAR_WORDS)), NEAR_LEAST)])
+    ranked = near[np.argsort(-scores[near], kind="stable")]
+    return np.sort(_within(model, ranked, NEAR_WORDS, NEAR_LEAST))
+
+
+def _within(model: TopicModel, ranked: Array, most_words: int, least: int) -> Array:
+    """The first of some documents that have so many different words in all."""
+    n_words = np.cumsum(model.by_document.indptr[ranked + 1] - model.by_document.indptr[ranked])
+    return ranked[: max(int(np.searchsorted(n_words, most_words)), least)]
 
 
 def best_rows(scores: Array, n: int) -> Array:
@@ -239,7 +245,7 @@ def _typicality(model: TopicModel, probabilities: Array, shares: Array, seeds: S
     n_members = int(np.clip(MEMBERS_PER_SEED * seeds.size, MEMBERS_LEAST, MEMBERS_MOST))
     ranked = best_rows(scores, n_members)
     n_clear = int(np.count_nonzero(scores[ranked] > MEMBER_SHARE))
-    members = ranked[: max(n_clear, MEMBERS_LEAST)]
+    members = _within(model, ranked[: max(n_clear, MEMBERS_LEAST)], MEMBERS_WORDS, MEMBERS_LEAST)
     held = np.bincount(model.by_document[members].indices, minlength=len(model.word_mean))
     rounding = 1e-9
     inside = np.clip(held / len(members), rounding, 1 - rounding)
