@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch.blocks import one_blas_thread
 from mixsearch.display import Card, plain_number, separation_in_words
 from mixsearch.errors import SearchError
 from mixsearch.estimators.base import require_choice, require_whole
@@ -68,7 +69,10 @@ class Topic(Component):
     @cached_property
     def center(self) -> Array:
         """The topic as a vector over words, (d,)."""
-        return self.frame.unwhiten(self.point) if self.sharp is None else self.sharp.probabilities
+        if self.sharp is not None:
+            return self.sharp.probabilities
+        with one_blas_thread:  # one product, over before the other threads have woken up
+            return self.frame.unwhiten(self.point)
 
     @cached_property
     def probabilities(self) -> Array:
