@@ -189,5 +189,9 @@ def as_counts(X: Samples, damping: bool) -> sp.csr_array:
         counts.eliminate_zeros()
     if not damping:
         return counts
-    damped = np.log2(1 + counts.data).astype(np.float32)
-    return sp.csr_array((damped, counts.indices, counts.indptr), shape=counts.shape)
+    return sp.csr_array((damp(counts.data), counts.indices, counts.indptr), shape=counts.shape)
+
+
+def damp(counts: Array) -> Array:
+    """log2(1 + c), in single precision."""
+    return np.asarray(np.log2(1.0 + counts), dtype=np.float32)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
@@ -14,12 +13,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from mixsearch.blocks import one_blas_thread
 from mixsearch.display import verdict
 from mixsearch.errors import SearchError
 from mixsearch.estimators import Topic
+from mixsearch.estimators.base import ask_in_parallel
 from mixsearch.index.topic_index import TopicIndex, snippet
 from mixsearch.types import Array
 
@@ -161,10 +159,10 @@ class Reply:
 def ask(index: TopicIndex, queries: Sequence[Query], asking: Asking | None = None, n_jobs: int = -1) -> list[Reply]:
     """Search for every query, in parallel threads; replies keep the order, and an error is that of its query only."""
     wanted = asking or Asking()
-    n_threads = min(effective_n_jobs(n_jobs), len(queries)) or 1
     # Python's warnings belong to the process: two callers at once would restore each other's.
-    with _LISTENING, _warnings_heard(), one_blas_thread, ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(lambda query: _reply(index, query, wanted), queries))
+    with _LISTENING, _warnings_heard():
+        replies: list[Reply] = ask_in_parallel(lambda query: _reply(index, query, wanted), queries, n_jobs)
+    return replies
 
 
 @contextmanager

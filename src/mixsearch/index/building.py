@@ -18,6 +18,7 @@ from mixsearch.corpus import Corpus, CorpusOptions, CountBlock, read_corpus
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
 from mixsearch.estimators.stored_topics import BY_DOCUMENT, BY_WORD, KIND, VERSION, sparse_from, store_search
+from mixsearch.estimators.topic import damp
 from mixsearch.estimators.topics import LEAST_WORDS, SAY
 from mixsearch.index.transposing import columns_of, rows_on_disk
 from mixsearch.models import fit_topics
@@ -243,7 +244,7 @@ def _numbered(blocks: Iterator[CountBlock]) -> Iterator[tuple[int, CountBlock]]:
 
 def _prepared(counts: sp.csr_array, damping: bool) -> sp.csr_array:
     # To the bit what a fit in memory makes of them, which has the counts in double precision.
-    values = (np.log2(1.0 + counts.data) if damping else counts.data).astype(np.float32)
+    values = damp(counts.data) if damping else counts.data.astype(np.float32)
     return sp.csr_array((values, counts.indices.astype(np.int32, copy=False), counts.indptr), shape=counts.shape)
 
 
