@@ -1,0 +1,95 @@
+"""The other components of a mixture, told apart where the hint itself does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mixsearch.types import Array, Candidates
+
+# Bases to start from: the hint's own eigenvectors, and those of so many contractions at random.
+N_STARTS = 10
+N_STEPS = 30
+
+
+def separate_rest(contract: Callable[[Array], Array], candidates: Candidates) -> Candidates:
+    """Sharpen all candidates but the first: those of nearly the same score are any mixture of each other.
+
+    Parameters
+    ----------
+    contract : callable
+        From a hint c in the frame, (k,), to R(c) = W'BW, (k, k): linear in c. It is called k times.
+    candidates : Candidates
+        As one hint shows them; the first is the component found.
+
+    Returns
+    -------
+    Candidates
+        The first as it was, then the others in the order of their scores.
+
+    Notes
+    -----
+    R(c) = Σ ⟨W'μᵢ, c⟩uᵢuᵢ' contracts one tensor T = Σ αᵢ^(-1/2) uᵢ⊗uᵢ⊗uᵢ, whatever the hint. Its components are the
+    fixed points of u -> T(u, u) / |T(u, u)|, and orthonormal: steps with all of them at once, each followed by the
+    nearest orthonormal basis, converge quadratically. Of several starts the one with the largest Σ T(u, u, u)² is kept:
+    that sum is largest where T is diagonal.
+    """
+    k = candidates.points.shape[0]
+    if k <= 2:
+        return candidates
+    directions = _unit_columns(candidates.points)
+    beside = _complement(directions[:, 0])
+    tensor = _symmetric(np.stack([contract(c) for c in np.eye(k)]), beside)
+    U = beside @ _diagonalise(tensor, beside.T @ directions[:, 1:])
+    hinted = (directions * candidates.scores) @ directions.T
+    scores = np.einsum("ai,ab,bi->i", U, hinted, U)
+    order = np.argsort(-scores, kind="stable")
+    U, scores = U[:, order], np.concatenate([candidates.scores[:1], scores[order]])
+    overlaps = U.T @ (candidates.points @ candidates.weights)
+    return Candidates(
+        points=np.column_stack([candidates.points[:, 0], U / np.where(overlaps == 0, np.inf, overlaps)]),
+        weights=np.concatenate([candidates.weights[:1], overlaps**2]),
+        scores=scores,
+        preference=scores,
+    )
+
+
+def _unit_columns(points: Array) -> Array:
+    lengths = np.linalg.norm(points, axis=0)
+    return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
+
+
+def _complement(direction: Array) -> Array:
+    """An orthonormal basis of what is orthogonal to a unit vector, (k, k-1)."""
+    return np.linalg.svd(direction[:, None])[0][:, 1:]
+
+
+def _symmetric(tensor: Array, basis: Array) -> Array:
+    """The tensor in the coordinates of a basis, (q, q, q), with what noise took from its symmetry given back."""
+    T = np.einsum("abc,ai,bj,ck->ijk", tensor, basis, basis, basis, optimize=True)
+    return np.asarray((T + T.transpose(1, 2, 0) + T.transpose(2, 0, 1)) / 3)
+
+
+def _diagonalise(tensor: Array, first: Array) -> Array:
+    """The orthonormal columns in which a symmetric tensor is as diagonal as it gets, (q, q)."""
+    weights = np.random.default_rng(0).standard_normal((N_STARTS, len(tensor)))
+    starts = [_nearest_orthonormal(first), *np.linalg.eigh(np.tensordot(weights, tensor, axes=1))[1]]
+    bases = [_power_steps(tensor, start) for start in starts]
+    return max(bases, key=lambda U: float(np.sum(np.sum(U * _image(tensor, U), axis=0) ** 2)))
+
+
+def _power_steps(tensor: Array, U: Array) -> Array:
+    for _ in range(N_STEPS):
+        U = _nearest_orthonormal(_image(tensor, U))
+    return U
+
+
+def _image(tensor: Array, U: Array) -> Array:
+    """T(u, u) for each column u, (q, q)."""
+    return np.asarray(np.einsum("abj,bj->aj", tensor @ U, U))
+
+
+def _nearest_orthonormal(U: Array) -> Array:
+    left, _, right = np.linalg.svd(U)
+    return np.asarray(left @ right)
