@@ -1,0 +1,186 @@
+"""The best that anyone could do: estimates that know every label, and EM of the whole mixture started at the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from scipy.special import logsumexp
+
+from mixsearch.datasets import GaussianMixtureData, MixedRegressionData, SubspacesData, TopicData
+from mixsearch.types import Array
+
+State = TypeVar("State")
+# Nats over all samples together: parameters then move by less than a hundredth of their standard errors.
+TOLERANCE = 1e-4
+MOST_STEPS = 1000
+SWEEPS = 500
+
+
+def gaussian_oracle(data: GaussianMixtureData) -> Array:
+    """Means of the true members, (k, d)."""
+    return np.array([data.X[data.labels == i].mean(axis=0) for i in range(len(data.centers))])
+
+
+def regression_oracle(data: MixedRegressionData) -> Array:
+    """Least squares with an intercept on the true members: the coefficients, (k, d)."""
+    X = _with_ones(data.X)
+    members = [data.labels == i for i in range(len(data.centers))]
+    return np.array([np.linalg.lstsq(X[own], data.y[own], rcond=None)[0][:-1] for own in members])
+
+
+def subspace_oracle(data: SubspacesData) -> Array:
+    """Top eigenvectors of the true members' second moments, (k, d, r)."""
+    members = [data.X[data.labels == i] for i in range(len(data.bases))]
+    return np.array([np.linalg.eigh(X.T @ X)[1][:, -data.bases.shape[2] :] for X in members])
+
+
+def topic_oracle(data: TopicData) -> Array:
+    """Least squares on the true shares, (k, d); a count has a variance in proportion to its document's length."""
+    root = np.sqrt(np.asarray(data.counts.sum(axis=1)))[:, None]
+    return np.asarray(np.linalg.lstsq(data.shares * root, data.counts.toarray() / root, rcond=None)[0])
+
+
+class Gaussians(NamedTuple):
+    """Spherical Gaussians, each with a variance of its own."""
+
+    weights: Array  # (k,)
+    centers: Array  # (k, d)
+    variances: Array  # (k,)
+
+
+def gaussian_mle(data: GaussianMixtureData) -> Array:
+    """The centers of the likeliest mixture near the truth, (k, d)."""
+    X, d = data.X, data.X.shape[1]
+    squares = np.einsum("ij,ij->i", X, X)
+
+    def step(now: Gaussians) -> tuple[Gaussians, float]:
+        distances = squares[:, None] - 2 * X @ now.centers.T + np.sum(now.centers**2, axis=1)
+        chances, fit = _responsibilities(now.weights, -distances / now.variances / 2 - d / 2 * np.log(now.variances))
+        mass = chances.sum(axis=0)
+        centers = chances.T @ X / mass[:, None]
+        variances = (squares @ chances / mass - np.sum(centers**2, axis=1)) / d
+        return Gaussians(mass / len(X), centers, variances), fit
+
+    return _climb(step, Gaussians(data.weights, data.centers, data.deviations**2)).centers
+
+
+class Regressions(NamedTuple):
+    """Regressions with an intercept and a noise level each."""
+
+    weights: Array  # (k,)
+    coefficients: Array  # (d + 1, k), the intercept last
+    variances: Array  # (k,)
+
+
+def regression_mle(data: MixedRegressionData, deviation: float) -> Array:
+    """The coefficients of the likeliest mixture near the truth, (k, d)."""
+    X, k = _with_ones(data.X), len(data.centers)
+
+    def step(now: Regressions) -> tuple[Regressions, float]:
+        squares = (data.y[:, None] - X @ now.coefficients) ** 2
+        chances, fit = _responsibilities(now.weights, -squares / now.variances / 2 - np.log(now.variances) / 2)
+        mass = chances.sum(axis=0)
+        solved = [np.linalg.solve((X.T * own) @ X, X.T @ (own * data.y)) for own in chances.T]
+        coefficients = np.transpose(solved)
+        left = (data.y[:, None] - X @ coefficients) ** 2
+        return Regressions(mass / len(X), coefficients, np.sum(chances * left, axis=0) / mass), fit
+
+    truth = np.hstack([data.centers, data.intercepts[:, None]]).T
+    return _climb(step, Regressions(data.weights, truth, np.full(k, deviation**2))).coefficients[:-1].T
+
+
+class Subspaces(NamedTuple):
+    """Subspaces in which every direction has a variance of its own, in noise that is the same for all."""
+
+    weights: Array  # (k,)
+    bases: Array  # (k, d, r)
+    variances: Array  # (k, r), without the noise's
+    noise: float
+
+
+def subspace_mle(data: SubspacesData, deviation: float) -> Array:
+    """The bases of the likeliest mixture near the truth, (k, d, r).
+
+    Notes
+    -----
+    With UU' the subspace, C = UΛU' + s²I has -2 log density = |x|²/s² - Σⱼ ⟨x, uⱼ⟩² (1/s² - 1/(λⱼ+s²)) + log det C. The
+    likeliest U are top eigenvectors of the weighted second moment (Tipping and Bishop 1999); one step of orthogonal
+    iteration from the last ones raises the likelihood too, and costs no (d, d) matrix.
+    """
+    X = data.X
+    (n, d), (k, _, r) = X.shape, data.bases.shape
+    squares = np.einsum("ij,ij->i", X, X)
+
+    def step(now: Subspaces) -> tuple[Subspaces, float]:
+        inside = [(X @ basis) ** 2 for basis in now.bases]
+        gains = 1 / now.noise - 1 / (now.variances + now.noise)
+        logdet = np.log(now.variances + now.noise).sum(axis=1) + (d - r) * np.log(now.noise)
+        fits = np.transpose([own @ gain for own, gain in zip(inside, gains, strict=True)])
+        chances, fit = _responsibilities(now.weights, (fits - squares[:, None] / now.noise - logdet) / 2)
+        mass = chances.sum(axis=0)
+        turned = [_turn(X, own, basis) for own, basis in zip(chances.T, now.bases, strict=True)]
+        energies = np.array([_energies(X, own, basis) for own, basis in zip(chances.T, turned, strict=True)])
+        noise = float((squares.sum() - mass @ energies.sum(axis=1)) / (n * (d - r)))
+        return Subspaces(mass / n, np.array(turned), energies - noise, noise), fit
+
+    return _climb(step, Subspaces(data.weights, data.bases, np.ones((k, r)), deviation**2)).bases
+
+
+def _turn(X: Array, chances: Array, basis: Array) -> Array:
+    """A basis nearer to the top eigenvectors of the weighted second moment, (d, r), along their images in the span."""
+    span = np.linalg.qr(X.T @ (chances[:, None] * (X @ basis)))[0]
+    inside = X @ span
+    return np.asarray(span @ np.linalg.eigh((inside.T * chances) @ inside)[1])
+
+
+def _energies(X: Array, chances: Array, basis: Array) -> Array:
+    return np.asarray(chances @ (X @ basis) ** 2 / chances.sum())
+
+
+def topic_gibbs(data: TopicData, concentration: float, seed: int) -> Array | None:
+    """The topics of tomotopy's Gibbs sampler with the true priors, (k, d), each the nearest to a true one.
+
+    None where tomotopy, one of ``requirements/peers.txt``, is not installed.
+    """
+    try:
+        import tomotopy
+    except ImportError:
+        return None
+    k = len(data.topics)
+    model = tomotopy.LDAModel(k=k, alpha=data.alpha.tolist(), eta=concentration, seed=seed + 1, rm_top=0, min_cf=0)
+    model.optim_interval = 0
+    for row in range(data.counts.shape[0]):
+        part = slice(data.counts.indptr[row], data.counts.indptr[row + 1])
+        words = np.repeat(data.counts.indices[part], data.counts.data[part])
+        model.add_doc([data.vocabulary[word] for word in words])
+    model.train(SWEEPS, workers=1)
+    columns = {word: column for column, word in enumerate(data.vocabulary)}
+    where = [columns[word] for word in model.used_vocabs]
+    found = np.zeros_like(data.topics)
+    found[:, where] = [model.get_topic_word_dist(topic) for topic in range(k)]
+    distances = np.linalg.norm(data.topics[:, None] - found, axis=2)
+    return np.asarray(found[distances.argmin(axis=1)])
+
+
+def _with_ones(X: Array) -> Array:
+    return np.hstack([X, np.ones((len(X), 1))])
+
+
+def _responsibilities(weights: Array, logs: Array) -> tuple[Array, float]:
+    """Chances of the components for each sample, (n, k), and the log-likelihood but for a constant."""
+    joint = logs + np.log(weights)
+    total = logsumexp(joint, axis=1, keepdims=True)
+    return np.exp(joint - total), float(total.sum())
+
+
+def _climb(step: Callable[[State], tuple[State, float]], start: State) -> State:
+    """Steps of expectation maximisation until they gain nothing."""
+    state, best = start, -np.inf
+    for _ in range(MOST_STEPS):
+        following, fit = step(state)
+        if fit - best < TOLERANCE:
+            return state
+        state, best = following, fit
+    raise RuntimeError(f"EM from the truth still gains after {MOST_STEPS} steps.")
