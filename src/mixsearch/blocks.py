@@ -20,6 +20,8 @@ from threadpoolctl import ThreadpoolController
 BLOCK_ROWS = 8192
 # Rows that stay in cache while they are read twice.
 CACHED_ROWS = 512
+# Blocks that are left out one at a time to see how far an answer depends on its samples.
+N_JACKKNIFE = 40
 # Non-zeros per block of sparse rows: 16 MB in single precision, and enough work to make up for adding the results.
 BLOCK_NONZEROS = 2_000_000
 
@@ -88,6 +90,29 @@ def sum_blocks(summarize: Callable[[Block], Sums], blocks: Iterable[Block], n_th
         return reduce(add_sums, pool.map(summarize, blocks))
 
 
+def interleaved_slices(n_rows: int) -> list[slice]:
+    """The blocks of the jackknife, row i in block i mod `N_JACKKNIFE`: rows that come sorted are spread over all."""
+    n_blocks = min(N_JACKKNIFE, n_rows)
+    return [slice(first, n_rows, n_blocks) for first in range(n_blocks)]
+
+
+def leave_one_out(summarize: Callable[[slice], Sums], n_rows: int) -> list[Sums]:
+    """The sums over all rows but those of one block, for each block of the jackknife in turn."""
+    parts = [summarize(rows) for rows in interleaved_slices(n_rows)]
+    total = reduce(add_sums, parts)
+    return [type(total)(*(a - b for a, b in zip(total, part, strict=True))) for part in parts]
+
+
+def spread_over_blocks(values: Any) -> Any:
+    """Values of samples, (n,), each in the column of its block, (n, B): X' times that is all block sums in one pass."""
+    n_rows = len(values)
+    n_blocks = min(N_JACKKNIFE, n_rows)
+    spread = np.zeros((n_rows, n_blocks), dtype=values.dtype)
+    rows = np.arange(n_rows)
+    spread[rows, rows % n_blocks] = values
+    return spread
+
+
 def n_cores() -> int:
     """How many threads should share work that BLAS does not."""
     return os.cpu_count() or 1
@@ -112,18 +137,18 @@ class RowBlocks:
         return iter(enumerate(self.slices))
 
 
-def cut_rows(indptr: Any) -> list[slice]:
+def cut_rows(indptr: Any, most_nonzeros: int = BLOCK_NONZEROS) -> list[slice]:
     """Slices of rows with about the same number of non-zeros, two at least and no more than a block holds."""
     n_rows, n_nonzeros = len(indptr) - 1, int(indptr[-1])
-    n_blocks = min(max(2, -(-n_nonzeros // BLOCK_NONZEROS)), max(n_rows, 1))
+    n_blocks = min(max(2, -(-n_nonzeros // most_nonzeros)), max(n_rows, 1))
     cuts = np.searchsorted(indptr, np.linspace(0, n_nonzeros, n_blocks + 1))
     cuts[0], cuts[-1] = 0, n_rows
     return [slice(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
 
 
-def rows_in_memory(X: sp.csr_array[Any]) -> RowBlocks:
+def rows_in_memory(X: sp.csr_array[Any], most_nonzeros: int = BLOCK_NONZEROS) -> RowBlocks:
     """Rows that are in memory already, seen in blocks without a copy."""
-    slices = cut_rows(X.indptr)
+    slices = cut_rows(X.indptr, most_nonzeros)
     views = [_view(X, rows) for rows in slices]
     return RowBlocks(slices, views.__getitem__, X.shape, X.nnz, X.dtype)
 

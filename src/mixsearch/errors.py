@@ -86,6 +86,10 @@ class UnlikelyMixtureWarning(UserWarning):
     """The moments of the samples do not fit a mixture of so many components."""
 
 
+class NotRefinedWarning(UserWarning):
+    """Likelihood steps led away from the component found, and the moment estimate stands."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line that called the package, however deep inside it the cause was found."""
     level, frame = 1, sys._getframe(0)

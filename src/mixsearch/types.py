@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from mixsearch.blocks import CACHED_ROWS, row_slices
 from mixsearch.display import Card, plain_number, separation_in_words
+from mixsearch.errors import SearchError
 
 Array = npt.NDArray[Any]
 Sparse = sp.csr_array[Any] | sp.csc_array[Any]
@@ -100,6 +101,12 @@ class Frame:
             c[0] = self.origin @ v
         return c
 
+    def reject(self, points: Array) -> Array:
+        """What the signal space does not hold of points of R^d, (d, q): S^(-1) (I - VV') S points."""
+        scaled = points if self.metric is None else points * self.metric[:, None]
+        outside = scaled - self.basis @ (self.basis.T @ scaled)
+        return np.asarray(outside if self.metric is None else outside / self.metric[:, None])
+
     def rows(self, features: Array) -> Frame:
         """The frame as far as some features go: what `unwhiten` gives has these only."""
         part = [None if each is None else each[features] for each in (self.metric, self.origin)]
@@ -133,6 +140,21 @@ class Hinted:
     matrix: Array  # R = W'BW, (k, k)
     mean: Array  # W'm, (k,)
     hint: Array  # c = W'Av, (k,): the hint in the frame; one column each for several points, (k, q)
+
+
+class Replicates(NamedTuple):
+    """The moments of all samples but one block, for each of B blocks, in the frame of all samples."""
+
+    second: Array  # W'AW, (B, k, k): near the identity
+    hinted: Array  # R = W'BW, (B, k, k)
+    mean: Array  # W'm, (B, k)
+
+
+class StandardErrors(NamedTuple):
+    """How far an answer would vary from sample to sample: a 95% interval is 1.96 of them to both sides."""
+
+    center: Array  # (d,)
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +197,15 @@ def _lead(mine: float, other: float) -> float:
     return float("inf") if mine > other else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """A component after likelihood steps."""
+
+    center: Array  # (d,)
+    weight: float
+    objectives: tuple[float, ...]  # the log-likelihood of the start and after each step that was kept
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Component:
     """One component of a mixture, found from a hint, with the others that the hint could mean.
@@ -196,17 +227,47 @@ class Component:
         The part of the hint that the component accounts for, α⟨μ, v⟩² / v'Av.
     alternatives : tuple of Component
         The other components, likeliest first. They are rough where the hint does not tell them apart.
+    moment_estimate : Component
+        The same without likelihood steps, where ``refine=True`` took some.
+    stderr : StandardErrors
+        Of `center` and `weight`.
+    confidence : float
+        The chance that the hint picked the right component.
     """
 
     frame: Frame
     candidates: Candidates
     rank: int = 0
+    refined: Refined | None = field(default=None, kw_only=True)  # the same component after likelihood steps
     feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # where the fit saw a data frame
 
     @cached_property
     def center(self) -> Array:
         """The component's parameter μ, (d,)."""
+        return self._moment_center() if self.refined is None else self.refined.center
+
+    def _moment_center(self) -> Array:
         return self.frame.unwhiten(self.point)
+
+    @property
+    def moment_estimate(self) -> Self:
+        """The component as moments alone find it, without likelihood steps."""
+        return replace(self, refined=None)
+
+    @cached_property
+    def stderr(self) -> StandardErrors:
+        """Standard errors of `center` and `weight`; for a 95% interval take 1.96 of them to both sides."""
+        raise SearchError(
+            "Standard errors come from samples, and this component was found from moments alone. Search with one of "
+            "the estimators, or vary the moments yourself."
+        )
+
+    @cached_property
+    def confidence(self) -> float:
+        """The chance that this is the component that the hint means: that no other would come first on more samples."""
+        raise SearchError(
+            "A confidence comes from samples, and this component was found from moments alone. Look at its separation."
+        )
 
     @property
     def point(self) -> Array:
@@ -214,9 +275,14 @@ class Component:
         return np.asarray(self.candidates.points[:, self.rank])
 
     @property
+    def direction(self) -> Array:
+        """The eigenvector √α W'μ, (k,)."""
+        return np.asarray(self.point * np.sqrt(float(self.candidates.weights[self.rank])))
+
+    @property
     def weight(self) -> float:
         """The component's share of the mixture."""
-        return float(self.candidates.weights[self.rank])
+        return float(self.candidates.weights[self.rank]) if self.refined is None else self.refined.weight
 
     @property
     def score(self) -> float:
@@ -242,7 +308,7 @@ class Component:
     def alternatives(self) -> tuple[Self, ...]:
         """The other components, likeliest first."""
         ranks = range(self.candidates.points.shape[1])
-        return tuple(replace(self, rank=rank) for rank in ranks if rank != self.rank)
+        return tuple(replace(self, rank=rank, refined=None) for rank in ranks if rank != self.rank)
 
     def _card(self) -> Card:
         """What `repr` and the notebook show."""

@@ -130,7 +130,9 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         float(mixture.weights @ variances),
         W.T @ ((mixture.weights * variances) @ mixture.centers),
         np.zeros((0, k)),
+        np.zeros(0),
         mixture.mean,
+        np.zeros((0, d)),
     )
     candidates = extract(model.corrected(W.T @ third @ W, hint), frame, Extraction(**how))
     assert_allclose(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,7 +15,11 @@ from mixsearch.estimators.samples import check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_examples, require_one, require_seen
 from mixsearch.models import GaussianModel, fit_gaussian
-from mixsearch.types import Array, Component, Samples
+from mixsearch.refine import RefinedGaussian, refine_gaussian, refined_gaussian_errors, steps_of
+from mixsearch.refine.gaussian import features, memberships
+from mixsearch.refine.steps import warn_not_refined
+from mixsearch.types import Array, Component, Hinted, Replicates, Samples, StandardErrors
+from mixsearch.uncertainty import chance_of_being_right, component_errors
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -32,6 +37,29 @@ class GaussianComponent(Component):
     """
 
     model: GaussianModel = field(kw_only=True)
+    hinted: Hinted = field(kw_only=True)
+    choose: str = field(kw_only=True)
+    hint_noise: Array | None = field(default=None, kw_only=True)  # a factor of the covariance of the hint in the frame
+    refined: RefinedGaussian | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def stderr(self) -> StandardErrors:
+        """Standard errors of `center` and `weight`; for a 95% interval take 1.96 of them to both sides."""
+        if self.refined is not None:
+            return refined_gaussian_errors(self.model, self.refined)
+        outside = self.model.outside(self.direction)
+        return component_errors(self.frame, self.direction, self._replicates, outside)
+
+    @cached_property
+    def confidence(self) -> float:
+        """The chance that this is the component that the hint means: that no other would come first on more samples."""
+        return chance_of_being_right(
+            self.hinted, self.candidates, self._replicates, choose=self.choose, hint_noise=self.hint_noise
+        )
+
+    @cached_property
+    def _replicates(self) -> Replicates:
+        return self.model.leave_one_out(self.hinted.hint)
 
     @property
     def variance(self) -> float:
@@ -42,6 +70,8 @@ class GaussianComponent(Component):
         m~ = Σ αᵢσᵢ²μᵢ, so ⟨u₁, W'm~⟩ = √α₁σ₁², with u₁ = √α₁W'μ₁. An estimate that noise has made negative, or larger
         than all noise there is, gives way to the average variance.
         """
+        if self.refined is not None:
+            return self.refined.variance
         own = float(self.point @ self.model.noise_mean)
         most = self.model.noise / self.weight
         return own if 0 < own <= most else self._least_noise
@@ -57,13 +87,15 @@ class GaussianComponent(Component):
         Notes
         -----
         Compared in the signal space with one Gaussian for the rest of the mixture, whose mean and covariance follow
-        from the moments of all samples less this component's.
+        from the moments of all samples less this component's; after likelihood steps, with all other components.
         """
         return self._membership(self.frame.whiten(check_samples(X, len(self.center), self.feature_names)))
 
     def _membership(self, Y: Array) -> Array:
         if len(self.scores) == 1:
             return np.ones(len(Y))  # there is no rest
+        if self.refined is not None:
+            return np.asarray(memberships(self.refined.mixture, features(self.model, Y))[0], dtype=np.float64)
         free = self.frame.spread > 0  # the constant coordinate tells nothing
         noise, point = np.diag(self.frame.spread[free]), self.point[free]
         weight = within_unit(self.weight)
@@ -143,6 +175,8 @@ class GaussianSearch(SemiSupervised):
         *,
         examples: Any = None,
         n_components: int | None = None,
+        refine: bool | int = False,
+        tolerance: float = 0.01,
         **extraction: Unpack[ExtractionOptions],
     ) -> GaussianComponent:
         """Find the component that a hint means.
@@ -155,16 +189,29 @@ class GaussianSearch(SemiSupervised):
             A few samples of the component; their mean, seen from the mean of all samples, is the hint.
         n_components : int, optional
             Use the first j of the fitted components only.
+        refine : bool or int, default=False
+            Sharpen the component by likelihood steps, so many at most where a number is given. The answer's
+            `moment_estimate` is the component without.
+        tolerance : float, default=0.01
+            Stop where a step raises the log-likelihood of all samples together by less than this, in nats: estimates
+            then move far less than their standard errors.
         **extraction
             How the component is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`.
         """
-        how = Extraction.of(extraction)
+        how, steps = Extraction.of(extraction), steps_of(refine, tolerance)
         model = self._model(n_components)
         if require_one({"hint": hint, "examples": examples}) == "examples":
-            return self._search_examples(self._checked(examples, reset=False), model, how)
-        v = hint_from_direction(hint, self.n_features_in_)
-        self._require_seen(v, model, scale=0.0)
-        return self._extract(model.frame.project_hint(v), model, how)
+            found = self._search_examples(self._checked(examples, reset=False), model, how)
+        else:
+            v = hint_from_direction(hint, self.n_features_in_)
+            self._require_seen(v, model, scale=0.0)
+            found = self._extract(model.frame.project_hint(v), model, how)
+        if steps is None:
+            return found
+        refined = refine_gaussian(model, found.candidates, steps)
+        if refined is None:
+            warn_not_refined()
+        return replace(found, refined=refined)
 
     def _search_examples(
         self, members: Samples, model: GaussianModel | None = None, how: Extraction | None = None
@@ -173,7 +220,9 @@ class GaussianSearch(SemiSupervised):
         v = hint_from_examples(members, self.mean_)
         self._require_seen(v, model, scale=float(np.sqrt(model.frame.values[-1])))
         # The scores, too, are seen from the mean: elsewhere they would share a part that says nothing.
-        return self._extract(model.frame.project_hint(v, from_origin=True), model, how or Extraction())
+        found = self._extract(model.frame.project_hint(v, from_origin=True), model, how or Extraction())
+        deviation = np.sqrt(model.noise / members.shape[0])
+        return replace(found, hint_noise=np.diag(deviation * np.sqrt(model.frame.values)))
 
     def _require_seen(self, v: Array, model: GaussianModel, scale: float) -> None:
         """Where there is more than one component to tell apart."""
@@ -181,8 +230,15 @@ class GaussianSearch(SemiSupervised):
             require_seen(model.frame, v, scale=scale + float(np.linalg.norm(v)))
 
     def _extract(self, hint: Array, model: GaussianModel, how: Extraction) -> GaussianComponent:
-        candidates = extract(model.hinted(hint), model.frame, how)
-        found = GaussianComponent(model.frame, candidates, model=model, feature_names=self._names())
+        hinted = model.hinted(hint)
+        found = GaussianComponent(
+            model.frame,
+            extract(hinted, model.frame, how),
+            hinted=hinted,
+            model=model,
+            choose=how.choose,
+            feature_names=self._names(),
+        )
         warn_if_weak(found.separation)
         return found
 

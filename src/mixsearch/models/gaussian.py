@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mixsearch.blocks import leave_one_out, spread_over_blocks
 from mixsearch.linalg import frame_above, top_eigenpairs
 from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
-from mixsearch.types import Array, Frame, Hinted, Samples, project
+from mixsearch.types import Array, Frame, Hinted, Replicates, Samples, project
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,9 @@ class GaussianModel:
     noise: float  # s2, the average variance Σ αᵢσᵢ²
     noise_mean: Array  # W'm~, (k,), with m~ = Σ αᵢσᵢ²μᵢ
     projected: Array  # Y = XW, (n, k)
+    energy: Array  # of each sample outside the signal space, per direction, (n,): averages to the noise
     sample_mean: Array  # m, (d,)
+    samples: Samples  # X itself, not a copy: likelihood steps and error bars read it
 
     def hinted(self, hint: Array) -> Hinted:
         """The hinted moment of a hint given in the frame."""
@@ -41,6 +44,35 @@ class GaussianModel:
         matrix = third - crossed - crossed.T - (self.noise_mean @ hint) * np.diag(spread)
         return Hinted(matrix, self.mean, hint)
 
+    def leave_one_out(self, hint: Array) -> Replicates:
+        """The moments of all samples but one block, for each block in turn, under a hint given in the frame."""
+        told = self.projected @ hint
+
+        def summarize(rows: slice) -> GaussianSums:
+            Y, energy = self.projected[rows].astype(np.float64, copy=False), self.energy[rows]
+            third = (Y * told[rows, None]).T @ Y
+            return GaussianSums(len(Y), Y.sum(axis=0), Y.T @ Y, third, energy.sum(), energy @ Y)
+
+        replicates = [self._moments_of(sums, hint) for sums in leave_one_out(summarize, len(told))]
+        return Replicates(*map(np.array, zip(*replicates, strict=True)))
+
+    def _moments_of(self, sums: GaussianSums, hint: Array) -> tuple[Array, Array, Array]:
+        """W'AW, W'BW and W'm."""
+        n, total, squares, third, energy, leaning = sums
+        partly = replace(self, noise_mean=leaning / n)
+        second = squares / n - energy / n * np.diag(self.frame.spread)
+        return second, partly.corrected(third / n, hint).matrix, total / n
+
+    def outside(self, direction: Array) -> Array:
+        """A W u of all samples but one block, (d, B), up to what lies in the signal space, where u is a direction."""
+        told = spread_over_blocks(self.projected @ direction)
+        sums = np.asarray(self.samples.T @ told) - np.outer(self.sample_mean, told.sum(axis=0))
+        return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / (len(told) * (1 - 1 / told.shape[1])))
+
+    def thin(self, step: int) -> GaussianModel:
+        """The same fit with every so many-th sample only."""
+        return replace(self, projected=self.projected[::step], energy=self.energy[::step])
+
     def take(self, n_components: int) -> GaussianModel:
         """The same fit with fewer components."""
         k = n_components
@@ -51,6 +83,17 @@ class GaussianModel:
             noise_mean=self.noise_mean[:k],
             projected=self.projected[:, :k],
         )
+
+
+class GaussianSums(NamedTuple):
+    """Sums over a block of samples."""
+
+    n: int
+    total: Array  # Σ y, (k,)
+    squares: Array  # Σ yy', (k, k)
+    third: Array  # Σ ⟨y, c⟩yy', (k, k)
+    energy: float  # Σ e
+    leaning: Array  # Σ e y, (k,)
 
 
 class Noise(NamedTuple):
@@ -84,7 +127,9 @@ def fit_gaussian(X: Samples, n_components: int, *, noise: str, seed: int) -> Gau
         noise=level.variance,
         noise_mean=np.asarray(Y.T @ level.energy.astype(Y.dtype), dtype=np.float64) / len(Y),
         projected=Y,
+        energy=level.energy,
         sample_mean=mean,
+        samples=X,
     )
 
 

@@ -1,5 +1,16 @@
 """A component found by moments -> the same one, sharper."""
 
+from mixsearch.refine.gaussian import RefinedGaussian, refine_gaussian, refined_gaussian_errors
+from mixsearch.refine.steps import Steps, steps_of
 from mixsearch.refine.topics import Seeds, SharpTopic, sharpen_topic
 
-__all__ = ["Seeds", "SharpTopic", "sharpen_topic"]
+__all__ = [
+    "RefinedGaussian",
+    "Seeds",
+    "SharpTopic",
+    "Steps",
+    "refine_gaussian",
+    "refined_gaussian_errors",
+    "sharpen_topic",
+    "steps_of",
+]

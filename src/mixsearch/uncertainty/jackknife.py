@@ -1,0 +1,90 @@
+"""Standard errors from estimates that leave out one block of samples at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixsearch.blocks import interleaved_slices
+from mixsearch.types import Array, Frame, Replicates, StandardErrors
+
+# Without one block in forty the second moment stays near the identity; below this it has lost a direction.
+LEAST_SECOND = 0.05
+
+
+def jackknife(replicates: Array) -> Array:
+    """The standard error of an estimate from its replicates, (B, ...) -> (...)."""
+    n_blocks = len(replicates)
+    return np.asarray(np.sqrt((n_blocks - 1) * np.var(replicates, axis=0)))
+
+
+def whitened(replicates: Replicates) -> tuple[Array, Array, Array]:
+    """R and m of every replicate in a frame of its own, and A^(-1/2) that led there, (B, k, k)."""
+    values, vectors = np.linalg.eigh(replicates.second)
+    scaled = vectors / np.sqrt(np.maximum(values, LEAST_SECOND))[:, None, :]
+    root = scaled @ vectors.transpose(0, 2, 1)
+    return root @ replicates.hinted @ root, np.einsum("bij,bj->bi", root, replicates.mean), root
+
+
+def replicate_component(replicates: Replicates, direction: Array) -> tuple[Array, Array]:
+    """The component as each replicate has it: its points in the frame of all samples, (B, k), and weights, (B,).
+
+    Parameters
+    ----------
+    replicates : Replicates
+    direction : array of shape (k,)
+        u = √α W'μ of the component found from all samples; each replicate's nearest eigenvector stands for it.
+
+    Notes
+    -----
+    In the fixed frame, R u = λ A u with u'Au = 1; then W'μ = A u / ⟨u, W'm⟩ and α = ⟨u, W'm⟩².
+    """
+    matrices, means, root = whitened(replicates)
+    _, U = np.linalg.eigh((matrices + matrices.transpose(0, 2, 1)) / 2)
+    nearest = np.abs(direction @ U).argmax(axis=1)
+    u = U[np.arange(len(U)), :, nearest]
+    overlaps = np.einsum("bi,bi->b", u, means)
+    back = np.linalg.solve(root, u[:, :, None])[:, :, 0]  # A^(1/2) u
+    return back / overlaps[:, None], overlaps**2
+
+
+def component_errors(frame: Frame, direction: Array, replicates: Replicates, outside: Array) -> StandardErrors:
+    """Standard errors of a component that moments found.
+
+    Parameters
+    ----------
+    frame : Frame
+        Of all samples. No replicate finds its own.
+    direction : array of shape (k,)
+        u = √α W'μ.
+    replicates : Replicates
+    outside : array of shape (d, B)
+        A W u of every replicate, up to what lies in the signal space.
+
+    Notes
+    -----
+    Eigenvectors are not found again. Inside the signal space of all samples every replicate is solved exactly. Outside,
+    the center of a replicate is P⊥ A W u / ⟨u, W'm⟩, where P⊥A itself is of the order of the difference: what the
+    replicate's own u and m would change is smaller by that order again, 1/B.
+    """
+    points, weights = replicate_component(replicates, direction)
+    found = float(np.sqrt(weights.mean()))
+    centers = frame.unwhiten(points.T) + frame.reject(outside) / found
+    return StandardErrors(jackknife(centers.T), float(jackknife(weights)))
+
+
+def newton_replicates(scores: Array) -> Array:
+    """How leaving out each block moves a maximum-likelihood estimate, (B, p).
+
+    Parameters
+    ----------
+    scores : array of shape (n, p)
+        The derivatives of each sample's log-likelihood by the parameters, at the estimate.
+
+    Notes
+    -----
+    Without a block the scores no longer add up to zero, and one Newton step, with the sum of their outer products as
+    the information, takes them back there. What a second one would change is smaller by another factor 1/B.
+    """
+    information = scores.T @ scores
+    left_out = np.array([scores[rows].sum(axis=0) for rows in interleaved_slices(len(scores))])
+    return np.asarray(-left_out @ np.linalg.pinv(information, hermitian=True))
