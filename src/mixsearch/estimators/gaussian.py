@@ -15,8 +15,8 @@ from mixsearch.estimators.samples import check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_examples, require_one, require_seen
 from mixsearch.models import GaussianModel, fit_gaussian
-from mixsearch.refine import RefinedGaussian, refine_gaussian, refined_gaussian_errors, steps_of
-from mixsearch.refine.gaussian import features, memberships
+from mixsearch.refine import RefinedGaussian, Steps, learn_spheres, refine_gaussian, refined_gaussian_errors, steps_of
+from mixsearch.refine.gaussian import Learned, features, memberships
 from mixsearch.refine.steps import warn_not_refined
 from mixsearch.types import Array, Component, Hinted, Replicates, Samples, StandardErrors
 from mixsearch.uncertainty import chance_of_being_right, component_errors
@@ -165,6 +165,7 @@ class GaussianSearch(SemiSupervised):
         require_room(samples.shape[1], self.n_components, limit, "Gaussians", "one direction must be left to the noise")
         require_samples(samples, self.n_components + 1, f"{self.n_components} components and their noise")
         self.model_ = fit_gaussian(samples, self.n_components, noise=self.noise, seed=self._seed())
+        self._learned: dict[tuple[int, Steps], Learned] = {}
         self.mean_ = self.model_.sample_mean
         self.noise_variance_ = self.model_.noise
         return samples
@@ -208,7 +209,14 @@ class GaussianSearch(SemiSupervised):
             found = self._extract(model.frame.project_hint(v), model, how)
         if steps is None:
             return found
-        refined = refine_gaussian(model, found.candidates, steps)
+        return self._refine(found, steps)
+
+    def _refine(self, found: GaussianComponent, steps: Steps) -> GaussianComponent:
+        """With the mixture in the signal space, which is learned once and serves all hints."""
+        key = found.frame.n_components, steps
+        if key not in self._learned:
+            self._learned[key] = learn_spheres(found.model, steps)
+        refined = refine_gaussian(found.model, found.candidates, steps, self._learned[key])
         if refined is None:
             warn_not_refined()
         return replace(found, refined=refined)

@@ -1,6 +1,6 @@
 """A component found by moments -> the same one, sharper."""
 
-from mixsearch.refine.gaussian import RefinedGaussian, refine_gaussian, refined_gaussian_errors
+from mixsearch.refine.gaussian import RefinedGaussian, learn_spheres, refine_gaussian, refined_gaussian_errors
 from mixsearch.refine.steps import Steps, steps_of
 from mixsearch.refine.topics import Seeds, SharpTopic, sharpen_topic
 
@@ -9,6 +9,7 @@ __all__ = [
     "Seeds",
     "SharpTopic",
     "Steps",
+    "learn_spheres",
     "refine_gaussian",
     "refined_gaussian_errors",
     "sharpen_topic",

@@ -9,7 +9,7 @@ import numpy as np
 
 from mixsearch.blocks import spread_over_blocks
 from mixsearch.models import GaussianModel
-from mixsearch.refine.rest import separate_rest
+from mixsearch.refine.rest import all_components
 from mixsearch.refine.steps import Climbed, Steps, climb
 from mixsearch.types import Array, Candidates, Refined, StandardErrors
 from mixsearch.uncertainty import jackknife, newton_replicates
@@ -31,6 +31,17 @@ class Spheres(NamedTuple):
     variances: Array  # (k,)
     weights: Array  # (k,)
 
+    def with_first(self, place: int) -> Spheres:
+        """The same with one component moved to the front."""
+        order = np.argsort(np.arange(len(self.weights)) != place, kind="stable")
+        return Spheres(self.centers[order], self.variances[order], self.weights[order])
+
+    def with_center(self, place: int, center: Array) -> Spheres:
+        """The same with one component put elsewhere."""
+        centers = self.centers.copy()
+        centers[place] = center
+        return self._replace(centers=centers)
+
     def log_densities(self) -> Array:
         """Coefficients, (k, q + 2), of log αᵢp(z) as a function of (z, |z|², 1)."""
         centers, variances = self.centers, self.variances
@@ -48,31 +59,91 @@ class RefinedGaussian(Refined):
     mixture: Spheres  # the component itself first
 
 
-def refine_gaussian(model: GaussianModel, candidates: Candidates, steps: Steps) -> RefinedGaussian | None:
-    """Sharpen the first of the candidates; None where the steps lead away from it.
+class Learned(NamedTuple):
+    """The whole mixture in the signal space. No hint enters, so that one serves every search."""
 
-    Notes
-    -----
-    Only its weighted mean and variance are taken in all d dimensions; who belongs to it is decided in the signal space.
+    mixture: Spheres
+    members: Array  # p, (k, n): the probability of every component for each sample
+    untangle: Array  # (pp')⁻¹, (k, k)
+    objectives: tuple[float, ...]
+
+    @classmethod
+    def of(cls, climbed: Climbed[Spheres], model: GaussianModel) -> Learned:
+        """From where the likelihood steps led."""
+        members = memberships(climbed.state, features(model, model.projected))
+        return cls(climbed.state, members, np.linalg.pinv(members @ members.T, hermitian=True), climbed.objectives)
+
+
+def learn_spheres(model: GaussianModel, steps: Steps) -> Learned:
+    """The whole mixture in the signal space, from all contractions of its third moment and likelihood steps.
+
+    It starts on a part of the samples.
     """
     few = max(len(model.projected) // max(FEW_SAMPLES, FEW_PER_COMPONENT * model.frame.n_components), 1)
     part = model.thin(few)
-    rough = _spheres(model, separate_rest(lambda c: part.hinted(c).matrix, candidates))
+    rough = _spheres(model, all_components(lambda c: part.hinted(c).matrix, model.mean))
     start = _climb(features(part, part.projected), rough, steps).state
-    Z = features(model, model.projected)
-    climbed = _climb(Z, start, steps)
-    mixture = climbed.state
-    if np.argmin(np.sum((mixture.centers - rough.centers[0]) ** 2, axis=1)) != 0:
-        return None
-    membership = memberships(mixture, Z)[0]
-    center = np.asarray(model.samples.T @ membership, dtype=np.float64) / membership.sum(dtype=np.float64)
+    return Learned.of(_climb(features(model, model.projected), start, steps), model)
+
+
+def refine_gaussian(
+    model: GaussianModel, candidates: Candidates, steps: Steps, learned: Learned
+) -> RefinedGaussian | None:
+    """Sharpen the first of the candidates; None where the steps lead away from it.
+
+    Parameters
+    ----------
+    model : GaussianModel
+    candidates : Candidates
+    steps : Steps
+        For a component that the mixture lacks.
+    learned : Learned
+        The mixture as `learn_spheres` has it.
+
+    Notes
+    -----
+    Who belongs to it is decided in the signal space. Outside of it a sample is noise around Σ pᵢμᵢ, with its memberships
+    pᵢ, so that least squares on those give μ: the mean of its samples, less what samples of others brought in.
+    """
+    center = _spheres(model, candidates).centers[0]
+    place = _place_of(center, learned.mixture)
+    if place is None:
+        place = int(np.argmin(_squared_distances(center, learned.mixture.centers)))
+        start = learned.mixture.with_center(place, center)
+        learned = Learned.of(_climb(features(model, model.projected), start, steps), model)
+        if _place_of(center, learned.mixture) != place:
+            return None
+    mixture = learned.mixture.with_first(place)
+    telling = learned.untangle[place] @ learned.members
+    outside = model.frame.reject((model.samples.T @ telling - model.sample_mean)[:, None])[:, 0]
+    inside = model.frame.unwhiten(_points(model, mixture.centers[:1].T, constant=1.0))[:, 0]
     return RefinedGaussian(
-        center=center,
+        center=inside + outside,
         weight=float(mixture.weights[0]),
-        objectives=climbed.objectives,
-        variance=_variance(model, mixture, membership, center),
+        objectives=learned.objectives,
+        variance=_variance(model, mixture, learned.members[place], outside),
         mixture=mixture,
     )
+
+
+def _points(model: GaussianModel, centers: Array, constant: float) -> Array:
+    """Centers of the signal space, (q, b), in the coordinates of the frame, (k, b)."""
+    free = model.frame.spread > 0
+    points = np.full((len(free), centers.shape[1]), constant)
+    points[free] = centers / np.sqrt(model.frame.values[free])[:, None]
+    return points
+
+
+def _place_of(center: Array, mixture: Spheres) -> int | None:
+    """Which component of the mixture a center found otherwise is: less than halfway to any other."""
+    distances = _squared_distances(center, mixture.centers)
+    nearest = int(np.argmin(distances))
+    apart = np.delete(_squared_distances(mixture.centers[nearest], mixture.centers), nearest)
+    return nearest if 4 * distances[nearest] < apart.min(initial=np.inf) else None
+
+
+def _squared_distances(center: Array, centers: Array) -> Array:
+    return np.asarray(np.sum((centers - center) ** 2, axis=1))
 
 
 def features(model: GaussianModel, Y: Array) -> Array:
@@ -126,12 +197,11 @@ def _spheres(model: GaussianModel, candidates: Candidates) -> Spheres:
     return Spheres(centers, np.full(k, variance), weights / weights.sum())
 
 
-def _variance(model: GaussianModel, mixture: Spheres, membership: Array, center: Array) -> float:
+def _variance(model: GaussianModel, mixture: Spheres, membership: Array, beside: Array) -> float:
     """The average over all d directions: those of the signal space, and the energy outside it."""
-    d, q = len(center), mixture.centers.shape[1]
-    outside = float(membership @ model.energy / membership.sum(dtype=np.float64))
-    beside = model.frame.reject((center - model.sample_mean)[:, None])
-    return float(q * mixture.variances[0] + (d - q) * outside - np.sum(beside**2)) / d
+    d, q = len(beside), mixture.centers.shape[1]
+    energy = float(membership @ model.energy / membership.sum(dtype=np.float64))
+    return float(q * mixture.variances[0] + (d - q) * energy - np.sum(beside**2)) / d
 
 
 def refined_gaussian_errors(model: GaussianModel, refined: RefinedGaussian) -> StandardErrors:
@@ -147,19 +217,15 @@ def refined_gaussian_errors(model: GaussianModel, refined: RefinedGaussian) -> S
     members = memberships(mixture, Z)
     sharing = _sharing(members)
     moves = newton_replicates(_scores(mixture, Z, members, sharing))
-    q = mixture.centers.shape[1]
-    inside = moves[:, :q] / np.sqrt(model.frame.values[model.frame.spread > 0])
-    points = np.zeros((model.frame.n_components, len(moves)))
-    points[model.frame.spread > 0] = inside.T
-    shares = mixture.weights[sharing]
-    levels = moves[:, -len(sharing) :]
+    inside = model.frame.unwhiten(_points(model, moves[:, : mixture.centers.shape[1]].T, constant=0.0))
+    shares, levels = mixture.weights[sharing], moves[:, -len(sharing) :]
     weights = shares[0] * (levels[:, 0] - levels @ shares)
-    told = spread_over_blocks(members[0])
-    sums = np.asarray(model.samples.T @ told)
-    sizes = told.sum(axis=0)
-    means = (sums.sum(axis=1, keepdims=True) - sums) / (sizes.sum() - sizes)
-    centers = model.frame.unwhiten(points) + model.frame.reject(means - model.sample_mean[:, None])
-    return StandardErrors(jackknife(centers.T), float(jackknife(weights)))
+    # Of least squares, the block's part of Σ ω(x - fit) is what leaving it out takes off, in first order.
+    told = spread_over_blocks(np.linalg.pinv(members @ members.T, hermitian=True)[0] @ members)
+    beside = model.frame.reject(np.asarray(model.samples.T @ told) - np.outer(model.sample_mean, told.sum(axis=0)))
+    own = model.frame.reject((refined.center - model.sample_mean)[:, None])
+    beside -= own * (told * members[0][:, None]).sum(axis=0)
+    return StandardErrors(jackknife((inside - beside).T), float(jackknife(weights)))
 
 
 def _sharing(members: Array) -> Array:

@@ -56,6 +56,25 @@ def separate_rest(contract: Callable[[Array], Array], candidates: Candidates) ->
     )
 
 
+def all_components(contract: Callable[[Array], Array], mean: Array) -> Candidates:
+    """All components of a mixture, rough as they are, without any hint.
+
+    Parameters
+    ----------
+    contract : callable
+        From a hint c in the frame, (k,), to R(c), (k, k), as above.
+    mean : array of shape (k,)
+        W'm, under which each scores 1.
+    """
+    tensor = np.stack([contract(c) for c in np.eye(len(mean))])
+    U = _diagonalise(_symmetric(tensor, np.eye(len(mean))), np.linalg.eigh(contract(mean))[1])
+    overlaps = U.T @ mean
+    order = np.argsort(-(overlaps**2), kind="stable")
+    overlaps, ones = overlaps[order], np.ones(len(mean))
+    points = U[:, order] / np.where(overlaps == 0, np.inf, overlaps)
+    return Candidates(points, overlaps**2, scores=ones, preference=ones)
+
+
 def _unit_columns(points: Array) -> Array:
     lengths = np.linalg.norm(points, axis=0)
     return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
