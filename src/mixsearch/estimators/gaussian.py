@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
 
 from mixsearch.display import Card, plain_number
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_samples, require_whole
+from mixsearch.estimators.found import FoundComponent
 from mixsearch.estimators.posterior import log_normal, posterior, within_unit
 from mixsearch.estimators.samples import check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
@@ -18,12 +18,11 @@ from mixsearch.models import GaussianModel, fit_gaussian
 from mixsearch.refine import RefinedGaussian, Steps, learn_spheres, refine_gaussian, refined_gaussian_errors, steps_of
 from mixsearch.refine.gaussian import Learned, features, memberships
 from mixsearch.refine.steps import warn_not_refined
-from mixsearch.types import Array, Component, Hinted, Replicates, Samples, StandardErrors
-from mixsearch.uncertainty import chance_of_being_right, component_errors
+from mixsearch.types import Array, Samples, StandardErrors
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class GaussianComponent(Component):
+class GaussianComponent(FoundComponent):
     """One Gaussian of a mixture.
 
     Attributes
@@ -37,29 +36,10 @@ class GaussianComponent(Component):
     """
 
     model: GaussianModel = field(kw_only=True)
-    hinted: Hinted = field(kw_only=True)
-    choose: str = field(kw_only=True)
-    hint_noise: Array | None = field(default=None, kw_only=True)  # a factor of the covariance of the hint in the frame
     refined: RefinedGaussian | None = field(default=None, kw_only=True)
 
-    @cached_property
-    def stderr(self) -> StandardErrors:
-        """Standard errors of `center` and `weight`; for a 95% interval take 1.96 of them to both sides."""
-        if self.refined is not None:
-            return refined_gaussian_errors(self.model, self.refined)
-        outside = self.model.outside(self.direction)
-        return component_errors(self.frame, self.direction, self._replicates, outside)
-
-    @cached_property
-    def confidence(self) -> float:
-        """The chance that this is the component that the hint means: that no other would come first on more samples."""
-        return chance_of_being_right(
-            self.hinted, self.candidates, self._replicates, choose=self.choose, hint_noise=self.hint_noise
-        )
-
-    @cached_property
-    def _replicates(self) -> Replicates:
-        return self.model.leave_one_out(self.hinted.hint)
+    def _refined_errors(self) -> StandardErrors:
+        return refined_gaussian_errors(self.model, self.refined)
 
     @property
     def variance(self) -> float:

@@ -13,20 +13,28 @@ MOST_RIVALS = 12
 
 
 def chance_of_being_right(
-    hinted: Hinted, candidates: Candidates, replicates: Replicates, *, choose: str, hint_noise: Array | None = None
+    hinted: Hinted,
+    candidates: Candidates,
+    replicates: Replicates,
+    *,
+    choose: str,
+    rank: int = 0,
+    hint_noise: Array | None = None,
 ) -> float:
-    """The part of imagined samples on which the component found comes first.
+    """The part of imagined samples on which a component comes first.
 
     Parameters
     ----------
     hinted : Hinted
         R and W'm of all samples.
     candidates : Candidates
-        All components, the one found first.
+        All components, as these samples put them in order.
     replicates : Replicates
         Of the same hint.
     choose : {"largest", "share"}
         What puts the components in order.
+    rank : int
+        Which of them, 0 for the one found.
     hint_noise : array of shape (k, q), optional
         A factor F of the covariance FF' that the hint in the frame has by itself, where it is made of a few samples.
 
@@ -52,4 +60,4 @@ def chance_of_being_right(
     scores, vectors = np.linalg.eigh((noisy + noisy.transpose(0, 2, 1)) / 2)
     preference = scores if choose == "largest" else np.abs(np.einsum("nij,ni->nj", vectors, mean)) * scores
     winner = np.take_along_axis(vectors, preference.argmax(axis=1)[:, None, None], axis=2)[:, :, 0]
-    return float(np.mean(np.abs(winner).argmax(axis=1) == 0))
+    return float(np.mean(np.abs(winner).argmax(axis=1) == rank))
