@@ -27,12 +27,12 @@ class FoundComponent(Component):
     @cached_property
     def stderr(self) -> StandardErrors:
         """Standard errors of `center` and `weight`; for a 95% interval take 1.96 of them to both sides."""
-        return self._moment_errors() if self.refined is None else self._refined_errors()
+        return self._moment_errors() if self.refined is None else self._refined_errors(self.refined)
 
     def _moment_errors(self) -> StandardErrors:
         return component_errors(self.frame, self.direction, self._replicates, self.model.outside(self.direction))
 
-    def _refined_errors(self) -> StandardErrors:
+    def _refined_errors(self, refined: Any) -> StandardErrors:
         raise NotImplementedError
 
     @cached_property

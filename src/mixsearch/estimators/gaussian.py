@@ -38,8 +38,8 @@ class GaussianComponent(FoundComponent):
     model: GaussianModel = field(kw_only=True)
     refined: RefinedGaussian | None = field(default=None, kw_only=True)
 
-    def _refined_errors(self) -> StandardErrors:
-        return refined_gaussian_errors(self.model, self.refined)
+    def _refined_errors(self, refined: RefinedGaussian) -> StandardErrors:
+        return refined_gaussian_errors(self.model, refined)
 
     @property
     def variance(self) -> float:
