@@ -11,7 +11,7 @@ from tests.populations import Mixture, draw_mixture, frame_of, mixtures, sizes, 
 from mixsearch import Moments, search_moments
 from mixsearch.extraction import Extraction, extract, extract_subspace
 from mixsearch.models import GaussianModel, RegressionModel, SubspaceModel, TopicModel
-from mixsearch.models.regression import Design
+from mixsearch.models.design import Design
 from mixsearch.types import Hinted
 
 EXACT = [
@@ -154,7 +154,15 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
     noise = np.outer(first, v) + np.outer(v, first) + (first @ v) * np.eye(d)
     third = 6 * mixture.hinted + noise
     model = RegressionModel(
-        frame, Design(np.zeros(d), None), 0.0, W.T @ mixture.mean, np.zeros(k), np.zeros(k), *[np.zeros(0)] * 2
+        frame,
+        Design(np.zeros(d), None),
+        0.0,
+        W.T @ mixture.mean,
+        np.zeros(k),
+        np.zeros(k),
+        *[np.zeros(0)] * 4,
+        0.0,
+        np.zeros(0),
     )
     candidates = extract(model.corrected(W.T @ third @ W, W.T @ first, hint), frame, Extraction(**how))
     assert_allclose(

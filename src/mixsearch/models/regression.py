@@ -3,65 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 
-from mixsearch.errors import RankError
 from mixsearch.linalg import frame_above, top_eigenpairs
+from mixsearch.models.design import Design, fit_design, refuse_constant
 from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
-from mixsearch.types import Array, Frame, Hinted, Samples
+from mixsearch.types import Array, Candidates, Frame, Hinted, Samples
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """How the user's x becomes a standard normal one: x -> (x - center) L^(-T), with LL' the covariance."""
+class Lines(NamedTuple):
+    """All regressions of a mixture, t = ⟨z, slope⟩ + level + noise, for a standardised z."""
 
-    center: Array  # (d,)
-    factor: Array | None  # L, (d, d), lower triangular; None stands for the identity
-
-    def standardise(self, X: Samples) -> Samples:
-        """Rows with mean zero and identity covariance."""
-        if self.factor is None and not np.any(self.center):
-            return X
-        centered = np.asarray(X - self.center.astype(X.dtype))
-        if self.factor is None:
-            return centered
-        return np.asarray(scipy.linalg.solve_triangular(self.factor.astype(X.dtype), centered.T, lower=True).T)
-
-    def coefficients(self, standardised: Array) -> Array:
-        """Coefficients for the user's x from those for the standardised one, (d,)."""
-        if self.factor is None:
-            return standardised
-        return np.asarray(scipy.linalg.solve_triangular(self.factor, standardised, lower=True, trans="T"))
-
-    def standardised(self, coefficients: Array) -> Array:
-        """The other way round: L' coefficients, (d,)."""
-        return coefficients if self.factor is None else self.factor.T @ coefficients
-
-
-def fit_design(X: Samples, design: str) -> Design:
-    """Read the mean and the covariance off the samples, or take x as standard normal already."""
-    d = X.shape[1]
-    if design == "standard":
-        return Design(np.zeros(d), None)
-    center = np.asarray(X.mean(axis=0), dtype=np.float64)
-    covariance = np.atleast_2d(np.cov(np.asarray(X), rowvar=False, bias=True, dtype=np.float64))
-    # Columns may come in any units: their correlations say whether they depend on each other.
-    units = np.sqrt(np.diag(covariance))
-    correlation = covariance / np.outer(units, units) if units.all() else np.diag(np.sign(units))
-    try:
-        factor = scipy.linalg.cholesky(correlation, lower=True)
-    except scipy.linalg.LinAlgError:
-        factor = np.zeros((d, d))
-    if np.diag(factor).min() <= 1e-7:
-        rank = np.linalg.matrix_rank(correlation, tol=1e-12, hermitian=True)
-        raise RankError(
-            f"The columns of X are linearly dependent: their covariance has rank {rank}, but {d} columns need {d}. "
-            "Drop the constant or repeated columns, give more samples, or pass design='standard'."
-        )
-    return Design(center, units[:, None] * factor)
+    slopes: Array  # (r, k)
+    levels: Array  # (k,)
+    variances: Array  # of the noise, (k,)
+    weights: Array  # (k,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +33,18 @@ class RegressionModel:
     intercepts: Array  # W'Σ αᵢbᵢμᵢ, (k,)
     energies: Array  # W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ, (k,)
     weight_function: Array  # f(y) = y³ - 3 E[y²] y, or y³ as the paper has it, (n,)
-    projected: Array  # Y = XW, (n, k)
+    projected: Array  # Y = ZW, (n, k)
+    responses: Array  # t = y - offset, (n,)
+    samples: Samples  # X itself, not a copy: likelihood steps and error bars read it
+    noise: float  # t2 / 2, the level above which eigenvalues are signal
+    beside: Array  # |z|² outside the signal space, (n,)
+    fit_intercept: bool = True
+    n_components: int = 0  # where they are more than x has coordinates, so that the frame holds no moments
+
+    @property
+    def has_moments(self) -> bool:
+        """Whether moments can tell the components: their coefficients may be linearly independent."""
+        return self.n_components <= self.frame.n_components
 
     def hinted(self, hint: Array) -> Hinted:
         """The hinted moment of a hint given in the frame."""
@@ -103,6 +72,7 @@ class RegressionModel:
         k = n_components
         return replace(
             self,
+            n_components=k,
             frame=self.frame.take(k),
             mean=self.mean[:k],
             intercepts=self.intercepts[:k],
@@ -110,22 +80,56 @@ class RegressionModel:
             projected=self.projected[:, :k],
         )
 
+    def lines(self, candidates: Candidates) -> Lines:
+        """The regressions that the moments show.
 
-def _frame_of_one(X: Samples, y: Array) -> Frame:
+        Notes
+        -----
+        ⟨u₁, W'Σ αᵢbᵢμᵢ⟩ = √α₁b₁ gives the level, or else it is what a line through zero has at the mean of x;
+        ⟨u₁, W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ⟩ the noise, which is never below a thousandth of what the line explains.
+        """
+        slopes = self.frame.unwhiten(candidates.points)
+        levels = candidates.points.T @ self.intercepts
+        if not self.fit_intercept:
+            levels = self.design.center @ self.design.coefficients(slopes) - self.offset
+        explained = np.sum(slopes**2, axis=0)
+        noise = candidates.points.T @ self.energies - explained - levels**2
+        return Lines(slopes, levels, np.maximum(noise, 1e-3 * explained), candidates.weights)
+
+    def thin(self, step: int) -> RegressionModel:
+        """The same fit with every so many-th sample only."""
+        return replace(
+            self,
+            weight_function=self.weight_function[::step],
+            projected=self.projected[::step],
+            responses=self.responses[::step],
+            samples=self.samples[::step],
+            beside=self.beside[::step],
+        )
+
+
+class Signal(NamedTuple):
+    """The signal space, and the level t2 / 2 above which its eigenvalues are signal."""
+
+    frame: Frame
+    noise: float
+
+
+def _signal_of_one(X: Samples, y: Array) -> Signal:
     """A single regression has A = mm', and m = E[yx] is far less noisy than any fourth moment."""
     m = np.asarray(X.T @ y, dtype=np.float64) / len(y)
     length = float(np.linalg.norm(m))
-    return frame_above(np.array([length**2]), m[:, None] / (length or 1.0))
+    return Signal(frame_above(np.array([length**2]), m[:, None] / (length or 1.0)), 0.0)
 
 
-def _frame_of_many(X: Samples, y: Array, n_components: int, noise: str, seed: int) -> Frame:
+def _signal_of_many(X: Samples, y: Array, n_components: int, noise: str, seed: int) -> Signal:
     """The top eigenvectors of E[y²xx'] / 2 = A + (t2/2) I."""
     second = second_moment(X, y**2 / (2 * len(y)))
     with cores_for(X):
         values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
         smallest = -top_eigenpairs(-second, 1, seed=seed).values[0] if noise == "paper" else None
     level = _noise_level(X, y, values) if smallest is None else float(smallest)
-    return frame_above(values, vectors, level, precision=X.dtype)
+    return Signal(frame_above(values, vectors, level, precision=X.dtype), level)
 
 
 def _noise_level(X: Samples, y: Array, values: Array) -> float:
@@ -147,7 +151,7 @@ def fit_regression(
     X : array or sparse array of shape (n, d)
     y : array of shape (n,)
     n_components : int
-        k, at most d.
+        k. Moments tell at most as many as x has independent coordinates.
     design : {"covariance", "standard"}
         Standardise X by its own mean and covariance, or take it as standard normal already.
     intercept : bool
@@ -164,12 +168,20 @@ def fit_regression(
     """
     n = X.shape[0]
     plan = fit_design(X, design)
+    if not intercept:
+        refuse_constant(plan)
     Z: Any = plan.standardise(X)
     # Where X is centered, lines through zero no longer pass through it: y must be centered as well.
     offset = float(y.mean()) if intercept or design == "covariance" else 0.0
     t = np.asarray(y, dtype=np.float64) - offset
     energy = float(np.mean(t**2))
-    frame = _frame_of_one(Z, t) if n_components == 1 else _frame_of_many(Z, t, n_components, noise, seed)
+    r = Z.shape[1]
+    if n_components > r:
+        frame, level = Frame(np.eye(r), np.ones(r)), 0.0  # the whole space: likelihood alone tells so many apart
+    elif n_components == 1:
+        frame, level = _signal_of_one(Z, t)
+    else:
+        frame, level = _signal_of_many(Z, t, n_components, noise, seed)
     Y = frame.whiten(Z).astype(X.dtype, copy=False)
     cube = t**3 if noise == "paper" else t**3 - 3 * energy * t
 
@@ -177,7 +189,7 @@ def fit_regression(
         return np.asarray(Y.T @ weights.astype(Y.dtype) / n, dtype=np.float64)
 
     mean, levels = averaged(t), averaged(t**2) / 2
-    if intercept:
+    if intercept and mean.any():
         # Around the mean of y the intercepts average to zero, Σ αᵢbᵢ = ⟨W'm, W'Σ αᵢbᵢμᵢ⟩ = 0: so must the estimate.
         levels = levels - mean * (mean @ levels) / (mean @ mean)
     return RegressionModel(
@@ -189,4 +201,10 @@ def fit_regression(
         energies=averaged(t**3) / 3,
         weight_function=cube,
         projected=Y,
+        responses=t,
+        samples=X,
+        noise=level,
+        beside=squared_distances(Z, np.zeros(r)) - (Y.astype(np.float64) ** 2) @ frame.values,
+        fit_intercept=intercept,
+        n_components=n_components,
     )

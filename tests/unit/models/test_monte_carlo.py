@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mixsearch.models import RegressionModel, SubspaceModel
-from mixsearch.models.regression import Design
+from mixsearch.models.design import Design
 from mixsearch.types import Frame
 
 BATCH, BATCHES = 250_000, 40
@@ -31,7 +31,9 @@ def regression():
 @pytest.mark.parametrize("multiple", [0.0, 3.0], ids=["the paper's third power", "the third Hermite polynomial"])
 def test_regression_moments_agree_with_ten_million_draws(regression, multiple):
     centers, weights, intercepts, noises, v = regression
-    model = RegressionModel(WHOLE, Design(np.zeros(3), None), 0.0, *[np.zeros(3)] * 3, *[np.zeros(0)] * 2)
+    model = RegressionModel(
+        WHOLE, Design(np.zeros(3), None), 0.0, *[np.zeros(3)] * 3, *[np.zeros(0)] * 4, 0.0, np.zeros(0)
+    )
     energy = weights @ ((centers**2).sum(axis=1) + noises**2 + intercepts**2)
 
     def hinted(rng):
