@@ -141,14 +141,14 @@ def _precisions(corpus: Corpus, k: int) -> Iterator[tuple[str, float]]:
     for name, changed in CLOSER.items():
         with patch.multiple(refine, **changed):
             yield f"closer look: {name}", _precision(search, corpus)
-    yield "moments alone, closer=False", _precision(search, corpus, closer=False)
+    yield "moments alone, refine=False", _precision(search, corpus, refine=False)
     for how in ({"choose": "largest"}, {"project": True}):
         name = ", ".join(f"{key}={value!r}" for key, value in how.items())
-        yield f"moments alone, {name}", _precision(search, corpus, closer=False, **how)
+        yield f"moments alone, {name}", _precision(search, corpus, refine=False, **how)
     for options in FITS:
         other = TopicSearch(k, **options).fit(corpus.counts, vocabulary=corpus.words)
         name = ", ".join(f"{key}={value!r}" for key, value in options.items())
-        yield f"moments alone, {name}", _precision(other, corpus, closer=False)
+        yield f"moments alone, {name}", _precision(other, corpus, refine=False)
 
 
 def _precision(search: TopicSearch, corpus: Corpus, **how: Any) -> float:

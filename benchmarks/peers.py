@@ -171,7 +171,7 @@ def corex(corpus: Corpus, k: int) -> Fitted:
 def mixsearch_plain(corpus: Corpus, k: int) -> Fitted:
     """The paper's estimate and choice, and its words by probability."""
     search = TopicSearch(k, damping=False, weights="uniform", metric=0, moments="plugin")
-    return _mixsearch(corpus, search, by="probability", choose="largest", closer=False)
+    return _mixsearch(corpus, search, by="probability", choose="largest", refine=False)
 
 
 def mixsearch_default(corpus: Corpus, k: int) -> Fitted:

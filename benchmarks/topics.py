@@ -87,7 +87,7 @@ def _search_times(search: TopicSearch, words: Array, closer: bool) -> Array:
 
 def _one_search(search: TopicSearch, word: int, closer: bool) -> float:
     start = time.perf_counter()
-    search.search(words=word, closer=closer).top_words(10)
+    search.search(words=word, refine=closer).top_words(10)
     return 1000 * (time.perf_counter() - start)
 
 

@@ -137,16 +137,16 @@ class RowBlocks:
         return iter(enumerate(self.slices))
 
 
-def cut_rows(indptr: Any, most_nonzeros: int = BLOCK_NONZEROS) -> list[slice]:
+def cut_rows(indptr: Any, most_nonzeros: int | None = None) -> list[slice]:
     """Slices of rows with about the same number of non-zeros, two at least and no more than a block holds."""
     n_rows, n_nonzeros = len(indptr) - 1, int(indptr[-1])
-    n_blocks = min(max(2, -(-n_nonzeros // most_nonzeros)), max(n_rows, 1))
+    n_blocks = min(max(2, -(-n_nonzeros // (most_nonzeros or BLOCK_NONZEROS))), max(n_rows, 1))
     cuts = np.searchsorted(indptr, np.linspace(0, n_nonzeros, n_blocks + 1))
     cuts[0], cuts[-1] = 0, n_rows
     return [slice(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
 
 
-def rows_in_memory(X: sp.csr_array[Any], most_nonzeros: int = BLOCK_NONZEROS) -> RowBlocks:
+def rows_in_memory(X: sp.csr_array[Any], most_nonzeros: int | None = None) -> RowBlocks:
     """Rows that are in memory already, seen in blocks without a copy."""
     slices = cut_rows(X.indptr, most_nonzeros)
     views = [_view(X, rows) for rows in slices]

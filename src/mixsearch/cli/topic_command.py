@@ -128,7 +128,7 @@ def topic(
         typed = Typed(words or (), avoided or (), text or (), text_file, like or (), hints, each)
         search: dict[str, Any] = {"n_components": components or "enough", "finer": narrower - broader}
         asking = Asking(
-            n_words=top, n_documents=documents, by=by, search={**search, "closer": False if no_closer else None}
+            n_words=top, n_documents=documents, by=by, search={**search, "refine": False if no_closer else None}
         )
         shown_as: Literal["text", "json", "csv"] = "json" if as_json else "csv" if as_csv else "text"
         as_list = each or hints is not None

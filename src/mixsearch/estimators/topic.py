@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,12 +14,18 @@ from mixsearch.blocks import one_blas_thread
 from mixsearch.display import Card, plain_number, separation_in_words
 from mixsearch.errors import SearchError
 from mixsearch.estimators.base import require_choice, require_whole
+from mixsearch.estimators.found import FoundComponent
 from mixsearch.estimators.samples import check_samples
 from mixsearch.linalg import project_to_simplex
 from mixsearch.models import TopicModel
-from mixsearch.refine import SharpTopic
+from mixsearch.models.topic_replicates import replicate_outside, replicate_topics
+from mixsearch.refine import LdaTopic, SharpTopic
+from mixsearch.refine.lda import divergence_by_word
+from mixsearch.refine.lda_errors import lda_errors
+from mixsearch.refine.topic_errors import sharp_errors
 from mixsearch.refine.topics import WORDS_ELSEWHERE, best_rows
-from mixsearch.types import Array, Component, Samples
+from mixsearch.types import Array, Replicates, Samples, StandardErrors, WordHint
+from mixsearch.uncertainty import component_errors
 
 # A word in few documents belongs to a topic by chance more easily: as many others are taken not to.
 DOCUMENTS_ELSEWHERE = 10
@@ -28,7 +34,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Topic(Component):
+class Topic(FoundComponent):
     """One topic of a corpus.
 
     Attributes
@@ -38,7 +44,8 @@ class Topic(Component):
     weight : float
         The topic's share of the corpus.
     center : array of shape (d,)
-        The same as `probabilities`; of a `moment_estimate` the raw vector, with small negative entries.
+        The same as `probabilities`; of a `moment_estimate` the raw vector, with small negative entries, to which its
+        standard errors belong.
 
     See Also
     --------
@@ -46,38 +53,51 @@ class Topic(Component):
     """
 
     model: TopicModel = field(kw_only=True)
+    asked: WordHint | Array = field(kw_only=True)  # the hint, as words or in the frame
     vocabulary: Sequence[str] | None = field(kw_only=True)
     kept_rows: Array = field(kw_only=True)  # rows of the user's matrix behind the documents of the model
     damping: bool = field(kw_only=True)
-    sharp: SharpTopic | None = field(default=None, kw_only=True)  # what refinement made of it
-
-    @property
-    def moment_estimate(self) -> Self:
-        """The topic as moments alone find it."""
-        return replace(self, sharp=None)
-
-    @property
-    def alternatives(self) -> tuple[Self, ...]:
-        """The other topics that the hint could mean, likeliest first, as moments alone find them."""
-        return tuple(replace(other, sharp=None) for other in super().alternatives)
+    refined: SharpTopic | LdaTopic | None = field(default=None, kw_only=True)
 
     @property
     def weight(self) -> float:
         """The topic's share of the corpus."""
-        return super().weight / self.model.alpha0 if self.sharp is None else self.sharp.weight
+        return self._moment_weight / self.model.alpha0 if self.refined is None else self.refined.weight
 
-    @cached_property
-    def center(self) -> Array:
-        """The topic as a vector over words, (d,)."""
-        if self.sharp is not None:
-            return self.sharp.probabilities
+    @property
+    def _moment_weight(self) -> float:
+        """α of the topic, as moments have it: all of them sum to α₀."""
+        return float(self.candidates.weights[self.rank])
+
+    def _moment_center(self) -> Array:
         with one_blas_thread:  # one product, over before the other threads have woken up
             return self.frame.unwhiten(self.point)
 
     @cached_property
     def probabilities(self) -> Array:
         """The topic as a distribution over words, (d,): the point of the simplex nearest to `center`."""
-        return project_to_simplex(self.center) if self.sharp is None else self.sharp.probabilities
+        return project_to_simplex(self.center) if self.refined is None else self.refined.center
+
+    def _moment_errors(self) -> StandardErrors:
+        with one_blas_thread:
+            outside = replicate_outside(self.model, self.direction)
+            center, weight = component_errors(self.frame, self.direction, self._replicates, outside)
+        return StandardErrors(center, weight / self.model.alpha0)
+
+    @cached_property
+    def _replicates(self) -> Replicates:
+        with one_blas_thread:
+            return replicate_topics(self.model, self.asked)
+
+    def _contract(self, hint: Array) -> Array:
+        """R of any hint in the frame, (k, k)."""
+        return self.model.hinted_in_frame(hint).matrix
+
+    def _refined_errors(self, refined: SharpTopic | LdaTopic) -> StandardErrors:
+        with one_blas_thread:
+            if isinstance(refined, LdaTopic):
+                return lda_errors(self.model, refined)
+            return sharp_errors(self.model, refined)
 
     def top_words(self, n: int = 10, *, by: str = "typical") -> list[tuple[str, float]]:
         """The words of the topic with their probabilities.
@@ -97,10 +117,9 @@ class Topic(Component):
 
     @cached_property
     def _typicality(self) -> Array:
-        if self.sharp is not None:
-            return self.sharp.typicality
-        p, q = self.probabilities, self.model.word_mean
-        return np.where(p > q, p * np.log(np.where(p > q, p, 1) / np.maximum(q, np.finfo(np.float64).tiny)), 0.0)
+        if self.refined is not None:
+            return self.refined.typicality
+        return divergence_by_word(self.probabilities, self.model.word_mean)
 
     def related_words(self, n: int = 10) -> list[tuple[str, float]]:
         """Words that point to the topic, however rare they are, with how many times likelier they are in it.
@@ -134,16 +153,16 @@ class Topic(Component):
 
     @cached_property
     def _shares_of_corpus(self) -> Array:
-        if self.sharp is not None:
-            return self.sharp.shares
+        if self.refined is not None:
+            return self.refined.shares
         return self._linear_shares(self.model.projected, self.model.lengths)
 
     def score_samples(self, X: Any) -> Array:
         """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
         counts = as_counts(check_samples(X, len(self.center), self.feature_names), self.damping)
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        if self.sharp is not None:
-            return np.clip(self.sharp.share(counts, lengths), 0, 1)
+        if self.refined is not None:
+            return np.clip(self.refined.share(counts, lengths), 0, 1)
         return np.clip(self._linear_shares(self.frame.whiten(counts), lengths), 0, 1)
 
     def _linear_shares(self, Y: Array, lengths: Array) -> Array:
@@ -153,7 +172,7 @@ class Topic(Component):
         -----
         E[W'x | θ] = Σ θᵢuᵢ/√αᵢ for the frequencies x of a document, so θ₁ = α₁⟨W'μ₁, W'x⟩.
         """
-        return np.asarray(Y @ (super().weight * self.point)) / np.where(lengths > 0, lengths, np.inf)
+        return np.asarray(Y @ (self._moment_weight * self.point)) / np.where(lengths > 0, lengths, np.inf)
 
     def _card(self) -> Card:
         words = self.top_words(10)

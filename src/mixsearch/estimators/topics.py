@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any, Literal, Self, Unpack
 
@@ -25,11 +26,12 @@ from mixsearch.errors import (
 from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_whole
 from mixsearch.estimators.stored_topics import open_search, restore_search, save_search
 from mixsearch.estimators.topic import Topic, as_counts
+from mixsearch.estimators.topic_seeds import breadth, seeds_of_documents, seeds_of_words
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_documents, require_one
 from mixsearch.models import TopicModel, fit_topics
-from mixsearch.refine import Seeds, sharpen_topic
-from mixsearch.refine.topics import best_rows
+from mixsearch.refine import Seeds, Steps, refine_topic, sharpen_topic, steps_of
+from mixsearch.refine.steps import warn_not_refined
 from mixsearch.storage import Folder
 from mixsearch.types import Array, Hinted, Samples, WordHint
 from mixsearch.words import hint_from_words
@@ -38,16 +40,10 @@ from mixsearch.words import hint_from_words
 LEAST_WORDS = 3
 # Below this part of a hint, fewer components than were fitted no longer stand for it.
 LEAST_KEPT = 0.5
-# A hint that fewer documents hold than this says little.
-FEW_DOCUMENTS = 5
-# Rounding, beside the most that any document tells.
-TOLD_LEAST = 1e-9
+# Steps of LDA where the user gives no number: further ones no longer make topics better (benchmarks/refinement.py).
+USUAL_STEPS = 30
 # Enough components hold this part of what all of them make of a hint; fewer than these are never enough.
 ENOUGH, LEAST_COMPONENTS = 0.8, 20
-# However rare a hint is, the closer look takes this part of the documents that it takes for a frequent one.
-NARROWEST = 0.25
-# Of the documents that hold a hint, those most about it stand for the others where there are more.
-MOST_SEEDS = 2000
 # The weight of a document in all averages, from its length.
 SAY: dict[str, Callable[[Array], Array]] = {"length": np.array, "uniform": np.ones_like}
 
@@ -275,7 +271,8 @@ class TopicSearch(SemiSupervised):
         n_components: int | Literal["enough"] | None = None,
         finer: int = 0,
         project: bool = False,
-        closer: bool | None = None,
+        refine: bool | int | None = None,
+        tolerance: float = 0.01,
         most_documents: int | None = None,
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
@@ -300,10 +297,13 @@ class TopicSearch(SemiSupervised):
         project : bool, default=False
             Replace the words by what the fitted topics make of them. Where the corpus follows the model this takes
             noise off the answer; on real text it blurs words that are rarer than the topics are fine.
-        closer : bool, optional
-            Look closer: sharpen the topic on the documents near the hint, which brings out topics that are rarer than
-            the fitted ones are fine. By default where counts are damped, as real text asks for; on counts drawn from
-            the model itself moments alone are better. The answer's `moment_estimate` is the topic without.
+        refine : bool or int, optional
+            Sharpen the topic. Where counts are damped, as real text asks for, by a closer look at the documents near
+            the hint, which brings out topics that are rarer than the fitted ones are fine; there this is the default.
+            Where they are not, by likelihood steps of LDA on all documents, for counts drawn from the model itself. A
+            number bounds the steps. The answer's `moment_estimate` is the topic without.
+        tolerance : float, default=0.01
+            Stop where a step raises the log-likelihood of all documents together by less than this, in nats.
         most_documents : int, optional
             Where more documents than this hold the words of the hint, so many of them, at even steps, stand for all:
             a bound on the time that a frequent word takes. By default all of them do.
@@ -321,69 +321,43 @@ class TopicSearch(SemiSupervised):
         require_one({"hint": hint, "words": words, "documents": documents})
         if most_documents is not None:
             require_whole("most_documents", most_documents)
-        closer = self.damping if closer is None else closer
+        refine = bool(self.damping) if refine is None else refine
+        steps = steps_of(refine, tolerance)
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:
             if documents is not None:
                 model, counts = self._narrowed(None, n_components, finer), self._documents(documents)
-                found = self._extract(model.hinted_in_frame(self._hint_of_documents(counts, model)), model, how)
-                if not closer:
-                    return found
-                return self._sharpened(found, self._seeds_of_documents(counts, documents, found), 2.0**-finer)
-            v = self._hint_of_words(hint, words)
-            model = self._narrowed(v, n_components, finer)
-            self._warn_if_left_out(v, model)
-            hinted = model.hinted_in_frame(model.project(v)) if project else model.hinted(v, most_documents)
-            found = self._extract(hinted, model, how)
-            if not closer:
+                found = self._extract_in_frame(self._hint_of_documents(counts, model), model, how)
+                rows = self.places_of(documents) if np.ndim(documents) == 1 else np.zeros(0, dtype=np.intp)
+                seeds: Callable[[], Seeds] = partial(seeds_of_documents, counts, rows, model, found.weight)
+            else:
+                v = self._hint_of_words(hint, words)
+                model = self._narrowed(v, n_components, finer)
+                self._warn_if_left_out(v, model)
+                if project:
+                    found = self._extract_in_frame(model.project(v), model, how)
+                else:
+                    found = self._extract(model.hinted(v, most_documents), v, model, how)
+                seeds = partial(seeds_of_words, v, model, found.weight)
+            if steps is None:
                 return found
-            seeds = self._seeds_of_words(v, found)
-            usual = self._breadth(seeds.size) if n_components == "enough" else 1.0
-            return self._sharpened(found, seeds, usual * 2.0**-finer)
+            if not self.damping:
+                return self._climbed(found, steps._replace(most=USUAL_STEPS) if refine is True else steps)
+            narrower = n_components == "enough" and documents is None
+            return self._sharpened(found, seeds(), steps, narrower=narrower, finer=finer)
 
-    def _sharpened(self, found: Topic, seeds: Seeds, breadth: float = 1.0) -> Topic:
-        wide = seeds._replace(size=round(breadth * seeds.size))
-        return replace(found, sharp=sharpen_topic(found.model, found.candidates, wide))
+    def _climbed(self, found: Topic, steps: Steps) -> Topic:
+        """After steps of LDA."""
+        refined = refine_topic(found.model, found.candidates, steps)
+        if refined is None:
+            warn_not_refined()
+        return replace(found, refined=refined)
 
-    def _seeds_of_words(self, hint: WordHint, found: Topic) -> Seeds:
-        """The documents that hold the words of a hint, each with more say the more of it is about them."""
-        model = found.model
-        told = np.asarray(model.by_word[:, hint.columns] @ hint.values)
-        for phrase in hint.phrases:
-            told -= self._broken(phrase, hint, model)
-        rows = np.flatnonzero(told > TOLD_LEAST * told.max(initial=0.0))
-        if len(rows) < FEW_DOCUMENTS and np.any(hint.values > 0):
-            warn_user(
-                f"Only {len(rows)} of {len(told):,} documents hold the words of the hint: too few to tell what else "
-                "belongs to their topic. Add words that go with them.",
-                WeakHintWarning,
-            )
-        if not len(rows):
-            return Seeds(rows, None, self._size_of(found))
-        densest = rows[best_rows(told[rows] / model.lengths[rows], MOST_SEEDS)]
-        weights = told[densest] / model.lengths[densest]
-        words = np.asarray(model.by_document[densest].T @ weights)
-        return Seeds(rows, words / words.sum(), len(rows))
-
-    def _breadth(self, n_seeds: int) -> float:
-        """How far the closer look should go: the less far the rarer the hint is beside the fitted topics."""
-        return float(np.clip(np.sqrt(n_seeds * self.n_components_ / len(self.model_.lengths)), NARROWEST, 1))
-
-    def _broken(self, phrase: tuple[Array, ...], hint: WordHint, model: TopicModel) -> Array:
-        """What the words of a phrase tell in documents that do not hold all of them, (n,)."""
-        lacking = np.any([np.asarray(model.by_word[:, part].sum(axis=1)) == 0 for part in phrase], axis=0)
-        own = np.isin(hint.columns, np.concatenate(phrase))
-        return np.asarray(lacking * (model.by_word[:, hint.columns[own]] @ hint.values[own]))
-
-    def _seeds_of_documents(self, counts: sp.csr_array, documents: Any, found: Topic) -> Seeds:
-        lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        words = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf)))
-        rows = self.places_of(documents) if np.ndim(documents) == 1 else np.zeros(0, dtype=np.intp)
-        return Seeds(rows, words / words.sum(), max(self._size_of(found), len(rows)))
-
-    def _size_of(self, found: Topic) -> int:
-        """How many documents a topic of this weight has, had each only one."""
-        return int(np.clip(found.weight, 0, 1) * len(found.model.lengths))
+    def _sharpened(self, found: Topic, seeds: Seeds, steps: Steps, *, narrower: bool = False, finer: int = 0) -> Topic:
+        """After a closer look."""
+        usual = breadth(seeds.size, self.n_components_, len(self.model_.lengths)) if narrower else 1.0
+        wide = seeds._replace(size=round(usual * 2.0**-finer * seeds.size))
+        return replace(found, refined=sharpen_topic(found.model, found.candidates, wide, steps))
 
     def _narrowed(self, hint: WordHint | None, n_components: int | Literal["enough"] | None, finer: int) -> TopicModel:
         """The model with as many components as asked for; "enough" where the hint is not of words is all of them."""
@@ -410,12 +384,17 @@ class TopicSearch(SemiSupervised):
                 WeakHintWarning,
             )
 
-    def _extract(self, hinted: Hinted, model: TopicModel, how: Extraction) -> Topic:
-        candidates = extract(hinted, model.frame, how)
+    def _extract_in_frame(self, hint: Array, model: TopicModel, how: Extraction) -> Topic:
+        return self._extract(model.hinted_in_frame(hint), hint, model, how)
+
+    def _extract(self, hinted: Hinted, asked: WordHint | Array, model: TopicModel, how: Extraction) -> Topic:
         found = Topic(
             model.frame,
-            candidates,
+            extract(hinted, model.frame, how),
             model=model,
+            hinted=hinted,
+            asked=asked,
+            choose=how.choose,
             vocabulary=self.vocabulary_,
             kept_rows=self.kept_rows_,
             damping=self.damping,
@@ -473,11 +452,14 @@ class TopicSearch(SemiSupervised):
         return {"words": hint}
 
     def _search_examples(self, members: Samples) -> Topic:
-        hint = self._hint_of_documents(sp.csr_array(members), self.model_)
-        found = self._extract(self.model_.hinted_in_frame(hint), self.model_, Extraction(choose="share"))
-        if not self.damping:
+        counts = sp.csr_array(members)
+        hint = self._hint_of_documents(counts, self.model_)
+        found = self._extract_in_frame(hint, self.model_, Extraction(choose="share"))
+        steps = steps_of(bool(self.damping), 0.0)
+        if steps is None:
             return found
-        return self._sharpened(found, self._seeds_of_documents(sp.csr_array(members), members, found))
+        nowhere = np.zeros(0, dtype=np.intp)
+        return self._sharpened(found, seeds_of_documents(counts, nowhere, self.model_, found.weight), steps)
 
     def _whiten(self, X: Samples) -> Array:
         counts = as_counts(X, self.damping)

@@ -51,7 +51,7 @@ class Asking:
     by : {"typical", "probability"}
         Which words come first, as `Topic.top_words` has it.
     search : dict
-        Further arguments of `TopicIndex.search`: n_components, finer, closer.
+        Further arguments of `TopicIndex.search`: n_components, finer, refine.
     """
 
     n_words: int = 10

@@ -94,7 +94,7 @@ class TopicIndex:
             Rows of documents that are about it.
         **options
             Passed to `TopicSearch.search`: n_components, "enough" by default; finer, for a narrower or a broader topic;
-            closer; and so on.
+            refine; and so on.
         """
         given = {"words": self._spelt(words), "text": text, "documents": documents}
         hint = {name: value for name, value in given.items() if value is not None}

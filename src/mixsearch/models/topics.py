@@ -77,10 +77,10 @@ class TopicModel:
         triple = weighted_gram(Y, by_triple, n_threads=n_cores())
         pair = Y.T @ (self.pair_weights[rows] * told)
         if self.distinct:
-            words = self._whitener(columns) * values[:, None]
+            words = self.whitener(columns) * values[:, None]
             crossed = words.T @ self.own_crossed[columns]
-            triple -= crossed + crossed.T + self._diagonal(self.by_document[rows].T @ by_triple)
-            triple += 2 * (words * self.own_triples[columns, None]).T @ self._whitener(columns)
+            triple -= crossed + crossed.T + self.diagonal(self.by_document[rows].T @ by_triple)
+            triple += 2 * (words * self.own_triples[columns, None]).T @ self.whitener(columns)
             pair -= words.T @ self.own_pairs[columns]
         return triple, pair
 
@@ -89,11 +89,11 @@ class TopicModel:
         told = self.triple_weights * (self.projected @ hint)
         triple = weighted_gram(self.projected, told, n_threads=n_cores())
         if self.distinct:
-            W = self._whitener(slice(None))
+            W = self.whitener(slice(None))
             v = W @ hint
             crossed = (W * v[:, None]).T @ self.own_crossed
             triple -= crossed + crossed.T
-            triple -= self._diagonal(self.own_crossed @ hint - 2 * v * self.own_triples)
+            triple -= self.diagonal(self.own_crossed @ hint - 2 * v * self.own_triples)
         pair = (hint + (self.mean @ hint) * self.mean) / (self.alpha0 * (self.alpha0 + 1))
         return triple, pair
 
@@ -112,7 +112,13 @@ class TopicModel:
         matrix += mass * outer - mass / 2 * (np.eye(len(m)) + outer)
         return Hinted(matrix, m, hint)
 
-    def _diagonal(self, weights: Array) -> Array:
+    @property
+    def says(self) -> Array:
+        """ω, the weight of each document in all averages, (n,): they sum to one."""
+        n_pairs = self.lengths * (self.lengths - 1) if self.distinct else self.lengths**2
+        return np.asarray(self.pair_weights * n_pairs)
+
+    def diagonal(self, weights: Array) -> Array:
         """W'diag(weights)W, (k, k)."""
         scaled = weights if self.frame.metric is None else weights * self.frame.metric**2
         held = np.flatnonzero(scaled)
@@ -121,7 +127,7 @@ class TopicModel:
             V, scaled = V[held], scaled[held]
         return np.asarray(weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root))
 
-    def _whitener(self, words: Array | slice) -> Array:
+    def whitener(self, words: Array | slice) -> Array:
         """Rows of W, (q, k)."""
         scale = 1.0 if self.frame.metric is None else self.frame.metric[words, None]
         return self.frame.basis[words] * scale / np.sqrt(self.frame.values)
@@ -187,8 +193,8 @@ def fit_topics(
     pair_weights = shares / (lengths * (lengths - 1) if distinct else lengths**2)
     triple_weights = pair_weights / (lengths - 2 if distinct else lengths)
     weights = np.column_stack([shares / lengths, pair_weights, triple_weights])
-    word_mean, own_pairs, own_triples = _sum_rows(counts, weights).T.copy()
-    units = _units(word_mean, metric)
+    word_mean, own_pairs, own_triples = sum_rows(counts, weights).T.copy()
+    units = units_of(word_mean, metric)
     second = change(
         second_moment_of_blocks(counts, pair_weights),
         scale=alpha0 * (alpha0 + 1),
@@ -232,7 +238,7 @@ def fit_topics(
     )
 
 
-def _sum_rows(counts: RowBlocks, weights: Array) -> Array:
+def sum_rows(counts: RowBlocks, weights: Array) -> Array:
     """X' weights, (d, q)."""
 
     def work(block: tuple[int, slice]) -> Product:
@@ -257,6 +263,6 @@ def _project_rows(counts: RowBlocks, frame: Frame, weights: Array, projected: Ar
     return np.asarray(sum_blocks(work, counts.numbered(), n_cores()).total)
 
 
-def _units(word_mean: Array, metric: float) -> Array:
+def units_of(word_mean: Array, metric: float) -> Array:
     """The scale of each word, p^(-metric), with words that never occur left alone."""
     return np.where(word_mean > 0, word_mean, 1.0) ** -metric

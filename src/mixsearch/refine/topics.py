@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from mixsearch.blocks import Product, even_slices, n_cores, sum_blocks
 from mixsearch.linalg import project_to_simplex
 from mixsearch.models import TopicModel
-from mixsearch.types import Array, Candidates
+from mixsearch.refine.steps import Steps, climb
+from mixsearch.types import Array, Candidates, Refined
 
 # Documents near the hint: twice as many as it names, within these bounds.
 NEAR_PER_SEED = 2
@@ -54,8 +55,17 @@ class Seeds(NamedTuple):
     size: int  # how many documents are about it at least, as far as it tells
 
 
+class Look(NamedTuple):
+    """The documents that were looked at, and what competes for their words, the topic first."""
+
+    rows: Array  # (m,)
+    words: Array  # that they hold, (q,)
+    topics: Array  # probabilities of these words, (q, J)
+    mixed: Array  # shares in each document, (m, J)
+
+
 @dataclass(frozen=True, slots=True)
-class SharpTopic:
+class SharpTopic(Refined):
     """A topic with what it says of words and documents.
 
     Notes
@@ -64,20 +74,19 @@ class SharpTopic:
     document's words is linear in the topic's share θ, b without the topic and a where all of it is: θ = (mean-b)/(a-b).
     """
 
-    probabilities: Array  # (d,)
     evidence: Array  # z, (d,); 0 for words that are hardly likelier in the topic than in the corpus
     base: float  # b: that of the middle document of those without the topic
     gain: float  # a - b
-    weight: float  # the topic's share of the corpus
     shares: Array  # θ of every document of the corpus, (n,)
     typicality: Array  # (d,): what holding the word tells of whether a document is about the topic
+    look: Look
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """The topic's share in any documents, (n,)."""
         return _share_of(counts @ self.evidence, lengths, self.base, self.gain)
 
 
-def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds) -> SharpTopic:
+def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds, steps: Steps) -> SharpTopic:
     """Sharpen the first of the candidates.
 
     Parameters
@@ -88,13 +97,13 @@ def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds) -> Sh
         All topics as the hint shows them: the others compete with the chosen one.
     seeds : Seeds
         What the hint says by itself.
+    steps : Steps
+        How many to take, up to those that the constants stand on.
     """
     start = _start(model, candidates, seeds)
     near = _nearest(model, start, seeds)
-    words, distribution = _climb(model, near, start, candidates)
-    probabilities = np.zeros_like(model.word_mean)
-    probabilities[words] = distribution
-    return _describe(model, probabilities, seeds, float(candidates.weights[0]) / model.alpha0)
+    look, objectives = _climb(model, near, start, candidates, steps._replace(most=min(steps.most, N_STEPS)))
+    return _describe(model, look, objectives, seeds, float(candidates.weights[0]) / model.alpha0)
 
 
 def _start(model: TopicModel, candidates: Candidates, seeds: Seeds) -> Array:
@@ -158,12 +167,11 @@ def best_rows(scores: Array, n: int) -> Array:
     return least[np.argsort(-scores[least], kind="stable")[:n]]
 
 
-def _climb(model: TopicModel, rows: Array, start: Array, candidates: Candidates) -> tuple[Array, Array]:
-    """The topic after a few steps, as words that occur in the documents and their probabilities."""
-    counts = model.by_document[rows]
-    occurs = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
-    words, columns = np.flatnonzero(occurs), (np.cumsum(occurs, dtype=counts.indices.dtype) - 1)[counts.indices]
-    counts = sp.csr_array((counts.data, columns, counts.indptr), shape=(len(rows), len(words)))
+def _climb(
+    model: TopicModel, rows: Array, start: Array, candidates: Candidates, steps: Steps
+) -> tuple[Look, tuple[float, ...]]:
+    """What a few steps make of the topic in these documents, and the log-likelihoods on the way."""
+    counts, words = held_words(model, rows)
     others = _neighbours(model, rows, words, candidates)
     language = model.word_mean[words, None]
     topics = np.hstack([start[words, None] + 1e-9, others, language / model.word_mean.sum()]).astype(counts.dtype)
@@ -171,10 +179,22 @@ def _climb(model: TopicModel, rows: Array, start: Array, candidates: Candidates)
     prior = np.array([PRIOR_TOPIC, *[PRIOR_NEIGHBOUR] * n_others, PRIOR_CORPUS], dtype=counts.dtype)
     # A third to the topic, a third to all its neighbours, the rest to the language: only where to start from.
     first = np.array([0.3, *[0.3 / max(n_others, 1)] * n_others, 0.4], dtype=counts.dtype)
-    mixed = np.tile(first / first.sum(), (len(rows), 1))
-    for _ in range(N_STEPS):
-        topics, mixed = _step(counts, topics, mixed, prior)
-    return words, topics[:, 0]
+
+    def step(look: Look) -> tuple[Look, float]:
+        said, mixed, objective = _step(counts, look.topics, look.mixed, prior)
+        return Look(rows, words, said, mixed), objective
+
+    climbed = climb(Look(rows, words, topics, np.tile(first / first.sum(), (len(rows), 1))), step, steps)
+    return climbed.state, climbed.objectives
+
+
+def held_words(model: TopicModel, rows: Array) -> tuple[sp.csr_array, Array]:
+    """Counts of some documents, with columns only for words that occur there, (m, q), and which words these are."""
+    counts = model.by_document[rows]
+    occurs = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
+    columns = (np.cumsum(occurs, dtype=counts.indices.dtype) - 1)[counts.indices]
+    words = np.flatnonzero(occurs)
+    return sp.csr_array((counts.data, columns, counts.indptr), shape=(len(rows), len(words))), words
 
 
 def _neighbours(model: TopicModel, rows: Array, words: Array, candidates: Candidates) -> Array:
@@ -189,33 +209,46 @@ def _neighbours(model: TopicModel, rows: Array, words: Array, candidates: Candid
     return np.asarray(0.9 * rough / np.maximum(rough.sum(axis=0), 1e-12) + 0.1 * language)
 
 
-def _step(counts: sp.csr_array, topics: Array, mixed: Array, prior: Array) -> tuple[Array, Array]:
-    """One step of expectation maximisation; the last topic, the language of the corpus, stays."""
+def ratios_to_expected(counts: sp.csr_array, topics: Array, mixed: Array) -> tuple[sp.csr_array, float]:
+    """Counts over what is expected of them in a word of the document, (m, q), and the log-likelihood."""
     per_word = np.repeat(mixed, np.diff(counts.indptr), axis=0)
     expected = np.einsum("ij,ij->i", per_word, np.take(topics, counts.indices, axis=0))
-    excess = counts.data / np.maximum(expected, 1e-30)
-    ratios = sp.csr_array((excess, counts.indices, counts.indptr), shape=counts.shape)
+    expected = np.maximum(expected, 1e-30)
+    ratios = sp.csr_array((counts.data / expected, counts.indices, counts.indptr), shape=counts.shape)
+    return ratios, float(np.sum(counts.data * np.log(expected), dtype=np.float64))
+
+
+def _step(counts: sp.csr_array, topics: Array, mixed: Array, prior: Array) -> tuple[Array, Array, float]:
+    """One step of expectation maximisation, and the objective before; the last topic, the language, stays."""
+    ratios, likelihood = ratios_to_expected(counts, topics, mixed)
+    objective = likelihood + float(np.sum(np.log(mixed) @ prior, dtype=np.float64))
     said = topics * (ratios.T @ mixed)
     said /= np.maximum(said.sum(axis=0), 1e-12)
     said[:, -1] = topics[:, -1]
     mixed = mixed * (ratios @ topics) + prior
-    return said, mixed / mixed.sum(axis=1, keepdims=True)
+    return said, mixed / mixed.sum(axis=1, keepdims=True), objective
 
 
-def _describe(model: TopicModel, probabilities: Array, seeds: Seeds, rough_weight: float) -> SharpTopic:
+def _describe(
+    model: TopicModel, look: Look, objectives: tuple[float, ...], seeds: Seeds, rough_weight: float
+) -> SharpTopic:
+    probabilities = np.zeros_like(model.word_mean)
+    probabilities[look.words] = look.topics[:, 0]
     evidence = evidence_of(model, probabilities)
     told = _told(model, evidence)
     base = _base(model, told / model.lengths, rough_weight)
     gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
     shares = _share_of(told, model.lengths, base, gain)
     return SharpTopic(
-        probabilities=probabilities,
+        center=probabilities,
+        weight=float(np.clip((model.word_mean @ evidence - base) / gain, 0, 1)),
+        objectives=objectives,
         evidence=evidence,
         base=base,
         gain=gain,
-        weight=float(np.clip((model.word_mean @ evidence - base) / gain, 0, 1)),
         shares=shares,
         typicality=_typicality(model, probabilities, shares, seeds),
+        look=look,
     )
 
 

@@ -26,18 +26,18 @@ def with_columns(columns, n=400, seed=0):
 
 
 def test_by_default_the_look_is_closer_where_counts_are_damped():
-    assert search.search(WORDS[1]).sharp is not None
-    assert plain.search(WORDS[1]).sharp is None
-    assert_array_equal(search.search(WORDS[1], closer=True).center, search.search(WORDS[1]).center)
-    assert_array_equal(plain.search(WORDS[1], closer=False).center, plain.search(WORDS[1]).center)
-    assert plain.search(WORDS[1], closer=True).sharp is not None
+    assert search.search(WORDS[1]).refined is not None
+    assert plain.search(WORDS[1]).refined is None
+    assert_array_equal(search.search(WORDS[1], refine=True).center, search.search(WORDS[1]).center)
+    assert_array_equal(plain.search(WORDS[1], refine=False).center, plain.search(WORDS[1]).center)
+    assert plain.search(WORDS[1], refine=True).refined is not None
 
 
 @pytest.mark.parametrize(
     "hint", [{"words": WORDS[1]}, {"documents": [0, 1, 2]}, {"words": WORDS[1], "n_components": 3}]
 )
 def test_the_moment_estimate_is_the_search_without_a_closer_look(hint):
-    estimate, wanted = search.search(**hint).moment_estimate, search.search(**hint, closer=False)
+    estimate, wanted = search.search(**hint).moment_estimate, search.search(**hint, refine=False)
     assert_array_equal(estimate.center, wanted.center)
     assert estimate.weight == wanted.weight
     assert estimate.documents(5) == wanted.documents(5)
@@ -45,21 +45,21 @@ def test_the_moment_estimate_is_the_search_without_a_closer_look(hint):
 
 
 def test_the_closer_look_leaves_what_the_hint_says_as_it_was():
-    closer, rough = search.search(WORDS[1]), search.search(WORDS[1], closer=False)
+    closer, rough = search.search(WORDS[1]), search.search(WORDS[1], refine=False)
     assert (closer.separation, closer.share, closer.score) == (rough.separation, rough.share, rough.score)
 
 
 def test_alternatives_are_as_moments_alone_find_them():
     found = search.search(WORDS[1])
-    rough = search.search(WORDS[1], closer=False)
+    rough = search.search(WORDS[1], refine=False)
     assert len(found.alternatives) == 3
     for one, other in zip(found.alternatives, rough.alternatives, strict=True):
-        assert one.sharp is None
+        assert one.refined is None
         assert_array_equal(one.center, other.center)
 
 
 def test_a_sharpened_topic_is_a_distribution_near_the_truth():
-    found = plain.search(WORDS[2], closer=True)
+    found = plain.search(WORDS[2], refine=True)
     assert found.probabilities.min() >= 0
     assert found.probabilities.sum() == pytest.approx(1, abs=1e-5)
     assert_array_equal(found.center, found.probabilities)
@@ -82,7 +82,7 @@ def test_a_closer_look_does_with_one_component_and_without_neighbours():
     counts = with_columns(np.ones((400, 1), dtype=int))
     found = TopicSearch(1).fit(counts).search(words=[3])
     assert found.probabilities.sum() == pytest.approx(1, abs=1e-5)
-    assert np.isfinite(found.sharp.shares).all()
+    assert np.isfinite(found.refined.shares).all()
 
 
 def test_a_word_of_every_document_has_the_language_as_its_topic():

@@ -47,7 +47,7 @@ def fitted(counts, say, k=1, **options):
 
 def in_frame_by_brute_force(model, texts, say, v):
     """Both contractions of a hint, from all ordered distinct positions of all documents."""
-    W = model._whitener(slice(None))
+    W = model.whitener(slice(None))
     triples = sum(w * brute_force_triples(text, v) for w, text in zip(say, texts, strict=True))
     pairs = sum(w * brute_force_pairs(text) for w, text in zip(say, texts, strict=True))
     return W.T @ triples @ W, W.T @ pairs @ v
@@ -62,7 +62,7 @@ def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v
     triple, pair = in_frame_by_brute_force(model, texts, say, v)
     held = np.flatnonzero(v)
     found = model._contract(WordHint(held, v[held]))
-    scale = max(1.0, float(np.abs(model._whitener(slice(None))).max()) ** 2)
+    scale = max(1.0, float(np.abs(model.whitener(slice(None))).max()) ** 2)
     assert_allclose(found[0], triple, atol=1e-12 * scale)
     assert_allclose(found[1], pair, atol=1e-12 * scale)
 
@@ -71,7 +71,7 @@ def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v
 def test_a_hint_in_the_frame_is_the_hint_of_its_words(texts, seed, k):
     say = np.full(len(texts), 1 / len(texts))
     model = fitted(counted(texts), say, k=k)
-    W = model._whitener(slice(None))
+    W = model.whitener(slice(None))
     c = np.random.default_rng(seed).normal(size=W.shape[1])
     triple, pair = in_frame_by_brute_force(model, texts, say, W @ c)
     found = model._contract_in_frame(c)
@@ -87,7 +87,7 @@ def test_the_frame_whitens_the_second_moment_of_distinct_words(texts):
     m = sum(np.bincount(text, minlength=WORDS) / len(text) for text in texts) / n
     A = 2 * pairs - np.outer(m, m)
     model = fitted(counts, np.full(n, 1 / n), k=WORDS)
-    W = model._whitener(slice(None))
+    W = model.whitener(slice(None))
     assert_allclose(W.T @ A @ W, np.eye(W.shape[1]), atol=1e-6)
     assert_allclose(model.mean, W.T @ m, atol=1e-9 * np.abs(W).max())
 
@@ -97,7 +97,7 @@ def test_the_plug_in_counts_words_with_themselves(texts, column):
     counts, n = counted(texts), len(texts)
     x = counts / counts.sum(axis=1, keepdims=True)
     model = fitted(counts, np.full(n, 1 / n), distinct=False)
-    W = model._whitener(slice(None))
+    W = model.whitener(slice(None))
     triple, pair = model._contract(WordHint(np.array([column]), np.ones(1)))
     assert_allclose(triple, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
     assert_allclose(pair, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())

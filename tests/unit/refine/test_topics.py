@@ -16,6 +16,7 @@ from mixsearch.refine.topics import (
     LEAST_LIFT,
     TYPICAL_LIFT,
     USUAL_SHARE,
+    Look,
     SharpTopic,
     _step,
     _told,
@@ -61,7 +62,7 @@ def dense_step(counts, parts, mixed, prior):
 @given(seed=st.integers(0, 2**32 - 1), n_topics=st.integers(2, 5))
 def test_a_step_is_that_of_the_textbook(seed, n_topics):
     counts, parts, mixed, prior = draw_step(seed, n_topics=n_topics)
-    found = _step(sp.csr_array(counts), parts, mixed, prior)
+    found = _step(sp.csr_array(counts), parts, mixed, prior)[:2]
     for one, other in zip(found, dense_step(counts, parts, mixed, prior), strict=True):
         assert_allclose(one, other, atol=1e-12)
 
@@ -76,7 +77,8 @@ def test_no_step_makes_the_documents_less_likely(seed):
 
     levels = [likelihood(parts, mixed)]
     for _ in range(4):
-        parts, mixed = _step(sp.csr_array(counts), parts, mixed, prior)
+        parts, mixed, before = _step(sp.csr_array(counts), parts, mixed, prior)
+        assert before == pytest.approx(levels[-1])
         levels.append(likelihood(parts, mixed))
     assert np.diff(levels).min() > -1e-9
 
@@ -118,7 +120,17 @@ def test_the_share_in_the_expected_counts_of_a_document_is_the_true_one(seed, sh
     topic, rest = rng.dirichlet(np.ones(9), 2)
     evidence = rng.random(9)
     base = rest @ evidence
-    sharp = SharpTopic(topic, evidence, base, topic @ evidence - base, 0.0, np.zeros(0), np.zeros(0))
+    sharp = SharpTopic(
+        center=topic,
+        weight=0.0,
+        objectives=(),
+        evidence=evidence,
+        base=base,
+        gain=topic @ evidence - base,
+        shares=np.zeros(0),
+        typicality=np.zeros(0),
+        look=Look(*[np.zeros(0)] * 4),
+    )
     counts = sp.csr_array(30 * (share * topic + (1 - share) * rest)[None, :])
     assert_allclose(sharp.share(counts, np.array([30.0])), share, atol=1e-9 / abs(sharp.gain))
 
@@ -221,7 +233,7 @@ def test_shares_of_a_rare_topic_are_right_on_average(found):
 
 def test_shares_of_the_corpus_are_those_of_its_counts(found):
     counts, _, _ = planted()
-    assert_allclose(found.score_samples(counts), np.clip(found.sharp.shares, 0, 1), atol=1e-6)
+    assert_allclose(found.score_samples(counts), np.clip(found.refined.shares, 0, 1), atol=1e-6)
 
 
 def test_the_words_of_a_rare_topic_keep_their_proportions(found):
@@ -243,7 +255,7 @@ def test_long_documents_that_name_the_word_once_do_not_carry_the_topic_away():
 def test_the_closer_look_says_the_same_every_time(found):
     again = search_in().search(words=[int(OWN[3])], n_components="enough")
     assert_array_equal(again.probabilities, found.probabilities)
-    assert_array_equal(again.sharp.shares, found.sharp.shares)
+    assert_array_equal(again.refined.shares, found.refined.shares)
 
 
 @pytest.mark.parametrize("weight", [0.1, 0.5, 0.7])
@@ -271,4 +283,4 @@ def test_many_short_documents_have_their_share_of_the_words():
     lengths = found.model.lengths
     is_short = found.kept_rows < 120
     assert found.weight == pytest.approx(lengths[is_short].sum() / lengths.sum(), rel=0.2)
-    assert found.sharp.shares[is_short].mean() > 0.8
+    assert found.refined.shares[is_short].mean() > 0.8

@@ -1,0 +1,182 @@
+"""A topic sharpened by variational steps of LDA on all documents, where the other topics compete for their words.
+
+For counts drawn from the model itself. Real text, damped, is served by the closer look of `mixsearch.refine.topics`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gammaln, psi
+
+from mixsearch.blocks import RowBlocks, n_cores, rows_in_memory, sum_blocks
+from mixsearch.models import TopicModel
+from mixsearch.refine.rest import separate_rest
+from mixsearch.refine.steps import Steps, climb
+from mixsearch.types import Array, Candidates, Refined
+
+# What every topic is taken to have said of each word before, in words.
+WORD_PRIOR = 0.01
+# A topic is taken to have this part of an even share of the corpus at least.
+LEAST_SHARE = 0.1
+# This part of every topic starts as the language of the corpus, so that no word is impossible for it.
+LANGUAGE = 0.01
+# Numbers, one for each word of a document and topic, that a block of documents takes.
+BLOCK_CELLS = 4_000_000
+# Steps that find the shares of a document that was not in the corpus.
+N_SHARE_STEPS = 50
+
+
+class Lda(NamedTuple):
+    """Topics, and what is known of the shares of each document: a Dirichlet distribution."""
+
+    topics: Array  # φ, (d, k): columns are distributions, the topic found first
+    beliefs: Array  # γ, (n, k): parameters of the Dirichlet distributions
+
+
+class Expected(NamedTuple):
+    """Sums over documents that one step takes."""
+
+    counts: Array  # words expected of each topic, (d, k)
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class LdaTopic(Refined):
+    """A topic after steps of LDA, with the others that compete for the words of documents."""
+
+    prior: Array  # α, (k,)
+    state: Lda
+    shares: Array  # θ of every document of the corpus, (n,): its expectation
+    typicality: Array  # (d,): what the word adds to the divergence of the topic from the corpus
+
+    def share(self, counts: sp.csr_array, lengths: Array) -> Array:
+        """The topic's share in any documents, (n,); 0 in those without words."""
+        beliefs = self.prior + lengths[:, None] * self.prior / self.prior.sum()
+        blocks = blocks_of(counts, len(self.prior))
+        for _ in range(N_SHARE_STEPS):
+            beliefs = take_step(blocks, Lda(self.state.topics, beliefs), self.prior)[0]
+        return np.where(lengths > 0, beliefs[:, 0] / beliefs.sum(axis=1), 0.0)
+
+
+def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> LdaTopic | None:
+    """Sharpen the first of the candidates; None where the steps lead away from it.
+
+    Parameters
+    ----------
+    model : TopicModel
+        The fitted corpus, its counts not damped.
+    candidates : Candidates
+        All topics as the hint shows them. Those that it does not tell apart are separated first.
+    steps : Steps
+
+    Notes
+    -----
+    Variational Bayes of Blei, Ng and Jordan (2003), which climbs a lower bound of the log-likelihood: with topics φ and
+    beliefs γ, each word w of a document belongs to topic i in proportion to exp(E log θᵢ) φᵢ(w), and the words so
+    expected make both the next beliefs and the next topics. Given whose words are whose, both are best at once, so that
+    one pass over the counts never lowers the bound. The bound's maximum is near that of the likelihood: its bias is a
+    fifth of the sampling error at 4,000 documents of 50 words.
+    """
+    all_topics = separate_rest(lambda c: model.hinted_in_frame(c).matrix, candidates)
+    start, prior = _start(model, all_topics)
+    blocks = blocks_of(model.by_document, len(prior))
+
+    def step(state: Lda) -> tuple[Lda, float]:
+        beliefs, expected = take_step(blocks, state, prior)
+        said = expected.counts + WORD_PRIOR
+        objective = expected.bound + WORD_PRIOR * float(np.log(state.topics).sum())
+        return Lda(said / said.sum(axis=0), beliefs), objective
+
+    climbed = climb(start, step, steps)
+    if _nearest(climbed.state.topics, start.topics[:, 0]) != 0:
+        return None
+    return _describe(model, climbed.state, prior, climbed.objectives)
+
+
+def _start(model: TopicModel, candidates: Candidates) -> tuple[Lda, Array]:
+    """Topics as moments find them, made distributions; shares from the linear estimate; and the Dirichlet prior."""
+    k = candidates.points.shape[1]
+    weights = np.maximum(candidates.weights / candidates.weights.sum(), LEAST_SHARE / k)
+    prior = model.alpha0 * weights / weights.sum()
+    rough = np.maximum(model.frame.unwhiten(candidates.points).astype(np.float64), 0)
+    language = (model.word_mean + np.finfo(np.float64).tiny)[:, None]
+    topics = (1 - LANGUAGE) * rough / np.maximum(rough.sum(axis=0), 1e-12) + LANGUAGE * language
+    topics = topics + 1e-9 / len(topics)  # for words that the corpus never uses
+    # A topic of next to no weight has no center that could tell shares.
+    told = candidates.points * np.where(candidates.weights > 0, candidates.weights, 0)
+    shares = np.clip(model.projected.astype(np.float64) @ told, 0, None) + prior
+    beliefs = prior + model.lengths[:, None] * shares / shares.sum(axis=1, keepdims=True)
+    return Lda(topics / topics.sum(axis=0), beliefs), prior
+
+
+def blocks_of(counts: sp.csr_array, n_topics: int) -> RowBlocks:
+    """Documents in blocks that bound what a step holds at once."""
+    return rows_in_memory(counts, max(BLOCK_CELLS // n_topics, 1))
+
+
+def take_step(blocks: RowBlocks, state: Lda, prior: Array) -> tuple[Array, Expected]:
+    """The next beliefs, (n, k), with the words expected of each topic and the bound at the given state."""
+    beliefs = np.empty_like(state.beliefs)
+
+    def work(block: tuple[int, slice]) -> Expected:
+        number, rows = block
+        counts, before = blocks.read(number), state.beliefs[rows]
+        logs = expected_logs(before)
+        levels = np.exp(logs)
+        per_word = mix(counts, levels, state.topics)
+        ratios = sp.csr_array((counts.data / per_word, counts.indices, counts.indptr), shape=counts.shape)
+        beliefs[rows] = prior + levels * (ratios @ state.topics)
+        bound = float(counts.data @ np.log(per_word)) - _divergence(before, logs, prior)
+        return Expected(state.topics * (ratios.T @ levels), bound)
+
+    return beliefs, sum_blocks(work, blocks.numbered(), n_cores())
+
+
+def expected_logs(beliefs: Array) -> Array:
+    """E log θ under each document's beliefs, (n, k)."""
+    return np.asarray(psi(beliefs) - psi(beliefs.sum(axis=1, keepdims=True)))
+
+
+def mix(counts: sp.csr_array, levels: Array, topics: Array) -> Array:
+    """What the topics make of each word of each document together, one number for each count that is stored."""
+    per_word = np.repeat(levels, np.diff(counts.indptr), axis=0)
+    mixed = np.einsum("ij,ij->i", per_word, np.take(topics, counts.indices, axis=0))
+    # A word for which all topics of a document have next to no chance would divide by nothing.
+    return np.asarray(np.maximum(mixed, np.finfo(np.float64).tiny))
+
+
+def _divergence(beliefs: Array, logs: Array, prior: Array) -> float:
+    """Of the beliefs of all documents from the prior: Σ KL(Dirichlet(γ) | Dirichlet(α))."""
+    normalisers = gammaln(beliefs.sum(axis=1)) - gammaln(beliefs).sum(axis=1)
+    own = gammaln(prior.sum()) - gammaln(prior).sum()
+    return float(np.sum(normalisers - own) + np.sum((beliefs - prior) * logs))
+
+
+def _nearest(topics: Array, start: Array) -> int:
+    """Which of the topics a start resembles most, by the cosine."""
+    return int(np.argmax(start @ topics / np.linalg.norm(topics, axis=0)))
+
+
+def _describe(model: TopicModel, state: Lda, prior: Array, objectives: tuple[float, ...]) -> LdaTopic:
+    topic, language = state.topics[:, 0], model.word_mean
+    shares = state.beliefs[:, 0] / state.beliefs.sum(axis=1)
+    return LdaTopic(
+        center=topic,
+        weight=float(model.says @ shares),
+        objectives=objectives,
+        prior=prior,
+        state=state,
+        shares=shares,
+        typicality=divergence_by_word(topic, language),
+    )
+
+
+def divergence_by_word(topic: Array, language: Array) -> Array:
+    """What each word adds to the divergence Σ p log(p/q) of a topic from the corpus, (d,); 0 where p < q."""
+    own = topic > language
+    safe = np.maximum(language, np.finfo(np.float64).tiny)
+    return np.where(own, topic * np.log(np.where(own, topic, 1) / safe), 0.0)

@@ -1,0 +1,203 @@
+"""How far a topic of LDA would move without one block of documents, counting that all shares and topics follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import polygamma
+
+from mixsearch.blocks import RowBlocks, leave_one_out, n_cores, row_slices, rows_in_memory, sum_blocks
+from mixsearch.models import TopicModel
+from mixsearch.refine.lda import BLOCK_CELLS, WORD_PRIOR, Lda, LdaTopic, blocks_of, expected_logs, mix, take_step
+from mixsearch.types import Array, StandardErrors
+from mixsearch.uncertainty import jackknife
+
+# Conjugate gradients stop at this part of the first residual: standard errors need no more digits.
+RESIDUAL = 0.02
+MOST_ROUNDS = 6
+# Of what a document tells of its shares, this part is taken to be missing at most.
+MOST_MISSING = 0.9
+# And of what all of them tell of the topics, this part is taken to be left at least.
+LEAST_CURVATURE = 0.1
+
+
+class Said(NamedTuple):
+    """Sums over a block of documents."""
+
+    counts: Array  # words expected of each topic, (d, k)
+    weight: float  # Σ ω
+    share: float  # Σ ωθ of the topic found
+
+
+class Response(NamedTuple):
+    """What q moves of the topics change."""
+
+    counts: Array  # words expected of each topic, (d, k, q)
+    weight: Array  # Σ ωθ of the topic found, (q,)
+
+
+def lda_errors(model: TopicModel, found: LdaTopic) -> StandardErrors:
+    """Standard errors of a topic after steps of LDA.
+
+    Notes
+    -----
+    With M the step from topics to topics, beliefs following them at once, leaving out a block moves the fixed point
+    φ = M(φ) by δ where (I - J)δ = M₋(φ) - φ, to first order: M₋ is the step without the block and J the derivative of
+    M, the part of the information that is missing since nobody tells which word is of which topic. J is self-adjoint
+    for ⟨a, b⟩ = Σ nᵢ a b / φᵢ with nᵢ the words of a topic, so that conjugate gradients solve for all blocks.
+    """
+    parts = _without_each_block(model, found)
+    d, k = found.state.topics.shape
+    said = reduce(np.add, (part.counts for part in parts)) / (len(parts) - 1) + WORD_PRIOR
+    centers, weights = [], []
+    for some in row_slices(len(parts), max(BLOCK_CELLS // (d * k), 1)):
+        moves, response = _moves(model, found, said, parts[some])
+        centers.append(moves[:, 0].T)
+        weights.append(np.array([part.share / part.weight for part in parts[some]]) + response)
+    return StandardErrors(jackknife(np.concatenate(centers)), float(jackknife(np.concatenate(weights))))
+
+
+def _without_each_block(model: TopicModel, found: LdaTopic) -> list[Said]:
+    state, says = found.state, model.says
+
+    def summarize(rows: slice) -> Said:
+        blocks = blocks_of(model.by_document[rows], len(found.prior))
+        _, expected = take_step(blocks, Lda(state.topics, state.beliefs[rows]), found.prior)
+        return Said(expected.counts, float(says[rows].sum()), float(says[rows] @ found.shares[rows]))
+
+    return leave_one_out(summarize, len(model.lengths))
+
+
+def _moves(model: TopicModel, found: LdaTopic, said: Array, parts: list[Said]) -> tuple[Array, Array]:
+    """How each replicate's topics differ from those found, (d, k, q), and what that does to the weight, (q,)."""
+    lengths = said.sum(axis=0)[None, :, None]
+    # One step on: where steps stopped early, rare words would else seem to tell less than nothing.
+    topics = said[:, :, None] / lengths
+    without = np.stack([part.counts for part in parts], axis=2) + WORD_PRIOR
+    first = without / without.sum(axis=0) - topics
+    blocks = rows_in_memory(model.by_document, max(BLOCK_CELLS // (len(found.prior) + len(parts)), 1))
+
+    def respond(moves: Array) -> Response:
+        return _respond(blocks, found, model.says, moves / topics)
+
+    def missing(moves: Array) -> Array:
+        """J applied to each move."""
+        counts = respond(moves).counts
+        return np.asarray((counts - topics * counts.sum(axis=0)) / lengths)
+
+    solved = _conjugate_gradients(lambda x: x - missing(x), first, lengths / topics)
+    return solved, respond(solved).weight
+
+
+def _conjugate_gradients(apply: Callable[[Array], Array], goal: Array, metric: Array) -> Array:
+    """Solve apply(x) = goal for every column of the last axis, where `apply` is self-adjoint under the metric.
+
+    A column for which `apply` turns out flat stays as it is there: a linear answer would have no bounds.
+    """
+
+    def inner(a: Array, b: Array) -> Array:
+        return np.asarray(np.sum(a * b * metric, axis=(0, 1)))
+
+    x, residual = np.zeros_like(goal), goal
+    direction, size = residual, inner(goal, goal)
+    enough, going = RESIDUAL**2 * size, size > 0
+    for _ in range(MOST_ROUNDS):
+        image = apply(direction)
+        curved = inner(direction, image)
+        going = going & (size > enough) & (curved > LEAST_CURVATURE * inner(direction, direction))
+        if not np.any(going):
+            break
+        length = np.where(going, size / np.where(going, curved, 1), 0)
+        x, residual = x + length * direction, residual - length * image
+        before, size = size, inner(residual, residual)
+        direction = residual + size / np.where(before > 0, before, 1) * direction
+    return x
+
+
+def _respond(blocks: RowBlocks, found: LdaTopic, says: Array, logs: Array) -> Response:
+    """What moves of log φ, (d, k, q), change in the words expected of the topics and in the weight, to first order."""
+
+    def work(block: tuple[int, slice]) -> Response:
+        number, rows = block
+        return _respond_in(blocks.read(number), found.state.topics, found.state.beliefs[rows], says[rows], logs)
+
+    return sum_blocks(work, blocks.numbered(), n_cores())
+
+
+def _respond_in(counts: sp.csr_array, topics: Array, beliefs: Array, says: Array, logs: Array) -> Response:
+    """The same in a block of documents, for moves of the logarithms of topics, (d, k, q).
+
+    Notes
+    -----
+    With r the chances of a word's topics and l the moves of log φ and E log θ together, chances move by r(l - ⟨r, l⟩).
+    Beliefs are sums of chances and E log θ is a function of beliefs, so that γ's moves b at fixed E log θ become
+    (I - ST)⁻¹b, with S = Σ c(diag(r) - rr') and T the derivative of E log θ by γ.
+    """
+    by_topic = list(_expected_by_topic(counts, topics, beliefs))
+    chances = [sp.csr_array((each.data / counts.data, each.indices, each.indptr), each.shape) for each in by_topic]
+    drift = reduce(np.add, (_by_word(r).T @ logs[:, i] for i, r in enumerate(chances)))
+    pushed = np.stack([each @ logs[:, i] - _by_document(each) @ drift for i, each in enumerate(by_topic)], axis=1)
+    root, gains = _gains(_spread(by_topic, chances), _bend(beliefs))
+    told = gains @ (root.transpose(0, 2, 1) @ pushed)
+    leant = root @ told  # of E log θ, (n, k, q)
+    moved = np.linalg.solve(root.transpose(0, 2, 1), told)  # of γ
+    drift = reduce(np.add, (_by_document(r).T @ leant[:, i] for i, r in enumerate(chances)), drift)
+    said = [
+        np.asarray(each.sum(axis=0))[:, None] * logs[:, i] + each.T @ leant[:, i] - _by_word(each) @ drift
+        for i, each in enumerate(by_topic)
+    ]
+    return Response(np.stack(said, axis=1), np.asarray((says / beliefs.sum(axis=1)) @ moved[:, 0]))
+
+
+def _gains(spread: Array, bend: Array) -> tuple[Array, Array]:
+    """L and (I - L'SL)⁻¹ with T = LL', (n, k, k) each: (I - ST)⁻¹ = L'⁻¹(I - L'SL)⁻¹L'.
+
+    A document that two sets of shares explain equally well would move without bounds, if moves were linear.
+    """
+    root = np.linalg.cholesky(bend)
+    values, vectors = np.linalg.eigh(root.transpose(0, 2, 1) @ spread @ root)
+    scaled = vectors / (1 - np.clip(values, 0, MOST_MISSING))[:, None, :]
+    return root, scaled @ vectors.transpose(0, 2, 1)
+
+
+def _expected_by_topic(counts: sp.csr_array, topics: Array, beliefs: Array) -> Iterator[sp.csr_array]:
+    """For each topic the part of every count that is expected to be its own."""
+    levels = np.exp(expected_logs(beliefs))
+    ratios = counts.data / mix(counts, levels, topics)
+    for level, topic in zip(levels.T, topics.T, strict=True):
+        own = ratios * np.repeat(level, np.diff(counts.indptr)) * topic[counts.indices]
+        yield sp.csr_array((own, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _by_document(expected: sp.csr_array) -> sp.csr_array:
+    """From one number for each stored count to sums over documents, with these weights, (n, z)."""
+    return sp.csr_array(
+        (expected.data, np.arange(expected.nnz), expected.indptr), shape=(expected.shape[0], expected.nnz)
+    )
+
+
+def _by_word(expected: sp.csr_array) -> sp.csc_array:
+    """From one number for each stored count to sums over words, with these weights, (d, z)."""
+    each = np.arange(expected.nnz + 1)
+    return sp.csc_array((expected.data, expected.indices, each), shape=(expected.shape[1], expected.nnz))
+
+
+def _spread(by_topic: list[sp.csr_array], chances: list[sp.csr_array]) -> Array:
+    """S = Σ c(diag(r) - rr') of every document, (n, k, k)."""
+    together = np.column_stack([r.data for r in chances])
+    S = -np.stack([_by_document(each) @ together for each in by_topic], axis=1)
+    k = len(by_topic)
+    S[:, range(k), range(k)] += np.column_stack([np.asarray(each.sum(axis=1)) for each in by_topic])
+    return S
+
+
+def _bend(beliefs: Array) -> Array:
+    """T, the derivative of E log θ by the beliefs, (n, k, k)."""
+    k = beliefs.shape[1]
+    T = np.tile(-polygamma(1, beliefs.sum(axis=1))[:, None, None], (1, k, k))
+    T[:, range(k), range(k)] += polygamma(1, beliefs)
+    return T
