@@ -14,6 +14,7 @@ import numpy as np
 from mixsearch.display import plain_number, verdict
 from mixsearch.errors import SearchError
 from mixsearch.estimators import GaussianComponent, Topic
+from mixsearch.models.spectrum import Spectrum
 from mixsearch.types import Array
 
 try:
@@ -38,6 +39,7 @@ _DPI = 150
 _PANELS_PER_ROW = 3
 _PANEL_LETTERS = 38  # of a subtitle, in a panel
 _N_ALTERNATIVES = 4
+_N_NOISE = 12  # directions of noise beside those that count
 
 
 def plot_topic(topic: Topic, n_words: int = 15) -> Figure:
@@ -133,18 +135,80 @@ def plot_component(found: GaussianComponent, X: Any, labels: Any = None) -> Figu
     return figure
 
 
-def plot_spectrum(values: Sequence[float] | Array) -> Figure:
-    """Draw the eigenvalues of a fit: where they level off, more components add little but noise.
+def plot_spectrum(shown: Any) -> Figure:
+    """Draw the spectrum of a fit: which directions carry signal, or where eigenvalues level off.
 
     Parameters
     ----------
-    values : sequence of float
-        The eigenvalues of the second moment, falling, as `Frame.values` has them.
+    shown : fitted search, Spectrum, or sequence of float
+        A search fitted with ``n_components="auto"``, or its `spectrum_`: the directions on the samples that they were
+        found on and on others, and which of them count. Of any other search, and of eigenvalues as `Frame.values` has
+        them, the eigenvalues alone.
 
     Returns
     -------
     Figure
     """
+    spectrum = getattr(shown, "spectrum_", shown)
+    if not isinstance(spectrum, Spectrum):
+        return _plot_eigenvalues(_eigenvalues(shown))
+    if not len(spectrum.counts):
+        raise SearchError("Found a spectrum of no directions, needed at least 1: samples of one feature have none.")
+    figure = Figure(figsize=(7.5, 4.6), dpi=_DPI, layout=_roomy())
+    axes = figure.subplots()
+    n_shown = min(len(spectrum.counts), max(2 * spectrum.n_signal, spectrum.n_signal + _N_NOISE))
+    _draw_spectrum(axes, spectrum, np.arange(n_shown))
+    what = "component" if spectrum.n_components == 1 else "components"
+    _title(
+        axes,
+        f"{spectrum.n_components} {what}: {spectrum.n_signal} of {len(spectrum.counts)} directions count",
+        "Directions found on two thirds of the samples, and what is left of them on the last third",
+    )
+    _draw_grid(axes)
+    return figure
+
+
+def _draw_spectrum(axes: Axes, spectrum: Spectrum, which: Array) -> None:
+    place, counts = which + 1, spectrum.counts[which]
+    found, held, error = spectrum.found[which], spectrum.held_out[which], spectrum.stderr[which]
+    least = np.maximum(spectrum.threshold * error, spectrum.least_held * found)
+    lowest = 1.2 * float((held - 2 * error).min(initial=0.0))
+    axes.fill_between(
+        place, lowest, least, step="mid", color=OTHER, alpha=0.3, linewidth=0, label="Too little to count"
+    )
+    axes.axhline(0, color=OTHER, linewidth=0.8)
+    axes.plot(place, found, "o-", color=QUIET, mfc="white", markersize=4, linewidth=0.8, label="Where it was found")
+    for chosen, colour, name in ((counts, FOUND, "counts"), (~counts, HINT, "does not count")):
+        axes.errorbar(
+            place[chosen],
+            held[chosen],
+            error[chosen],
+            fmt="o",
+            color=colour,
+            markersize=4.5,
+            linewidth=1.2,
+            label=f"On other samples: {name}",
+        )
+    axes.axvline(spectrum.n_signal + 0.5, color=FOUND, linewidth=1, linestyle=(0, (4, 3)))
+    # Linear as far as noise goes, logarithmic where signals differ by factors.
+    axes.set_yscale("symlog", linthresh=max(float(np.median(least)), np.finfo(np.float64).tiny), linscale=0.6)
+    axes.set_ylim(lowest, 1.6 * max(found.max(initial=0.0), least.max(initial=0.0)) or 1.0)
+    axes.set_xlim(0.5, len(place) + 0.5)
+    axes.set_xlabel("Direction", color=TEXT)
+    level = f" above the noise level {plain_number(spectrum.noise)}" if spectrum.noise else ""
+    axes.set_ylabel(f"Signal{level}", color=TEXT)
+    axes.legend(loc="upper right", frameon=False, fontsize=9, labelcolor=TEXT)
+
+
+def _eigenvalues(shown: Any) -> Any:
+    """Of a fitted search; the unit of the coordinate that only tells where zero is has no place among them."""
+    if not hasattr(shown, "model_"):
+        return shown
+    frame = shown.model_.frame
+    return frame.values if frame.origin is None else frame.values[1:]
+
+
+def _plot_eigenvalues(values: Any) -> Figure:
     heights = np.asarray(values, dtype=np.float64)
     if not len(heights) or not (heights > 0).all():
         raise SearchError(
@@ -156,14 +220,18 @@ def plot_spectrum(values: Sequence[float] | Array) -> Figure:
     axes.set_yscale("log")
     axes.set_xlabel("Component", color=TEXT)
     axes.set_ylabel("Eigenvalue of the second moment", color=TEXT)
+    _draw_grid(axes)
+    span = f"from {plain_number(float(heights[0]))} to {plain_number(float(heights[-1]))}"
+    _title(axes, f"{len(heights)} eigenvalues", f"{span}; where they level off, more components add little")
+    return figure
+
+
+def _draw_grid(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.tick_params(which="both", labelsize=9, labelcolor=QUIET, color=OTHER)
     axes.grid(axis="y", color=OTHER, alpha=0.4, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(OTHER)
-    span = f"from {plain_number(float(heights[0]))} to {plain_number(float(heights[-1]))}"
-    _title(axes, f"{len(heights)} eigenvalues", f"{span}; where they level off, more components add little")
-    return figure
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> Path:

@@ -45,6 +45,21 @@ def parse_frequency(text: str | float) -> int | float:
         ) from None
 
 
+def parse_components(text: str | int) -> int | str:
+    """A number of topics, or "auto".
+
+    Examples
+    --------
+    >>> parse_components("50"), parse_components("auto")
+    (50, 'auto')
+    """
+    if text == "auto":
+        return "auto"
+    if not re.fullmatch(r"0*[1-9]\d*", str(text)):
+        raise typer.BadParameter(f"{text!r} is neither a whole number greater than or equal to 1 nor 'auto'.")
+    return int(text)
+
+
 def show_bytes(n: float) -> str:
     """Bytes with a unit.
 

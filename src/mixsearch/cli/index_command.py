@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from mixsearch.cli.amounts import parse_bytes, parse_frequency
+from mixsearch.cli.amounts import parse_bytes, parse_components, parse_frequency
 from mixsearch.cli.indexing import run_index
 from mixsearch.cli.manners import errors_as_sentences
 from mixsearch.corpus import CorpusOptions
@@ -54,13 +54,14 @@ def index(
         ),
     ] = None,
     components: Annotated[
-        int | None,
+        Any,
         typer.Option(
             "--components",
             "-k",
-            min=1,
-            metavar="N",
-            help=f"How many topics to fit; a search may use fewer. By default {DEFAULT_COMPONENTS}.",
+            parser=parse_components,
+            metavar="N|auto",
+            help=f"How many topics to fit; a search may use fewer. By default {DEFAULT_COMPONENTS}; with auto, as many "
+            "as the documents show.",
             show_default=False,
         ),
     ] = None,

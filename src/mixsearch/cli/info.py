@@ -88,7 +88,7 @@ def info(
         else:
             _show(Console(highlight=False), contents)
         if plot is not None:
-            write_picture(lambda plots: plots.plot_spectrum(contents.eigenvalues), plot)
+            write_picture(lambda plots: plots.plot_spectrum(index.topics), plot)
 
 
 def describe(index: TopicIndex, *, verified: bool) -> Contents:

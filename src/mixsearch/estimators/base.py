@@ -15,15 +15,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch.blocks import one_blas_thread
-from mixsearch.errors import HintIgnoredWarning, SearchError, warn_user
+from mixsearch.errors import HintIgnoredWarning, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.estimators.samples import FLOATS, as_samples
+from mixsearch.models.spectrum import N_PARTS, Spectrum
 from mixsearch.types import Array, Samples
+
+# The number of components that the samples themselves show.
+AUTO = "auto"
 
 
 class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
     """A mixture, fitted without a hint, that answers any number of hints."""
 
-    n_components: int
+    n_components: int | str
+    spectrum_: Spectrum
     random_state: Any
     model_: Any
     n_features_in_: int
@@ -82,6 +87,23 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _number(self, X: Any, find_spectrum: Callable[[], Spectrum]) -> int:
+        """How many components to fit, as asked for or as the spectrum shows; then `spectrum_` is kept."""
+        if hasattr(self, "spectrum_"):
+            del self.spectrum_
+        if self.n_components != AUTO:
+            return require_number(self.n_components)
+        require_samples(X, 2 * N_PARTS, "the parts that n_components='auto' compares")
+        self.spectrum_ = find_spectrum()
+        if self.spectrum_.is_full:
+            warn_user(
+                f"All {self.spectrum_.n_signal} directions that were looked at stand out of the noise: there may be "
+                "more components, or the model does not suit the samples, so that its spectrum cannot tell. Try a "
+                "number for n_components.",
+                UnlikelyMixtureWarning,
+            )
+        return self.spectrum_.n_components
 
     def _model(self, n_components: int | None) -> Any:
         """The fitted model, or its first components only."""
@@ -177,13 +199,33 @@ def require_whole(name: str, value: Any) -> None:
         raise SearchError(f"{name} must be a whole number from 1; found {value!r}.")
 
 
+def require_number(n_components: Any) -> int:
+    """A number of components, or the least that "auto" may find."""
+    if isinstance(n_components, str) and n_components == AUTO:
+        return 1
+    if isinstance(n_components, str):
+        raise SearchError(f"n_components must be a whole number from 1, or 'auto'; found {n_components!r}.")
+    require_whole("n_components", n_components)
+    return int(n_components)
+
+
+def warn_of_nothing(spectrum: Spectrum, what: str) -> None:
+    """Say so where noise alone would give such a spectrum."""
+    if not spectrum.n_signal:
+        warn_user(
+            f"No direction stands out of the noise: the fit went on with {what}, which may be noise as well. Give more "
+            "samples, or a number for n_components.",
+            UnlikelyMixtureWarning,
+        )
+
+
 def require_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     """An option must be one of its names."""
     if value not in allowed:
         raise SearchError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}.")
 
 
-def require_samples(X: Samples, needed: int, why: str) -> None:
+def require_samples(X: Any, needed: int, why: str) -> None:
     """There must be enough samples."""
     if X.shape[0] < needed:
         raise SearchError(f"Found n_samples={X.shape[0]}, but {why} need at least {needed}. Give more samples.")

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.models import TopicModel
+from mixsearch.models.spectrum import Spectrum
 from mixsearch.storage import Folder, FolderWriter, open_folder, write_folder
 from mixsearch.types import Array, Frame
 
@@ -56,6 +57,7 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
         "n_applications": model.n_applications,
         "n_dropped": search.n_dropped_,
         "has_vocabulary": search.vocabulary_ is not None,
+        "spectrum": search.spectrum_.as_dict() if hasattr(search, "spectrum_") else None,
     }
 
 
@@ -90,6 +92,8 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
     search.n_features_in_ = d
     search.kept_rows_ = folder["documents/rows"]
     search.n_dropped_ = fit["n_dropped"]
+    if fit.get("spectrum") is not None:
+        search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
     search.name_words(list(folder.texts("vocabulary")) if fit["has_vocabulary"] else None)
 
 

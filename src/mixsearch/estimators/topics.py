@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch.blocks import one_blas_thread, rows_in_memory
+from mixsearch.blocks import RowBlocks, one_blas_thread, rows_in_memory
 from mixsearch.errors import (
     DroppedDocumentsWarning,
     FewerComponentsWarning,
@@ -23,13 +23,22 @@ from mixsearch.errors import (
     WeakHintWarning,
     warn_user,
 )
-from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_whole
+from mixsearch.estimators.base import (
+    AUTO,
+    SemiSupervised,
+    require_choice,
+    require_number,
+    require_room,
+    require_whole,
+    warn_of_nothing,
+)
 from mixsearch.estimators.stored_topics import open_search, restore_search, save_search
 from mixsearch.estimators.topic import Topic, as_counts
 from mixsearch.estimators.topic_seeds import breadth, seeds_of_documents, seeds_of_words
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_documents, require_one
 from mixsearch.models import TopicModel, fit_topics
+from mixsearch.models.topic_parts import topic_spectrum
 from mixsearch.refine import Seeds, Steps, refine_topic, sharpen_topic, steps_of
 from mixsearch.refine.steps import warn_not_refined
 from mixsearch.storage import Folder
@@ -59,8 +68,10 @@ class TopicSearch(SemiSupervised):
 
     Parameters
     ----------
-    n_components : int, default=50
-        The number of topics k. More of them make narrower topics; `search` can use fewer than were fitted.
+    n_components : int or "auto", default=50
+        The number of topics k. More of them make narrower topics; `search` can use fewer than were fitted. "auto"
+        counts the directions that hold half of what they promise on documents that they were not found on
+        (`spectrum_`), up to 200 of them: the more text, the more.
     alpha0 : float, default=0.01
         The sum of the Dirichlet parameters: near 0 documents have one topic, above 1 they mix many.
     moments : {"auto", "distinct", "plugin"}, default="auto"
@@ -80,6 +91,8 @@ class TopicSearch(SemiSupervised):
     ----------
     n_components_ : int
         How many topics the fit holds; fewer than asked for where the corpus shows no more.
+    spectrum_ : Spectrum
+        What ``n_components="auto"`` counted.
     vocabulary_ : list of str or None
         The words, one per column.
     n_dropped_ : int
@@ -104,7 +117,7 @@ class TopicSearch(SemiSupervised):
 
     def __init__(
         self,
-        n_components: int = 50,
+        n_components: int | str = 50,
         *,
         alpha0: float = 0.01,
         moments: str = "auto",
@@ -201,9 +214,10 @@ class TopicSearch(SemiSupervised):
         self.kept_rows_ = np.flatnonzero(kept)
         self.n_dropped_ = int(len(kept) - len(self.kept_rows_))
         counts_kept = counts[self.kept_rows_] if self.n_dropped_ else counts
+        blocks = rows_in_memory(counts_kept)
         self.model_ = fit_topics(
-            rows_in_memory(counts_kept),
-            self.n_components,
+            blocks,
+            self.n_topics(blocks, distinct=distinct),
             by_document=counts_kept,
             by_word=counts_kept.tocsc(),
             alpha0=self.alpha0,
@@ -215,25 +229,43 @@ class TopicSearch(SemiSupervised):
         self.warn_if_fewer()
         return counts
 
+    def n_topics(self, counts: RowBlocks, *, distinct: bool) -> int:
+        """How many topics to fit, as asked for or as the documents show."""
+        k = self._number(
+            counts,
+            lambda: topic_spectrum(
+                counts,
+                alpha0=self.alpha0,
+                distinct=distinct,
+                say=SAY[self.weights],
+                metric=self.metric,
+                seed=self._seed(),
+            ),
+        )
+        if self.n_components == AUTO:
+            warn_of_nothing(self.spectrum_, "one topic")
+        return k
+
     def warn_if_fewer(self) -> None:
         """Say so where the corpus shows fewer topics than were asked for."""
-        if self.n_components_ < self.n_components:
+        asked = self.spectrum_.n_components if self.n_components == AUTO else require_number(self.n_components)
+        if self.n_components_ < asked:
             warn_user(
-                f"The corpus shows {self.n_components_} topics, not the {self.n_components} asked for: the other "
+                f"The corpus shows {self.n_components_} topics, not the {asked} asked for: the other "
                 "eigenvalues of its second moment are not positive. The fit went on with those.",
                 FewerComponentsWarning,
             )
 
     def check_options(self, n_words: int) -> None:
         """Refuse options that no corpus of so many words can be fitted with."""
-        require_whole("n_components", self.n_components)
+        least = require_number(self.n_components)
         require_choice("moments", self.moments, ("auto", "distinct", "plugin"))
         require_choice("weights", self.weights, tuple(SAY))
         if not (isinstance(self.alpha0, Real) and 0 < self.alpha0 < np.inf):
             raise SearchError(f"alpha0 must be a number above 0; found {self.alpha0!r}.")
         if not (isinstance(self.metric, Real) and 0 <= self.metric <= 1):
             raise SearchError(f"metric must be a number from 0 to 1; found {self.metric!r}.")
-        require_room(n_words, self.n_components, n_words, "topics", "their word vectors must be linearly independent")
+        require_room(n_words, least, n_words, "topics", "their word vectors must be linearly independent")
 
     def _distinct(self, counts: sp.csr_array) -> bool:
         whole = bool(np.all(counts.data == np.floor(counts.data)))

@@ -42,8 +42,9 @@ class IndexOptions:
 
     Parameters
     ----------
-    n_components : int, optional
-        How many topics to fit; a search may use fewer. By default 100, or as many as there are words.
+    n_components : int or "auto", optional
+        How many topics to fit; a search may use fewer. By default 100, or as many as there are words; "auto" as many as
+        the documents show.
     search : dict
         Further arguments of `TopicSearch`: alpha0, moments, weights, metric, damping, random_state.
     memory : int, optional
@@ -53,7 +54,7 @@ class IndexOptions:
         Replace an index that is there already.
     """
 
-    n_components: int | None = None
+    n_components: int | str | None = None
     search: dict[str, Any] = field(default_factory=dict)
     memory: int | None = None
     overwrite: bool = False
@@ -107,7 +108,7 @@ def build_index(
     chosen, say = options or IndexOptions(), on_progress or (lambda *_: None)
     wanted = reading or CorpusOptions(memory=max(chosen.bytes // READING_PART, 1))
     # What is wrong with any corpus, or with the folder, is said before an hour of reading.
-    _checked_search(chosen, chosen.n_components or DEFAULT_COMPONENTS)
+    _checked_search(chosen, chosen.n_components if isinstance(chosen.n_components, int) else DEFAULT_COMPONENTS)
     with ExitStack() as stack:
         out = stack.enter_context(write_folder(path, kind=KIND, version=VERSION, overwrite=chosen.overwrite))
         if isinstance(source, Corpus):
@@ -275,6 +276,7 @@ def _store_columns(out: FolderWriter, counts: RowBlocks, per_word: Array, memory
 
 def _fit(out: FolderWriter, search: TopicSearch, counts: RowBlocks, say: OnProgress) -> None:
     """Fit the topics, with the projected documents on disk from the start."""
+    distinct = search.moments != "plugin"
     say("Fitting topics", 0, None, "passes")
     with ExitStack() as stack:
 
@@ -283,13 +285,13 @@ def _fit(out: FolderWriter, search: TopicSearch, counts: RowBlocks, say: OnProgr
 
         search.model_ = fit_topics(
             counts,
-            search.n_components,
+            search.n_topics(counts, distinct=distinct),
             by_document=_mapped(out, BY_DOCUMENT, counts.shape),
             by_word=sparse_from(
                 sp.csc_array, [_staged(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
             ),
             alpha0=search.alpha0,
-            distinct=search.moments != "plugin",
+            distinct=distinct,
             say=SAY[search.weights],
             metric=search.metric,
             seed=search._seed(),
