@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
+from mixsearch.blocks import leave_one_out
 from mixsearch.linalg import frame_above, top_eigenpairs
 from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
-from mixsearch.types import Array, Frame, Hinted, Samples
+from mixsearch.types import Array, Frame, Hinted, Replicates, Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,35 +20,66 @@ class SubspaceModel:
     frame: Frame
     noise: float  # s2
     projected: Array  # Y = XW, (n, k r)
+    energy: Array  # of each sample outside the frame, per direction, (n,): averages to the noise
+    samples: Samples  # X itself, not a copy: likelihood steps and error bars read it
 
     def hinted(self, hints: Array) -> Hinted:
         """The hinted moment of one or several points of the wanted subspace, given in the frame, (q, k r)."""
         fourth = weighted_gram(self.projected, ((self.projected @ hints.T) ** 2).mean(axis=1))
         return self.corrected(fourth / len(self.projected), hints)
 
-    def corrected(self, fourth: Array, hints: Array) -> Hinted:
+    def corrected(self, fourth: Array, hints: Array, second: Array | None = None) -> Hinted:
         """The hinted moment from W'E[⟨x, v⟩²xx']W, (k r, k r): what the noise adds to it is taken off.
 
         Notes
         -----
         For one point v, B = E[⟨x,v⟩²xx'] - s2 (v'Av) I - s2 |v|²A - s4 (|v|²I + 2vv') - 2 s2 (Avv' + vv'A). It is
-        linear in vv', so several points enter through the average H of their vv'. In the frame, with C = W'AHAW:
-        W'HW = C / DD', W'AHW = C / D, v'Av = tr C and |v|² = tr(C / D). The paper's theorem prints vv' once where the
+        linear in vv', so several points enter through the average H of their vv'. In the frame v = Wc, so that with
+        C the average of cc' and W'AW = I, but for samples that the frame was not made from: W'HW = C / DD',
+        W'AHW = W'AW C / D, v'Av = tr(W'AW C) and |v|² = tr(C / D). The paper's theorem prints vv' once where the
         fourth moment of the noise has 2vv'.
         """
         D, s2 = self.frame.values, self.noise
+        A = np.eye(len(D)) if second is None else second
         C = hints.T @ hints / len(hints)
         inverse = np.diag(1 / D)
-        crossed = C @ inverse
-        norm = np.trace(crossed)
-        matrix = fourth - s2 * np.trace(C) * inverse - s2 * norm * np.eye(len(D))
-        matrix -= s2**2 * (norm * inverse + 2 * inverse @ crossed)
+        crossed = A @ C @ inverse
+        norm = np.trace(C @ inverse)
+        matrix = fourth - s2 * np.trace(A @ C) * inverse - s2 * norm * A
+        matrix -= s2**2 * (norm * inverse + 2 * inverse @ C @ inverse)
         matrix -= 2 * s2 * (crossed + crossed.T)
         return Hinted(matrix, np.zeros(len(D)), hints.T)
+
+    def leave_one_out(self, hints: Array) -> Replicates:
+        """The moments of all samples but one block, for each block in turn, under hints in the frame, (q, k r)."""
+        told = ((self.projected @ hints.T) ** 2).mean(axis=1)
+
+        def summarize(rows: slice) -> SubspaceSums:
+            Y = self.projected[rows].astype(np.float64, copy=False)
+            return SubspaceSums(len(Y), Y.T @ Y, (Y * told[rows, None]).T @ Y, self.energy[rows].sum())
+
+        replicates = [self._moments_of(sums, hints) for sums in leave_one_out(summarize, len(told))]
+        return Replicates(*map(np.array, zip(*replicates, strict=True)))
+
+    def _moments_of(self, sums: SubspaceSums, hints: Array) -> tuple[Array, Array, Array]:
+        """W'AW, W'BW and W'm."""
+        partly = replace(self, noise=sums.energy / sums.n)
+        second = sums.squares / sums.n - np.diag(partly.noise / self.frame.values)
+        hinted = partly.corrected(sums.fourth / sums.n, hints, second)
+        return second, hinted.matrix, hinted.mean
 
     def take(self, n_columns: int) -> SubspaceModel:
         """The same fit with fewer subspaces."""
         return replace(self, frame=self.frame.take(n_columns), projected=self.projected[:, :n_columns])
+
+
+class SubspaceSums(NamedTuple):
+    """Sums over a block of samples."""
+
+    n: int
+    squares: Array  # Σ yy', (k r, k r)
+    fourth: Array  # Σ ⟨y, c⟩²yy', (k r, k r)
+    energy: float  # Σ e
 
 
 def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> SubspaceModel:
@@ -66,10 +99,13 @@ def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> Subspa
     second = second_moment(X)
     with cores_for(X):
         values, vectors, _ = top_eigenpairs(second, n_columns + (noise == "paper"), seed=seed)
+    inside = np.asarray(X @ vectors[:, :n_columns], dtype=np.float64)
     if noise == "paper":
-        level = float(values[-1])
+        energy = np.asarray(X @ vectors[:, -1], dtype=np.float64) ** 2
     else:
-        energy = float(squared_distances(X, np.zeros(d)).mean())
-        level = max(energy - float(values.sum()), 0.0) / (d - n_columns)
+        outside = squared_distances(X, np.zeros(d)) - np.einsum("ij,ij->i", inside, inside)
+        energy = np.maximum(outside, 0) / (d - n_columns)
+    level = float(energy.mean())
     frame = frame_above(values[:n_columns], vectors[:, :n_columns], level, precision=X.dtype)
-    return SubspaceModel(frame, level, frame.whiten(X).astype(X.dtype, copy=False))
+    projected = (inside / np.sqrt(frame.values)).astype(X.dtype, copy=False)
+    return SubspaceModel(frame, level, projected, energy, samples=X)

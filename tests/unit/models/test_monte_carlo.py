@@ -87,7 +87,8 @@ def test_subspace_moments_agree_with_ten_million_draws(subspace_draws):
     W = frame.basis / np.sqrt(frame.values)
     projected = frame.basis @ (frame.basis.T @ v)
     hints = (np.sqrt(frame.values) * (frame.basis.T @ projected))[None, :]
-    noise = SubspaceModel(frame, s2, np.zeros((0, 2))).corrected(np.zeros((2, 2)), hints).matrix
+    model = SubspaceModel(frame, s2, np.zeros((0, 2)), np.zeros(0), np.zeros((0, 3)))
+    noise = model.corrected(np.zeros((2, 2)), hints).matrix
     # The draws were hinted by v itself, so compare in the whole space with v's own terms.
     norm, vv = v @ v, np.outer(v, v)
     whole = s2 * (v @ A @ v) * np.eye(3) + s2 * norm * A + 2 * s2 * (A @ vv + vv @ A)

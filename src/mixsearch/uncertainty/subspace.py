@@ -1,0 +1,129 @@
+"""How far a subspace can be trusted: standard errors of its basis and weight, and whether the hint picked it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from mixsearch.blocks import interleaved_slices
+from mixsearch.models import SubspaceModel
+from mixsearch.types import Array, Frame, Replicates, Samples
+from mixsearch.uncertainty.jackknife import jackknife, whitened
+
+N_DRAWS = 400
+
+
+class SubspaceErrors(NamedTuple):
+    """How far a subspace would vary from sample to sample: a 95% interval is 1.96 of them to both sides."""
+
+    basis: Array  # (d, r), each after a rotation onto the basis found: a basis is only known up to one
+    weight: float
+
+
+def subspace_errors(model: SubspaceModel, directions: Array, basis: Array, replicates: Replicates) -> SubspaceErrors:
+    """Standard errors of a subspace that moments found.
+
+    Parameters
+    ----------
+    model : SubspaceModel
+    directions : array of shape (k r, r)
+        √α W'U, the subspace in the frame.
+    basis : array of shape (d, r)
+        U.
+    replicates : Replicates
+
+    Notes
+    -----
+    Inside the span of all samples every replicate is solved exactly: its subspace is AWG, where G are the top solutions
+    of R g = λ A g. Outside it is P⊥AWG, where P⊥A itself is of the order of the difference, so that the G of all
+    samples will do.
+    """
+    scale = np.sqrt(model.frame.values)[:, None]
+    images = scale * _images(replicates, directions.shape[1])
+    traces = np.einsum("bii,i->b", replicates.second, model.frame.values)
+    # The rotation of the G of all samples that is nearest to the image of each replicate.
+    turns = np.linalg.lstsq(scale * directions, np.hstack(list(images)), rcond=None)[0]
+    turned = np.split(turns, len(images), axis=1)
+    outside = means_left_out(model.samples, model.projected @ directions)
+    moves = (
+        _turned_onto(basis, model.frame.basis @ image + model.frame.reject(beside) @ turn)
+        for image, beside, turn in zip(images, outside, turned, strict=True)
+    )
+    return SubspaceErrors(jackknife_of_moves(moves), float(jackknife(np.sum(images**2, axis=(1, 2)) / traces)))
+
+
+def _images(replicates: Replicates, r: int) -> Array:
+    """AG of every replicate in the frame of all samples, (B, k r, r)."""
+    matrices, _, root = whitened(replicates)
+    _, U = np.linalg.eigh((matrices + matrices.transpose(0, 2, 1)) / 2)
+    return np.linalg.solve(root, U[:, :, -r:])
+
+
+def _turned_onto(basis: Array, image: Array) -> Array:
+    """How far the subspace of an image lies from a basis, (d, r): M(U'M)⁻¹ - U.
+
+    Up to second order the same as after the best rotation.
+    """
+    return np.asarray(image @ np.linalg.inv(basis.T @ image) - basis)
+
+
+def means_left_out(X: Samples, values: Array, weights: Array | None = None) -> Iterator[Array]:
+    """The weighted mean of x values' over all samples but one block, (d, r), for each block in turn.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, d)
+    values : array of shape (n, r)
+    weights : array of shape (n,), optional
+    """
+    shares = np.ones(len(values)) if weights is None else weights
+    weighted = (values * shares[:, None]).astype(X.dtype, copy=False)
+    total, size = np.asarray(X.T @ weighted, dtype=np.float64), float(shares.sum())
+    for rows in interleaved_slices(len(values)):
+        yield (total - np.asarray(X[rows].T @ weighted[rows])) / (size - float(shares[rows].sum()))
+
+
+def jackknife_of_moves(moves: Iterable[Array]) -> Array:
+    """The standard error from how far each replicate moved; they come one at a time, and none is kept."""
+    n_blocks, total, squares = 0, np.zeros(1), np.zeros(1)
+    for move in moves:
+        n_blocks, total, squares = n_blocks + 1, total + move, squares + move**2
+    variance = np.maximum(squares / n_blocks - (total / n_blocks) ** 2, 0)
+    return np.asarray(np.sqrt((n_blocks - 1) * variance))
+
+
+def chances_of_being_meant(frame: Frame, matrix: Array, subspaces: Array, replicates: Replicates) -> Array:
+    """The part of imagined samples on which each subspace holds most of the hint, (k,).
+
+    Parameters
+    ----------
+    frame : Frame
+    matrix : array of shape (k r, k r)
+        R of all samples.
+    subspaces : array of shape (k, k r, r)
+        Orthonormal bases V'U of all subspaces, as well as they are known: what a weak hint finds is a mixture of them.
+    replicates : Replicates
+        Of the same hint.
+
+    Notes
+    -----
+    R of other samples is imagined as that of these, plus normal noise with the covariance that the jackknife gives. Its
+    top eigenvector lies in the subspace with the largest |U'v|.
+    """
+    matrices, _, _ = whitened(replicates)
+    n_blocks = len(matrices)
+    rng = np.random.default_rng(0)  # the same answer every time
+    draws = rng.standard_normal((N_DRAWS, n_blocks)) * np.sqrt((n_blocks - 1) / n_blocks)
+    noisy = matrix + np.tensordot(draws, matrices - matrices.mean(axis=0), axes=1)
+    _, vectors = np.linalg.eigh((noisy + noisy.transpose(0, 2, 1)) / 2)
+    meant = nearest_subspace(frame, subspaces, vectors[:, :, -1:])
+    return np.bincount(meant, minlength=len(subspaces)) / N_DRAWS
+
+
+def nearest_subspace(frame: Frame, subspaces: Array, directions: Array) -> Array:
+    """The number of the subspace that directions in the frame, (n, k r, q), have most in common with, (n,)."""
+    spans, _ = np.linalg.qr(np.sqrt(frame.values)[:, None] * directions)
+    common = np.einsum("kpi,npj->nkij", subspaces, spans, optimize=True)
+    return np.asarray(np.sum(common**2, axis=(2, 3)).argmax(axis=1))
