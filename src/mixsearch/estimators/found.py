@@ -6,8 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from mixsearch.refine.rest import axes_within
 from mixsearch.types import Array, Component, Hinted, Replicates, StandardErrors
 from mixsearch.uncertainty import chance_of_being_right, component_errors
+
+# Components further behind than this many have no chance to come first.
+MOST_RIVALS = 12
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -22,7 +28,6 @@ class FoundComponent(Component):
     model: Any = field(kw_only=True)  # what was fitted: has leave_one_out(hint) and outside(direction)
     hinted: Hinted = field(kw_only=True)  # what the hint made of it
     choose: str = field(kw_only=True)  # what put the components in order
-    hint_noise: Array | None = field(default=None, kw_only=True)  # a factor of the covariance of the hint in the frame
 
     @cached_property
     def stderr(self) -> StandardErrors:
@@ -40,12 +45,26 @@ class FoundComponent(Component):
         """The chance that this is the component that the hint means: that no other would come first on more samples."""
         return chance_of_being_right(
             self.hinted,
-            self.candidates,
             self._replicates,
+            self._rivals,
+            self.direction,
             choose=self.choose,
-            rank=self.rank,
-            hint_noise=self.hint_noise,
+            hint_moves=self._hint_moves(),
         )
+
+    def _hint_moves(self) -> Array | None:
+        """How the hint in the frame would move with the blocks of the jackknife, (B, k), were the frame theirs."""
+        return None
+
+    @cached_property
+    def _rivals(self) -> Array:
+        """The directions of all components that could be the one that the hint means, told apart, (k, q)."""
+        likeliest = (self.candidates.points * np.sqrt(self.candidates.weights))[:, :MOST_RIVALS]
+        return axes_within(likeliest, self._contract)
+
+    def _contract(self, hint: Array) -> Array:
+        """R of any hint in the frame, (k, k)."""
+        return np.asarray(self.model.hinted(hint).matrix)
 
     @cached_property
     def _replicates(self) -> Replicates:

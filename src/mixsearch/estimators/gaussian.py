@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.special import softmax
 
 from mixsearch.display import Card, plain_number
-from mixsearch.estimators.base import SemiSupervised, require_choice, require_room, require_samples, require_whole
+from mixsearch.estimators.base import SemiSupervised, require_choice, require_number, require_room, require_samples
 from mixsearch.estimators.found import FoundComponent
 from mixsearch.estimators.posterior import log_normal, posterior, within_unit
 from mixsearch.estimators.samples import check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_examples, require_one, require_seen
 from mixsearch.models import GaussianModel, fit_gaussian
+from mixsearch.models.parts import gaussian_spectrum
 from mixsearch.refine import RefinedGaussian, Steps, learn_spheres, refine_gaussian, refined_gaussian_errors, steps_of
 from mixsearch.refine.gaussian import Learned, features, memberships
 from mixsearch.refine.steps import warn_not_refined
@@ -37,6 +41,27 @@ class GaussianComponent(FoundComponent):
 
     model: GaussianModel = field(kw_only=True)
     refined: RefinedGaussian | None = field(default=None, kw_only=True)
+    hint: Array | None = field(default=None, kw_only=True)  # a direction, (d,), if that is the hint
+    examples: Array | None = field(default=None, kw_only=True)  # members in the frame, (q, k), if they are the hint
+
+    @cached_property
+    def confidence(self) -> float:
+        """The chance that this is the component that the hint means: that no other would come first on more samples.
+
+        Where the hint is made of examples, times the probability that those are of this component and of no other.
+        """
+        return super().confidence * (1.0 if self.examples is None else self._chance_of_examples(self.examples))
+
+    def _hint_moves(self) -> Array | None:
+        return None if self.hint is None else self.model.hint_moves(self.hint)
+
+    def _chance_of_examples(self, examples: Array) -> float:
+        units = np.sqrt(self.frame.values * (self.frame.spread > 0))
+        overlaps = self.hinted.mean @ self._rivals
+        points = self._rivals / np.where(overlaps == 0, np.inf, overlaps)
+        distances = cdist(examples * units, points.T * units, "sqeuclidean").sum(axis=0)
+        odds = np.log(np.maximum(overlaps**2, np.finfo(np.float64).tiny)) - distances / (2 * self._least_noise)
+        return float(softmax(odds)[np.argmax(np.abs(self.direction @ self._rivals))])
 
     def _refined_errors(self, refined: RefinedGaussian) -> StandardErrors:
         return refined_gaussian_errors(self.model, refined)
@@ -100,8 +125,9 @@ class GaussianSearch(SemiSupervised):
 
     Parameters
     ----------
-    n_components : int, default=2
-        k, the number of Gaussians; at most the number of features.
+    n_components : int or "auto", default=2
+        k, the number of Gaussians; at most the number of features. "auto" counts the directions in which centers differ
+        (`spectrum_`) and takes one more. The long axes of clusters that are not round are counted too.
     noise : {"average", "paper"}, default="average"
         Samples seen from their mean, and the noise level from the whole noise space; or samples seen from zero and the
         noise level from one eigenvector, as in the paper, which needs linearly independent centers.
@@ -112,6 +138,8 @@ class GaussianSearch(SemiSupervised):
     ----------
     n_components_ : int
         How many components the fit holds.
+    spectrum_ : Spectrum
+        What ``n_components="auto"`` counted.
     noise_variance_ : float
         The average variance of the components.
     mean_ : array of shape (d,)
@@ -132,19 +160,20 @@ class GaussianSearch(SemiSupervised):
     True
     """
 
-    def __init__(self, n_components: int = 2, *, noise: str = "average", random_state: Any = 0) -> None:
+    def __init__(self, n_components: int | str = 2, *, noise: str = "average", random_state: Any = 0) -> None:
         self.n_components = n_components
         self.noise = noise
         self.random_state = random_state
 
     def _fit_model(self, X: Any) -> Samples:
         samples = self._checked(X, reset=True)
-        require_whole("n_components", self.n_components)
+        least = require_number(self.n_components)
         require_choice("noise", self.noise, ("average", "paper"))
         limit = samples.shape[1]
-        require_room(samples.shape[1], self.n_components, limit, "Gaussians", "one direction must be left to the noise")
-        require_samples(samples, self.n_components + 1, f"{self.n_components} components and their noise")
-        self.model_ = fit_gaussian(samples, self.n_components, noise=self.noise, seed=self._seed())
+        require_room(samples.shape[1], least, limit, "Gaussians", "one direction must be left to the noise")
+        require_samples(samples, least + 1, f"{least} components and their noise")
+        k = self._number(samples, lambda: gaussian_spectrum(samples, seed=self._seed()))
+        self.model_ = fit_gaussian(samples, k, noise=self.noise, seed=self._seed())
         self._learned: dict[tuple[int, Steps], Learned] = {}
         self.mean_ = self.model_.sample_mean
         self.noise_variance_ = self.model_.noise
@@ -186,7 +215,7 @@ class GaussianSearch(SemiSupervised):
         else:
             v = hint_from_direction(hint, self.n_features_in_)
             self._require_seen(v, model, scale=0.0)
-            found = self._extract(model.frame.project_hint(v), model, how)
+            found = replace(self._extract(model.frame.project_hint(v), model, how), hint=v)
         if steps is None:
             return found
         return self._refine(found, steps)
@@ -209,8 +238,7 @@ class GaussianSearch(SemiSupervised):
         self._require_seen(v, model, scale=float(np.sqrt(model.frame.values[-1])))
         # The scores, too, are seen from the mean: elsewhere they would share a part that says nothing.
         found = self._extract(model.frame.project_hint(v, from_origin=True), model, how or Extraction())
-        deviation = np.sqrt(model.noise / members.shape[0])
-        return replace(found, hint_noise=np.diag(deviation * np.sqrt(model.frame.values)))
+        return replace(found, examples=model.frame.whiten(members))
 
     def _require_seen(self, v: Array, model: GaussianModel, scale: float) -> None:
         """Where there is more than one component to tell apart."""

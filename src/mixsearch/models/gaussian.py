@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import leave_one_out, spread_over_blocks
+from mixsearch.blocks import Product, leave_one_out, spread_over_blocks
 from mixsearch.linalg import frame_above, top_eigenpairs
 from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
 from mixsearch.types import Array, Frame, Hinted, Replicates, Samples, project
@@ -62,6 +62,20 @@ class GaussianModel:
         partly = replace(self, noise_mean=leaning / n)
         second = squares / n - energy / n * np.diag(self.frame.spread)
         return second, partly.corrected(third / n, hint).matrix, total / n
+
+    def hint_moves(self, hint: Array) -> Array:
+        """How the coordinates of a hint v in the frame move with the frame of all samples but one block, (B, k).
+
+        Notes
+        -----
+        A part of v lies outside the signal space, where samples seen from their mean have no correlation with those
+        inside. Without a block they have some, E[y ⟨x - m, v⟩]: by that much the block's own frame sees more of v.
+        """
+        beside = self.frame.reject(hint[:, None])[:, 0]
+        told = np.asarray(self.samples @ beside) - self.sample_mean @ beside
+        sums = leave_one_out(lambda rows: Product(told[rows] @ self.projected[rows]), len(told))
+        n_kept = len(told) * (1 - 1 / len(sums))
+        return np.array([each.total for each in sums]) / n_kept
 
     def outside(self, direction: Array) -> Array:
         """A W u of all samples but one block, (d, B), up to what lies in the signal space, where u is a direction."""

@@ -75,6 +75,13 @@ def all_components(contract: Callable[[Array], Array], mean: Array) -> Candidate
     return Candidates(points, overlaps**2, scores=ones, preference=ones)
 
 
+def axes_within(directions: Array, contract: Callable[[Array], Array]) -> Array:
+    """The orthonormal directions of components that span the same space as others given, (k, q), told apart."""
+    basis = _nearest_orthonormal(directions)
+    tensor = _symmetric(np.stack([contract(u) for u in basis.T]), basis, contracted=True)
+    return np.asarray(basis @ _diagonalise(tensor, np.eye(basis.shape[1])))
+
+
 def _unit_columns(points: Array) -> Array:
     lengths = np.linalg.norm(points, axis=0)
     return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
@@ -85,9 +92,13 @@ def _complement(direction: Array) -> Array:
     return np.linalg.svd(direction[:, None])[0][:, 1:]
 
 
-def _symmetric(tensor: Array, basis: Array) -> Array:
-    """The tensor in the coordinates of a basis, (q, q, q), with what noise took from its symmetry given back."""
-    T = np.einsum("abc,ai,bj,ck->ijk", tensor, basis, basis, basis, optimize=True)
+def _symmetric(tensor: Array, basis: Array, *, contracted: bool = False) -> Array:
+    """The tensor in the coordinates of a basis, (q, q, q), with what noise took from its symmetry given back.
+
+    Its first index is in those coordinates already where it was contracted with them.
+    """
+    T = basis.T @ tensor @ basis
+    T = T if contracted else np.tensordot(basis.T, T, axes=1)
     return np.asarray((T + T.transpose(1, 2, 0) + T.transpose(2, 0, 1)) / 3)
 
 
@@ -115,5 +126,5 @@ def _image(tensor: Array, U: Array) -> Array:
 
 
 def _nearest_orthonormal(U: Array) -> Array:
-    left, _, right = np.linalg.svd(U)
+    left, _, right = np.linalg.svd(U, full_matrices=False)
     return np.asarray(left @ right)

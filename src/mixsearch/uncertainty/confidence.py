@@ -1,63 +1,65 @@
-"""Whether the hint picked the right component: how often the runner-up would have won on other samples."""
+"""Whether the hint picked the right component: how often another one would come first on other samples."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mixsearch.types import Array, Candidates, Hinted, Replicates
+from mixsearch.types import Array, Hinted, Replicates
 from mixsearch.uncertainty.jackknife import whitened
 
-N_DRAWS = 1000
-# Components further behind than this many have no chance to win.
-MOST_RIVALS = 12
+N_DRAWS = 10_000
 
 
 def chance_of_being_right(
     hinted: Hinted,
-    candidates: Candidates,
     replicates: Replicates,
+    axes: Array,
+    direction: Array,
     *,
     choose: str,
-    rank: int = 0,
-    hint_noise: Array | None = None,
+    hint_moves: Array | None = None,
 ) -> float:
-    """The part of imagined samples on which a component comes first.
+    """The part of imagined samples on which the component found comes first.
 
     Parameters
     ----------
     hinted : Hinted
         R and W'm of all samples.
-    candidates : Candidates
-        All components, as these samples put them in order.
     replicates : Replicates
         Of the same hint.
+    axes : array of shape (k, q)
+        The directions √αᵢW'μᵢ of all components that could come first, orthonormal, as no single hint shows them.
+    direction : array of shape (k,)
+        That of the component found.
     choose : {"largest", "share"}
         What puts the components in order.
-    rank : int
-        Which of them, 0 for the one found.
-    hint_noise : array of shape (k, q), optional
-        A factor F of the covariance FF' that the hint in the frame has by itself, where it is made of a few samples.
+    hint_moves : array of shape (B, k), optional
+        How the hint in the frame moves with each replicate, where it does.
 
     Notes
     -----
-    R and W'm of other samples are imagined as those of these, plus normal noise with the covariance that the
-    jackknife gives. Where the eigenvector with the largest preference is no longer nearest to the one found, another
-    component won. The noise of a hint moves the scores alone, each ⟨μᵢ, v⟩ by ⟨W'μᵢ, δ⟩.
+    Scores of other samples are imagined as those of these, plus normal noise with the covariance that the jackknife
+    gives. The eigenvectors of R themselves would not do: noise turns those of two components with nearly the same score
+    into each other, and drives the two eigenvalues apart, so that the answer always looks surer than it is.
     """
-    rivals = slice(0, MOST_RIVALS)
-    U = (candidates.points * np.sqrt(candidates.weights))[:, rivals]
-    if U.shape[1] < 2:
-        return 1.0
     matrices, means, _ = whitened(replicates)
-    matrices, means = U.T @ matrices @ U, means @ U
-    rng = np.random.default_rng(0)  # the same answer every time
-    draws = rng.standard_normal((N_DRAWS, len(means))) * np.sqrt((len(means) - 1) / len(means))
-    noisy = U.T @ hinted.matrix @ U + np.tensordot(draws, matrices - matrices.mean(axis=0), axes=1)
-    mean = U.T @ hinted.mean + draws @ (means - means.mean(axis=0))
-    if hint_noise is not None:
-        moves = rng.standard_normal((N_DRAWS, hint_noise.shape[1])) @ (hint_noise.T @ candidates.points[:, rivals])
-        noisy += moves[:, :, None] * np.eye(U.shape[1])
-    scores, vectors = np.linalg.eigh((noisy + noisy.transpose(0, 2, 1)) / 2)
-    preference = scores if choose == "largest" else np.abs(np.einsum("nij,ni->nj", vectors, mean)) * scores
-    winner = np.take_along_axis(vectors, preference.argmax(axis=1)[:, None, None], axis=2)[:, :, 0]
-    return float(np.mean(np.abs(winner).argmax(axis=1) == rank))
+    draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(means)))  # the same answer every time
+    along, overlaps = _along(axes, matrices), hinted.mean @ axes
+    if hint_moves is not None:  # ⟨μᵢ, v⟩ = ⟨W'μᵢ, c⟩, with W'μᵢ = uᵢ / √αᵢ
+        along += hint_moves @ axes / np.where(overlaps == 0, np.inf, overlaps)
+    scores = _imagine(_along(axes, hinted.matrix[None])[0], along, draws)
+    if choose == "share":
+        scores = scores * np.abs(_imagine(overlaps, means @ axes, draws))
+    nearest = int(np.argmax(np.abs(direction @ axes)))
+    return float(np.mean(scores.argmax(axis=1) == nearest))
+
+
+def _along(axes: Array, matrices: Array) -> Array:
+    """The diagonals of matrices in the coordinates of the axes, (B, q)."""
+    return np.asarray(np.einsum("ai,bac,ci->bi", axes, matrices, axes, optimize=True))
+
+
+def _imagine(estimate: Array, replicates: Array, draws: Array) -> Array:
+    """Estimates from other samples, (n, q)."""
+    n_blocks = len(replicates)
+    return np.asarray(estimate + draws @ (replicates - replicates.mean(axis=0)) * np.sqrt((n_blocks - 1) / n_blocks))
