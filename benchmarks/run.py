@@ -7,11 +7,16 @@ import time
 
 import accuracy
 import choices
+import confidence
+import coverage
 import gaussian
+import one_example
 import quality
 import reading
+import refinement
 import scale
 import second_moment
+import tables
 import topics
 from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
@@ -22,21 +27,26 @@ BENCHMARKS = {
     "second_moment": second_moment,
     "accuracy": accuracy,
     "choices": choices,
+    "refinement": refinement,
+    "one_example": one_example,
+    "coverage": coverage,
+    "confidence": confidence,
+    "tables": tables,
     "quality": quality,
     "reading": reading,
     "scale": scale,
 }
-# These take long, or need other packages: only where they are named.
-ON_REQUEST = ("quality", "reading", "scale")
+# These take minutes or longer, or need other packages: only where they are named.
+ON_REQUEST = ("refinement", "one_example", "coverage", "confidence", "tables", "quality", "reading", "scale")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="name", help=f"of {', '.join(BENCHMARKS)}; all but the last three by default"
+        "names", nargs="*", metavar="name", help=f"of {', '.join(BENCHMARKS)}; all but the last eight by default"
     )
     parser.add_argument("--quick", action="store_true", help="small data: shows that all runs, not how fast")
-    parser.add_argument("--seeds", type=int, default=10, help="of the accuracy table")
+    parser.add_argument("--seeds", type=int, default=10, help="of the tables of accuracy and refinement")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - set(BENCHMARKS))
     if unknown:
@@ -47,7 +57,7 @@ def main() -> None:
         start = time.perf_counter()
         benchmark = BENCHMARKS[name]
         print(f"\n## {name}\n\n{benchmark.__doc__}")
-        more = {"seeds": options.seeds} if benchmark is accuracy else {}
+        more = {"seeds": options.seeds} if benchmark in (accuracy, refinement) else {}
         benchmark.run(quick=options.quick, **more)
         print(f"\n({time.perf_counter() - start:.0f} s)", flush=True)
 
