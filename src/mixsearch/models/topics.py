@@ -123,7 +123,7 @@ class TopicModel:
         scaled = weights if self.frame.metric is None else weights * self.frame.metric**2
         held = np.flatnonzero(scaled)
         V, root = self.frame.basis, np.sqrt(self.frame.values)
-        if 2 * len(held) < len(scaled):  # else picking rows costs more than it saves
+        if 0 < 2 * len(held) < len(scaled):  # else picking rows costs more than it saves
             V, scaled = V[held], scaled[held]
         return np.asarray(weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root))
 

@@ -26,6 +26,8 @@ LEAST_SHARE = 0.1
 LANGUAGE = 0.01
 # Numbers, one for each word of a document and topic, that a block of documents takes.
 BLOCK_CELLS = 4_000_000
+# Below so many of them in all, threads take longer to start than to work.
+SMALL_CELLS = 200_000
 # Steps that find the shares of a document that was not in the corpus.
 N_SHARE_STEPS = 50
 
@@ -133,7 +135,8 @@ def take_step(blocks: RowBlocks, state: Lda, prior: Array) -> tuple[Array, Expec
         bound = float(counts.data @ np.log(per_word)) - _divergence(before, logs, prior)
         return Expected(state.topics * (ratios.T @ levels), bound)
 
-    return beliefs, sum_blocks(work, blocks.numbered(), n_cores())
+    n_threads = n_cores() if blocks.n_nonzeros * len(prior) > SMALL_CELLS else 1
+    return beliefs, sum_blocks(work, blocks.numbered(), n_threads)
 
 
 def expected_logs(beliefs: Array) -> Array:

@@ -134,17 +134,16 @@ def _respond_in(counts: sp.csr_array, topics: Array, beliefs: Array, says: Array
     Notes
     -----
     With r the chances of a word's topics and l the moves of log φ and E log θ together, chances move by r(l - ⟨r, l⟩).
-    Beliefs are sums of chances and E log θ is a function of beliefs, so that γ's moves b at fixed E log θ become
-    (I - ST)⁻¹b, with S = Σ c(diag(r) - rr') and T the derivative of E log θ by γ.
+    Beliefs are sums of chances and E log θ is a function of beliefs, so that with b the moves of γ at fixed E log θ,
+    those of E log θ are T(I - ST)⁻¹b, where S = Σ c(diag(r) - rr') and T is the derivative of E log θ by γ.
     """
     by_topic = list(_expected_by_topic(counts, topics, beliefs))
     chances = [sp.csr_array((each.data / counts.data, each.indices, each.indptr), each.shape) for each in by_topic]
     drift = reduce(np.add, (_by_word(r).T @ logs[:, i] for i, r in enumerate(chances)))
     pushed = np.stack([each @ logs[:, i] - _by_document(each) @ drift for i, each in enumerate(by_topic)], axis=1)
-    root, gains = _gains(_spread(by_topic, chances), _bend(beliefs))
-    told = gains @ (root.transpose(0, 2, 1) @ pushed)
-    leant = root @ told  # of E log θ, (n, k, q)
-    moved = np.linalg.solve(root.transpose(0, 2, 1), told)  # of γ
+    spread = _spread(by_topic, chances)
+    leant = _leaning(spread, _bend(beliefs)) @ pushed  # moves of E log θ, (n, k, q)
+    moved = pushed + spread @ leant  # of γ
     drift = reduce(np.add, (_by_document(r).T @ leant[:, i] for i, r in enumerate(chances)), drift)
     said = [
         np.asarray(each.sum(axis=0))[:, None] * logs[:, i] + each.T @ leant[:, i] - _by_word(each) @ drift
@@ -153,15 +152,16 @@ def _respond_in(counts: sp.csr_array, topics: Array, beliefs: Array, says: Array
     return Response(np.stack(said, axis=1), np.asarray((says / beliefs.sum(axis=1)) @ moved[:, 0]))
 
 
-def _gains(spread: Array, bend: Array) -> tuple[Array, Array]:
-    """L and (I - L'SL)⁻¹ with T = LL', (n, k, k) each: (I - ST)⁻¹ = L'⁻¹(I - L'SL)⁻¹L'.
+def _leaning(spread: Array, bend: Array) -> Array:
+    """T(I - ST)⁻¹ = L(I - L'SL)⁻¹L' with T = LL', (n, k, k).
 
     A document that two sets of shares explain equally well would move without bounds, if moves were linear.
     """
-    root = np.linalg.cholesky(bend)
+    values, vectors = np.linalg.eigh(bend)
+    root = vectors * np.sqrt(np.maximum(values, 0))[:, None, :]
     values, vectors = np.linalg.eigh(root.transpose(0, 2, 1) @ spread @ root)
-    scaled = vectors / (1 - np.clip(values, 0, MOST_MISSING))[:, None, :]
-    return root, scaled @ vectors.transpose(0, 2, 1)
+    turned = root @ vectors
+    return np.asarray((turned / (1 - np.clip(values, 0, MOST_MISSING))[:, None, :]) @ turned.transpose(0, 2, 1))
 
 
 def _expected_by_topic(counts: sp.csr_array, topics: Array, beliefs: Array) -> Iterator[sp.csr_array]:

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mixsearch import SearchError, TopicSearch, WeakHintWarning
 from mixsearch.datasets import make_topics
 from mixsearch.errors import FolderExistsError, HintError, MissingFolderError, SkippedWordsWarning, UnknownWordError
+from mixsearch.refine import LdaTopic, SharpTopic
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
 search = TopicSearch(4).fit(data.counts, vocabulary=data.vocabulary)
@@ -30,7 +31,43 @@ def test_by_default_the_look_is_closer_where_counts_are_damped():
     assert plain.search(WORDS[1]).refined is None
     assert_array_equal(search.search(WORDS[1], refine=True).center, search.search(WORDS[1]).center)
     assert_array_equal(plain.search(WORDS[1], refine=False).center, plain.search(WORDS[1]).center)
-    assert plain.search(WORDS[1], refine=True).refined is not None
+    assert isinstance(search.search(WORDS[1]).refined, SharpTopic)
+    assert isinstance(plain.search(WORDS[1], refine=True).refined, LdaTopic)
+
+
+def test_a_closer_look_takes_three_steps_at_most_and_none_lowers_its_objective():
+    assert len(search.search(WORDS[1], refine=50).refined.objectives) == 4
+    assert len(search.search(WORDS[1], refine=1).refined.objectives) == 2
+    assert np.diff(search.search(WORDS[1]).refined.objectives).min() > 0
+
+
+def test_error_bars_of_a_closer_look_are_those_of_its_words_in_blocks_of_its_documents():
+    found = search.search(WORDS[1])
+    look, model = found.refined.look, found.model
+    counts = model.by_document[look.rows].toarray()[:, look.words].astype(float)
+    chances = look.mixed[:, :1] * look.topics[:, 0] / (look.mixed @ look.topics.T)
+    own = counts * chances
+    blocks = np.arange(len(own)) % 40
+    without = np.array([own[blocks != block].sum(axis=0) for block in range(40)])
+    wanted = np.sqrt(39 * (without / without.sum(axis=1, keepdims=True)).var(axis=0))
+    assert_allclose(found.stderr.center[look.words], wanted, rtol=1e-3, atol=1e-7)
+    assert 0 < found.stderr.weight < 0.05
+
+
+def test_error_bars_of_moments_are_in_the_units_of_the_answer():
+    found = plain.search(WORDS[1])
+    assert found.stderr.center.shape == found.center.shape
+    assert 0.003 < found.stderr.weight < 0.05
+    frequent = data.topics[1] > 0.002
+    errors = (found.center - data.topics[1])[frequent] / found.stderr.center[frequent]
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(1, abs=0.4)
+
+
+@pytest.mark.parametrize("hint", [{"words": WORDS[1]}, {"words": WORDS[1], "project": True}, {"documents": [0, 1, 2]}])
+def test_every_kind_of_hint_has_error_bars_and_a_confidence(hint):
+    found = plain.search(**hint)
+    assert np.isfinite(found.stderr.center).all()
+    assert 0 <= found.confidence <= 1
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mixsearch.blocks import rows_in_memory
+from mixsearch.blocks import interleaved_slices, rows_in_memory
 from mixsearch.extraction import Extraction, extract
 from mixsearch.models import fit_topics
+from mixsearch.models.topic_replicates import replicate_outside, replicate_topics
 from mixsearch.types import WordHint
 
 WORDS = 5
@@ -136,3 +137,39 @@ def test_the_population_of_three_word_documents_gives_the_topic_exactly(metric, 
         candidates = extract(model.hinted(WordHint(np.array([0]), np.ones(1))), model.frame, how)
         assert_allclose(model.frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
         assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
+
+
+def brute_force_moments(texts, say, v, alpha0):
+    """m, A and B of section 3.2, (d,), (d, d) and (d, d), from all ordered distinct positions of all documents."""
+    say = np.array(say) / np.sum(say)
+    d, a0 = len(v), alpha0
+    first = sum(w * counted([text], d)[0] / len(text) for w, text in zip(say, texts, strict=True))
+    pairs = sum(w * brute_force_pairs(text, d) for w, text in zip(say, texts, strict=True))
+    triples = sum(w * brute_force_triples(text, v) for w, text in zip(say, texts, strict=True))
+    m, crossed = a0 * first, np.outer(pairs @ v, a0 * first)
+    B = a0 * (a0 + 1) * (a0 + 2) / 2 * triples + (m @ v) * np.outer(m, m)
+    B -= a0 * (a0 + 1) / 2 * ((m @ v) * pairs + crossed + crossed.T)
+    return m, a0 * (a0 + 1) * pairs - np.outer(m, m), B
+
+
+@pytest.mark.parametrize("in_frame", [False, True])
+def test_replicates_are_the_moments_of_the_other_documents(in_frame):
+    rng = np.random.default_rng(4)
+    texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(50)]
+    say = rng.uniform(0.5, 1.5, size=50)
+    model = fitted(counted(texts), say, k=3, alpha0=0.7)
+    W, k = model.whitener(slice(None)), model.frame.n_components
+    c, direction = rng.normal(size=k), rng.normal(size=k)
+    v = W @ c if in_frame else np.array([0.0, 1.0, 0.0, 0.0, -0.5])
+    found = replicate_topics(model, c if in_frame else WordHint(np.array([1, 4]), np.array([1.0, -0.5])))
+    outside = replicate_outside(model, direction)
+    blocks = interleaved_slices(50)
+    assert len(found.mean) == outside.shape[1] == len(blocks)
+    for number in (0, 1, len(blocks) - 1):
+        kept = np.delete(np.arange(50), blocks[number])
+        m, A, B = brute_force_moments([texts[i] for i in kept], say[kept], v, 0.7)
+        scale = float(np.abs(W).max()) ** 3
+        assert_allclose(found.mean[number], W.T @ m, atol=1e-10 * scale)
+        assert_allclose(found.second[number], W.T @ A @ W, atol=1e-10 * scale)
+        assert_allclose(found.hinted[number], W.T @ B @ W, atol=1e-9 * scale)
+        assert_allclose(outside[:, number], A @ W @ direction, atol=1e-10 * scale)
