@@ -37,10 +37,11 @@ class Spheres(NamedTuple):
         return Spheres(self.centers[order], self.variances[order], self.weights[order])
 
     def with_center(self, place: int, center: Array) -> Spheres:
-        """The same with one component put elsewhere."""
-        centers = self.centers.copy()
-        centers[place] = center
-        return self._replace(centers=centers)
+        """The same with one component put elsewhere, of usual weight and variance there."""
+        centers, variances, weights = self.centers.copy(), self.variances.copy(), self.weights.copy()
+        centers[place], variances[place] = center, np.median(variances)
+        weights[place] = max(weights[place], LEAST_SHARE / len(weights))
+        return Spheres(centers, variances, weights / weights.sum())
 
     def log_densities(self) -> Array:
         """Coefficients, (k, q + 2), of log αᵢp(z) as a function of (z, |z|², 1)."""
@@ -108,10 +109,10 @@ def refine_gaussian(
     center = _spheres(model, candidates).centers[0]
     place = _place_of(center, learned.mixture)
     if place is None:
-        place = int(np.argmin(_squared_distances(center, learned.mixture.centers)))
-        start = learned.mixture.with_center(place, center)
-        learned = Learned.of(_climb(features(model, model.projected), start, steps), model)
-        if _place_of(center, learned.mixture) != place:
+        climbed = _climb_from(center, learned.mixture, features(model, model.projected), steps)
+        learned = Learned.of(climbed, model)
+        place = _place_of(center, learned.mixture)
+        if place is None:
             return None
     mixture = learned.mixture.with_first(place)
     telling = learned.untangle[place] @ learned.members
@@ -140,6 +141,13 @@ def _place_of(center: Array, mixture: Spheres) -> int | None:
     nearest = int(np.argmin(distances))
     apart = np.delete(_squared_distances(mixture.centers[nearest], mixture.centers), nearest)
     return nearest if 4 * distances[nearest] < apart.min(initial=np.inf) else None
+
+
+def _climb_from(center: Array, mixture: Spheres, Z: Array, steps: Steps) -> Climbed[Spheres]:
+    """The likeliest mixture with a component put at a center: the nearest one, or the one that is least needed."""
+    places = {int(np.argmin(_squared_distances(center, mixture.centers))), int(np.argmin(mixture.weights))}
+    climbs = [_climb(Z, mixture.with_center(place, center), steps) for place in sorted(places)]
+    return max(climbs, key=lambda climbed: climbed.objectives[-1])
 
 
 def _squared_distances(center: Array, centers: Array) -> Array:
