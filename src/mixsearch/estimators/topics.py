@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -35,6 +34,7 @@ from mixsearch.estimators.base import (
 from mixsearch.estimators.stored_topics import open_search, restore_search, save_search
 from mixsearch.estimators.topic import Topic, as_counts
 from mixsearch.estimators.topic_seeds import breadth, seeds_of_documents, seeds_of_words
+from mixsearch.estimators.topic_words import one_word_per_column
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_documents, require_one
 from mixsearch.models import TopicModel, fit_topics
@@ -147,7 +147,8 @@ class TopicSearch(SemiSupervised):
             The words, one per column; the column names where X is a data frame.
         """
         samples = self._fit_model(X)
-        self.name_words(self._read_vocabulary(vocabulary))
+        names = self._names() if vocabulary is None else vocabulary
+        self.name_words(None if names is None else one_word_per_column(names, self.n_features_in_))
         self._search_members(samples, y)
         return self
 
@@ -186,24 +187,6 @@ class TopicSearch(SemiSupervised):
         search = cls(**folder.facts["search"])
         restore_search(search, folder)
         return search
-
-    def _read_vocabulary(self, vocabulary: Iterable[str] | None) -> list[str] | None:
-        if vocabulary is None:
-            return list(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
-        if isinstance(vocabulary, str):
-            raise SearchError("The vocabulary is one string. Give a list of words, one per column.")
-        if isinstance(vocabulary, Mapping):  # as CountVectorizer.vocabulary_ has it: word -> column
-            vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
-        words = [str(word) for word in vocabulary]
-        if len(words) != self.n_features_in_:
-            raise SearchError(
-                f"The vocabulary has {len(words):,} words, but the counts have {self.n_features_in_:,} columns. "
-                "Give one word per column, in the order of the columns."
-            )
-        repeated = [word for word, times in Counter(words).most_common(1) if times > 1]
-        if repeated:
-            raise SearchError(f"The vocabulary has {repeated[0]!r} more than once. Give each column a word of its own.")
-        return words
 
     def _fit_model(self, X: Any) -> Samples:
         counts = as_counts(self._checked(X, reset=True), damping=False)
