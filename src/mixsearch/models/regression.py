@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from mixsearch.linalg import frame_above, top_eigenpairs
 from mixsearch.models.design import Design, fit_design, refuse_constant
@@ -20,6 +21,18 @@ class Lines(NamedTuple):
     levels: Array  # (k,)
     variances: Array  # of the noise, (k,)
     weights: Array  # (k,)
+
+    def with_first(self, place: int) -> Lines:
+        """The same with one of them moved to the front."""
+        order = np.argsort(np.arange(len(self.levels)) != place, kind="stable")
+        return Lines(self.slopes[:, order], self.levels[order], self.variances[order], self.weights[order])
+
+    def odds(self, predicted: Array, responses: Array) -> Array:
+        """The probability of each regression that all samples are of it, (k,), from what its slope predicts, (n, k)."""
+        squares = np.sum((responses[:, None] - predicted - self.levels) ** 2, axis=0)
+        weights = np.maximum(self.weights, np.finfo(np.float64).tiny)
+        logs = np.log(weights) - 0.5 * (squares / self.variances + len(responses) * np.log(self.variances))
+        return np.asarray(softmax(logs))
 
 
 @dataclass(frozen=True, slots=True)

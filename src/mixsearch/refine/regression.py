@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from mixsearch.models.regression import Lines, RegressionModel
 from mixsearch.refine.regression_steps import (
     FEW_PER_PARAMETER,
     FEW_SAMPLES,
+    Expected,
     Position,
     Regressors,
     climb_regressions,
@@ -19,13 +21,14 @@ from mixsearch.refine.regression_steps import (
     look,
     scores_of,
 )
-from mixsearch.refine.rest import separate_rest
+from mixsearch.refine.rest import all_components, separate_rest
 from mixsearch.refine.steps import Climbed, Steps
 from mixsearch.types import Array, Candidates, Refined, Samples, StandardErrors
 from mixsearch.uncertainty import jackknife, newton_replicates
 
 # A component is taken to have this part of an even share at least, and of the variance of y, so that none dies early.
 LEAST_SHARE, LEAST_NOISE = 0.2, 0.02
+N_DRAWS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +41,74 @@ class RefinedRegression(Refined):
     design: Design  # of the mixture's slopes
     offset: float  # of the mixture's levels
 
-    def memberships(self, X: Samples, y: Array) -> Array:
-        """The probability of every component for each sample, (n, k)."""
-        return expect(self.mixture, self.design.predict(X, self.mixture.slopes), y - self.offset).memberships
+    def expect(self, X: Samples, y: Array) -> Expected:
+        """What the mixture says of any samples."""
+        return expect(self.mixture, self.design.predict(X, self.mixture.slopes), y - self.offset)
 
 
-def refine_regression(model: RegressionModel, candidates: Candidates, steps: Steps) -> RefinedRegression | None:
-    """Sharpen the first of the candidates; None where the steps lead away from it."""
-    part = model.thin(_few(model))
-    rough = model.lines(separate_rest(lambda c: part.hinted(c).matrix, candidates))
+def learn_regressions(model: RegressionModel, steps: Steps) -> Climbed[Lines]:
+    """The whole mixture, from all contractions of its third moment and likelihood steps: it serves every hint."""
+    part = model.thin(few_of(model))
+    return _climb(model, all_components(lambda c: part.hinted(c).matrix, model.mean), steps)
+
+
+def refine_regression(
+    model: RegressionModel,
+    candidates: Candidates,
+    steps: Steps,
+    learned: Climbed[Lines],
+    prefer: Callable[[Lines], Array],
+) -> tuple[RefinedRegression, int]:
+    """The regression that the hint means, sharpened, and which of the candidates it is.
+
+    Parameters
+    ----------
+    model : RegressionModel
+    candidates : Candidates
+        As moments show them.
+    steps : Steps
+        For a component that the mixture lacks.
+    learned : Climbed
+        The mixture as `learn_regressions` has it.
+    prefer : callable
+        From regressions for the design of the fit to what the hint makes of each, (k,).
+
+    Notes
+    -----
+    Lines at the maximum of the likelihood are much sharper than those of moments: they tell better, too, which of them
+    the hint means. Where the mixture lacks the component that moments find, the steps begin there once more, and the
+    larger likelihood decides.
+    """
+    regressors, rough = regressors_of(model), model.lines(candidates)
+    if _place_of(rough, 0, for_fit(model, regressors, learned.state)) is None:
+        part = model.thin(few_of(model))
+        again = _climb(model, separate_rest(lambda c: part.hinted(c).matrix, candidates), steps)
+        learned = max(learned, again, key=lambda climbed: climbed.objectives[-1])
+    lines = for_fit(model, regressors, learned.state)
+    place = int(np.argmax(prefer(lines)))
+    rank = int(np.argmin(_squared_distances(lines, place, rough)))
+    return refined_of(regressors, learned, model.offset, place), rank
+
+
+def _climb(model: RegressionModel, candidates: Candidates, steps: Steps) -> Climbed[Lines]:
     regressors = regressors_of(model)
-    start = _in_units(model, rough, regressors)
-    climbed = climb_regressions(regressors, start, steps, few=_few(model))
-    moved = climbed.state.lines.slopes - start.slopes[:, :1]
-    if np.argmin(np.sum(moved**2, axis=0) + (climbed.state.lines.levels - start.levels[0]) ** 2) != 0:
-        return None
-    return refined_of(regressors, climbed, model.offset)
+    start = _in_units(model, model.lines(candidates), regressors)
+    return climb_regressions(regressors, start, steps, few=few_of(model))
+
+
+def _place_of(rough: Lines, rank: int, lines: Lines) -> int | None:
+    """Which line of a mixture a rough one is: less than halfway to any other."""
+    distances = _squared_distances(rough, rank, lines)
+    nearest = int(np.argmin(distances))
+    apart = np.delete(_squared_distances(lines, nearest, lines), nearest)
+    return nearest if 4 * distances[nearest] < apart.min(initial=np.inf) else None
+
+
+def _squared_distances(one: Lines, rank: int, lines: Lines) -> Array:
+    """E[(difference of predictions)²] between a line and others, (k,)."""
+    return np.asarray(
+        np.sum((lines.slopes - one.slopes[:, [rank]]) ** 2, axis=0) + (lines.levels - one.levels[rank]) ** 2
+    )
 
 
 def regressors_of(model: RegressionModel) -> Regressors:
@@ -67,10 +122,10 @@ def regressors_of(model: RegressionModel) -> Regressors:
     return Regressors(at_zero, model.samples, model.responses + model.offset, constant=False)
 
 
-def refined_of(regressors: Regressors, climbed: Climbed[Position], offset: float) -> RefinedRegression:
-    """The first component, in the user's units."""
-    lines, design = climbed.state.lines, regressors.design
-    center = np.asarray(design.coefficients(lines.slopes[:, 0]))
+def refined_of(regressors: Regressors, climbed: Climbed[Lines], offset: float, place: int) -> RefinedRegression:
+    """One component of a mixture, in the user's units."""
+    lines, design = climbed.state.with_first(place), regressors.design
+    center = design.coefficients(lines.slopes[:, 0])
     level = offset if regressors.constant else 0.0
     return RefinedRegression(
         center=center,
@@ -84,7 +139,15 @@ def refined_of(regressors: Regressors, climbed: Climbed[Position], offset: float
     )
 
 
-def _few(model: RegressionModel) -> int:
+def for_fit(model: RegressionModel, regressors: Regressors, lines: Lines) -> Lines:
+    """Lines for the coordinates in which the likelihood is climbed -> lines for the design of the fit."""
+    coefficients = regressors.design.coefficients(lines.slopes)
+    level = 0.0 if regressors.constant else model.offset
+    levels = lines.levels - level + (model.design.center - regressors.design.center) @ coefficients
+    return lines._replace(slopes=model.design.standardised(coefficients), levels=levels)
+
+
+def few_of(model: RegressionModel) -> int:
     """Of so many samples one leads near the maximum."""
     n_parameters = model.n_components * (model.design.n_coordinates + 3)
     return max(len(model.responses) // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_parameters), 1)
@@ -110,13 +173,37 @@ def refined_regression_errors(model: RegressionModel, refined: RefinedRegression
     """
     regressors, lines = regressors_of(model), refined.mixture
     here = look(regressors, lines)
-    moves = newton_replicates(scores_of(lines, here.inside, here.expected))
-    q, k = here.basis.shape[1], len(lines.levels)
-    slopes = here.basis @ moves[:, :q].T
+    inside, weights = _moves(here)
     pulls = here.expected.pulls(lines.variances)
     own = pulls @ np.linalg.pinv(pulls.T @ pulls, rcond=1e-12, hermitian=True)[:, 0]
     sums = regressors.design.sum_rows(regressors.samples, spread_over_blocks(own))
-    slopes -= sums - here.basis @ (here.basis.T @ sums)
-    weights = lines.weights[0] * (moves[:, -k] - moves[:, -k:] @ lines.weights)
+    slopes = here.basis @ inside[:, 0].T - (sums - here.basis @ (here.basis.T @ sums))
     centers = regressors.design.coefficients(slopes)
-    return StandardErrors(jackknife(centers.T), float(jackknife(weights)))
+    return StandardErrors(jackknife(centers.T), float(jackknife(weights[:, 0])))
+
+
+def _moves(here: Position) -> tuple[Array, Array]:
+    """How leaving out each block moves all slopes in their span, (B, k, q), and weights, (B, k)."""
+    lines, q = here.lines, here.basis.shape[1]
+    moves = newton_replicates(scores_of(lines, here.inside, here.expected))
+    k = len(lines.levels)
+    levels = moves[:, -k:]
+    return moves[:, : -2 * k].reshape(len(moves), k, -1)[:, :, :q], lines.weights * (
+        levels - levels @ lines.weights[:, None]
+    )
+
+
+def chance_of_refined(model: RegressionModel, refined: RefinedRegression, chances: Callable[[Lines], Array]) -> float:
+    """The chance that the hint means a refined regression, over imagined samples.
+
+    Other samples are imagined to move all lines as leaving out blocks does, in normal draws; `chances` tells for each
+    draw how likely it is that the hint means one or the other, (k,).
+    """
+    regressors, lines = regressors_of(model), refined.mixture
+    here = look(regressors, lines)
+    inside, weights = _moves(here)
+    draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(weights))) * np.sqrt(1 - 1 / len(weights))
+    slopes = lines.slopes + here.basis @ np.tensordot(draws, inside - inside.mean(axis=0), axes=1).transpose(0, 2, 1)
+    shares = np.maximum(lines.weights + draws @ (weights - weights.mean(axis=0)), 0)
+    imagined = (lines._replace(slopes=s, weights=w) for s, w in zip(slopes, shares, strict=True))
+    return float(np.mean([chances(for_fit(model, regressors, each))[0] for each in imagined]))

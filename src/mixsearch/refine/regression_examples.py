@@ -1,27 +1,33 @@
-"""More regressions than features: the likelihood tells them apart, from a few examples of one of them.
+"""Regressions that moments cannot tell: the likelihood tells them apart, from a few examples of one of them.
 
-Moments need linearly independent coefficients, which two lines on one feature cannot have. A few examples are enough to
-begin with: least squares gives their line, the samples that it does not explain give the others.
+Moments need linearly independent coefficients, which two lines on one feature cannot have, and an x that is not too far
+from normal. A few examples are enough to begin with: least squares gives their line, the samples that it does not
+explain give the others.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
+from scipy.stats import f
 
 from mixsearch.models.regression import Lines, RegressionModel
-from mixsearch.refine.regression import RefinedRegression, refined_of, regressors_of
-from mixsearch.refine.regression_steps import Position, Regressors, climb_regressions, least_squares, look
+from mixsearch.refine.regression import RefinedRegression, few_of, for_fit, refined_of, regressors_of
+from mixsearch.refine.regression_steps import Regressors, climb_regressions, least_squares
 from mixsearch.refine.steps import Climbed, Steps
 from mixsearch.types import Array, Samples
 
 # Starts from other samples for the other lines; each is followed for so many steps, and the best one to the end.
 N_STARTS = 20
 FIRST_STEPS = Steps(most=5, tolerance=1.0)
+# Examples that a line of the mixture fits worse than they would by this chance are of another.
+CHANCE = 1e-3
 # The noise of a line through so few samples, as a part of the variance of y.
 ROUGH_NOISE = 0.05
+# So few samples have many maxima with a line of hardly any noise through some of them: deviations may differ tenfold.
+LEAST_VARIANCE = 0.01
 
 
 class ToldByExamples(NamedTuple):
@@ -29,7 +35,6 @@ class ToldByExamples(NamedTuple):
 
     refined: RefinedRegression
     lines: Lines  # of all components, for the design of the fit, the one found first
-    chances: Array  # that the examples are of each component, (k,), falling
 
 
 def tell_by_examples(model: RegressionModel, X: Samples, y: Array, steps: Steps) -> ToldByExamples:
@@ -40,21 +45,36 @@ def tell_by_examples(model: RegressionModel, X: Samples, y: Array, steps: Steps)
     The likelihood of a mixture has many maxima: of several starts, with the others' lines through samples drawn at
     random from those that the examples' line does not explain, the one with the largest likelihood is kept.
     """
-    regressors = regressors_of(model)
-    few = Regressors(regressors.design, X, y - (model.offset if regressors.constant else 0.0), regressors.constant)
+    regressors = replace(regressors_of(model), least_variance=LEAST_VARIANCE)
+    few = replace(regressors, samples=X, responses=y - (model.offset if regressors.constant else 0.0))
     rng = np.random.default_rng(0)  # the same answer every time
-    starts = [_draw_lines(regressors, few, model.n_components, rng) for _ in range(N_STARTS)]
-    best = max((climb_regressions(regressors, start, FIRST_STEPS) for start in starts), key=_objective)
-    climbed = climb_regressions(regressors, best.state.lines, steps)
-    chances = _chances(few, climbed.state.lines)
-    order = np.argsort(-chances, kind="stable")
-    lines = climbed.state.lines
-    lines = Lines(lines.slopes[:, order], *(each[order] for each in lines[1:]))
-    refined = refined_of(regressors, Climbed(look(regressors, lines), climbed.objectives), model.offset)
-    return ToldByExamples(refined, _for_fit(model, regressors, lines), chances[order])
+    part = regressors.thin(few_of(model))
+    starts = [_draw_lines(part, few, model.n_components, rng) for _ in range(N_STARTS)]
+    best = max((climb_regressions(part, start, FIRST_STEPS) for start in starts), key=_objective)
+    climbed = climb_regressions(regressors, best.state, steps)
+    lines = climbed.state
+    place = int(np.argmax(lines.odds(few.design.predict(X, lines.slopes), few.responses)))
+    refined = refined_of(regressors, climbed, model.offset, place)
+    return ToldByExamples(refined, for_fit(model, regressors, refined.mixture))
 
 
-def _objective(climbed: Climbed[Position]) -> float:
+def is_explained(refined: RefinedRegression, X: Samples, y: Array) -> bool:
+    """Whether a few examples may be of a regression, by the F-test against their own least squares.
+
+    Examples that are too few for a line of their own are of any.
+    """
+    Z = refined.design.predict(X, np.eye(refined.design.n_coordinates))
+    Z = np.column_stack([Z, np.ones(len(y))])
+    n_fitted, n_free = Z.shape[1], len(y) - Z.shape[1]
+    if n_free < 1:
+        return True
+    own = float(np.sum((y - Z @ np.linalg.lstsq(Z, y, rcond=None)[0]) ** 2))
+    more = float(np.sum((y - X @ refined.center - refined.intercept) ** 2)) - own
+    ratio = (more / n_fitted) / max(own / n_free, np.finfo(float).tiny)
+    return bool(f.sf(ratio, n_fitted, n_free) > CHANCE)
+
+
+def _objective(climbed: Climbed[Lines]) -> float:
     return climbed.objectives[-1]
 
 
@@ -78,18 +98,3 @@ def _features(regressors: Regressors) -> Array:
     """Standardised samples, and 1 where lines have levels, (n, r) or (n, r + 1): there are few of them."""
     Z = regressors.design.predict(regressors.samples, np.eye(regressors.design.n_coordinates))
     return np.column_stack([Z, np.ones(len(Z))]) if regressors.constant else Z
-
-
-def _chances(few: Regressors, lines: Lines) -> Array:
-    """The probability of each line, all as likely beforehand, that all examples are of it, (k,)."""
-    residuals = look(few, lines).expected.residuals
-    logs = np.sum(residuals**2 / (-2 * lines.variances) - 0.5 * np.log(lines.variances), axis=0)
-    return np.asarray(softmax(logs))
-
-
-def _for_fit(model: RegressionModel, regressors: Regressors, lines: Lines) -> Lines:
-    """Lines for the coordinates in which the likelihood is climbed -> lines for the design of the fit."""
-    coefficients = regressors.design.coefficients(lines.slopes)
-    level = 0.0 if regressors.constant else model.offset
-    levels = lines.levels - level + (model.design.center - regressors.design.center) @ coefficients
-    return lines._replace(slopes=model.design.standardised(coefficients), levels=levels)

@@ -54,6 +54,7 @@ class Regressors:
     samples: Samples
     responses: Array  # (n,)
     constant: bool  # whether the components have levels of their own
+    least_variance: float = LEAST_VARIANCE
 
     @cached_property
     def energy(self) -> float:
@@ -81,16 +82,16 @@ class Position(NamedTuple):
     expected: Expected
 
 
-def climb_regressions(regressors: Regressors, start: Lines, steps: Steps, *, few: int = 1) -> Climbed[Position]:
+def climb_regressions(regressors: Regressors, start: Lines, steps: Steps, *, few: int = 1) -> Climbed[Lines]:
     """From rough lines to the maximum of the likelihood."""
     part = regressors.thin(few)
     lines = _maximise_in_span(part, start)
     if few > 1:
-        lines = _ascend(part, lines, Steps(steps.most, 1.0)).state.lines
+        lines = _ascend(part, lines, Steps(steps.most, 1.0)).state
     return _ascend(regressors, lines, steps)
 
 
-def _ascend(regressors: Regressors, start: Lines, steps: Steps) -> Climbed[Position]:
+def _ascend(regressors: Regressors, start: Lines, steps: Steps) -> Climbed[Lines]:
     """Newton steps, which know the objective of where they lead before they are taken."""
     here = look(regressors, start)
     objectives = [here.expected.objective]
@@ -102,7 +103,7 @@ def _ascend(regressors: Regressors, start: Lines, steps: Steps) -> Climbed[Posit
         objectives.append(here.expected.objective)
         if objectives[-1] - objectives[-2] < steps.tolerance:
             break
-    return Climbed(here, tuple(objectives))
+    return Climbed(here.lines, tuple(objectives))
 
 
 def look(regressors: Regressors, lines: Lines) -> Position:
@@ -208,7 +209,9 @@ def _moved(regressors: Regressors, here: Position, move: Move, part: float) -> L
 
 
 def _floored(variances: Array, weights: Array, regressors: Regressors) -> Array:
-    return np.maximum(variances, max(LEAST_VARIANCE * float(weights @ variances), LEAST_ENERGY * regressors.energy))
+    return np.maximum(
+        variances, max(regressors.least_variance * float(weights @ variances), LEAST_ENERGY * regressors.energy)
+    )
 
 
 def _maximise_in_span(regressors: Regressors, start: Lines) -> Lines:

@@ -1,0 +1,255 @@
+"""Refined regressions against an independent expectation maximisation of the whole mixture, and their error bars."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from scipy.special import logsumexp
+from scipy.stats import norm
+from sklearn.linear_model import LinearRegression
+
+from mixsearch import RegressionSearch
+from mixsearch.blocks import interleaved_slices
+from mixsearch.datasets import make_mixed_regression
+
+
+def log_densities(X, y, coefficients, deviations, weights):
+    return np.log(weights) + norm.logpdf(y[:, None], X @ coefficients.T, deviations)
+
+
+def maximum_likelihood(X, y, centers, intercepts, deviations, weights, n_steps=80, constant=True):
+    """The whole mixture by weighted least squares in all dimensions, from the truth, to convergence."""
+    X = np.column_stack([X, np.ones(len(y))]) if constant else X
+    coefficients = np.column_stack([centers, intercepts]) if constant else centers
+    for _ in range(n_steps):
+        logs = log_densities(X, y, coefficients, deviations, weights)
+        members = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+        fits = [np.linalg.solve((X.T * w) @ X, (X.T * w) @ y) for w in members.T]
+        coefficients = np.array(fits)
+        deviations = np.sqrt((members * (y[:, None] - X @ coefficients.T) ** 2).sum(axis=0) / members.sum(axis=0))
+        weights = members.mean(axis=0)
+    objective = logsumexp(log_densities(X, y, coefficients, deviations, weights), axis=1).sum()
+    return coefficients, deviations, weights, objective
+
+
+def draw(rng, X, centers, intercepts, deviations, weights):
+    labels = rng.choice(len(weights), size=len(X), p=weights)
+    y = (X * centers[labels]).sum(axis=1) + intercepts[labels] + deviations[labels] * rng.standard_normal(len(X))
+    return y, labels
+
+
+CENTERS = np.array([[1.0, 0, 0.5, 0, -0.3], [0, 1.0, 0, -0.5, 0.3], [-0.6, -0.2, 0.8, 0.4, 0]])
+INTERCEPTS = np.array([0.3, -0.2, 0.0])
+DEVIATIONS = np.array([0.2, 0.4, 0.3])
+WEIGHTS = np.array([0.3, 0.45, 0.25])
+TRUTH = CENTERS, INTERCEPTS, DEVIATIONS, WEIGHTS
+
+
+@pytest.fixture(scope="module")
+def normal():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 5))
+    y, _ = draw(rng, X, *TRUTH)
+    return X, y, RegressionSearch(3).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def best(normal):
+    X, y, _ = normal
+    return maximum_likelihood(X, y, *TRUTH)
+
+
+@pytest.mark.parametrize("target", range(3))
+def test_refinement_ends_at_the_maximum_of_the_likelihood(normal, best, target):
+    search, (coefficients, deviations, weights, objective) = normal[2], best
+    found = search.search(CENTERS[target], refine=True, tolerance=1e-8)
+    assert_allclose(found.center, coefficients[target, :-1], atol=1e-4)
+    assert found.intercept == pytest.approx(coefficients[target, -1], abs=1e-4)
+    assert found.noise_variance == pytest.approx(deviations[target] ** 2, rel=1e-3)
+    assert found.weight == pytest.approx(weights[target], abs=1e-4)
+    assert found.refined.objectives[-1] == pytest.approx(objective, abs=1e-3)
+
+
+def test_the_default_tolerance_stops_far_within_the_standard_error(normal, best):
+    search, (coefficients, _, _, objective) = normal[2], best
+    found = search.search(CENTERS[1], refine=True)
+    assert objective - found.refined.objectives[-1] < 0.05
+    assert np.max(np.abs(found.center - coefficients[1, :-1]) / found.stderr.center) < 0.1
+
+
+def test_refined_members_are_those_of_the_whole_mixture(normal, best):
+    (X, y, search), (coefficients, deviations, weights, _) = normal, best
+    logs = log_densities(np.column_stack([X, np.ones(len(y))]), y, coefficients, deviations, weights)
+    expected = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))[:, 2]
+    found = search.search(CENTERS[2], refine=True, tolerance=1e-8)
+    assert_allclose(found.score_samples(X, y), expected, atol=1e-3)
+    assert_allclose(found.predict(X[:9]), X[:9] @ found.center + found.intercept)
+
+
+def test_no_step_lowers_the_likelihood_and_their_number_is_bounded(normal):
+    _, _, search = normal
+    for most in (1, 2, 50):
+        objectives = search.search(CENTERS[0], refine=most, tolerance=0).refined.objectives
+        assert np.all(np.diff(objectives) >= 0)
+        assert 2 <= len(objectives) <= most + 1
+
+
+def test_the_moment_estimate_stays_available(normal):
+    _, _, search = normal
+    plain, found = search.search(CENTERS[0]), search.search(CENTERS[0], refine=True)
+    assert_allclose(found.moment_estimate.center, plain.center)
+    assert found.moment_estimate.weight == plain.weight
+    assert found.moment_estimate.noise_variance == plain.noise_variance
+    assert all(other.refined is None for other in found.alternatives)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_design_far_from_normal_biases_moments_but_not_the_likelihood(fit_intercept):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.uniform(0, 1, (5000, 2)), rng.random((5000, 3)) < [0.5, 0.4, 0.6]]) * 2.0
+    X[:, 1] += X[:, 0] + 3
+    truth = (3 * CENTERS[:2], fit_intercept * INTERCEPTS[:2], DEVIATIONS[:2], np.array([0.4, 0.6]))
+    y, labels = draw(rng, X, *truth)
+    coefficients, *_ = maximum_likelihood(X, y, *truth, constant=fit_intercept)
+    few = np.flatnonzero(labels == 0)[:60]
+    search = RegressionSearch(2, fit_intercept=fit_intercept).fit(X, y)
+    found = search.search(examples=(X[few], y[few]), refine=True, tolerance=1e-6)
+    assert_allclose(found.center, coefficients[0, :5], atol=2e-3)
+    assert found.intercept == pytest.approx(coefficients[0, 5] if fit_intercept else 0.0, abs=1e-2)
+    error = np.abs(found.center - truth[0][0]).max()
+    assert np.abs(found.moment_estimate.center - truth[0][0]).max() > 5 * error
+
+
+def test_a_single_regression_is_least_squares():
+    rng = np.random.default_rng(2)
+    X = rng.exponential(size=(400, 3)) + 5
+    y = X @ [1.0, 2, -1] + 3 + rng.standard_normal(400)
+    found = RegressionSearch(1).fit(X, y).search([1.0, 2, -1], refine=True)
+    peer = LinearRegression().fit(X, y)
+    assert_allclose(found.center, peer.coef_, rtol=1e-6)
+    assert found.intercept == pytest.approx(peer.intercept_)
+    assert found.noise_variance == pytest.approx(np.mean((y - peer.predict(X)) ** 2), rel=1e-3)
+    assert found.weight == pytest.approx(1)
+    assert found.confidence == 1
+
+
+def test_repeated_rows_change_nothing_but_the_error_bars(normal):
+    X, y, search = normal
+    plain = search.search(CENTERS[0], refine=True, tolerance=1e-8)
+    twice = RegressionSearch(3).fit(np.vstack([X, X]), np.concatenate([y, y]))
+    assert_allclose(twice.search(CENTERS[0], refine=True, tolerance=1e-8).center, plain.center, atol=1e-4)
+
+
+def test_single_precision_finds_the_same_regression(normal):
+    X, y, search = normal
+    coarse = RegressionSearch(3).fit(X.astype(np.float32), y.astype(np.float32))
+    found = coarse.search(CENTERS[1], refine=True)
+    assert_allclose(found.center, search.search(CENTERS[1], refine=True).center, atol=2e-3)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_samples_are_refined_like_dense_ones(fit_intercept):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((8000, 6)) * (rng.random((8000, 6)) < 0.5) * np.sqrt(2)
+    centers = np.array([[1.0, 0, 1, 0, 1, 0], [0, 1.0, 0, -1, 0, 1]])
+    truth = (centers, np.zeros(2), np.array([0.3, 0.3]), np.array([0.4, 0.6]))
+    y, _ = draw(rng, X, *truth)
+    coefficients, *_ = maximum_likelihood(X, y, *truth, n_steps=40, constant=fit_intercept)
+    options = {"design": "standard", "fit_intercept": fit_intercept}
+    dense, sparse = (
+        RegressionSearch(2, **options).fit(Z, y).search(centers[0], refine=True) for Z in (X, sp.csr_array(X))
+    )
+    assert_allclose(sparse.center, dense.center, atol=1e-6)
+    assert_allclose(dense.center, coefficients[0, :6], atol=2e-3)
+    assert_allclose(sparse.stderr.center, dense.stderr.center, rtol=1e-3)
+
+
+def test_hardly_more_samples_than_features_do_not_break_the_steps():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((14, 5))
+    y, _ = draw(rng, X, *TRUTH)
+    found = RegressionSearch(1).fit(X, y).search(CENTERS[0], refine=True)
+    assert np.isfinite(found.center).all()
+    assert np.isfinite(found.stderr.center).all()
+    assert found.noise_variance > 0
+
+
+def test_lines_without_noise_are_found_exactly():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((4000, 3))
+    centers = np.array([[1.0, 0.5, 0], [0, -0.5, 1.0]])
+    y, _ = draw(rng, X, centers, np.array([0.2, -0.2]), np.zeros(2), np.array([0.5, 0.5]))
+    found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True)
+    assert_allclose(found.center, centers[0], atol=1e-5)
+    assert found.intercept == pytest.approx(0.2, abs=1e-5)
+
+
+def without(rows, *arrays):
+    return [np.delete(each, np.arange(len(each))[rows], axis=0) for each in arrays]
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("shift", [0.0, 2.0])
+def test_error_bars_are_those_of_fits_without_one_block(refine, shift):
+    data = make_mixed_regression(8000, 4, 2, deviation=0.3, intercept=0.5, random_state=4)
+    X = data.X @ (np.eye(4) + 0.2) + shift
+    v = np.linalg.solve(np.eye(4) + 0.2, data.centers[0])
+    found = RegressionSearch(2).fit(X, data.y).search(v, refine=refine, tolerance=1e-6)
+    refits = []
+    for rows in interleaved_slices(len(X)):
+        part = RegressionSearch(2).fit(*without(rows, X, data.y)).search(v, refine=refine, tolerance=1e-6)
+        refits.append([*part.center, part.weight])
+    spread = np.sqrt((len(refits) - 1) * np.var(refits, axis=0))
+    assert_allclose(found.stderr.center, spread[:-1], rtol=0.1)
+    assert found.stderr.weight == pytest.approx(spread[-1], rel=0.1)
+
+
+def test_error_bars_of_a_single_regression_are_those_of_least_squares():
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((4000, 30)) @ (np.eye(30) + 0.1) + 3
+    y = X @ rng.standard_normal(30) + 2 * rng.standard_normal(4000)
+    found = RegressionSearch(1).fit(X, y).search(np.ones(30), refine=True)
+    textbook = 2 * np.sqrt(np.diag(np.linalg.inv(np.cov(X, rowvar=False))) / len(X))
+    for estimate in (found, found.moment_estimate):
+        assert np.mean(estimate.stderr.center / textbook) == pytest.approx(1, abs=0.06)
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say():
+    centers, weights = np.array([[1.0, 0, 0.5], [0, 1.0, -0.5]]), np.array([0.35, 0.65])
+    deviations = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((2000, 3)) + 1
+        y, _ = draw(rng, X, centers, np.array([0.5, 0.0]), np.array([0.3, 0.5]), weights)
+        found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True)
+        away = np.append(found.center - centers[0], found.weight - weights[0])
+        deviations.append(away / np.append(found.stderr.center, found.stderr.weight))
+    assert np.mean(np.abs(deviations) < 1.96) == pytest.approx(0.95, abs=0.04)
+    assert np.sqrt(np.mean(np.square(deviations), axis=0)) == pytest.approx(np.ones(4), abs=0.3)
+
+
+def test_the_sharper_mixture_tells_better_which_regression_is_meant():
+    rightly = {False: 0, True: 0}
+    centers = np.array([[1.0, 0, 0, 0.3], [-0.3, 0.9, 0, 0.3], [0, 0.3, 0.9, -0.3]])
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((2500, 4))
+        y, _ = draw(rng, X, centers, np.zeros(3), np.full(3, 0.2), np.array([0.3, 0.5, 0.2]))
+        search = RegressionSearch(3).fit(X, y)
+        v = np.linalg.pinv(centers) @ [1.0, 0.6, 0.6]
+        for refine in rightly:
+            found = search.search(v, refine=refine)
+            rightly[refine] += np.linalg.norm(centers - found.center, axis=1).argmin() == 0
+    assert rightly[True] == 12 > rightly[False]
+
+
+def test_examples_that_could_be_of_two_regressions_say_so(normal):
+    X, _, search = normal
+    apart = CENTERS[0] - CENTERS[1]
+    difference = X @ apart + INTERCEPTS[0] - INTERCEPTS[1]
+    crossing = np.argsort(np.abs(difference))[:1]
+    doubtful = search.search(examples=(X[crossing], X[crossing] @ CENTERS[0] + 0.3), refine=True)
+    clear = search.search(examples=(X[:40], X[:40] @ CENTERS[0] + 0.3), refine=True)
+    assert doubtful.confidence < 0.9
+    assert clear.confidence > 0.99
+    assert_allclose(clear.center, CENTERS[0], atol=0.05)
