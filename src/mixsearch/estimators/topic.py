@@ -22,7 +22,7 @@ from mixsearch.models.topic_replicates import replicate_outside, replicate_topic
 from mixsearch.refine import LdaTopic, SharpTopic
 from mixsearch.refine.lda import divergence_by_word
 from mixsearch.refine.lda_errors import lda_errors
-from mixsearch.refine.topic_errors import sharp_errors
+from mixsearch.refine.topic_errors import one_word_at_least, sharp_errors
 from mixsearch.refine.topics import WORDS_ELSEWHERE, best_rows
 from mixsearch.types import Array, Replicates, Samples, StandardErrors, WordHint
 from mixsearch.uncertainty import component_errors
@@ -82,7 +82,8 @@ class Topic(FoundComponent):
         with one_blas_thread:
             outside = replicate_outside(self.model, self.direction)
             center, weight = component_errors(self.frame, self.direction, self._replicates, outside)
-        return StandardErrors(center, weight / self.model.alpha0)
+        n_words = self.weight * float(self.model.lengths.sum())
+        return StandardErrors(one_word_at_least(center, n_words), weight / self.model.alpha0)
 
     @cached_property
     def _replicates(self) -> Replicates:

@@ -13,6 +13,7 @@ from scipy.special import polygamma
 from mixsearch.blocks import RowBlocks, leave_one_out, n_cores, row_slices, rows_in_memory, sum_blocks
 from mixsearch.models import TopicModel
 from mixsearch.refine.lda import BLOCK_CELLS, WORD_PRIOR, Lda, LdaTopic, blocks_of, expected_logs, mix, take_step
+from mixsearch.refine.topic_errors import one_word_at_least
 from mixsearch.types import Array, StandardErrors
 from mixsearch.uncertainty import jackknife
 
@@ -58,7 +59,8 @@ def lda_errors(model: TopicModel, found: LdaTopic) -> StandardErrors:
         moves, response = _moves(model, found, said, parts[some])
         centers.append(moves[:, 0].T)
         weights.append(np.array([part.share / part.weight for part in parts[some]]) + response)
-    return StandardErrors(jackknife(np.concatenate(centers)), float(jackknife(np.concatenate(weights))))
+    errors = one_word_at_least(jackknife(np.concatenate(centers)), float(said[:, 0].sum()))
+    return StandardErrors(errors, float(jackknife(np.concatenate(weights))))
 
 
 def _without_each_block(model: TopicModel, found: LdaTopic) -> list[Said]:
