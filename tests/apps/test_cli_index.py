@@ -249,6 +249,7 @@ def test_a_busy_index_is_told(files: Files, tmp_path: Path) -> None:
         (("--format", "docx"), "docx"),
         (("--tmp", "no/such/folder"), "does not exist"),
         (("--components", "0"), "greater than or equal to 1"),
+        (("--components", "some"), "nor 'auto'"),
         (("--drop-duplicates", "some"), "some"),
     ],
 )
@@ -256,6 +257,16 @@ def test_a_wrong_command_ends_with_code_2(files: Files, options: tuple[str, ...]
     result = invoke("index", files.jsonl, *options)
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_auto_counts_the_topics_and_draws_what_it_counted(files: Files, tmp_path: Path) -> None:
+    path = tmp_path / "counted.index"
+    result = invoke("index", files.jsonl, "-o", path, "--text", "review", *ALL_WORDS, "--components", "auto", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["n_components"] == N_TOPICS
+    drawn = invoke("info", path, "--plot", tmp_path / "spectrum.png")
+    assert drawn.exit_code == 0, drawn.output
+    assert "n_components=auto" in " ".join(drawn.stdout.split())
 
 
 def test_without_a_source_the_command_is_wrong() -> None:

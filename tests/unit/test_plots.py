@@ -13,6 +13,7 @@ from mixsearch import GaussianSearch, SearchError, TopicSearch
 from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
 from mixsearch.display import verdict
 from mixsearch.estimators import GaussianComponent, Topic
+from mixsearch.models.spectrum import Spectrum
 from mixsearch.plots import FOUND, HINT, plot_component, plot_spectrum, plot_topic, plot_topics, save
 
 
@@ -172,6 +173,48 @@ def test_a_spectrum_shows_every_eigenvalue_on_a_logarithmic_axis_that_says_what_
 def test_a_spectrum_without_positive_eigenvalues_is_refused(values: list[float]) -> None:
     with pytest.raises(SearchError, match="a spectrum has at least 1, all above 0"):
         plot_spectrum(values)
+
+
+def test_a_fit_with_a_number_shows_its_eigenvalues(gaussians: GaussianMixtureData) -> None:
+    search = GaussianSearch(4).fit(gaussians.X)
+    (line,) = plot_spectrum(search).axes[0].lines
+    assert_allclose(np.asarray(line.get_ydata()), search.model_.frame.values[1:])
+
+
+@pytest.fixture(scope="module")
+def counted(gaussians: GaussianMixtureData) -> Spectrum:
+    return GaussianSearch("auto").fit(gaussians.X).spectrum_
+
+
+def test_a_counted_spectrum_tells_directions_that_count_from_the_others(counted: Spectrum) -> None:
+    axes = plot_spectrum(counted).axes[0]
+    bars = {each.get_label(): each for each in axes.containers}
+    for name, colour, chosen in (("counts", FOUND, counted.counts), ("does not count", HINT, ~counted.counts)):
+        points = bars[f"On other samples: {name}"].lines[0]
+        shown = np.flatnonzero(chosen)[: len(points.get_xdata())]
+        assert to_rgba(points.get_color()) == to_rgba(colour)
+        assert_allclose(points.get_xdata(), shown + 1)
+        assert_allclose(points.get_ydata(), counted.held_out[shown])
+    assert "4 components: 3 of 19 directions count" in texts_of(axes)
+    assert axes.get_ylabel().startswith("Signal above the noise level")
+
+
+def test_a_counted_spectrum_may_come_with_its_search(gaussians: GaussianMixtureData, counted: Spectrum) -> None:
+    one, other = (plot_spectrum(each).axes[0] for each in (GaussianSearch("auto").fit(gaussians.X), counted))
+    assert texts_of(one) == texts_of(other)
+
+
+def test_the_spectrum_of_topics_has_no_noise_level(topics_data: TopicData) -> None:
+    search = TopicSearch("auto", alpha0=topics_data.alpha.sum(), damping=False).fit(topics_data.counts)
+    axes = plot_spectrum(search).axes[0]
+    assert axes.get_ylabel() == "Signal"
+    assert "4 components" in texts_of(axes)
+
+
+def test_a_spectrum_without_directions_is_refused() -> None:
+    lone = GaussianSearch("auto").fit(np.random.default_rng(0).standard_normal((30, 1)))
+    with pytest.raises(SearchError, match="Found a spectrum of no directions, needed at least 1"):
+        plot_spectrum(lone)
 
 
 def test_pictures_are_saved_in_the_size_they_were_drawn(topics: dict[str, Topic], tmp_path: Path) -> None:

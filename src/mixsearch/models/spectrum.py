@@ -24,9 +24,10 @@ N_PARTS = 3
 # directions come from, and in fact noise adds one in about 1 of 100 fits.
 FALSE_ALARM = 0.002
 # Any directions make an honest test, so that those of noise need not converge.
-TOLERANCE, MOST_APPLICATIONS = 0.03, 12
+TOLERANCE, MOST_APPLICATIONS = 0.03, 6
 # Rounding, beside the largest value.
 LEAST_PART = 1e-10
+LEAST_DIRECTIONS = 25
 _MOST_ROUNDS = 10
 _MOST_BARS = 15
 
@@ -159,7 +160,8 @@ def find_spectrum(
     parts : sequence of Part
         Of the samples, each sample in one of them.
     n_directions : int
-        q, how many to look at; below `n_features`, where those are given.
+        q, how many to look at, at most; below `n_features`, where those are given. A quarter of them is enough where no
+        more than half of those count.
     components_of : callable
         From the number of directions that carry signal to the number of components.
     n_features : int, optional
@@ -172,22 +174,28 @@ def find_spectrum(
     n_threads, block : int
         As `top_eigenpairs` takes them.
     """
+
+    def look(q: int) -> Spectrum:
+        found, shown = _look(parts, q, {"seed": seed, "n_threads": n_threads, "block": block})
+        return _count(found, shown, n_features, components_of, least_held)
+
+    few = min(max(n_directions // 4, LEAST_DIRECTIONS), n_directions)
+    spectrum = look(few)
+    return spectrum if 2 * spectrum.n_signal <= few or few == n_directions else look(n_directions)
+
+
+def _look(parts: Sequence[Part], n_directions: int, solver: dict[str, Any]) -> tuple[Array, Shown]:
+    """Eigenvalues where directions were found, (q,), and what the other samples show of them."""
     found, shown = np.zeros(n_directions), []
     for left_out in parts:
         others = [part for part in parts if part is not left_out]
-        share = sum(part.share for part in others)
+        second = as_operator(reduce(add, (part.second for part in others)))
         values, vectors, _ = top_eigenpairs(
-            as_operator(reduce(add, (part.second for part in others))),
-            n_directions,
-            seed=seed,
-            tolerance=TOLERANCE,
-            max_applications=MOST_APPLICATIONS,
-            n_threads=n_threads,
-            block=block,
+            second, n_directions, tolerance=TOLERANCE, max_applications=MOST_APPLICATIONS, **solver
         )
-        found += values / share / len(parts)
+        found += values / sum(part.share for part in others) / len(parts)
         shown.append(left_out.show(vectors))
-    return _count(found, reduce(add_sums, shown), n_features, components_of, least_held)
+    return found, reduce(add_sums, shown)
 
 
 def most_directions(n_samples: int, most: int, limit: int) -> int:
