@@ -37,6 +37,13 @@ class Design:
         """r, the dimension of standardised x."""
         return len(self.center) if self.whitener is None else int(self.whitener.shape[1])
 
+    @property
+    def squares(self) -> Array:
+        """The diagonal of MM', (d,): the variance of coefficients that have variance 1 in every coordinate."""
+        if self.whitener is None:
+            return np.ones(len(self.center))
+        return np.asarray((self.whitener * self.whitener).sum(axis=1)).ravel()
+
     def standardise(self, X: Samples) -> Samples:
         """Rows with mean zero and identity covariance, (n, r)."""
         if self.whitener is None and not np.any(self.center):

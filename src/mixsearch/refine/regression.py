@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mixsearch.blocks import spread_over_blocks
 from mixsearch.models.design import Design, scale_design
 from mixsearch.models.regression import Lines, RegressionModel
 from mixsearch.refine.regression_steps import (
@@ -24,11 +23,11 @@ from mixsearch.refine.regression_steps import (
 from mixsearch.refine.rest import all_components, separate_rest
 from mixsearch.refine.steps import Climbed, Steps
 from mixsearch.types import Array, Candidates, Refined, Samples, StandardErrors
-from mixsearch.uncertainty import jackknife, newton_replicates
 
 # A component is taken to have this part of an even share at least, and of the variance of y, so that none dies early.
 LEAST_SHARE, LEAST_NOISE = 0.2, 0.02
-N_DRAWS = 400
+# Draws of imagined samples; numbers that standard errors may take memory for.
+N_DRAWS, MOST_SCORES = 400, 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +79,22 @@ def refine_regression(
     larger likelihood decides.
     """
     regressors, rough = regressors_of(model), model.lines(candidates)
-    if _place_of(rough, 0, for_fit(model, regressors, learned.state)) is None:
+    if (
+        not np.all(_alive(learned.state, model))
+        or _place_of(rough, 0, for_fit(model, regressors, learned.state)) is None
+    ):
         part = model.thin(few_of(model))
         again = _climb(model, separate_rest(lambda c: part.hinted(c).matrix, candidates), steps)
         learned = max(learned, again, key=lambda climbed: climbed.objectives[-1])
     lines = for_fit(model, regressors, learned.state)
-    place = int(np.argmax(prefer(lines)))
+    place = int(np.argmax(np.where(_alive(lines, model), prefer(lines), -np.inf)))
     rank = int(np.argmin(_squared_distances(lines, place, rough)))
     return refined_of(regressors, learned, model.offset, place), rank
+
+
+def _alive(lines: Lines, model: RegressionModel) -> Array:
+    """Which regressions have more samples than it takes to draw a line through them anywhere, (k,)."""
+    return lines.weights * len(model.responses) > min(model.design.n_coordinates, len(model.responses) / 4)
 
 
 def _climb(model: RegressionModel, candidates: Candidates, steps: Steps) -> Climbed[Lines]:
@@ -160,7 +167,10 @@ def _in_units(model: RegressionModel, lines: Lines, regressors: Regressors) -> L
     levels = lines.levels + shift @ coefficients if regressors.constant else np.zeros_like(lines.levels)
     weights = np.maximum(lines.weights, LEAST_SHARE / len(levels))
     variances = np.clip(lines.variances, LEAST_NOISE * regressors.energy, regressors.energy)
-    return Lines(regressors.design.standardised(coefficients), levels, variances, weights / weights.sum())
+    slopes = regressors.design.standardised(coefficients)
+    # No component can explain more than all of y.
+    long = np.sqrt(np.sum(slopes**2, axis=0) * weights / regressors.energy)
+    return Lines(slopes / np.maximum(long, 1.0), levels, variances, weights / weights.sum())
 
 
 def refined_regression_errors(model: RegressionModel, refined: RefinedRegression) -> StandardErrors:
@@ -168,42 +178,42 @@ def refined_regression_errors(model: RegressionModel, refined: RefinedRegression
 
     Notes
     -----
-    Leaving out a block moves the estimate by one Newton step: by the full information for all that lies in the span of
-    the slopes, by the k x k one outside of it, where one more pass over the samples adds up each block.
+    Leaving out one sample moves the estimate by a Newton step, the inverse information times the sample's scores. With
+    the outer products of the scores as the information, the squares of all these moves add up to its inverse: the full
+    one for all that lies in the span of the slopes, and the k x k one for every direction outside of it. Where that is
+    no more work than a step, the span is taken to be the whole space: then x may have any distribution.
     """
     regressors, lines = regressors_of(model), refined.mixture
-    here = look(regressors, lines)
-    inside, weights = _moves(here)
+    is_small = len(lines.levels) * (len(lines.slopes) + 3) * len(regressors.responses) < MOST_SCORES
+    here = look(regressors, lines, whole=is_small)
+    covariance, (k, q) = _covariance(here), (len(lines.levels), here.basis.shape[1])
+    axes = regressors.design.coefficients(here.basis)
+    inside = np.einsum("iq,qp,ip->i", axes, covariance[:q, :q], axes)
     pulls = here.expected.pulls(lines.variances)
-    own = pulls @ np.linalg.pinv(pulls.T @ pulls, rcond=1e-12, hermitian=True)[:, 0]
-    sums = regressors.design.sum_rows(regressors.samples, spread_over_blocks(own))
-    slopes = here.basis @ inside[:, 0].T - (sums - here.basis @ (here.basis.T @ sums))
-    centers = regressors.design.coefficients(slopes)
-    return StandardErrors(jackknife(centers.T), float(jackknife(weights[:, 0])))
+    outside = np.linalg.pinv(pulls.T @ pulls, rcond=1e-12, hermitian=True)[0, 0]
+    beside = np.maximum(regressors.design.squares - np.sum(axes**2, axis=1), 0)
+    slope = lines.weights[0] * (np.eye(k)[0] - lines.weights)  # of the weight by all logarithms
+    return StandardErrors(np.sqrt(inside + outside * beside), float(np.sqrt(slope @ covariance[-k:, -k:] @ slope)))
 
 
-def _moves(here: Position) -> tuple[Array, Array]:
-    """How leaving out each block moves all slopes in their span, (B, k, q), and weights, (B, k)."""
-    lines, q = here.lines, here.basis.shape[1]
-    moves = newton_replicates(scores_of(lines, here.inside, here.expected))
-    k = len(lines.levels)
-    levels = moves[:, -k:]
-    return moves[:, : -2 * k].reshape(len(moves), k, -1)[:, :, :q], lines.weights * (
-        levels - levels @ lines.weights[:, None]
-    )
+def _covariance(here: Position) -> Array:
+    """Of all parameters in the span, in the order of their scores, (p, p)."""
+    scores = scores_of(here.lines, here.inside, here.expected)
+    return np.linalg.pinv(scores.T @ scores, rcond=1e-12, hermitian=True)
 
 
 def chance_of_refined(model: RegressionModel, refined: RefinedRegression, chances: Callable[[Lines], Array]) -> float:
     """The chance that the hint means a refined regression, over imagined samples.
 
-    Other samples are imagined to move all lines as leaving out blocks does, in normal draws; `chances` tells for each
-    draw how likely it is that the hint means one or the other, (k,).
+    Other samples are imagined to move all slopes in normal draws of their covariance; `chances` tells for each draw how
+    likely it is that the hint means one or the other, (k,).
     """
     regressors, lines = regressors_of(model), refined.mixture
     here = look(regressors, lines)
-    inside, weights = _moves(here)
-    draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(weights))) * np.sqrt(1 - 1 / len(weights))
-    slopes = lines.slopes + here.basis @ np.tensordot(draws, inside - inside.mean(axis=0), axes=1).transpose(0, 2, 1)
-    shares = np.maximum(lines.weights + draws @ (weights - weights.mean(axis=0)), 0)
-    imagined = (lines._replace(slopes=s, weights=w) for s, w in zip(slopes, shares, strict=True))
+    values, vectors = np.linalg.eigh(_covariance(here))
+    draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(values)))
+    moves = draws @ (vectors * np.sqrt(np.maximum(values, 0))).T
+    k, q = len(lines.levels), here.basis.shape[1]
+    inside = moves[:, : -2 * k].reshape(N_DRAWS, k, -1)[:, :, :q]
+    imagined = (lines._replace(slopes=lines.slopes + here.basis @ move.T) for move in inside)
     return float(np.mean([chances(for_fit(model, regressors, each))[0] for each in imagined]))

@@ -106,16 +106,17 @@ def _ascend(regressors: Regressors, start: Lines, steps: Steps) -> Climbed[Lines
     return Climbed(here.lines, tuple(objectives))
 
 
-def look(regressors: Regressors, lines: Lines) -> Position:
-    """One pass over the samples."""
-    directions = np.hstack([lines.slopes, regressors.drift])
+def look(regressors: Regressors, lines: Lines, *, whole: bool = False) -> Position:
+    """One pass over the samples; the span may be taken to be the whole space."""
+    k, r = len(lines.levels), len(lines.slopes)
+    directions = np.eye(r) if whole else np.hstack([lines.slopes, regressors.drift])
     seen = regressors.design.predict(regressors.samples, directions)
     left, values, right = np.linalg.svd(directions, full_matrices=False)
     kept = values > LEAST_SPAN * max(float(values.max(initial=0.0)), np.finfo(float).tiny)
     inside = seen @ (right[kept].T / values[kept])
     if regressors.constant:
         inside = np.column_stack([inside, np.ones(len(inside))])
-    expected = expect(lines, seen[:, : len(lines.levels)], regressors.responses)
+    expected = expect(lines, seen @ lines.slopes if whole else seen[:, :k], regressors.responses)
     return Position(lines, left[:, kept], inside, expected)
 
 
