@@ -183,8 +183,14 @@ class RegressionComponent(FoundComponent):
     def _card(self) -> Card:
         card = super()._card()
         card.facts[-1:] = [
-            ("coefficients", card.facts[-1][1]),
+            ("coefficients", card.facts[-1][1] if self.feature_names is None else _named(self.coefficients)),
             ("intercept", plain_number(self.intercept)),
             ("noise variance", plain_number(self.noise_variance)),
         ]
         return card
+
+
+def _named(coefficients: dict[str, float]) -> str:
+    """The first few of them with their names."""
+    first = [f"{name} {plain_number(value)}" for name, value in list(coefficients.items())[:6]]
+    return ", ".join(first) + (f", ... ({len(coefficients):,} features)" if len(coefficients) > 6 else "")

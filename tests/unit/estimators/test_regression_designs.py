@@ -1,0 +1,103 @@
+"""Regressions on real designs: categories, one feature, odd columns, data frames."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from mixsearch import RegressionSearch, SearchError
+
+
+def two_lines(seed, n=300):
+    """One feature, one flat line and the diagonal, as in the tone perception experiment."""
+    rng = np.random.default_rng(seed)
+    X, labels = rng.uniform(1.3, 3, (n, 1)), (rng.random(n) < 0.3).astype(int)
+    flat, diagonal = 1.9 + 0.05 * X[:, 0] + 0.05 * rng.standard_normal(n), X[:, 0] + 0.13 * rng.standard_normal(n)
+    return X, np.where(labels, diagonal, flat), labels
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("target", [0, 1])
+def test_two_lines_on_one_feature_are_told_by_five_examples(seed, target):
+    X, y, labels = two_lines(seed)
+    # Where the lines cross nobody could tell: examples are clear members.
+    few = np.flatnonzero((labels == target) & (np.abs(X[:, 0] - 2) > 0.2))[:5]
+    found = RegressionSearch(2).fit(X, y).search(examples=(X[few], y[few]), refine=True)
+    slope, intercept = [(0.05, 1.9), (1.0, 0.0)][target]
+    assert found.center[0] == pytest.approx(slope, abs=4 * found.stderr.center[0])
+    assert found.stderr.center[0] < 0.06
+    assert found.intercept == pytest.approx(intercept, abs=0.2)
+    assert np.sqrt(found.noise_variance) == pytest.approx([0.05, 0.13][target], rel=0.3)
+    assert found.weight == pytest.approx(np.mean(labels == target), abs=0.1)
+    assert found.confidence > 0.9
+    (other,) = found.alternatives
+    assert other.center[0] == pytest.approx([1.0, 0.05][target], abs=0.15)
+    with pytest.raises(SearchError, match="Search with examples of this one"):
+        _ = other.stderr
+    with pytest.raises(SearchError, match="There is no moment estimate: 2 regressions on 1 independent features"):
+        _ = found.moment_estimate
+
+
+@pytest.mark.parametrize("question", [{"hint": [1.0]}, {"hint": [1.0], "refine": True}, {"examples": "some"}])
+def test_more_lines_than_features_need_examples_and_likelihood(question):
+    X, y, _ = two_lines(0)
+    if "examples" in question:
+        question = {"examples": (X[:5], y[:5])}
+    search = RegressionSearch(2).fit(X, y)
+    assert search.n_components_ == 2
+    with pytest.raises(SearchError, match="Moments tell 1 regressions apart at most.* this fit has 2.*refine=True"):
+        search.search(**question)
+
+
+def test_all_levels_of_a_category_may_be_columns():
+    rng = np.random.default_rng(0)
+    n = 4000
+    table = pd.DataFrame(
+        {"size": rng.normal(50, 10, n), "age": rng.normal(30, 5, n), "kind": rng.choice(list("abc"), n)}
+    )
+    labels = rng.random(n) < 0.4
+    kinds = table["kind"].map({"a": 0.0, "b": 5.0, "c": -3.0})
+    y = np.where(labels, 0.5 * table["size"] + kinds, 30 + 0.8 * table["age"]) + rng.standard_normal(n)
+    # Without drop: the three columns of kind add up to 1, on top of the intercept.
+    columns = make_column_transformer((OneHotEncoder(sparse_output=False), ["kind"]), remainder="passthrough")
+    pipeline = make_pipeline(columns.set_output(transform="pandas"), RegressionSearch(2)).fit(table, y)
+    X, search = pipeline[0].transform(table), pipeline[1]
+    few = np.flatnonzero(labels)[:40]
+    found = search.search(examples=(X.iloc[few], y[few]), refine=True)
+    named = found.coefficients
+    assert named["remainder__size"] == pytest.approx(0.5, abs=0.03)
+    assert named["remainder__age"] == pytest.approx(0, abs=0.05)
+    assert named["onehotencoder__kind_b"] - named["onehotencoder__kind_a"] == pytest.approx(5, abs=0.3)
+    assert named["onehotencoder__kind_c"] - named["onehotencoder__kind_a"] == pytest.approx(-3, abs=0.3)
+    assert_allclose(found.predict(X), 0.5 * table["size"] + kinds, atol=1)
+    assert "remainder__size 0." in repr(found)
+
+
+def test_lines_through_zero_refuse_columns_that_add_up_to_an_intercept():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((100, 2)), np.ones(100)])
+    with pytest.raises(SearchError, match="columns of X add up to a constant.*that is an intercept"):
+        RegressionSearch(1, fit_intercept=False).fit(X, X[:, 0])
+
+
+def test_coefficients_without_names_are_numbered():
+    X, y, _ = two_lines(0)
+    found = RegressionSearch(1).fit(X, y).search([1.0])
+    assert found.coefficients == {"x0": found.center[0]}
+
+
+def test_refined_regressions_follow_the_units_of_their_columns():
+    rng = np.random.default_rng(1)
+    X, labels = rng.standard_normal((3000, 3)), rng.random(3000) < 0.4
+    y = np.where(labels, X @ [1.0, 0.5, 0], X @ [0, -0.5, 1.0]) + 0.2 * rng.standard_normal(3000)
+    units, places = np.array([1e-6, 1.0, 1e6]), np.array([3e-6, -20.0, 4e7])
+    few = np.flatnonzero(labels)[:30]
+    plain, other = (
+        RegressionSearch(2).fit(Z, y).search(examples=(Z[few], y[few]), refine=True) for Z in (X, X * units + places)
+    )
+    assert_allclose(other.center * units, plain.center, atol=1e-6)
+    assert_allclose(other.stderr.center * units, plain.stderr.center, rtol=1e-3)
+    assert other.intercept == pytest.approx(plain.intercept - places @ other.center, abs=1e-5)
