@@ -1,7 +1,7 @@
 """Find one component of a mixture from a small hint, with moments and one eigenvector."""
 
 from mixsearch.errors import SearchError, WeakHintWarning
-from mixsearch.estimators import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch.estimators import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, WithinWhitener
 from mixsearch.extraction import search_moments
 from mixsearch.types import Moments
 
@@ -15,5 +15,6 @@ __all__ = [
     "SubspaceSearch",
     "TopicSearch",
     "WeakHintWarning",
+    "WithinWhitener",
     "search_moments",
 ]

@@ -3,18 +3,23 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, WithinWhitener
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks pass labels and targets without a meaning for these models
 @parametrize_with_checks(
     [
         GaussianSearch(n_components=2),
+        WithinWhitener(),
         TopicSearch(n_components=2),
         RegressionSearch(n_components=1),
         RegressionSearch(n_components=1, fit_intercept=False),
         RegressionSearch(n_components=1, fit_intercept=False, design="standard"),
         SubspaceSearch(n_components=1, dim=1),
+        GaussianSearch(n_components="auto"),
+        TopicSearch(n_components="auto"),
+        RegressionSearch(n_components="auto"),
+        SubspaceSearch(n_components="auto"),
     ]
 )
 def test_estimator_passes_the_checks_of_scikit_learn(estimator, check):

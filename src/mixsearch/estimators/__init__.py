@@ -7,6 +7,7 @@ from mixsearch.estimators.regression_component import RegressionComponent
 from mixsearch.estimators.subspace import SubspaceSearch
 from mixsearch.estimators.topic import Topic
 from mixsearch.estimators.topics import TopicSearch
+from mixsearch.estimators.within import WithinWhitener
 
 __all__ = [
     "GaussianComponent",
@@ -17,4 +18,5 @@ __all__ = [
     "SubspaceSearch",
     "Topic",
     "TopicSearch",
+    "WithinWhitener",
 ]

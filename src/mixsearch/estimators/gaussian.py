@@ -20,7 +20,7 @@ from mixsearch.hints import hint_from_direction, hint_from_examples, require_one
 from mixsearch.models import GaussianModel, fit_gaussian
 from mixsearch.models.parts import gaussian_spectrum
 from mixsearch.refine import RefinedGaussian, Steps, learn_spheres, refine_gaussian, refined_gaussian_errors, steps_of
-from mixsearch.refine.gaussian import Learned, features, memberships
+from mixsearch.refine.gaussian import Learned, Spheres, direction_of, features, memberships, place_of
 from mixsearch.refine.steps import warn_not_refined
 from mixsearch.types import Array, Samples, StandardErrors
 
@@ -56,6 +56,8 @@ class GaussianComponent(FoundComponent):
         return None if self.hint is None else self.model.hint_moves(self.hint)
 
     def _chance_of_examples(self, examples: Array) -> float:
+        if self.refined is not None:
+            return float(self.refined.mixture.chances(features(self.model, examples))[0])
         units = np.sqrt(self.frame.values * (self.frame.spread > 0))
         overlaps = self.hinted.mean @ self._rivals
         points = self._rivals / np.where(overlaps == 0, np.inf, overlaps)
@@ -216,19 +218,33 @@ class GaussianSearch(SemiSupervised):
             v = hint_from_direction(hint, self.n_features_in_)
             self._require_seen(v, model, scale=0.0)
             found = replace(self._extract(model.frame.project_hint(v), model, how), hint=v)
-        if steps is None:
-            return found
-        return self._refine(found, steps)
+        return found if steps is None else self._refine(found, steps, how)
 
-    def _refine(self, found: GaussianComponent, steps: Steps) -> GaussianComponent:
+    def _refine(self, found: GaussianComponent, steps: Steps, how: Extraction) -> GaussianComponent:
         """With the mixture in the signal space, which is learned once and serves all hints."""
         key = found.frame.n_components, steps
         if key not in self._learned:
             self._learned[key] = learn_spheres(found.model, steps)
-        refined = refine_gaussian(found.model, found.candidates, steps, self._learned[key])
+        learned = self._learned[key]
+        if found.examples is not None:
+            found = self._meant_by_examples(found, found.examples, learned.mixture, how)
+        refined = refine_gaussian(found.model, found.candidates, steps, learned)
         if refined is None:
             warn_not_refined()
         return replace(found, refined=refined)
+
+    def _meant_by_examples(
+        self, found: GaussianComponent, examples: Array, mixture: Spheres, how: Extraction
+    ) -> GaussianComponent:
+        """The component that the examples are likeliest of, should it be another than the one of the largest score.
+
+        A component between others never scores highest under the direction of its members.
+        """
+        model = found.model
+        place = int(np.argmax(mixture.chances(features(model, examples))))
+        if place == place_of(model, found.candidates, mixture):
+            return found
+        return replace(self._extract(direction_of(model, mixture, place), model, how), examples=examples)
 
     def _search_examples(
         self, members: Samples, model: GaussianModel | None = None, how: Extraction | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from mixsearch.blocks import spread_over_blocks
 from mixsearch.models import GaussianModel
@@ -42,6 +43,11 @@ class Spheres(NamedTuple):
         centers[place], variances[place] = center, np.median(variances)
         weights[place] = max(weights[place], LEAST_SHARE / len(weights))
         return Spheres(centers, variances, weights / weights.sum())
+
+    def chances(self, Z: Array) -> Array:
+        """The probability of each component that all of some samples, as `features` has them, are its own, (k,)."""
+        odds = (self.log_densities() @ Z).sum(axis=1) - (Z.shape[1] - 1) * np.log(self.weights)
+        return np.asarray(softmax(odds))
 
     def log_densities(self) -> Array:
         """Coefficients, (k, q + 2), of log αᵢp(z) as a function of (z, |z|², 1)."""
@@ -133,6 +139,21 @@ def _points(model: GaussianModel, centers: Array, constant: float) -> Array:
     points = np.full((len(free), centers.shape[1]), constant)
     points[free] = centers / np.sqrt(model.frame.values[free])[:, None]
     return points
+
+
+def direction_of(model: GaussianModel, mixture: Spheres, place: int) -> Array:
+    """The hint in the frame, (k,), under which one component of a mixture scores and no other does.
+
+    Notes
+    -----
+    Whitened centers are orthogonal to each other, so that each is its own best hint.
+    """
+    return _points(model, mixture.centers[place][:, None], constant=1.0)[:, 0]
+
+
+def place_of(model: GaussianModel, candidates: Candidates, mixture: Spheres) -> int | None:
+    """Which component of a mixture the first of the candidates is, if any."""
+    return _place_of(_spheres(model, candidates).centers[0], mixture)
 
 
 def _place_of(center: Array, mixture: Spheres) -> int | None:

@@ -183,3 +183,16 @@ def test_refinement_takes_fewer_components_than_were_fitted(overlapping):
     search = GaussianSearch(4).fit(overlapping.X)
     found = search.search(make_hint(overlapping.centers, 0), n_components=3, refine=True)
     assert len(found.refined.mixture.weights) == 3
+
+
+def test_a_component_between_others_is_found_from_its_members():
+    rng = np.random.default_rng(0)
+    centers = np.array([[-10.0, 0.0, 0.0], [0.0, 2.0, 0.0], [10.0, 0.0, 0.0]])
+    labels = rng.integers(3, size=1500)
+    X = centers[labels] + rng.normal(size=(1500, 3))
+    search = GaussianSearch(3).fit(X)
+    for target in range(3):
+        found = search.search(examples=X[labels == target][:5], refine=True)
+        assert_allclose(found.center, X[labels == target].mean(axis=0), atol=0.02)
+        assert_allclose(found.moment_estimate.center, centers[target], atol=1.0)
+        assert found.confidence > 0.99

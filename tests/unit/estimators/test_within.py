@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.pipeline import make_pipeline
+
+from mixsearch import GaussianSearch, SearchError, WithinWhitener
+
+
+def thin_clusters(seed=0, n=900):
+    """Three clusters, each twelve times as long as wide, side by side along their short side."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(3, size=n)
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    X = rng.normal(size=(n, 4)) * [12, 5, 1, 1]
+    X[:, 2] += 8 * (labels == 1)
+    X[:, 3] += 8 * (labels == 2)
+    return X @ turn, labels
+
+
+def within(X, labels):
+    return sum(np.cov(X[labels == i], rowvar=False) * np.mean(labels == i) for i in range(3))
+
+
+def test_components_become_round():
+    X, labels = thin_clusters()
+    Z = WithinWhitener().fit_transform(X)
+    values = np.linalg.eigvalsh(within(Z, labels))
+    before = np.linalg.eigvalsh(within(X, labels))
+    assert before[-1] / before[0] > 100
+    assert values[-1] / values[0] < 6
+
+
+def test_units_of_the_features_do_not_matter():
+    X, _ = thin_clusters()
+    units = np.array([1.0, 1e6, 1e-3, 7.0])
+    one, other = WithinWhitener().fit_transform(X), WithinWhitener().fit_transform(X * units)
+    assert_allclose(one @ one.T, other @ other.T, rtol=1e-5, atol=1e-6 * np.abs(one @ one.T).max())
+
+
+def test_thin_clusters_are_found_with_it_and_not_without():
+    X, labels = thin_clusters()
+    shares = {}
+    for name, steps in {"with": (WithinWhitener(),), "without": ()}.items():
+        pipeline = make_pipeline(*steps, GaussianSearch(3)).fit(X)
+        Z = pipeline[:-1].transform(X) if steps else X
+        found = pipeline[-1].search(examples=Z[labels == 1][:5], refine=True)
+        shares[name] = np.mean((found.score_samples(Z) > 0.5) == (labels == 1))
+    assert shares["with"] > 0.98
+    assert shares["without"] < 0.9
+
+
+def test_single_precision_stays_single():
+    X, _ = thin_clusters()
+    assert WithinWhitener().fit_transform(X.astype(np.float32)).dtype == np.float32
+
+
+def test_constant_features_and_few_samples_do_no_harm():
+    X = np.column_stack([np.arange(5.0), np.ones(5)])
+    assert np.isfinite(WithinWhitener(n_neighbors=20).fit_transform(X)).all()
+
+
+@pytest.mark.parametrize("option", [{"n_neighbors": 0}, {"n_rounds": 1.5}])
+def test_options_that_make_no_sense_are_named(option):
+    with pytest.raises(SearchError, match=f"{next(iter(option))} must be a whole number from 1; found"):
+        WithinWhitener(**option).fit(np.eye(3))
