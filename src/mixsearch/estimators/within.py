@@ -14,7 +14,7 @@ from mixsearch.estimators.samples import FLOATS
 from mixsearch.types import Array
 
 # So many samples tell the shape of components; their neighbours among themselves cost the square of it.
-MOST_SAMPLES = 5000
+MOST_SAMPLES = 2000
 # A direction in which neighbours hardly differ is scaled no further than this part of the widest one, in variance.
 NARROWEST = 1e-3
 
@@ -29,7 +29,7 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ----------
     n_neighbors : int, default=10
         Neighbours of each sample that tell the shape. Fewer than the smallest component has members.
-    n_rounds : int, default=5
+    n_rounds : int, default=10
         How many times to look for neighbours, each time as the round before sees them. More of them make longer
         components round; too many, with too many neighbours, take two components for one long one.
 
@@ -59,7 +59,7 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     True
     """
 
-    def __init__(self, n_neighbors: int = 10, *, n_rounds: int = 5) -> None:
+    def __init__(self, n_neighbors: int = 10, *, n_rounds: int = 10) -> None:
         self.n_neighbors = n_neighbors
         self.n_rounds = n_rounds
 
