@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.covariance import LedoitWolf
 from sklearn.linear_model import LogisticRegression
 from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import NearestNeighbors
 from sklearn.semi_supervised import LabelSpreading
 
 from mixsearch import GaussianSearch, SubspaceSearch
@@ -20,36 +18,6 @@ from mixsearch.types import Array
 
 # Keeps covariances of small groups from losing a direction.
 RIDGE = 1e-4
-
-
-class WithinWhitener(TransformerMixin, BaseEstimator):
-    """Scale samples so that components are round, without knowing them: by the covariance of close neighbours.
-
-    Notes
-    -----
-    Differences between neighbours mostly stay within a component, and so have its shape, though not its size (Art,
-    Gnanadesikan and Kettenring 1982). The second round takes neighbours as the first one sees them. More rounds, or far
-    more neighbours than a component has members, are no longer safe.
-    """
-
-    def __init__(self, n_neighbors: int = 10, n_rounds: int = 2) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_rounds = n_rounds
-
-    def fit(self, X: Array, y: Any = None) -> WithinWhitener:
-        """Find the map, (d, d)."""
-        self.map_ = np.eye(X.shape[1])
-        for _ in range(self.n_rounds):
-            Z = X @ self.map_
-            nearest = NearestNeighbors(n_neighbors=self.n_neighbors).fit(Z).kneighbors(return_distance=False)
-            apart = (X[:, None] - X[nearest]).reshape(-1, X.shape[1])
-            values, vectors = np.linalg.eigh(apart.T @ apart / len(apart))
-            self.map_ = vectors / np.sqrt(np.maximum(values, 1e-3 * values[-1]))
-        return self
-
-    def transform(self, X: Array) -> Array:
-        """Samples with round components, (n, d)."""
-        return np.asarray(X @ self.map_)
 
 
 @dataclass(frozen=True, slots=True)

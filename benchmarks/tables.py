@@ -2,7 +2,7 @@
 
 Figures are areas under the ROC curve over all samples but the five, means over classes and draws; 1 puts every member
 of the class before all others. Every method sees the same features: as they are, standardised, and whitened within,
-that is scaled by the covariance of close neighbours so that components are round (`ranking.WithinWhitener`). Times are
+that is scaled by the covariance of close neighbours so that components are round (`mixsearch.WithinWhitener`). Times are
 those of one answer, with its fit, on the features as they are, one thread. Old Faithful has no labels: eruptions of
 more than three minutes stand for its long ones. Mixtures start from the five and samples at random, or ten times from
 anywhere, and then answer with the component that has most of the five. Images are seen as pixels, by 50 principal
@@ -25,14 +25,14 @@ import numpy as np
 import ranking
 from joblib import Parallel, delayed
 from measuring import N_THREADS, print_table, seconds
-from ranking import Ranking, Task, WithinWhitener
+from ranking import Ranking, Task
 from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from mixsearch import RegressionSearch
+from mixsearch import RegressionSearch, WithinWhitener
 from mixsearch.errors import SearchError
 from mixsearch.types import Array
 
