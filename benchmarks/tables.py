@@ -2,7 +2,7 @@
 
 Figures are areas under the ROC curve over all samples but the five, means over classes and draws; 1 puts every member
 of the class before all others. Every method sees the same features: as they are, standardised, and whitened within,
-that is scaled by the covariance of close neighbours so that components are round (`mixsearch.WithinWhitener`). Times are
+that is scaled by the covariance of neighbours until components are round (`mixsearch.WithinWhitener`). Times are
 those of one answer, with its fit, on the features as they are, one thread. Old Faithful has no labels: eruptions of
 more than three minutes stand for its long ones. Mixtures start from the five and samples at random, or ten times from
 anywhere, and then answer with the component that has most of the five. Images are seen as pixels, by 50 principal
