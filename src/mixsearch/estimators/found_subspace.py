@@ -21,17 +21,12 @@ from mixsearch.refine.subspace import (
     coordinates,
     find_mixture,
     memberships,
-    memberships_of_one,
     refine_subspace,
 )
+from mixsearch.refine.subspace_choice import chances_of_point, chances_of_samples, held_by
 from mixsearch.refine.subspace_errors import refined_subspace_errors
 from mixsearch.types import Array, Replicates
-from mixsearch.uncertainty.subspace import (
-    SubspaceErrors,
-    chances_of_being_meant,
-    nearest_subspace,
-    subspace_errors,
-)
+from mixsearch.uncertainty.subspace import SubspaceErrors, nearest_subspace, subspace_errors
 
 # What the other subspaces are known by, where only moments were asked for.
 DEFAULT_STEPS = Steps(MOST_STEPS, 0.01)
@@ -70,29 +65,36 @@ class SubspaceFamily:
         return self.model.leave_one_out(self.hint.T)
 
     def refine(self, steps: Steps) -> RefinedSubspace | None:
-        """The subspace that holds most of the hint after likelihood steps; None where they lead away from it."""
-        return refine_subspace(self.model, *self._singled_out, steps)
+        """The subspace that the hint means after likelihood steps; None where they leave it too few samples."""
+        mixture, objectives = self._find(steps)
+        share = self._chances_of_examples(mixture) if self.are_samples else held_by(mixture, self._points[0])
+        return refine_subspace(self.model, mixture, int(share.argmax()), objectives)
 
     @cached_property
     def mixture(self) -> Subspaces:
         """All subspaces as well as they are known, whatever the hint makes of them."""
-        return find_mixture(self.model, *self._singled_out, DEFAULT_STEPS).mixture
-
-    @property
-    def _singled_out(self) -> tuple[Array, int]:
-        """The point that the hint singles out, (k r,), and r."""
-        return self.first.directions[:, 0], self.first.directions.shape[1]
+        return self._find(DEFAULT_STEPS)[0]
 
     def chances(self, mixture: Subspaces) -> Array:
         """How likely the hint means each subspace of a mixture, (k,).
 
         Samples are noisy and belong to a subspace with a probability; a point means the one that holds most of it.
         """
-        frame = self.model.frame
         if self.are_samples:
-            return memberships_of_one(mixture, self.hint.T / np.sqrt(frame.values))
-        matrix = self.model.hinted(self.hint.T).matrix
-        return chances_of_being_meant(frame, matrix, mixture.bases, self.replicates)
+            return self._chances_of_examples(mixture)
+        return chances_of_point(self.model, mixture, self._points[0])
+
+    def _chances_of_examples(self, mixture: Subspaces) -> Array:
+        return chances_of_samples(mixture, self._points)
+
+    @property
+    def _points(self) -> Array:
+        """The hint in the units of the features, (q, k r)."""
+        return np.asarray(self.hint.T / np.sqrt(self.model.frame.values), dtype=np.float64)
+
+    def _find(self, steps: Steps) -> tuple[Subspaces, tuple[float, ...]]:
+        directions = self.first.directions
+        return find_mixture(self.model, directions[:, 0], directions.shape[1], steps)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -31,6 +31,11 @@ class Subspaces(NamedTuple):
     weights: Array  # αᵢ, (k,)
     noise: float  # s2
 
+    def led_by(self, number: int) -> Subspaces:
+        """The same mixture with that subspace first."""
+        order = [number, *(i for i in range(len(self.weights)) if i != number)]
+        return Subspaces(self.bases[order], self.variances[order], self.weights[order], self.noise)
+
 
 @dataclass(frozen=True, slots=True)
 class RefinedSubspace:
@@ -44,17 +49,19 @@ class RefinedSubspace:
     mixture: Subspaces  # the subspace itself first
 
 
-def refine_subspace(model: SubspaceModel, point: Array, dim: int, steps: Steps) -> RefinedSubspace | None:
-    """Sharpen the subspace that holds a point; None where the steps lead away from it.
+def refine_subspace(
+    model: SubspaceModel, mixture: Subspaces, target: int, objectives: tuple[float, ...]
+) -> RefinedSubspace | None:
+    """The subspace of that number in all dimensions; None where the likelihood steps left it too few samples.
 
     Parameters
     ----------
     model : SubspaceModel
-    point : array of shape (k r,)
-        In the frame: the direction that the hint singles out.
-    dim : int
-        r.
-    steps : Steps
+    mixture : Subspaces
+        After the likelihood steps.
+    target : int
+    objectives : tuple of float
+        What the steps gained.
 
     Notes
     -----
@@ -64,28 +71,18 @@ def refine_subspace(model: SubspaceModel, point: Array, dim: int, steps: Steps) 
     membership, so the memberships are those of the same mixture in d dimensions, and the top eigenvectors of the
     samples' weighted second moment raise its likelihood.
     """
-    mixture, objectives, kept = find_mixture(model, point, dim, steps)
-    membership = memberships(mixture, coordinates(model, model.projected))[:, 0]
-    if not kept or membership.sum() < dim:
+    first = mixture.led_by(target)
+    membership = memberships(first, coordinates(model, model.projected))[:, 0]
+    dim = mixture.bases.shape[2]
+    if membership.sum() < dim:
         return None
     basis, variances, noise = _in_all_dimensions(model.samples, membership / membership.sum(), dim)
-    return RefinedSubspace(basis, variances, noise, float(mixture.weights[0]), objectives, mixture)
+    return RefinedSubspace(basis, variances, noise, float(first.weights[0]), objectives, first)
 
 
-class Found(NamedTuple):
-    """A mixture after likelihood steps."""
-
-    mixture: Subspaces
-    objectives: tuple[float, ...]
-    kept: bool  # whether its first subspace is still the one that they started from
-
-
-def find_mixture(model: SubspaceModel, point: Array, dim: int, steps: Steps) -> Found:
-    """All subspaces, that of a point in the frame, (k r,), first."""
-    start = rough_mixture(model, separate(model, point, dim))
-    mixture, objectives = sharpen(model, start, steps)
-    common = np.sum((mixture.bases.transpose(0, 2, 1) @ start.bases[0]) ** 2, axis=(1, 2))
-    return Found(mixture, objectives, bool(np.argmax(common) == 0))
+def find_mixture(model: SubspaceModel, point: Array, dim: int, steps: Steps) -> tuple[Subspaces, tuple[float, ...]]:
+    """All subspaces after likelihood steps that start from a point in the frame, (k r,), and what each step gained."""
+    return sharpen(model, rough_mixture(model, separate(model, point, dim)), steps)
 
 
 def _in_all_dimensions(X: Samples, shares: Array, dim: int) -> tuple[Array, Array, float]:
@@ -145,7 +142,7 @@ def sharpen(model: SubspaceModel, start: Subspaces, steps: Steps) -> tuple[Subsp
     energy, least = float(np.sum(Z**2)), _least_noise(model)
 
     def step(mixture: Subspaces) -> tuple[Subspaces, float]:
-        logs = _log_densities(mixture, Z)
+        logs = log_densities(mixture, Z)
         total = logsumexp(logs, axis=1)
         objective = float(total.sum() - energy / (2 * mixture.noise))
         return _maximise(Z, np.exp(logs - total[:, None]), mixture.variances.shape[1], energy, least), objective
@@ -156,17 +153,11 @@ def sharpen(model: SubspaceModel, start: Subspaces, steps: Steps) -> tuple[Subsp
 
 def memberships(mixture: Subspaces, Z: Array) -> Array:
     """The probability of every subspace for each sample, (n, k)."""
-    logs = _log_densities(mixture, Z)
+    logs = log_densities(mixture, Z)
     return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
 
 
-def memberships_of_one(mixture: Subspaces, Z: Array) -> Array:
-    """The probability of every subspace for samples that all belong to the same one, (k,)."""
-    logs = _log_densities(mixture, Z).sum(axis=0) - (len(Z) - 1) * np.log(mixture.weights)
-    return np.asarray(np.exp(logs - logsumexp(logs)))
-
-
-def _log_densities(mixture: Subspaces, Z: Array) -> Array:
+def log_densities(mixture: Subspaces, Z: Array) -> Array:
     """Log αᵢpᵢ(z) + |z|² / 2s2, (n, k), up to a constant.
 
     Notes

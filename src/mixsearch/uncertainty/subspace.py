@@ -12,8 +12,6 @@ from mixsearch.models import SubspaceModel
 from mixsearch.types import Array, Frame, Replicates, Samples
 from mixsearch.uncertainty.jackknife import jackknife, whitened
 
-N_DRAWS = 400
-
 
 class SubspaceErrors(NamedTuple):
     """How far a subspace would vary from sample to sample: a 95% interval is 1.96 of them to both sides."""
@@ -92,34 +90,6 @@ def jackknife_of_moves(moves: Iterable[Array]) -> Array:
         n_blocks, total, squares = n_blocks + 1, total + move, squares + move**2
     variance = np.maximum(squares / n_blocks - (total / n_blocks) ** 2, 0)
     return np.asarray(np.sqrt((n_blocks - 1) * variance))
-
-
-def chances_of_being_meant(frame: Frame, matrix: Array, subspaces: Array, replicates: Replicates) -> Array:
-    """The part of imagined samples on which each subspace holds most of the hint, (k,).
-
-    Parameters
-    ----------
-    frame : Frame
-    matrix : array of shape (k r, k r)
-        R of all samples.
-    subspaces : array of shape (k, k r, r)
-        Orthonormal bases V'U of all subspaces, as well as they are known: what a weak hint finds is a mixture of them.
-    replicates : Replicates
-        Of the same hint.
-
-    Notes
-    -----
-    R of other samples is imagined as that of these, plus normal noise with the covariance that the jackknife gives. Its
-    top eigenvector lies in the subspace with the largest |U'v|.
-    """
-    matrices, _, _ = whitened(replicates)
-    n_blocks = len(matrices)
-    rng = np.random.default_rng(0)  # the same answer every time
-    draws = rng.standard_normal((N_DRAWS, n_blocks)) * np.sqrt((n_blocks - 1) / n_blocks)
-    noisy = matrix + np.tensordot(draws, matrices - matrices.mean(axis=0), axes=1)
-    _, vectors = np.linalg.eigh((noisy + noisy.transpose(0, 2, 1)) / 2)
-    meant = nearest_subspace(frame, subspaces, vectors[:, :, -1:])
-    return np.bincount(meant, minlength=len(subspaces)) / N_DRAWS
 
 
 def nearest_subspace(frame: Frame, subspaces: Array, directions: Array) -> Array:
