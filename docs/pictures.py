@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -29,46 +30,54 @@ from mixsearch.types import Array
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 18)
 SEEDS = range(6)
+# Fewer answers say nothing of a share.
+ENOUGH = 20
 WORDS = ("socket", "fourier", "widget", "email", "polynomial", "thread")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
-def gaussian_errors(n: int, seed: int) -> tuple[float, float]:
-    data = make_gaussian_mixture(n, 20, 3, deviation=1.0, random_state=seed)
-    found = GaussianSearch(3).fit(data.X).search(make_hint(data.centers, 0, gamma=0.9)).center
-    oracle = data.X[data.labels == 0].mean(axis=0)
-    return _distance(found, data.centers[0]), _distance(oracle, data.centers[0])
+class Errors(NamedTuple):
+    """Of one search: by moments alone, after likelihood steps, and with every label known."""
+
+    moments: float
+    refined: float
+    oracle: float
 
 
-def topic_errors(n: int, seed: int) -> tuple[float, float]:
+def gaussian_errors(n: int, seed: int) -> Errors:
+    data = make_gaussian_mixture(n, 20, 3, deviation=3.0, random_state=seed)
+    found = GaussianSearch(3).fit(data.X).search(make_hint(data.centers, 0, gamma=0.9), refine=True)
+    return _errors(found, data.X[data.labels == 0].mean(axis=0), data.centers[0])
+
+
+def topic_errors(n: int, seed: int) -> Errors:
     data = make_topics(n, 40, 3, mean_length=30, alpha=0.3, random_state=seed)
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
-    found = search.search(words=[data.labelled_word(0)], choose="largest", project=True).center
+    found = search.search(words=[data.labelled_word(0)], choose="largest", project=True, refine=True)
     lengths = np.maximum(np.asarray(data.counts.sum(axis=1), dtype=float), 1)
     root = np.sqrt(lengths)[:, None]
     oracle = np.linalg.lstsq(data.shares * root, data.counts.toarray() / root, rcond=None)[0][0]
-    return _distance(found, data.topics[0]), _distance(oracle, data.topics[0])
+    return _errors(found, oracle, data.topics[0])
 
 
-def regression_errors(n: int, seed: int) -> tuple[float, float]:
+def regression_errors(n: int, seed: int) -> Errors:
     data = make_mixed_regression(n, 10, 2, weights=np.array([0.5, 0.5]), random_state=seed)
-    found = RegressionSearch(2).fit(data.X, data.y).search(make_hint(data.centers, 0, gamma=0.9)).center
+    found = RegressionSearch(2).fit(data.X, data.y).search(make_hint(data.centers, 0, gamma=0.9), refine=True)
     members = data.labels == 0
-    oracle = np.linalg.lstsq(data.X[members], data.y[members], rcond=None)[0]
-    return _distance(found, data.centers[0]), _distance(oracle, data.centers[0])
+    return _errors(found, np.linalg.lstsq(data.X[members], data.y[members], rcond=None)[0], data.centers[0])
 
 
-def subspace_errors(n: int, seed: int) -> tuple[float, float]:
-    data = make_subspaces(n, 30, 2, dim=2, deviation=0.1, random_state=seed)
-    found = SubspaceSearch(2, dim=2).fit(data.X).search(make_hint(data.bases, 0, gamma=0.95)).basis
+def subspace_errors(n: int, seed: int) -> Errors:
+    data = make_subspaces(n, 30, 2, dim=2, deviation=0.3, random_state=seed)
+    found = SubspaceSearch(2, dim=2).fit(data.X).search(make_hint(data.bases, 0, gamma=0.95), refine=True)
     members = data.X[data.labels == 0]
     oracle = np.linalg.eigh(members.T @ members)[1][:, -2:]
-    truth = data.bases[0]
-    return _sine(found, truth), _sine(oracle, truth)
+    return Errors(*(_sine(basis, data.bases[0]) for basis in (found.moment_estimate.basis, found.basis, oracle)))
 
 
-def _distance(one: Array, other: Array) -> float:
-    return float(np.linalg.norm(one - other))
+def _errors(found: Any, oracle: Array, truth: Array) -> Errors:
+    centers = found.moment_estimate.center, found.center, oracle
+    return Errors(*(float(np.linalg.norm(center - truth)) for center in centers))
 
 
 def _sine(one: Array, other: Array) -> float:
@@ -76,8 +85,8 @@ def _sine(one: Array, other: Array) -> float:
 
 
 def draw_rates() -> Figure:
-    """Error against the number of samples, one panel for each model, the oracle beside it."""
-    panels: dict[str, Callable[[int, int], tuple[float, float]]] = {
+    """Error against the number of samples, one panel for each model: moments, refined, and the oracle."""
+    panels: dict[str, Callable[[int, int], Errors]] = {
         "Gaussian: center": gaussian_errors,
         "Topic: word probabilities": topic_errors,
         "Regression: coefficients": regression_errors,
@@ -87,8 +96,9 @@ def draw_rates() -> Figure:
     for axes, (title, errors) in zip(figure.subplots(1, 4), panels.items(), strict=True):
         curves = np.array([np.mean([errors(int(n), seed) for seed in SEEDS], axis=0) for n in SIZES])
         slope = np.polyfit(np.log2(SIZES), np.log2(curves[:, 0]), 1)[0]
-        axes.loglog(SIZES, curves[:, 0], "o-", color=COLOURS[0], label=f"search, slope {slope:.2f}")
-        axes.loglog(SIZES, curves[:, 1], "s--", color="#888888", label="knows every label")
+        axes.loglog(SIZES, curves[:, 0], "o-", color=COLOURS[0], label=f"moments, slope {slope:.2f}")
+        axes.loglog(SIZES, curves[:, 1], "D-", color=COLOURS[1], markersize=4, label="refined")
+        axes.loglog(SIZES, curves[:, 2], "s--", color="#888888", markersize=4, label="knows every label")
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("samples")
         axes.legend(frameon=False, fontsize=8)
@@ -117,6 +127,43 @@ def draw_separation() -> Figure:
     axes.set_ylim(0, 1.12)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def draw_confidence() -> Figure:
+    """The share of right answers in each tenth of confidence, and how many answers there were."""
+    confidence, right = _close_calls()
+    tenths = np.minimum((10 * confidence).astype(int), 9)
+    figure = Figure(figsize=(5.2, 4.4), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0.4, 1], [0.4, 1], color="#888888", linestyle="--", linewidth=1, label="as often as it says")
+    for own in (tenths == tenth for tenth in range(10)):
+        n = int(own.sum())
+        if n < ENOUGH:
+            continue
+        share = right[own].mean()
+        chance = 1.96 * np.sqrt(share * (1 - share) / n)
+        axes.errorbar(confidence[own].mean(), share, yerr=chance, fmt="o", color=COLOURS[0], capsize=3)
+        axes.annotate(f"n={n}", (confidence[own].mean(), share), (7, -11), textcoords="offset points", fontsize=8)
+    axes.set_xlabel("confidence reported by the search")
+    axes.set_ylabel("right component found")
+    axes.legend(frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _close_calls() -> tuple[Array, Array]:
+    """Confidence and success of searches from hints that favour two components about as much."""
+    confidence, right = [], []
+    for seed in range(40):
+        data = make_gaussian_mixture(1000, 20, 4, deviation=3.0, random_state=seed)
+        search, rng = GaussianSearch(4).fit(data.X), np.random.default_rng(seed)
+        for _ in range(25):
+            scores = np.concatenate([[8.0, 8.0 - rng.exponential(1.0)], rng.uniform(-5, 5, size=2)])
+            meant = rng.permutation(4)
+            found = search.search(np.linalg.pinv(data.centers[meant]) @ scores)
+            confidence.append(found.confidence)
+            right.append(np.argmin(np.linalg.norm(data.centers - found.center, axis=1)) == meant[0])
+    return np.array(confidence), np.array(right)
 
 
 def _weak_and_strong_hints() -> tuple[Array, Array]:
@@ -156,3 +203,4 @@ if __name__ == "__main__":
         draw_topics()
         save(draw_rates(), FOLDER / "rates.png")
         save(draw_separation(), FOLDER / "separation.png")
+        save(draw_confidence(), FOLDER / "confidence.png")
