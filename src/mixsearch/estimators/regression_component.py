@@ -17,7 +17,13 @@ from mixsearch.estimators.samples import FLOATS, check_samples
 from mixsearch.models import RegressionModel
 from mixsearch.models.regression import Lines
 from mixsearch.models.regression_replicates import leave_regressions_out, regressions_outside
-from mixsearch.refine.regression import RefinedRegression, chance_of_refined, refined_regression_errors
+from mixsearch.refine.regression import (
+    RefinedRegression,
+    chance_of_refined,
+    for_fit,
+    refined_regression_errors,
+    regressors_of,
+)
 from mixsearch.types import Array, Replicates, Samples, StandardErrors
 from mixsearch.uncertainty import jackknife, replicate_component
 
@@ -121,15 +127,12 @@ class RegressionComponent(FoundComponent):
         """
         if self.told is not None:
             return float(self.prefer(self.told)[self.rank])
+        if self.refined is not None and self.wanted is not None:
+            return chance_of_refined(self.model, self.refined, self.wanted, choose=self.choose)
         if self.refined is not None:
-            return chance_of_refined(self.model, self.refined, self._chances)
+            return float(self.prefer(for_fit(self.model, regressors_of(self.model), self.refined.mixture))[0])
         chance = super().confidence
         return chance if self.examples is None else chance * float(self.prefer(self._lines)[self.rank])
-
-    def _chances(self, lines: Lines) -> Array:
-        """The probability of each of some regressions that it is the one that the hint means, (k,)."""
-        preference = self.prefer(lines)
-        return preference if self.examples is not None else np.asarray(preference == preference.max(), dtype=np.float64)
 
     def prefer(self, lines: Lines) -> Array:
         """What the hint makes of regressions of this fit, (k,): their chances under examples, or their scores."""

@@ -27,7 +27,7 @@ from mixsearch.types import Array, Candidates, Refined, Samples, StandardErrors
 # A component is taken to have this part of an even share at least, and of the variance of y, so that none dies early.
 LEAST_SHARE, LEAST_NOISE = 0.2, 0.02
 # Draws of imagined samples; numbers that standard errors may take memory for.
-N_DRAWS, MOST_SCORES = 400, 20_000_000
+N_DRAWS, MOST_SCORES = 1000, 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,18 +202,37 @@ def _covariance(here: Position) -> Array:
     return np.linalg.pinv(scores.T @ scores, rcond=1e-12, hermitian=True)
 
 
-def chance_of_refined(model: RegressionModel, refined: RefinedRegression, chances: Callable[[Lines], Array]) -> float:
-    """The chance that the hint means a refined regression, over imagined samples.
+def chance_of_refined(model: RegressionModel, refined: RefinedRegression, v: Array, *, choose: str) -> float:
+    """The part of imagined samples on which a direction still prefers a refined regression.
 
-    Other samples are imagined to move all slopes in normal draws of their covariance; `chances` tells for each draw how
-    likely it is that the hint means one or the other, (k,).
+    Parameters
+    ----------
+    model : RegressionModel
+    refined : RefinedRegression
+    v : array of shape (r,)
+        The hint, for the design of the fit.
+    choose : {"largest", "share"}
+        What puts the components in order.
+
+    Notes
+    -----
+    Scores move with the slopes, by their covariance in the span, and with the samples that x was standardised by: they
+    are averages of ⟨z, μᵢ⟩⟨z, v⟩ over those.
     """
     regressors, lines = regressors_of(model), refined.mixture
     here = look(regressors, lines)
-    values, vectors = np.linalg.eigh(_covariance(here))
-    draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(values)))
-    moves = draws @ (vectors * np.sqrt(np.maximum(values, 0))).T
-    k, q = len(lines.levels), here.basis.shape[1]
-    inside = moves[:, : -2 * k].reshape(N_DRAWS, k, -1)[:, :, :q]
-    imagined = (lines._replace(slopes=lines.slopes + here.basis @ move.T) for move in inside)
-    return float(np.mean([chances(for_fit(model, regressors, each))[0] for each in imagined]))
+    (k, q), n = (len(lines.levels), here.basis.shape[1]), len(regressors.responses)
+    axes = for_fit(model, regressors, lines._replace(slopes=here.basis, levels=np.zeros(q))).slopes
+    by_slopes = np.zeros((k, len(here.inside.T) * k))
+    for i in range(k):
+        by_slopes[i, i * here.inside.shape[1] :][:q] = axes.T @ v
+    covariance = by_slopes @ _covariance(here)[: -2 * k, : -2 * k] @ by_slopes.T
+    slopes = for_fit(model, regressors, lines).slopes
+    if model.design.whitener is not None:
+        seen = model.design.predict(model.samples, np.column_stack([slopes, v]))
+        covariance = covariance + np.atleast_2d(np.cov(seen[:, :k] * seen[:, k:], rowvar=False)) / n
+    values, vectors = np.linalg.eigh(covariance)
+    draws = np.random.default_rng(0).standard_normal((N_DRAWS, k)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    scores = slopes.T @ v + draws
+    preference = scores if choose == "largest" else scores * np.sqrt(lines.weights)
+    return float(np.mean(preference.argmax(axis=1) == 0))
