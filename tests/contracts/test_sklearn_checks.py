@@ -19,6 +19,7 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
         GaussianSearch(n_components="auto"),
         TopicSearch(n_components="auto"),
         RegressionSearch(n_components="auto"),
+        SubspaceSearch(n_components="auto"),
     ]
 )
 def test_estimator_passes_the_checks_of_scikit_learn(estimator, check):

@@ -109,8 +109,8 @@ def refine_gaussian(
 
     Notes
     -----
-    Who belongs to it is decided in the signal space. Outside of it a sample is noise around Σ pᵢμᵢ, with its memberships
-    pᵢ, so that least squares on those give μ: the mean of its samples, less what samples of others brought in.
+    Who belongs to it is decided in the signal space. Outside of it a sample is noise around Σ pᵢμᵢ, with its
+    memberships pᵢ, so that least squares on those give μ: the mean of its samples, less what others brought in.
     """
     center = _spheres(model, candidates).centers[0]
     place = _place_of(center, learned.mixture)
