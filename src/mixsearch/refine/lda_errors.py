@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import polygamma
 
-from mixsearch.blocks import RowBlocks, leave_one_out, n_cores, row_slices, rows_in_memory, sum_blocks
+from mixsearch.blocks import Product, RowBlocks, leave_one_out, n_cores, row_slices, rows_in_memory, sum_blocks
 from mixsearch.models import TopicModel
 from mixsearch.refine.lda import BLOCK_CELLS, WORD_PRIOR, Lda, LdaTopic, blocks_of, expected_logs, mix, take_step
 from mixsearch.refine.topic_errors import one_word_at_least
@@ -24,6 +24,8 @@ MOST_ROUNDS = 6
 MOST_MISSING = 0.9
 # And of what all of them tell of the topics, this part is taken to be left at least.
 LEAST_CURVATURE = 0.1
+# A probability of fewer standard errors than this may be pinned at zero in some blocks.
+NEAR_ZERO = 2.0
 
 
 class Said(NamedTuple):
@@ -59,8 +61,30 @@ def lda_errors(model: TopicModel, found: LdaTopic) -> StandardErrors:
         moves, response = _moves(model, found, said, parts[some])
         centers.append(moves[:, 0].T)
         weights.append(np.array([part.share / part.weight for part in parts[some]]) + response)
-    errors = one_word_at_least(jackknife(np.concatenate(centers)), float(said[:, 0].sum()))
-    return StandardErrors(errors, float(jackknife(np.concatenate(weights))))
+    errors = np.maximum(jackknife(np.concatenate(centers)), _least_errors(model, found))
+    return StandardErrors(one_word_at_least(errors, float(said[:, 0].sum())), float(jackknife(np.concatenate(weights))))
+
+
+def _least_errors(model: TopicModel, found: LdaTopic) -> Array:
+    """For words near zero what the standard errors would be if all but the word's own probability were known, (d,).
+
+    A word that other topics explain is pinned at zero in this one, and no block moves it; its probability is known only
+    as well as the others' counts of the word allow. With mixed chances s of its occurrences, the likelihood has the
+    information Σ c(θ/s)² of it.
+    """
+    blocks = blocks_of(model.by_document, len(found.prior))
+    shares = found.state.beliefs / found.state.beliefs.sum(axis=1, keepdims=True)
+
+    def work(block: tuple[int, slice]) -> Product:
+        number, rows = block
+        counts = blocks.read(number)
+        told = counts.data / mix(counts, shares[rows], found.topics) ** 2
+        weighted = sp.csr_array((told, counts.indices, counts.indptr), shape=counts.shape)
+        return Product(np.asarray(weighted.T @ shares[rows, 0] ** 2))
+
+    information = sum_blocks(work, blocks.numbered(), n_cores()).total
+    alone = np.where(information > 0, 1 / np.sqrt(np.where(information > 0, information, 1)), 0.0)
+    return np.where(found.center < NEAR_ZERO * alone, alone, 0.0)
 
 
 def _without_each_block(model: TopicModel, found: LdaTopic) -> list[Said]:
