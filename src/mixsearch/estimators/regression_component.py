@@ -16,7 +16,7 @@ from mixsearch.estimators.posterior import posterior, within_unit
 from mixsearch.estimators.samples import FLOATS, check_samples
 from mixsearch.models import RegressionModel
 from mixsearch.models.regression import Lines
-from mixsearch.models.regression_replicates import leave_regressions_out, regressions_outside
+from mixsearch.models.regression_replicates import leave_regressions_out, regression_hint_moves, regressions_outside
 from mixsearch.refine.regression import (
     RefinedRegression,
     chance_of_refined,
@@ -55,7 +55,7 @@ class RegressionComponent(FoundComponent):
     examples: tuple[Samples, Array] | None = field(default=None, kw_only=True)  # X and y, where they are the hint
     wanted: Array | None = field(
         default=None, kw_only=True
-    )  # the hint for standardised x, (r,), where it is a direction
+    )  # a direction for standardised x, (r,), if that is the hint
     told: Lines | None = field(default=None, kw_only=True)  # all regressions, where likelihood alone told them apart
 
     def _moment_center(self) -> Array:
@@ -133,6 +133,9 @@ class RegressionComponent(FoundComponent):
             return float(self.prefer(for_fit(self.model, regressors_of(self.model), self.refined.mixture))[0])
         chance = super().confidence
         return chance if self.examples is None else chance * float(self.prefer(self._lines)[self.rank])
+
+    def _hint_moves(self) -> Array | None:
+        return None if self.wanted is None else regression_hint_moves(self.model, self.wanted)
 
     def prefer(self, lines: Lines) -> Array:
         """What the hint makes of regressions of this fit, (k,): their chances under examples, or their scores."""

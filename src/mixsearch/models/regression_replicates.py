@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import leave_one_out, spread_over_blocks
+from mixsearch.blocks import Product, leave_one_out, spread_over_blocks
 from mixsearch.models.regression import RegressionModel
 from mixsearch.models.second_moment import weighted_gram
 from mixsearch.types import Array, Replicates
@@ -119,12 +119,28 @@ def _noise(model: RegressionModel, sums: RegressionSums, *, is_fitted: bool) -> 
 
 def regressions_outside(model: RegressionModel, direction: Array) -> Array:
     """A W u of all samples but one block, (r, B), up to what lies in the signal space, where u is a direction."""
-    Y, t, D = model.projected.astype(np.float64, copy=False), model.responses, model.frame.values
-    told = Y @ direction
-    weights = t - Y @ (D * direction) if len(D) == 1 else t**2 * told / 2
-    if len(D) > 1 and model.design.whitener is not None:
-        levels = float(t**2 @ told) / len(t)
-        weights = weights - model.noise * told - Y @ (D * direction) - levels / 2
-    spread = spread_over_blocks(weights)
+    spread = spread_over_blocks(_pulls(model) @ direction)
     sums = model.design.sum_rows(model.samples, spread)
-    return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / (len(t) * (1 - 1 / spread.shape[1])))
+    return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / (len(spread) * (1 - 1 / spread.shape[1])))
+
+
+def regression_hint_moves(model: RegressionModel, hint: Array) -> Array:
+    """How the coordinates of a hint v for standardised x move with the frame of all samples but one block, (B, k).
+
+    Notes
+    -----
+    W'A v⊥ is 0 for all samples together, with v⊥ what the signal space lacks of v; without a block it is not.
+    """
+    beside = model.design.predict(model.samples, model.frame.reject(hint[:, None]))[:, 0]
+    pulls = _pulls(model)
+    sums = leave_one_out(lambda rows: Product(beside[rows] @ pulls[rows]), len(beside))
+    return np.array([each.total for each in sums]) / (len(beside) * (1 - 1 / len(sums)))
+
+
+def _pulls(model: RegressionModel) -> Array:
+    """The weights of samples, (n, k), with which Σ x weight is A W up to what lies in the signal space."""
+    Y, t, D = model.projected.astype(np.float64, copy=False), model.responses, model.frame.values
+    if len(D) == 1:
+        return np.asarray(t[:, None] - Y * D)
+    squares = t[:, None] ** 2 * Y / 2
+    return squares if model.design.whitener is None else squares - Y * (model.noise + D) - squares.mean(axis=0)
