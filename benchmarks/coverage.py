@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     """A component found in one run, beside its truth."""
 
     found: Any
-    center: Array  # as `found.center`
+    center: Array  # (d,), or a basis, (d, r)
     weight: float
 
 
@@ -61,21 +61,28 @@ def subspace(seed: int) -> Asked:
     data = make_subspaces(4_000, 40, 3, dim=3, deviation=0.3, random_state=seed)
     members = data.X[data.labels == 0][:6]
     found = SubspaceSearch(3, dim=3).fit(data.X).search(examples=members, refine=True)
-    return Asked(found, data.bases[0] @ data.bases[0].T, data.weights[0])
+    return Asked(found, data.bases[0], data.weights[0])
 
 
-def topic(seed: int) -> Asked:
-    data = make_topics(2_000, 60, 3, mean_length=50, alpha=0.3, random_state=seed)
-    search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
-    found = search.search(words=data.labelled_word(0), choose="largest", refine=True)
-    return Asked(found, data.topics[0], data.alpha[0] / data.alpha.sum())
+def topics(concentration: float) -> Callable[[int], Asked]:
+    def topic(seed: int) -> Asked:
+        data = make_topics(2_000, 60, 3, mean_length=50, alpha=0.3, concentration=concentration, random_state=seed)
+        search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
+        found = search.search(words=data.labelled_word(0), choose="largest", refine=True)
+        return Asked(found, data.topics[0], data.alpha[0] / data.alpha.sum())
+
+    return topic
 
 
 MODELS: dict[str, tuple[str, Callable[[int], Asked]]] = {
     "Gaussians": ("n=2,000, d=30, k=4, σ=1, centers of length 5", gaussian),
     "regressions": ("n=20,000, d=10, k=3, σ=.2", regression),
     "subspaces": ("n=4,000, d=40, k=3, r=3, σ=.3", subspace),
-    "topics": ("2,000 documents of 50 words, d=60, k=3, Dirichlet .3", topic),
+    "topics": ("2,000 documents of 50 words, d=60, k=3, Dirichlet .3; words of topics from Dirichlet 1", topics(1.0)),
+    "topics, most words absent": (
+        "the same, but words of topics from Dirichlet .1: most have chances near 0",
+        topics(0.1),
+    ),
 }
 
 
@@ -103,11 +110,18 @@ def _one_run(ask: Callable[[int], Asked], seed: int) -> list[Deviation]:
             for estimate, found in {"moments": asked.found.moment_estimate, "refined": asked.found}.items()
             for deviation in (
                 Deviation(estimate, "weight", found.weight - asked.weight, found.stderr.weight),
-                Deviation(
-                    estimate, "coordinate", found.center[where] - asked.center[where], found.stderr.center[where]
-                ),
+                _coordinate(estimate, found, asked.center, where),
             )
         ]
+
+
+def _coordinate(estimate: str, found: Any, truth: Array, where: tuple[int, ...]) -> Deviation:
+    """The error of one coordinate; of a basis, after the true one is rotated onto it: no data tell the rotation."""
+    if truth.ndim == 1:
+        return Deviation(estimate, "coordinate", found.center[where] - truth[where], found.stderr.center[where])
+    left, _, right = np.linalg.svd(truth.T @ found.basis)
+    turned = truth @ left @ right
+    return Deviation(estimate, "coordinate", found.basis[where] - turned[where], found.stderr.basis[where])
 
 
 def _rows(name: str, deviations: list[Deviation]) -> list[tuple[str, ...]]:
