@@ -49,7 +49,7 @@ from mixsearch.words import hint_from_words
 LEAST_WORDS = 3
 # Below this part of a hint, fewer components than were fitted no longer stand for it.
 LEAST_KEPT = 0.5
-# Steps of LDA where the user gives no number: further ones no longer make topics better (benchmarks/refinement.py).
+# Steps of LDA where the user gives no number: further ones move the shares of documents, hardly the topics.
 USUAL_STEPS = 30
 # Enough components hold this part of what all of them make of a hint; fewer than these are never enough.
 ENOUGH, LEAST_COMPONENTS = 0.8, 20
