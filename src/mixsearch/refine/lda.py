@@ -82,8 +82,8 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> Lda
     Variational Bayes of Blei, Ng and Jordan (2003), which climbs a lower bound of the log-likelihood: with topics φ and
     beliefs γ, each word w of a document belongs to topic i in proportion to exp(E log θᵢ) φᵢ(w), and the words so
     expected make both the next beliefs and the next topics. Given whose words are whose, both are best at once, so that
-    one pass over the counts never lowers the bound. Its maximum is near the likelihood's, not at it, and stays away from
-    it however many documents there are: a few draws of the shares from their posterior take a part of that bias off.
+    one pass over the counts never lowers the bound. Its maximum is near the likelihood's, not at it, and stays away
+    however many documents there are: a few draws of the shares from their posterior take a part of that bias off.
     """
     all_topics = separate_rest(lambda c: model.hinted_in_frame(c).matrix, candidates)
     start, prior = _start(model, all_topics)
