@@ -8,6 +8,7 @@ import time
 import accuracy
 import choices
 import confidence
+import counting
 import coverage
 import gaussian
 import one_example
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "refinement": refinement,
     "one_example": one_example,
     "coverage": coverage,
+    "counting": counting,
     "confidence": confidence,
     "tables": tables,
     "quality": quality,
@@ -37,13 +39,23 @@ BENCHMARKS = {
     "scale": scale,
 }
 # These take minutes or longer, or need other packages: only where they are named.
-ON_REQUEST = ("refinement", "one_example", "coverage", "confidence", "tables", "quality", "reading", "scale")
+ON_REQUEST = (
+    "refinement",
+    "one_example",
+    "coverage",
+    "counting",
+    "confidence",
+    "tables",
+    "quality",
+    "reading",
+    "scale",
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="name", help=f"of {', '.join(BENCHMARKS)}; all but the last eight by default"
+        "names", nargs="*", metavar="name", help=f"of {', '.join(BENCHMARKS)}; all but the last nine by default"
     )
     parser.add_argument("--quick", action="store_true", help="small data: shows that all runs, not how fast")
     parser.add_argument("--seeds", type=int, default=10, help="of the tables of accuracy and refinement")
