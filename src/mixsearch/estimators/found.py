@@ -47,7 +47,7 @@ class FoundComponent(Component):
             self.hinted,
             self._replicates,
             self._rivals,
-            self.direction,
+            self._place,
             choose=self.choose,
             hint_moves=self._hint_moves(),
         )
@@ -61,6 +61,18 @@ class FoundComponent(Component):
         """The directions of all components that could be the one that the hint means, told apart, (k, q)."""
         likeliest = (self.candidates.points * np.sqrt(self.candidates.weights))[:, :MOST_RIVALS]
         return axes_within(likeliest, self._contract)
+
+    @cached_property
+    def _rival_points(self) -> Array:
+        """W'μᵢ of the same, (k, q)."""
+        overlaps = self.hinted.mean @ self._rivals
+        return self._rivals / np.where(overlaps == 0, np.inf, overlaps)
+
+    @property
+    def _place(self) -> int:
+        """Which of the rivals this component is nearest to: it is a mixture of two where they score about the same."""
+        apart = np.sqrt(self.frame.values)[:, None] * (self._rival_points - self.point[:, None])
+        return int(np.argmin(np.sum(apart**2, axis=0)))
 
     def _contract(self, hint: Array) -> Array:
         """R of any hint in the frame, (k, k)."""

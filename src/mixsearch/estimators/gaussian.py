@@ -59,11 +59,9 @@ class GaussianComponent(FoundComponent):
         if self.refined is not None:
             return float(self.refined.mixture.chances(features(self.model, examples))[0])
         units = np.sqrt(self.frame.values * (self.frame.spread > 0))
-        overlaps = self.hinted.mean @ self._rivals
-        points = self._rivals / np.where(overlaps == 0, np.inf, overlaps)
-        distances = cdist(examples * units, points.T * units, "sqeuclidean").sum(axis=0)
-        odds = np.log(np.maximum(overlaps**2, np.finfo(np.float64).tiny)) - distances / (2 * self._least_noise)
-        return float(softmax(odds)[np.argmax(np.abs(self.direction @ self._rivals))])
+        distances = cdist(examples * units, self._rival_points.T * units, "sqeuclidean").sum(axis=0)
+        weights = np.maximum((self.hinted.mean @ self._rivals) ** 2, np.finfo(np.float64).tiny)
+        return float(softmax(np.log(weights) - distances / (2 * self._least_noise))[self._place])
 
     def _refined_errors(self, refined: RefinedGaussian) -> StandardErrors:
         return refined_gaussian_errors(self.model, refined)

@@ -14,7 +14,7 @@ def chance_of_being_right(
     hinted: Hinted,
     replicates: Replicates,
     axes: Array,
-    direction: Array,
+    place: int,
     *,
     choose: str,
     hint_moves: Array | None = None,
@@ -29,8 +29,8 @@ def chance_of_being_right(
         Of the same hint.
     axes : array of shape (k, q)
         The directions √αᵢW'μᵢ of all components that could come first, orthonormal, as no single hint shows them.
-    direction : array of shape (k,)
-        That of the component found.
+    place : int
+        Which of them was found.
     choose : {"largest", "share"}
         What puts the components in order.
     hint_moves : array of shape (B, k), optional
@@ -50,8 +50,7 @@ def chance_of_being_right(
     scores = _imagine(_along(axes, hinted.matrix[None])[0], along, draws)
     if choose == "share":
         scores = scores * np.abs(_imagine(overlaps, means @ axes, draws))
-    nearest = int(np.argmax(np.abs(direction @ axes)))
-    return float(np.mean(scores.argmax(axis=1) == nearest))
+    return float(np.mean(scores.argmax(axis=1) == place))
 
 
 def _along(axes: Array, matrices: Array) -> Array:
