@@ -14,7 +14,6 @@ from scipy.special import gammaln, psi
 
 from mixsearch.blocks import RowBlocks, n_cores, rows_in_memory, sum_blocks
 from mixsearch.models import TopicModel
-from mixsearch.refine.lda_draws import average_over_draws
 from mixsearch.refine.rest import separate_rest
 from mixsearch.refine.steps import Steps, climb
 from mixsearch.types import Array, Candidates, Refined
@@ -53,7 +52,6 @@ class LdaTopic(Refined):
 
     prior: Array  # α, (k,)
     state: Lda  # where the steps led
-    topics: Array  # after the draws that followed, (d, k), the topic itself first
     shares: Array  # θ of every document of the corpus, (n,): its expectation
     typicality: Array  # (d,): what the word adds to the divergence of the topic from the corpus
 
@@ -62,7 +60,7 @@ class LdaTopic(Refined):
         beliefs = self.prior + lengths[:, None] * self.prior / self.prior.sum()
         blocks = blocks_of(counts, len(self.prior))
         for _ in range(N_SHARE_STEPS):
-            beliefs = take_step(blocks, Lda(self.topics, beliefs), self.prior)[0]
+            beliefs = take_step(blocks, Lda(self.state.topics, beliefs), self.prior)[0]
         return np.where(lengths > 0, beliefs[:, 0] / beliefs.sum(axis=1), 0.0)
 
 
@@ -82,8 +80,8 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> Lda
     Variational Bayes of Blei, Ng and Jordan (2003), which climbs a lower bound of the log-likelihood: with topics φ and
     beliefs γ, each word w of a document belongs to topic i in proportion to exp(E log θᵢ) φᵢ(w), and the words so
     expected make both the next beliefs and the next topics. Given whose words are whose, both are best at once, so that
-    one pass over the counts never lowers the bound. Its maximum is near the likelihood's, not at it, and stays away
-    however many documents there are: a few draws of the shares from their posterior take a part of that bias off.
+    one pass over the counts never lowers the bound. Its maximum is near the likelihood's, not at it, and stays a little
+    away however many documents there are.
     """
     all_topics = separate_rest(lambda c: model.hinted_in_frame(c).matrix, candidates)
     start, prior = _start(model, all_topics)
@@ -98,18 +96,16 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> Lda
     climbed = climb(start, step, steps)
     if _nearest(climbed.state.topics, start.topics[:, 0]) != 0:
         return None
-    topics, shares = climbed.state.topics, climbed.state.beliefs / climbed.state.beliefs.sum(axis=1, keepdims=True)
-    if climbed.n_steps and np.all(model.by_document.data == np.floor(model.by_document.data)):
-        topics, shares = average_over_draws(blocks, *climbed.state, prior, WORD_PRIOR)
+    topic, beliefs = climbed.state.topics[:, 0].copy(), climbed.state.beliefs
+    shares = beliefs[:, 0] / beliefs.sum(axis=1)
     return LdaTopic(
-        center=topics[:, 0].copy(),
-        weight=float(model.says @ shares[:, 0]),
+        center=topic,
+        weight=float(model.says @ shares),
         objectives=climbed.objectives,
         prior=prior,
         state=climbed.state,
-        topics=topics,
-        shares=shares[:, 0].copy(),
-        typicality=divergence_by_word(topics[:, 0], model.word_mean),
+        shares=shares,
+        typicality=divergence_by_word(topic, model.word_mean),
     )
 
 

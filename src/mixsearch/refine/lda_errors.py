@@ -78,7 +78,7 @@ def _least_errors(model: TopicModel, found: LdaTopic) -> Array:
     def work(block: tuple[int, slice]) -> Product:
         number, rows = block
         counts = blocks.read(number)
-        told = counts.data / mix(counts, shares[rows], found.topics) ** 2
+        told = counts.data / mix(counts, shares[rows], found.state.topics) ** 2
         weighted = sp.csr_array((told, counts.indices, counts.indptr), shape=counts.shape)
         return Product(np.asarray(weighted.T @ shares[rows, 0] ** 2))
 

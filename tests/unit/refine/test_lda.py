@@ -14,9 +14,8 @@ from mixsearch import TopicSearch
 from mixsearch.blocks import interleaved_slices
 from mixsearch.datasets import make_topics
 from mixsearch.errors import NotRefinedWarning
-from mixsearch.refine import lda, lda_draws, lda_errors
+from mixsearch.refine import lda, lda_errors
 from mixsearch.refine.lda import WORD_PRIOR, Lda, blocks_of, refine_topic, take_step
-from mixsearch.refine.lda_draws import average_over_draws
 from mixsearch.refine.steps import Steps
 
 
@@ -243,42 +242,3 @@ def test_the_response_of_expected_words_is_their_derivative(monkeypatch):
     assert_allclose(found.counts[:, :, 0], (ahead[1] - behind[1]) / (2 * size), rtol=1e-3, atol=1e-3)
     shares = (ahead[0] - behind[0])[:, 0] / (2 * size) / beliefs.sum(axis=1)
     assert found.weight[0] == pytest.approx(says @ shares, rel=1e-3, abs=1e-4)
-
-
-def exact_expectations(counts, topics, prior, n_grid=4000):
-    """Words by topic and shares of documents of two topics, by summing over a grid of shares."""
-    grid = (np.arange(n_grid) + 0.5) / n_grid
-    shares = np.column_stack([grid, 1 - grid])
-    mixed = shares @ topics.T  # (g, d)
-    logs = counts @ np.log(mixed).T + np.log(shares) @ (prior - 1)
-    posterior = np.exp(logs - logs.max(axis=1, keepdims=True))
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    chances = shares[:, None, :] * topics / mixed[:, :, None]  # (g, d, k)
-    return np.einsum("nd,ng,gdk->dk", counts, posterior, chances), posterior @ shares
-
-
-def test_draws_average_to_the_exact_expectations(monkeypatch):
-    rng = np.random.default_rng(2)
-    topics, prior = rng.dirichlet(np.ones(5), 2).T, np.array([1.3, 1.8])
-    counts = rng.poisson(1.5, size=(6, 5)).astype(float)
-    said, shares = exact_expectations(counts, topics, prior)
-    monkeypatch.setattr(lda_draws, "N_ROUNDS", 1)
-    monkeypatch.setattr(lda_draws, "N_DRAWS", 4000)
-    found, means = average_over_draws(blocks_of(sp.csr_array(counts), 2), topics, prior + counts[:, :2], prior, 0.0)
-    assert_allclose(found, said / said.sum(axis=0), atol=0.01)
-    assert_allclose(means, shares, atol=0.03)
-
-
-def test_draws_bring_the_topic_nearer_to_the_truth_than_the_bound_does():
-    data = make_topics(8000, 30, 2, mean_length=30, alpha=0.5, random_state=0)
-    search = TopicSearch(2, alpha0=1.0, damping=False).fit(data.counts)
-    found = search.search(words=data.labelled_word(0), choose="largest", refine=True)
-    bound = found.refined.state.topics[:, 0]
-    assert np.linalg.norm(found.center - data.topics[0]) < 0.95 * np.linalg.norm(bound - data.topics[0])
-
-
-def test_fractions_are_refined_by_the_bound_alone():
-    data = drawn()
-    search = TopicSearch(3, alpha0=0.9, damping=False, moments="plugin").fit(data.counts * 0.5)
-    found = search.search(words=data.labelled_word(0), choose="largest", refine=5)
-    assert_array_equal(found.center, found.refined.state.topics[:, 0])
