@@ -21,7 +21,7 @@ from mixsearch.models import TopicModel
 from mixsearch.models.topic_replicates import replicate_outside, replicate_topics
 from mixsearch.refine import LdaTopic, SharpTopic
 from mixsearch.refine.lda import divergence_by_word
-from mixsearch.refine.lda_errors import lda_errors
+from mixsearch.refine.lda_errors import allow_for_bias, lda_errors
 from mixsearch.refine.topic_errors import one_word_at_least, sharp_errors
 from mixsearch.refine.topics import WORDS_ELSEWHERE, best_rows
 from mixsearch.types import Array, Replicates, Samples, StandardErrors, WordHint
@@ -57,6 +57,7 @@ class Topic(FoundComponent):
     vocabulary: Sequence[str] | None = field(kw_only=True)
     kept_rows: Array = field(kw_only=True)  # rows of the user's matrix behind the documents of the model
     damping: bool = field(kw_only=True)
+    most_documents: int | None = field(default=None, kw_only=True)  # of those that hold the hint, that were looked at
     refined: SharpTopic | LdaTopic | None = field(default=None, kw_only=True)
 
     @property
@@ -88,17 +89,19 @@ class Topic(FoundComponent):
     @cached_property
     def _replicates(self) -> Replicates:
         with one_blas_thread:
-            return replicate_topics(self.model, self.asked)
+            return replicate_topics(self.model, self.asked, self.most_documents)
 
-    def _contract(self, hint: Array) -> Array:
-        """R of any hint in the frame, (k, k)."""
-        return self.model.hinted_in_frame(hint).matrix
+    def _tensor_within(self, basis: Array) -> Array:
+        with one_blas_thread:
+            model = self.model.within(basis)
+            return np.stack([model.hinted_in_frame(hint).matrix for hint in np.eye(basis.shape[1])])
 
     def _refined_errors(self, refined: SharpTopic | LdaTopic) -> StandardErrors:
         with one_blas_thread:
-            if isinstance(refined, LdaTopic):
-                return lda_errors(self.model, refined)
-            return sharp_errors(self.model, refined)
+            if isinstance(refined, SharpTopic):
+                return sharp_errors(self.model, refined)
+            moments = self.moment_estimate
+            return allow_for_bias(lda_errors(self.model, refined), self.center - moments.center, moments.stderr)
 
     def top_words(self, n: int = 10, *, by: str = "typical") -> list[tuple[str, float]]:
         """The words of the topic with their probabilities.

@@ -65,6 +65,29 @@ def lda_errors(model: TopicModel, found: LdaTopic) -> StandardErrors:
     return StandardErrors(one_word_at_least(errors, float(said[:, 0].sum())), float(jackknife(np.concatenate(weights))))
 
 
+def allow_for_bias(errors: StandardErrors, moved: Array, unbiased: StandardErrors) -> StandardErrors:
+    """Standard errors that cover the bias of variational steps as well.
+
+    Parameters
+    ----------
+    errors : StandardErrors
+        Of the refined topic, by chance alone.
+    moved : array of shape (d,)
+        The refined topic less that of moments, which has no bias.
+    unbiased : StandardErrors
+        Of the latter.
+
+    Notes
+    -----
+    Of an efficient estimate and an unbiased one, the difference has the difference of their variances (Hausman, 1978).
+    What it has beyond that, over all words together, is bias, and widens all errors in the same proportion.
+    """
+    expected = np.maximum(unbiased.center**2 - errors.center**2, 0)
+    variance = max(float(np.sum(errors.center**2)), np.finfo(np.float64).tiny)
+    wider = np.sqrt(1 + max(float(np.sum(moved**2 - expected)), 0.0) / variance)
+    return StandardErrors(wider * errors.center, float(wider * errors.weight))
+
+
 def _least_errors(model: TopicModel, found: LdaTopic) -> Array:
     """For words near zero what the standard errors would be if all but the word's own probability were known, (d,).
 
