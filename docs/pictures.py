@@ -24,7 +24,7 @@ from mixsearch.datasets import (
     make_topics,
 )
 from mixsearch.index import build_index, open_index
-from mixsearch.plots import plot_spectrum, plot_topics, save
+from mixsearch.plots import plot_spectrum, plot_topic, plot_topics, save
 from mixsearch.types import Array
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -191,6 +191,7 @@ def draw_topics() -> None:
         index = open_index(folder / "docstrings.index")
         topics = index.search_many({word: word for word in WORDS})
         save(plot_topics(topics), FOLDER / "six_topics.png")
+        save(plot_topic(topics["socket"], errors=True), FOLDER / "topic_errors.png")
         save(plot_spectrum(index.topics.model_.frame.values), FOLDER / "spectrum.png")
     finally:
         shutil.rmtree(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from html import escape
 
@@ -13,6 +14,33 @@ def plain_number(x: float) -> str:
     if x != x or x in (float("inf"), float("-inf")):
         return "∞" if x > 0 else ("-∞" if x < 0 else "nan")
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+
+
+def give_or_take(x: float, stderr: float) -> str:
+    """A number and its standard error for people: two figures of the error, and as many decimals of the number.
+
+    Examples
+    --------
+    >>> give_or_take(1.1384, 0.0397), give_or_take(21.4, 12.34)
+    ('1.138 ± 0.040', '21 ± 12')
+    """
+    if not 0 < stderr < math.inf:
+        return f"{plain_number(x)} ± {plain_number(stderr)}"
+    decimals = max(1 - math.floor(math.log10(stderr)), 0)
+    return f"{x:,.{decimals}f} ± {stderr:,.{decimals}f}"
+
+
+def plain_chance(chance: float) -> str:
+    """A chance in whole per cents, and never a certainty.
+
+    Examples
+    --------
+    >>> plain_chance(0.94), plain_chance(1.0), plain_chance(0.0)
+    ('94%', 'above 99%', 'below 1%')
+    """
+    if 0.01 <= chance < 0.995:
+        return f"{100 * chance:.0f}%"
+    return "above 99%" if chance > 0.5 else "below 1%"
 
 
 # From this lead over the runner-up on, in falling order. The search warns below 1.1.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsearch.display import plain_number, verdict
+from mixsearch.display import give_or_take, plain_chance, plain_number, verdict
 from mixsearch.errors import SearchError
 from mixsearch.estimators import GaussianComponent, Topic
 from mixsearch.models.spectrum import Spectrum
@@ -42,7 +42,7 @@ _N_ALTERNATIVES = 4
 _N_NOISE = 12  # directions of noise beside those that count
 
 
-def plot_topic(topic: Topic, n_words: int = 15) -> Figure:
+def plot_topic(topic: Topic, n_words: int = 15, errors: bool = False) -> Figure:
     """Draw the typical words of a topic, and the topics that the hint could have meant instead.
 
     Parameters
@@ -50,6 +50,8 @@ def plot_topic(topic: Topic, n_words: int = 15) -> Figure:
     topic : Topic
     n_words : int
         How many words to show.
+    errors : bool
+        Add a whisker of one standard error to each bar, and the confidence.
 
     Returns
     -------
@@ -57,15 +59,16 @@ def plot_topic(topic: Topic, n_words: int = 15) -> Figure:
     """
     figure = Figure(figsize=(9, 1.5 + 0.27 * n_words), dpi=_DPI, layout=_roomy())
     words, shares = figure.subplots(1, 2, width_ratios=[3, 2])
-    _draw_words(words, topic.top_words(n_words), hint=())
-    _title(words, "Typical words", f"{_percent(topic.weight)} of the corpus")
+    _draw_words(words, topic, n_words, hint=(), errors=errors)
+    weight = _percent(topic.weight, topic.stderr.weight if errors else None)
+    _title(words, "Typical words", f"{weight} of the corpus{'; whiskers: one standard error' if errors else ''}")
     _draw_shares(shares, topic)
     shares.set_ylim(max(words.get_ylim()[0], shares.get_ylim()[0]), -0.5)  # bars as thick as those of the words
-    _figure_title(figure, _lead(topic.separation))
+    _figure_title(figure, _lead(topic.separation) + (f". {_surely(topic)}" if errors else ""))
     return figure
 
 
-def plot_topics(topics: Mapping[str, Topic], n_words: int = 8) -> Figure:
+def plot_topics(topics: Mapping[str, Topic], n_words: int = 8, errors: bool = False) -> Figure:
     """Draw several topics beside each other, one panel for each hint.
 
     Parameters
@@ -74,6 +77,8 @@ def plot_topics(topics: Mapping[str, Topic], n_words: int = 8) -> Figure:
         The topics by the words that they were found from. Those words are set off where they are typical.
     n_words : int
         How many words of each topic to show.
+    errors : bool
+        Add a whisker of one standard error to each bar, and the confidence.
 
     Returns
     -------
@@ -91,9 +96,11 @@ def plot_topics(topics: Mapping[str, Topic], n_words: int = 8) -> Figure:
             panel.set_axis_off()
             continue
         hint, topic = item
-        _draw_words(panel, topic.top_words(n_words), hint=hint.split())
-        _title(panel, hint, textwrap.fill(_lead(topic.separation), _PANEL_LETTERS))
-    _figure_title(figure, "Topics by their hints (orange, where among the typical words)")
+        _draw_words(panel, topic, n_words, hint=hint.split(), errors=errors)
+        lines = [_lead(topic.separation), _surely(topic)] if errors else [_lead(topic.separation)]
+        _title(panel, hint, "\n".join(textwrap.fill(line, _PANEL_LETTERS) for line in lines))
+    whiskers = ". Whiskers: one standard error" if errors else ""
+    _figure_title(figure, f"Topics by their hints (orange, where among the typical words){whiskers}")
     return figure
 
 
@@ -254,8 +261,12 @@ def _lead(separation: float) -> str:
     return f"Separation {plain_number(separation)}: {verdict(separation)}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%"
+def _surely(topic: Topic) -> str:
+    return f"Confidence {plain_chance(topic.confidence)}"
+
+
+def _percent(share: float, stderr: float | None = None) -> str:
+    return f"{100 * share:.1f}%" if stderr is None else f"{give_or_take(100 * share, 100 * stderr)}%"
 
 
 def _figure_title(figure: Figure, title: str) -> None:
@@ -269,9 +280,11 @@ def _title(axes: Axes, title: str, line: str) -> None:
     axes.annotate(line, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=QUIET)
 
 
-def _draw_words(axes: Axes, words: Sequence[tuple[str, float]], *, hint: Sequence[str]) -> None:
+def _draw_words(axes: Axes, topic: Topic, n_words: int, *, hint: Sequence[str], errors: bool) -> None:
+    words = topic.top_words(n_words)
     colours = [HINT if word in hint else FOUND for word, _ in words]
-    _draw_bars(axes, [word for word, _ in words], [probability for _, probability in words], colours)
+    whiskers = topic.stderr.center[topic.top_columns(n_words)].tolist() if errors else None
+    _draw_bars(axes, [word for word, _ in words], [probability for _, probability in words], colours, whiskers)
 
 
 def _draw_shares(axes: Axes, topic: Topic) -> None:
@@ -281,13 +294,22 @@ def _draw_shares(axes: Axes, topic: Topic) -> None:
     _title(axes, "Share of the hint", "found, and its strongest alternatives")
 
 
-def _draw_bars(axes: Axes, names: Sequence[str], lengths: Sequence[float], colours: Sequence[str]) -> None:
+def _draw_bars(
+    axes: Axes,
+    names: Sequence[str],
+    lengths: Sequence[float],
+    colours: Sequence[str],
+    whiskers: Sequence[float] | None = None,
+) -> None:
     """Horizontal bars, the first on top, each with its number, so that no axis is needed."""
-    bars = axes.barh(range(len(names)), lengths, color=colours, height=0.72)
-    axes.bar_label(bars, [_percent(length) for length in lengths], padding=3, fontsize=8.5, color=QUIET)
+    thin = {"elinewidth": 0.9, "ecolor": TEXT, "capsize": 2, "capthick": 0.9}
+    bars = axes.barh(range(len(names)), lengths, color=colours, height=0.72, xerr=whiskers, error_kw=thin)
+    labels = list(map(_percent, lengths) if whiskers is None else map(_percent, lengths, whiskers))
+    axes.bar_label(bars, labels, padding=3, fontsize=8.5, color=QUIET)
     axes.set_yticks(range(len(names)), list(names), fontsize=10, color=TEXT, parse_math=False)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlim(0, 1.18 * max(*lengths, 1e-12))
+    ends = np.add(lengths, whiskers or 0.0)
+    axes.set_xlim(0, (1.18 if whiskers is None else 1.35) * ends.max(initial=1e-12))
     axes.xaxis.set_visible(False)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

@@ -3,8 +3,10 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.image import imread
 from tests.apps.cli_corpus import N_TOPICS, Files, invoke, make_files, make_index
@@ -25,6 +27,8 @@ KEYS = {
     "related_words",
     "documents",
     "alternatives",
+    "weight_stderr",
+    "confidence",
     "warnings",
 }
 
@@ -84,7 +88,7 @@ def test_json_has_the_same_keys_for_every_hint(files: Files, index: Path) -> Non
     answer = told(index, files.words[0])
     assert set(answer) == KEYS
     assert answer["hint"] == files.words[0]
-    assert set(answer["words"][0]) == {"word", "probability", "likelier"}
+    assert set(answer["words"][0]) == {"word", "probability", "likelier", "probability_stderr"}
     assert set(answer["documents"][0]) == {"row", "name", "share", "snippet"}
     assert set(answer["alternatives"][0]) == {"words", "weight", "share_of_hint"}
     assert answer["words"][0]["likelier"] > 1
@@ -187,6 +191,51 @@ def test_csv_has_one_fact_in_each_row(files: Files, index: Path) -> None:
     assert documents == [(each["row"], each["name"], each["snippet"]) for each in answer["documents"]]
 
 
+def test_errors_are_told_where_they_are_asked_for(files: Files, index: Path) -> None:
+    word = files.words[0]
+    topic = open_index(index).search(word)
+    plain, answer = told(index, word, "--top", "3"), told(index, word, "--top", "3", "--errors")
+    assert plain["weight_stderr"] is plain["confidence"] is plain["words"][0]["probability_stderr"] is None
+    assert answer["weight_stderr"] == pytest.approx(topic.stderr.weight)
+    assert answer["confidence"] == pytest.approx(topic.confidence)
+    columns = [open_index(index).vocabulary.index(each["word"]) for each in answer["words"]]
+    assert [each["probability_stderr"] for each in answer["words"]] == pytest.approx(topic.stderr.center[columns])
+
+
+def test_errors_are_a_column_and_a_fact_in_csv(files: Files, index: Path) -> None:
+    result = invoke("topic", index, files.words[0], "--csv", "--top", "3", "--errors")
+    rows = {(row["kind"], row["item"]): row for row in csv.DictReader(io.StringIO(result.stdout))}
+    answer = told(index, files.words[0], "--top", "3", "--errors")
+    assert float(rows["fact", "weight"]["stderr"]) == answer["weight_stderr"]
+    assert float(rows["fact", "confidence"]["value"]) == answer["confidence"]
+    for word in answer["words"]:
+        assert float(rows["word", word["word"]]["stderr"]) == word["probability_stderr"]
+    assert {row["stderr"] for (kind, _), row in rows.items() if kind == "document"} == {""}
+
+
+@pytest.mark.parametrize("terminal", [{}, {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "80"}])
+def test_errors_are_read_beside_their_numbers(files: Files, index: Path, terminal: dict[str, str]) -> None:
+    plain = invoke("topic", index, files.words[0], "--documents", "0", **terminal).stdout
+    shown = invoke("topic", index, files.words[0], "--documents", "0", "--errors", **terminal).stdout
+    assert "±" not in plain
+    assert "that this is the topic that the hint means" not in plain
+    assert shown.count("±") == 11  # of the weight and of ten words
+    assert "% that this is the topic that the hint means" in shown
+
+
+def test_an_unsure_answer_tells_what_else_the_hint_could_mean(files: Files, index: Path) -> None:
+    (reply,) = ask(open_index(index), [Query("one", words={files.words[0]: 1.0})])
+    assert reply.answer is not None
+    sure = replace(reply.answer, separation=5.0, confidence=0.95)
+    assert not sure.is_doubtful
+    assert replace(sure, confidence=0.4).is_doubtful
+    assert replace(sure, separation=1.2).is_doubtful
+
+
+def test_the_only_topic_is_the_one_that_the_hint_means(files: Files, index: Path) -> None:
+    assert told(index, files.words[0], "-k", "1", "--errors")["confidence"] == 1
+
+
 def test_a_weak_hint_is_told_with_what_else_it_could_mean(files: Files, index: Path) -> None:
     # A word of each topic: none of them leads.
     result = invoke("topic", index, *files.words, "--no-closer")
@@ -207,7 +256,10 @@ def test_words_left_out_are_a_note_beside_the_answer(files: Files, index: Path) 
 def test_pictures_are_drawn_of_one_topic_and_of_many(files: Files, index: Path, tmp_path: Path) -> None:
     for name, more in (("one.png", ()), ("many.png", ("--each",))):
         result = invoke("topic", index, *files.words[:2], *more, files.words[0], "--plot", tmp_path / name, "--json")
+        whiskers = tmp_path / f"whiskers-{name}"
+        invoke("topic", index, *files.words[:2], *more, files.words[0], "--plot", whiskers, "--errors")
         assert result.exit_code == 0, result.output
+        assert not np.array_equal(imread(tmp_path / name), imread(whiskers))
         assert json.loads(result.stdout)
         assert f"Picture: {tmp_path / name}" in result.stderr
         assert imread(tmp_path / name).std() > 0.02

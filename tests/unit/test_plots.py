@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
+from matplotlib.container import ErrorbarContainer
 from matplotlib.image import imread
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, SearchError, TopicSearch
 from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
-from mixsearch.display import verdict
+from mixsearch.display import plain_chance, verdict
 from mixsearch.estimators import GaussianComponent, Topic
 from mixsearch.models.spectrum import Spectrum
 from mixsearch.plots import FOUND, HINT, plot_component, plot_spectrum, plot_topic, plot_topics, save
@@ -64,6 +65,27 @@ def test_a_topic_shows_its_likeliest_words_from_the_top(topics: dict[str, Topic]
     words = plot_topic(topic, n_words=6).axes[0]
     assert list(zip(bar_names(words), bar_lengths(words), strict=True)) == topic.top_words(6)
     assert words.yaxis_inverted()
+
+
+def test_whiskers_are_one_standard_error_of_the_words_that_they_are_drawn_on(topics: dict[str, Topic]) -> None:
+    topic = next(iter(topics.values()))
+    columns = topic.top_columns(6)
+    figure = plot_topic(topic, n_words=6, errors=True)
+    words = figure.axes[0]
+    whiskers = next(each for each in words.containers if isinstance(each, ErrorbarContainer)).lines[2][0].get_segments()
+    ends = np.array([segment[:, 0] for segment in whiskers])
+    assert_allclose(ends.mean(axis=1), topic.probabilities[columns])
+    assert_allclose(np.ptp(ends, axis=1), 2 * topic.stderr.center[columns])
+    assert ends.max() < words.get_xlim()[1]
+    assert texts_of(words).count("±") == 7  # of six words and the weight
+    assert figure.get_suptitle().endswith(f"Confidence {plain_chance(topic.confidence)}")
+    assert "±" not in texts_of(plot_topic(topic, n_words=6).axes[0])
+
+
+def test_each_of_many_topics_has_whiskers_and_its_confidence(topics: dict[str, Topic]) -> None:
+    for panel, topic in zip(plot_topics(topics, n_words=5, errors=True).axes, topics.values(), strict=False):
+        assert f"Confidence {plain_chance(topic.confidence)}" in texts_of(panel)
+        assert texts_of(panel).count("±") == 5
 
 
 def test_a_topic_is_compared_with_the_topics_that_take_most_of_the_rest_of_the_hint(topics: dict[str, Topic]) -> None:

@@ -6,7 +6,7 @@ import re
 
 import typer
 
-from mixsearch.display import plain_number
+from mixsearch.display import give_or_take, plain_number
 
 _POWERS = "kmgt"
 _BYTES = re.compile(rf"(\d+(?:\.\d+)?)\s*([{_POWERS}])?(i)?b?", re.IGNORECASE)
@@ -92,9 +92,15 @@ def show_count(n: float) -> str:
     return f"{n / 1000:.3g}G"
 
 
-def show_share(share: float) -> str:
-    """A part of one as per cent."""
-    return f"{plain_number(100 * share)}%"
+def show_share(share: float, stderr: float | None = None) -> str:
+    """A part of one as per cent, with its standard error where that is known.
+
+    Examples
+    --------
+    >>> show_share(0.0114), show_share(0.0114, 0.0004)
+    ('1.14%', '1.140 ± 0.040%')
+    """
+    return f"{plain_number(100 * share) if stderr is None else give_or_take(100 * share, 100 * stderr)}%"
 
 
 def show_seconds(seconds: float) -> str:

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from mixsearch.cli.amounts import show_share
-from mixsearch.display import plain_number
+from mixsearch.display import plain_chance, plain_number
 from mixsearch.index import Answer, Reply
-from mixsearch.index.answers import TopicWord, TypicalDocument
+from mixsearch.index.answers import DOUBTFUL, TopicWord, TypicalDocument
 
 _BAR = 20
 _NAME = 12
@@ -78,9 +78,10 @@ def _lines(answer: Answer) -> Iterator[str]:
     for words in _others(answer):
         yield _line("could mean", words)
     width = max((len(word.word) for word in answer.words), default=0)
+    wide = max([6, *(len(_probability(word)) for word in answer.words)])
     for word in answer.words:
         likelier = f"{_times(word.likelier)} as likely as in the corpus"
-        yield _line("word", f"{word.word:<{width}}  {show_share(word.probability):>6}  {likelier}")
+        yield _line("word", f"{word.word:<{width}}  {_probability(word):>{wide}}  {likelier}")
     for related in answer.related_words:
         yield _line("related", f"{related.word}  {_times(related.likelier)}")
     for document in answer.documents:
@@ -94,17 +95,23 @@ def _line(name: str, value: str) -> str:
 
 
 def _facts(answer: Answer) -> list[tuple[str, str]]:
-    return [
-        ("weight", f"{show_share(answer.weight)} of the corpus"),
+    facts = [
+        ("weight", f"{show_share(answer.weight, answer.weight_stderr)} of the corpus"),
         ("separation", f"{plain_number(answer.separation)}: {answer.verdict}"),
         ("components", f"{answer.n_components} of {answer.n_fitted}"),
     ]
+    if answer.confidence is not None:
+        facts.insert(2, ("confidence", f"{plain_chance(answer.confidence)} that this is the topic that the hint means"))
+    return facts
 
 
 def _style(name: str, answer: Answer) -> str:
-    if name != "separation":
-        return ""
-    return "yellow" if answer.is_doubtful else "green"
+    doubts = {"separation": answer.separation < DOUBTFUL, "confidence": answer.is_unsure}
+    return "" if name not in doubts else "yellow" if doubts[name] else "green"
+
+
+def _probability(word: TopicWord) -> str:
+    return show_share(word.probability, word.probability_stderr)
 
 
 def _others(answer: Answer) -> list[str]:
@@ -129,7 +136,7 @@ def _bars(words: Iterable[TopicWord]) -> RenderableType:
     longest = max(word.probability for word in words)
     for word in words:
         length = round(_BAR * word.probability / longest) if longest > 0 else 0
-        table.add_row(Text(word.word), show_share(word.probability), _times(word.likelier), "█" * length)
+        table.add_row(Text(word.word), _probability(word), _times(word.likelier), "█" * length)
     return table
 
 

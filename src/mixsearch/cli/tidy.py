@@ -13,10 +13,11 @@ COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet
 _FACTS = ("weight", "separation", "share_of_hint", "n_components", "n_fitted")
 
 
-def as_csv(replies: Iterable[Reply]) -> str:
-    """All replies, with a header."""
+def as_csv(replies: Iterable[Reply], *, errors: bool = False) -> str:
+    """All replies, with a header; with errors there is one column more."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+    columns = (*COLUMNS, "stderr") if errors else COLUMNS
+    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for reply in replies:
         rows = [_row("error", 1, str(reply.error))] if reply.answer is None else _rows(reply.answer)
@@ -26,9 +27,11 @@ def as_csv(replies: Iterable[Reply]) -> str:
 
 def _rows(answer: Answer) -> Iterator[dict[str, Any]]:
     for rank, name in enumerate(_FACTS, 1):
-        yield _row("fact", rank, name, getattr(answer, name))
+        yield _row("fact", rank, name, getattr(answer, name), stderr=answer.weight_stderr if name == "weight" else "")
+    if answer.confidence is not None:
+        yield _row("fact", len(_FACTS) + 1, "confidence", answer.confidence)
     for rank, word in enumerate(answer.words, 1):
-        yield _row("word", rank, word.word, word.probability, likelier=word.likelier)
+        yield _row("word", rank, word.word, word.probability, likelier=word.likelier, stderr=word.probability_stderr)
     for rank, related in enumerate(answer.related_words, 1):
         yield _row("related", rank, related.word, likelier=related.likelier)
     for rank, document in enumerate(answer.documents, 1):

@@ -32,7 +32,8 @@ Examples:
 --csv has one fact per row: hint, kind (fact, word, related, document,
 alternative, warning, error), rank, item, value (of a word its
 probability, of a document its share of the topic, of an alternative its
-share of the hint), likelier (than in the corpus, times), name, snippet.
+share of the hint), likelier (than in the corpus, times), name, snippet;
+with --errors also stderr, and a fact confidence.
 
 Exit codes: 0 found, 1 a hint or the index is not as needed, 2 the
 command is not. Of many hints each is answered that can be."""
@@ -110,6 +111,15 @@ def topic(
     by: Annotated[
         Literal["typical", "probability"], typer.Option(help="Which words come first.", rich_help_panel=_OUTPUT)
     ] = "typical",
+    errors: Annotated[
+        bool,
+        typer.Option(
+            "--errors",
+            help="Add standard errors, and the chance that this is the topic meant. Reads all documents: seconds where "
+            "they are many.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="JSON: an object, or a list of them for many hints.", rich_help_panel=_OUTPUT)
     ] = False,
@@ -127,9 +137,8 @@ def topic(
     with errors_as_sentences():
         typed = Typed(words or (), avoided or (), text or (), text_file, like or (), hints, each)
         search: dict[str, Any] = {"n_components": components or "enough", "finer": narrower - broader}
-        asking = Asking(
-            n_words=top, n_documents=documents, by=by, search={**search, "refine": False if no_closer else None}
-        )
+        search["refine"] = False if no_closer else None
+        asking = Asking(n_words=top, n_documents=documents, by=by, errors=errors, search=search)
         shown_as: Literal["text", "json", "csv"] = "json" if as_json else "csv" if as_csv else "text"
         as_list = each or hints is not None
-        run_topic(path, read_queries(typed), asking, Wanted(shown_as, as_list, plot))
+        run_topic(path, read_queries(typed), asking, Wanted(shown_as, as_list, plot, errors))

@@ -26,6 +26,7 @@ class Wanted:
     shown_as: As = "text"
     as_list: bool = False  # also where there is one reply
     plot: Path | None = None
+    errors: bool = False  # beside the numbers
 
 
 def run_topic(path: Path, queries: Sequence[Query], asking: Asking, wanted: Wanted) -> None:
@@ -40,7 +41,7 @@ def run_topic(path: Path, queries: Sequence[Query], asking: Asking, wanted: Want
     _say_notes(replies)
     found = [reply for reply in replies if reply.topic is not None]
     if wanted.plot is not None and found:
-        write_picture(lambda plots: _draw(plots, found), wanted.plot)
+        write_picture(lambda plots: _draw(plots, found, wanted.errors), wanted.plot)
     if failed:
         raise typer.Exit(EXIT_ERROR)
 
@@ -50,7 +51,7 @@ def _show(replies: Sequence[Reply], wanted: Wanted) -> None:
         listed = [reply.as_dict() for reply in replies]
         print_json(listed if wanted.as_list else listed[0])
     elif wanted.shown_as == "csv":
-        typer.echo(as_csv(replies), nl=False)
+        typer.echo(as_csv(replies, errors=wanted.errors), nl=False)
     else:
         console = Console(highlight=False)
         for number, reply in enumerate(replies):
@@ -68,13 +69,13 @@ def _say_notes(replies: Sequence[Reply]) -> None:
             say_notes(f"{lead}{warning}" for warning in reply.answer.warnings)
 
 
-def _draw(plots: Any, replies: Sequence[Reply]) -> Any:
+def _draw(plots: Any, replies: Sequence[Reply], errors: bool) -> Any:
     if len(replies) == 1:
-        return plots.plot_topic(replies[0].topic)
+        return plots.plot_topic(replies[0].topic, errors=errors)
     topics: dict[str, Any] = {}
     for reply in replies:
         name, again = reply.query.name, 2
         while name in topics:
             name, again = f"{reply.query.name} ({again})", again + 1
         topics[name] = reply.topic
-    return plots.plot_topics(topics)
+    return plots.plot_topics(topics, errors=errors)

@@ -60,7 +60,7 @@ class FoundComponent(Component):
     def _rivals(self) -> Array:
         """The directions of all components that could be the one that the hint means, told apart, (k, q)."""
         likeliest = (self.candidates.points * np.sqrt(self.candidates.weights))[:, :MOST_RIVALS]
-        return axes_within(likeliest, self._contract)
+        return axes_within(likeliest, self._tensor_within)
 
     @cached_property
     def _rival_points(self) -> Array:
@@ -74,9 +74,9 @@ class FoundComponent(Component):
         apart = np.sqrt(self.frame.values)[:, None] * (self._rival_points - self.point[:, None])
         return int(np.argmin(np.sum(apart**2, axis=0)))
 
-    def _contract(self, hint: Array) -> Array:
-        """R of any hint in the frame, (k, k)."""
-        return np.asarray(self.model.hinted(hint).matrix)
+    def _tensor_within(self, basis: Array) -> Array:
+        """R of the columns of an orthonormal basis, (k, q), as hints in the frame, seen in that basis, (q, q, q)."""
+        return np.stack([basis.T @ self.model.hinted(u).matrix @ basis for u in basis.T])
 
     @cached_property
     def _replicates(self) -> Replicates:

@@ -114,10 +114,14 @@ class Topic(FoundComponent):
             First those that tell most of whether a document is about the topic, or those that are likeliest, common
             words of the language among them.
         """
+        return [(self._name(column), float(self.probabilities[column])) for column in self.top_columns(n, by=by)]
+
+    def top_columns(self, n: int = 10, *, by: str = "typical") -> Array:
+        """The columns of `top_words`, (n,): where `probabilities` and `stderr.center` have them."""
         require_whole("n", n)
         require_choice("by", by, ("typical", "probability"))
         # Where fewer words than asked for tell anything, the likeliest follow.
-        return self._named(self.probabilities * TIE + self._typicality if by == "typical" else self.probabilities, n)
+        return best_rows(self.probabilities * TIE + self._typicality if by == "typical" else self.probabilities, n)
 
     @cached_property
     def _typicality(self) -> Array:
@@ -137,9 +141,6 @@ class Topic(FoundComponent):
         chance = np.minimum(lift * max(self.weight, 1e-6), 1)
         ranked = best_rows(chance * n_holding / (n_holding + DOCUMENTS_ELSEWHERE), n)
         return [(self._name(column), float(lift[column])) for column in ranked if lift[column] > 1]
-
-    def _named(self, scores: Array, n: int) -> list[tuple[str, float]]:
-        return [(self._name(column), float(self.probabilities[column])) for column in best_rows(scores, n)]
 
     def _name(self, column: int) -> str:
         return str(column) if self.vocabulary is None else self.vocabulary[column]

@@ -352,7 +352,7 @@ class TopicSearch(SemiSupervised):
                 if project:
                     found = self._extract_in_frame(model.project(v), model, how)
                 else:
-                    found = self._extract(model.hinted(v, most_documents), v, model, how)
+                    found = self._extract(model.hinted(v, most_documents), v, model, how, most_documents)
                 seeds = partial(seeds_of_words, v, model, found.weight)
             if steps is None:
                 return found
@@ -402,7 +402,14 @@ class TopicSearch(SemiSupervised):
     def _extract_in_frame(self, hint: Array, model: TopicModel, how: Extraction) -> Topic:
         return self._extract(model.hinted_in_frame(hint), hint, model, how)
 
-    def _extract(self, hinted: Hinted, asked: WordHint | Array, model: TopicModel, how: Extraction) -> Topic:
+    def _extract(
+        self,
+        hinted: Hinted,
+        asked: WordHint | Array,
+        model: TopicModel,
+        how: Extraction,
+        most_documents: int | None = None,
+    ) -> Topic:
         found = Topic(
             model.frame,
             extract(hinted, model.frame, how),
@@ -413,6 +420,7 @@ class TopicSearch(SemiSupervised):
             vocabulary=self.vocabulary_,
             kept_rows=self.kept_rows_,
             damping=self.damping,
+            most_documents=most_documents,
             feature_names=self._names(),
         )
         warn_if_weak(found.separation)

@@ -23,6 +23,8 @@ from mixsearch.types import Array
 
 # The separation below which the alternatives are worth a look.
 DOUBTFUL = 1.5
+# And the confidence below which they are.
+UNSURE = 0.8
 N_ALTERNATIVES = 3
 WORDS_OF_ALTERNATIVE = 6
 
@@ -50,6 +52,8 @@ class Asking:
         How many words, documents and related words to tell.
     by : {"typical", "probability"}
         Which words come first, as `Topic.top_words` has it.
+    errors : bool
+        Tell standard errors and the confidence as well. They read all documents.
     search : dict
         Further arguments of `TopicIndex.search`: n_components, finer, refine.
     """
@@ -58,6 +62,7 @@ class Asking:
     n_documents: int = 5
     n_related: int = 8
     by: str = "typical"
+    errors: bool = False
     search: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -68,6 +73,7 @@ class TopicWord:
     word: str
     probability: float
     likelier: float
+    probability_stderr: float | None = None  # where errors were asked for
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,9 @@ class Answer:
         By what factor the topic leads the best other one; infinite where there is no other.
     n_components, n_fitted : int
         Topics that the search used, and those that the index has.
+    weight_stderr, confidence : float or None
+        The standard error of the weight, and the chance that this is the topic that the hint means, where errors were
+        asked for.
     words, related_words, documents, alternatives : tuples
         Those that say most come first.
     warnings : tuple of str
@@ -128,15 +137,22 @@ class Answer:
     related_words: tuple[RelatedWord, ...]
     documents: tuple[TypicalDocument, ...]
     alternatives: tuple[Alternative, ...]
+    weight_stderr: float | None = None
+    confidence: float | None = None
     warnings: tuple[str, ...] = ()
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the alternatives are worth a look."""
-        return self.separation < DOUBTFUL
+        return self.separation < DOUBTFUL or self.is_unsure
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the confidence is known, and low."""
+        return self.confidence is not None and self.confidence < UNSURE
 
     def as_dict(self) -> dict[str, Any]:
-        """The answer as JSON has it: the same keys always, an infinite separation as None."""
+        """The answer as JSON has it: the same keys always, an infinite separation and what is not known as None."""
         plain = asdict(self)
         return {**plain, "separation": self.separation if math.isfinite(self.separation) else None}
 
@@ -211,7 +227,7 @@ def _rows_of(query: Query) -> Array | None:
 
 
 def _describe(index: TopicIndex, query: Query, topic: Topic, asking: Asking, heard: list[str]) -> Answer:
-    words = _words_of(index, topic, asking)
+    words = _words_of(topic, asking)
     told = {each.word for each in words}
     related = [pair for pair in topic.related_words(asking.n_related + asking.n_words) if pair[0] not in told]
     return Answer(
@@ -226,16 +242,23 @@ def _describe(index: TopicIndex, query: Query, topic: Topic, asking: Asking, hea
         related_words=tuple(RelatedWord(*pair) for pair in related[: asking.n_related]),
         documents=_documents_of(index, topic, [*(query.words or ()), *told], asking.n_documents),
         alternatives=tuple(map(_alternative, topic.alternatives[:N_ALTERNATIVES])),
+        weight_stderr=float(topic.stderr.weight) if asking.errors else None,
+        confidence=topic.confidence if asking.errors else None,
         warnings=tuple(heard),
     )
 
 
-def _words_of(index: TopicIndex, topic: Topic, asking: Asking) -> tuple[TopicWord, ...]:
+def _words_of(topic: Topic, asking: Asking) -> tuple[TopicWord, ...]:
     if not asking.n_words:
         return ()
     pairs = topic.top_words(asking.n_words, by=asking.by)
-    usual = topic.model.word_mean[index.topics.columns_of(word for word, _ in pairs)].tolist()
-    return tuple(TopicWord(*pair, pair[1] / mean if mean > 0 else 0.0) for pair, mean in zip(pairs, usual, strict=True))
+    columns = topic.top_columns(asking.n_words, by=asking.by)
+    usual = topic.model.word_mean[columns].tolist()
+    errors = topic.stderr.center[columns].tolist() if asking.errors else [None] * len(pairs)
+    return tuple(
+        TopicWord(word, probability, probability / mean if mean > 0 else 0.0, error)
+        for (word, probability), mean, error in zip(pairs, usual, errors, strict=True)
+    )
 
 
 def _documents_of(index: TopicIndex, topic: Topic, words: Sequence[str], n: int) -> tuple[TypicalDocument, ...]:

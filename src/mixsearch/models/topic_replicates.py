@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from mixsearch.blocks import leave_one_out
-from mixsearch.models.topics import TopicModel
+from mixsearch.models.topics import TopicModel, thin_out
 from mixsearch.types import Array, Replicates, WordHint
 
 
@@ -30,7 +31,15 @@ class PairSums(NamedTuple):
     crossed: Array  # Σ ω⟨x2, v⟩x1, (d,)
 
 
-def replicate_topics(model: TopicModel, hint: WordHint | Array) -> Replicates:
+class HintedWords(NamedTuple):
+    """A hint v as the words that it gives weight to, and what documents hold of them."""
+
+    columns: Array | slice
+    values: Array  # v of these words, (q,)
+    counts: sp.csr_array  # of these words, (n, q)
+
+
+def replicate_topics(model: TopicModel, hint: WordHint | Array, most_documents: int | None = None) -> Replicates:
     """The moments of all documents but one block, for each block in turn.
 
     Parameters
@@ -38,39 +47,50 @@ def replicate_topics(model: TopicModel, hint: WordHint | Array) -> Replicates:
     model : TopicModel
     hint : WordHint, or array of shape (k,)
         Words, or a hint c in the frame, which is that of the words v = Wc.
+    most_documents : int, optional
+        Where more of them hold the words of the hint, so many stand for all, as in `TopicModel.hinted`.
     """
-    W, v = model.whitener(slice(None)), _over_words(model, hint)
-    weighted = W * v[:, None]
+    words = _hinted_words(model, hint)
+    weighted = model.whitener(words.columns) * words.values[:, None]
+    told = np.asarray(words.counts @ words.values)
+    heard = thin_out(told, most_documents)
 
     def summarize(rows: slice) -> TopicSums:
         counts, Y = model.by_document[rows], model.projected[rows].astype(np.float64, copy=False)
-        told = np.asarray(counts @ v)
-        pair_weights, triple_weights = model.pair_weights[rows], model.triple_weights[rows]
-        says = model.says[rows]
+        says, pair_weights = model.says[rows], model.pair_weights[rows]
         per_word = says / model.lengths[rows]
         pairs = (Y * pair_weights[:, None]).T @ Y
-        triples = (Y * (triple_weights * told)[:, None]).T @ Y
-        crossed = Y.T @ (pair_weights * told)
+        crossed = Y.T @ (pair_weights * heard[rows])
         if model.distinct:
             own_pairs = np.asarray(counts.T @ pair_weights)
-            own_hinted = np.asarray(counts.T @ (triple_weights * told)) - 2 * v * (counts.T @ triple_weights)
-            beside = np.asarray(counts @ weighted).T @ (Y * triple_weights[:, None])
             pairs -= model.diagonal(own_pairs)
-            triples -= beside + beside.T + model.diagonal(own_hinted)
-            crossed -= weighted.T @ own_pairs
-        return TopicSums(float(says.sum()), Y.T @ per_word, pairs, triples, crossed, float(per_word @ told))
+            crossed -= weighted.T @ own_pairs[words.columns]
+        holding = np.flatnonzero(np.diff(words.counts[rows].indptr))  # other documents tell nothing of the hint
+        triples = _triples(model, words, weighted, heard, np.arange(len(heard))[rows][holding])
+        return TopicSums(float(says.sum()), Y.T @ per_word, pairs, triples, crossed, float(per_word @ told[rows]))
 
     moments = [_moments_of(sums, model.alpha0) for sums in leave_one_out(summarize, len(model.lengths))]
     return Replicates(*map(np.array, zip(*moments, strict=True)))
 
 
-def _over_words(model: TopicModel, hint: WordHint | Array) -> Array:
-    """The hint as a weight for every word, (d,)."""
-    if not isinstance(hint, WordHint):
-        return np.asarray(model.whitener(slice(None)) @ hint)
-    v = np.zeros(len(model.word_mean))
-    v[hint.columns] = hint.values
-    return v
+def _hinted_words(model: TopicModel, hint: WordHint | Array) -> HintedWords:
+    if isinstance(hint, WordHint):
+        return HintedWords(hint.columns, hint.values, sp.csr_array(model.by_word[:, hint.columns]))
+    return HintedWords(slice(None), np.asarray(model.whitener(slice(None)) @ hint), model.by_document)
+
+
+def _triples(model: TopicModel, words: HintedWords, weighted: Array, heard: Array, rows: Array) -> Array:
+    """W'(Σ ω⟨x3, v⟩x1x2')W over some documents, (k, k)."""
+    Y, triple_weights = model.projected[rows].astype(np.float64, copy=False), model.triple_weights[rows]
+    by_triple = triple_weights * heard[rows]
+    triples = np.asarray((Y * by_triple[:, None]).T @ Y)
+    if not model.distinct or not len(rows):
+        return triples
+    held = words.counts[rows]
+    own = np.asarray(model.by_document[rows].T @ by_triple)
+    own[words.columns] -= 2 * words.values * (held.T @ triple_weights)
+    beside = np.asarray(held @ weighted).T @ (Y * triple_weights[:, None])
+    return triples - beside - beside.T - model.diagonal(own)
 
 
 def _moments_of(sums: TopicSums, alpha0: float) -> tuple[Array, Array, Array]:
@@ -86,7 +106,7 @@ def _moments_of(sums: TopicSums, alpha0: float) -> tuple[Array, Array, Array]:
 
 def replicate_outside(model: TopicModel, direction: Array) -> Array:
     """A W u of all documents but one block, (d, B), where u is a direction in the frame, (k,)."""
-    v = _over_words(model, direction)
+    v = np.asarray(model.whitener(slice(None)) @ direction)
 
     def summarize(rows: slice) -> PairSums:
         counts = model.by_document[rows]

@@ -65,13 +65,10 @@ class TopicModel:
         ⟨c,v⟩cc' - (c*v)c' - c(c*v)' - ⟨c,v⟩diag(c) + 2diag(c*v), and pairs cc' - diag(c), * elementwise.
         """
         columns, values = hint.columns, hint.values
-        told = np.asarray(self.by_word[:, columns] @ values)
+        told = thin_out(np.asarray(self.by_word[:, columns] @ values), most_documents)
         rows = np.flatnonzero(told)
         if not len(rows):
             raise HintError("No document tells anything of the hint: none holds its words, or their weights cancel.")
-        if most_documents is not None and len(rows) > most_documents:
-            told *= len(rows) / most_documents
-            rows = rows[np.linspace(0, len(rows) - 1, most_documents).astype(np.intp)]
         Y, told = self.projected[rows], told[rows]
         by_triple = self.triple_weights[rows] * told
         triple = weighted_gram(Y, by_triple, n_threads=n_cores())
@@ -147,6 +144,28 @@ class TopicModel:
             projected=self.projected[:, :k],
             own_crossed=self.own_crossed[:, :k],
         )
+
+    def within(self, basis: Array) -> TopicModel:
+        """The same fit in the coordinates of some orthonormal directions of its frame, (k, q): W becomes W basis."""
+        turned = self.frame.basis @ (basis / np.sqrt(self.frame.values)[:, None])
+        return replace(
+            self,
+            frame=replace(self.frame, basis=turned, values=np.ones(basis.shape[1])),
+            mean=self.mean @ basis,
+            projected=self.projected @ basis,
+            own_crossed=self.own_crossed @ basis,
+        )
+
+
+def thin_out(told: Array, most: int | None) -> Array:
+    """What documents tell of a hint, (n,); where more of them than `most` tell anything, so many stand for all."""
+    rows = np.flatnonzero(told)
+    if most is None or len(rows) <= most:
+        return told
+    kept = rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
+    thinned = np.zeros_like(told)
+    thinned[kept] = told[kept] * (len(rows) / most)
+    return thinned
 
 
 def fit_topics(

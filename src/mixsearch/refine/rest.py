@@ -41,7 +41,7 @@ def separate_rest(contract: Callable[[Array], Array], candidates: Candidates) ->
         return candidates
     directions = _unit_columns(candidates.points)
     beside = _complement(directions[:, 0])
-    tensor = _symmetric(np.stack([contract(c) for c in np.eye(k)]), beside)
+    tensor = _symmetric(_within(beside, np.stack([contract(c) for c in np.eye(k)])))
     U = beside @ _diagonalise(tensor, beside.T @ directions[:, 1:])
     hinted = (directions * candidates.scores) @ directions.T
     scores = np.einsum("ai,ab,bi->i", U, hinted, U)
@@ -67,7 +67,7 @@ def all_components(contract: Callable[[Array], Array], mean: Array) -> Candidate
         W'm, under which each scores 1.
     """
     tensor = np.stack([contract(c) for c in np.eye(len(mean))])
-    U = _diagonalise(_symmetric(tensor, np.eye(len(mean))), np.linalg.eigh(contract(mean))[1])
+    U = _diagonalise(_symmetric(tensor), np.linalg.eigh(contract(mean))[1])
     overlaps = U.T @ mean
     order = np.argsort(-(overlaps**2), kind="stable")
     overlaps, ones = overlaps[order], np.ones(len(mean))
@@ -75,11 +75,13 @@ def all_components(contract: Callable[[Array], Array], mean: Array) -> Candidate
     return Candidates(points, overlaps**2, scores=ones, preference=ones)
 
 
-def axes_within(directions: Array, contract: Callable[[Array], Array]) -> Array:
-    """The orthonormal directions of components that span the same space as others given, (k, q), told apart."""
+def axes_within(directions: Array, tensor_within: Callable[[Array], Array]) -> Array:
+    """The orthonormal directions of components that span the same space as others given, (k, q), told apart.
+
+    `tensor_within` goes from an orthonormal basis, (k, q), to T in its coordinates, (q, q, q).
+    """
     basis = _nearest_orthonormal(directions)
-    tensor = _symmetric(np.stack([contract(u) for u in basis.T]), basis, contracted=True)
-    return np.asarray(basis @ _diagonalise(tensor, np.eye(basis.shape[1])))
+    return np.asarray(basis @ _diagonalise(_symmetric(tensor_within(basis)), np.eye(basis.shape[1])))
 
 
 def _unit_columns(points: Array) -> Array:
@@ -92,13 +94,13 @@ def _complement(direction: Array) -> Array:
     return np.linalg.svd(direction[:, None])[0][:, 1:]
 
 
-def _symmetric(tensor: Array, basis: Array, *, contracted: bool = False) -> Array:
-    """The tensor in the coordinates of a basis, (q, q, q), with what noise took from its symmetry given back.
+def _within(basis: Array, tensor: Array) -> Array:
+    """The tensor in the coordinates of a basis, (q, q, q)."""
+    return np.tensordot(basis.T, basis.T @ tensor @ basis, axes=1)
 
-    Its first index is in those coordinates already where it was contracted with them.
-    """
-    T = basis.T @ tensor @ basis
-    T = T if contracted else np.tensordot(basis.T, T, axes=1)
+
+def _symmetric(T: Array) -> Array:
+    """The tensor with what noise took from its symmetry given back, (q, q, q)."""
     return np.asarray((T + T.transpose(1, 2, 0) + T.transpose(2, 0, 1)) / 3)
 
 

@@ -23,7 +23,7 @@ from mixsearch.errors import (
     UnknownWordError,
     WeakHintWarning,
 )
-from mixsearch.index import Document, IndexOptions, build_index, building, open_index
+from mixsearch.index import Asking, Document, IndexOptions, Query, ask, build_index, building, open_index
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
@@ -101,6 +101,20 @@ def assert_same_answers(index, fitted, row_of=None):
 def test_an_index_answers_as_a_fit_in_memory(tmp_path):
     build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
     assert_same_answers(open_index(tmp_path / "index"), in_memory())
+
+
+def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
+    index, wanted = open_index(tmp_path / "index"), in_memory().search("sushi")
+    query = [Query("sushi", words={"sushi": 1.0})]
+    asking = Asking(n_words=4, search={"n_components": 3})
+    (plain,), (told,) = (ask(index, query, replace(asking, errors=errors)) for errors in (False, True))
+    assert told.answer.weight_stderr == pytest.approx(wanted.stderr.weight, rel=1e-3)
+    assert told.answer.confidence == pytest.approx(wanted.confidence, abs=1e-3)
+    errors = wanted.stderr.center[wanted.top_columns(4)]
+    assert_allclose([word.probability_stderr for word in told.answer.words], errors, rtol=1e-3)
+    without = [replace(word, probability_stderr=None) for word in told.answer.words]
+    assert replace(told.answer, weight_stderr=None, confidence=None, words=tuple(without)) == plain.answer
 
 
 @pytest.mark.parametrize("options", [{"damping": False, "alpha0": 0.5}, {"moments": "plugin"}, {"weights": "uniform"}])

@@ -173,3 +173,29 @@ def test_replicates_are_the_moments_of_the_other_documents(in_frame):
         assert_allclose(found.second[number], W.T @ A @ W, atol=1e-10 * scale)
         assert_allclose(found.hinted[number], W.T @ B @ W, atol=1e-9 * scale)
         assert_allclose(outside[:, number], A @ W @ direction, atol=1e-10 * scale)
+
+
+def test_replicates_of_a_frequent_word_are_those_of_the_documents_that_stand_for_all():
+    rng = np.random.default_rng(5)
+    texts = [rng.integers(0, WORDS, size=rng.integers(4, 9)).tolist() for _ in range(400)]
+    model = fitted(counted(texts), np.ones(400), k=3, alpha0=0.7)
+    hint = WordHint(np.array([1]), np.ones(1))
+    every, some = (model.hinted(hint, most).matrix for most in (None, 60))
+    replicates = replicate_topics(model, hint, 60)
+    away = np.linalg.norm(replicates.hinted.mean(axis=0) - some)
+    assert away < 0.05 * np.linalg.norm(every - some)
+    spread = [np.var(replicate_topics(model, hint, most).hinted, axis=0).sum() for most in (None, 60)]
+    assert spread[1] > 2 * spread[0]
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_a_fit_within_some_directions_contracts_as_the_whole_one_does(distinct):
+    rng = np.random.default_rng(6)
+    texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(40)]
+    model = fitted(counted(texts), np.ones(40), k=3, alpha0=0.7, distinct=distinct)
+    basis, _ = np.linalg.qr(rng.normal(size=(model.frame.n_components, 2)))
+    within = model.within(basis)
+    for axis, hint in zip(np.eye(2), basis.T, strict=True):
+        found, whole = within.hinted_in_frame(axis), model.hinted_in_frame(hint)
+        assert_allclose(found.matrix, basis.T @ whole.matrix @ basis, atol=1e-9)
+        assert_allclose(found.mean, basis.T @ whole.mean, atol=1e-12)
