@@ -217,3 +217,15 @@ def project_to_simplex(point: Array) -> Array:
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(point) + 1)
     last = np.flatnonzero(falling > excess)[-1]
     return np.asarray(np.maximum(point - excess[last], 0))
+
+
+def invert_information(information: Array) -> Array:
+    """The inverse of a sum of outer products of scores, (p, p); of what the samples tell nothing about, zero.
+
+    Each parameter is measured in units of what the samples tell of it: in those of the features, what they tell of a
+    center and of a weight may differ by any factor, and the smaller would pass for nothing.
+    """
+    told = np.sqrt(np.diag(information))
+    units = 1 / np.where(told > 0, told, np.inf)
+    scaled = information * units[:, None] * units
+    return np.asarray(units[:, None] * np.linalg.pinv(scaled, rcond=1e-12, hermitian=True) * units)

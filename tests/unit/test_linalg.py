@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch.errors import RankError
-from mixsearch.linalg import count_above, frame_above, orient, project_to_simplex, top_eigenpairs
+from mixsearch.linalg import count_above, frame_above, invert_information, orient, project_to_simplex, top_eigenpairs
 
 
 def symmetric(spectrum, seed=0):
@@ -130,3 +130,17 @@ def test_the_simplex_projection_is_the_nearest_probability_vector(point):
         options={"ftol": 1e-12},
     )
     assert np.sum((found - point) ** 2) <= best.fun + 1e-6
+
+
+def test_information_is_inverted_whatever_the_units_of_the_parameters():
+    scores = np.random.default_rng(0).normal(size=(50, 4))
+    units = np.array([1e-12, 1.0, 1e12, 1e3])
+    inverse = invert_information((scores * units).T @ (scores * units))
+    assert_allclose(inverse * np.outer(units, units), np.linalg.inv(scores.T @ scores), rtol=1e-8)
+
+
+def test_what_no_sample_tells_is_not_inverted():
+    scores = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 0.0, 1.0]
+    inverse = invert_information(scores.T @ scores)
+    assert not inverse[1].any()
+    assert_allclose(inverse[::2, ::2], np.linalg.inv(scores[:, ::2].T @ scores[:, ::2]))

@@ -92,7 +92,8 @@ class RegressionSearch(BaseSearch):
             Sparse only with ``design="standard"``.
         y : array of shape (n,)
         """
-        samples, response = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True)
+        checked, response = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True)
+        samples = as_samples(checked)
         self._check_options(samples)
         y = np.asarray(response, dtype=np.float64)
         k = self._number(samples, lambda: self._find_spectrum(samples, y))

@@ -17,6 +17,8 @@ from mixsearch.types import Array
 MOST_SAMPLES = 2000
 # A direction in which neighbours hardly differ is scaled no further than this part of the widest one, in variance.
 NARROWEST = 1e-3
+# And one in which they do not differ at all, as along a constant feature, is not: rounding would grow with each round.
+FLAT = 1e-12
 
 
 class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -77,7 +79,8 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         require_samples(samples, 2, "neighbours")
         some = np.asarray(samples[:: -(-len(samples) // MOST_SAMPLES)], dtype=np.float64)
         units = some.std(axis=0)
-        self.map_ = np.diag(1 / np.where(units > 0, units, 1.0))
+        rounding = len(some) * np.finfo(np.float64).eps * np.abs(some).max(axis=0)
+        self.map_ = np.diag(1 / np.where(units > rounding, units, 1.0))
         for _ in range(self.n_rounds):
             self.map_ = self.map_ @ _round(some @ self.map_, min(self.n_neighbors, len(some) - 1))
         return self
@@ -112,4 +115,6 @@ def _round(Z: Array, n_neighbors: int) -> Array:
         covariance += apart.T @ apart / Z.shape[0] / n_neighbors
     values, vectors = np.linalg.eigh(covariance)
     widest = values[-1] if values[-1] > 0 else 1.0
-    return np.asarray(vectors / np.sqrt(np.maximum(values, NARROWEST * widest)))
+    return np.asarray(
+        vectors / np.sqrt(np.where(values > FLAT * widest, np.maximum(values, NARROWEST * widest), widest))
+    )

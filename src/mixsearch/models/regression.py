@@ -53,6 +53,7 @@ class RegressionModel:
     beside: Array  # |z|² outside the signal space, (n,)
     fit_intercept: bool = True
     n_components: int = 0  # where they are more than x has coordinates, so that the frame holds no moments
+    n_fitted: int = 0  # dimensions of the signal space before any were left out: `noise` and `beside` are of the others
 
     @property
     def has_moments(self) -> bool:
@@ -220,4 +221,5 @@ def fit_regression(
         beside=squared_distances(Z, np.zeros(r)) - (Y.astype(np.float64) ** 2) @ frame.values,
         fit_intercept=intercept,
         n_components=n_components,
+        n_fitted=frame.n_components,
     )

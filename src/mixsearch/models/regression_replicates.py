@@ -90,7 +90,7 @@ def _moments(model: RegressionModel, whole: Whole, sums: RegressionSums, c: Arra
     place = sums.place / n if is_fitted else np.zeros_like(c)
     noise_gram = noise_gram + change
     mean = sums.mean / n - change @ (D * model.mean)
-    if len(D) == 1:  # A = mm'
+    if model.n_fitted == 1:  # A = mm'
         return np.outer(mean, mean), np.eye(1), mean
     second = sums.second / (2 * n) - _both(np.outer(place, whole.levels)) / 2 - _both(change * D)
     first = sums.first / n
@@ -108,7 +108,7 @@ def _both(matrix: Array) -> Array:
 
 def _noise(model: RegressionModel, sums: RegressionSums, *, is_fitted: bool) -> float:
     """The level t2 / 2 without the block."""
-    n_beside = model.design.n_coordinates - len(model.frame.values)
+    n_beside = model.design.n_coordinates - model.n_fitted
     if n_beside == 0:
         return sums.power / sums.n / 2
     energy = sums.energy / sums.n / 2
@@ -140,7 +140,7 @@ def regression_hint_moves(model: RegressionModel, hint: Array) -> Array:
 def _pulls(model: RegressionModel) -> Array:
     """The weights of samples, (n, k), with which Σ x weight is A W up to what lies in the signal space."""
     Y, t, D = model.projected.astype(np.float64, copy=False), model.responses, model.frame.values
-    if len(D) == 1:
+    if model.n_fitted == 1:
         return np.asarray(t[:, None] - Y * D)
     squares = t[:, None] ** 2 * Y / 2
     return squares if model.design.whitener is None else squares - Y * (model.noise + D) - squares.mean(axis=0)

@@ -21,6 +21,8 @@ FEW_SAMPLES, FEW_PER_COMPONENT = 2000, 200
 LEAST_SHARE, LEAST_VARIANCE = 0.2, 1e-3
 # Up to this many squared deviations from the mean, single precision tells distances to a hundredth of a deviation.
 COARSE = 1e4
+# Within this factor of 1, so do the inverses of variances not leave its range.
+LEAST_COARSE = 1e-24
 # Components that share this part of the samples with the one found make its parameters uncertain.
 SHARED, MOST_SHARING = 1e-3, 6
 
@@ -121,8 +123,9 @@ def refine_gaussian(
         if place is None:
             return None
     mixture = learned.mixture.with_first(place)
-    telling = learned.untangle[place] @ learned.members
-    outside = model.frame.reject((model.samples.T @ telling - model.sample_mean)[:, None])[:, 0]
+    telling = (learned.untangle[place] @ learned.members).astype(model.samples.dtype)
+    seen = np.asarray(model.samples.T @ telling) - model.sample_mean * telling.sum()
+    outside = model.frame.reject(seen[:, None])[:, 0]
     inside = model.frame.unwhiten(_points(model, mixture.centers[:1].T, constant=1.0))[:, 0]
     return RefinedGaussian(
         center=inside + outside,
@@ -183,7 +186,7 @@ def features(model: GaussianModel, Y: Array) -> Array:
     free = model.frame.spread > 0
     Z = np.asarray(Y.T[free] * np.sqrt(model.frame.values[free])[:, None], dtype=np.float64)
     squares = np.einsum("ij,ij->j", Z, Z)
-    coarse = squares.max(initial=0.0) < COARSE * model.noise
+    coarse = LEAST_COARSE < model.noise < 1 / LEAST_COARSE and squares.max(initial=0.0) < COARSE * model.noise
     return np.vstack([Z, squares, np.ones_like(squares)]).astype(np.float32 if coarse else np.float64)
 
 
@@ -230,7 +233,7 @@ def _variance(model: GaussianModel, mixture: Spheres, membership: Array, beside:
     """The average over all d directions: those of the signal space, and the energy outside it."""
     d, q = len(beside), mixture.centers.shape[1]
     energy = float(membership @ model.energy / membership.sum(dtype=np.float64))
-    return float(q * mixture.variances[0] + (d - q) * energy - np.sum(beside**2)) / d
+    return max(float(q * mixture.variances[0] + (d - q) * energy - np.sum(beside**2)), 0.0) / d
 
 
 def refined_gaussian_errors(model: GaussianModel, refined: RefinedGaussian) -> StandardErrors:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mixsearch.linalg import invert_information
 from mixsearch.models.design import Design, scale_design
 from mixsearch.models.regression import Lines, RegressionModel
 from mixsearch.refine.regression_steps import (
@@ -185,21 +186,36 @@ def refined_regression_errors(model: RegressionModel, refined: RefinedRegression
     """
     regressors, lines = regressors_of(model), refined.mixture
     is_small = len(lines.levels) * (len(lines.slopes) + 3) * len(regressors.responses) < MOST_SCORES
-    here = look(regressors, lines, whole=is_small)
+    here = _with_noise_seen(look(regressors, lines, whole=is_small))
     covariance, (k, q) = _covariance(here), (len(lines.levels), here.basis.shape[1])
     axes = regressors.design.coefficients(here.basis)
     inside = np.einsum("iq,qp,ip->i", axes, covariance[:q, :q], axes)
-    pulls = here.expected.pulls(lines.variances)
-    outside = np.linalg.pinv(pulls.T @ pulls, rcond=1e-12, hermitian=True)[0, 0]
+    pulls = here.expected.pulls(here.lines.variances)
+    outside = invert_information(pulls.T @ pulls)[0, 0]
     beside = np.maximum(regressors.design.squares - np.sum(axes**2, axis=1), 0)
     slope = lines.weights[0] * (np.eye(k)[0] - lines.weights)  # of the weight by all logarithms
     return StandardErrors(np.sqrt(inside + outside * beside), float(np.sqrt(slope @ covariance[-k:, -k:] @ slope)))
 
 
+def _with_noise_seen(here: Position) -> Position:
+    """The same where noise variances s were kept from falling to those of the residuals, e: then √(se) for both.
+
+    The scores of slopes, residuals over variances, then tell 1/s per sample, as they do where s = e; with s they would
+    tell e/s², next to nothing where y has no noise.
+    """
+    residuals, memberships, _ = here.expected
+    seen = np.sum(memberships * residuals**2, axis=0) / np.maximum(memberships.sum(axis=0), 1e-9)
+    kept = here.lines.variances
+    between = kept * np.sqrt(np.clip(seen / kept, np.finfo(np.float64).tiny, 1.0))
+    return here._replace(lines=here.lines._replace(variances=between))
+
+
 def _covariance(here: Position) -> Array:
     """Of all parameters in the span, in the order of their scores, (p, p)."""
-    scores = scores_of(here.lines, here.inside, here.expected)
-    return np.linalg.pinv(scores.T @ scores, rcond=1e-12, hermitian=True)
+    k, scores = len(here.lines.levels), scores_of(here.lines, here.inside, here.expected)
+    # A noise variance that was kept from falling tells nothing of the weights.
+    scores[:, -2 * k : -k] *= scores[:, -2 * k : -k].sum(axis=0) > -0.25 * here.expected.memberships.sum(axis=0)
+    return invert_information(scores.T @ scores)
 
 
 def chance_of_refined(model: RegressionModel, refined: RefinedRegression, v: Array, *, choose: str) -> float:
@@ -220,7 +236,7 @@ def chance_of_refined(model: RegressionModel, refined: RefinedRegression, v: Arr
     are averages of ⟨z, μᵢ⟩⟨z, v⟩ over those.
     """
     regressors, lines = regressors_of(model), refined.mixture
-    here = look(regressors, lines)
+    here = _with_noise_seen(look(regressors, lines))
     (k, q), n = (len(lines.levels), here.basis.shape[1]), len(regressors.responses)
     axes = for_fit(model, regressors, lines._replace(slopes=here.basis, levels=np.zeros(q))).slopes
     by_slopes = np.zeros((k, len(here.inside.T) * k))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
+from mixsearch.linalg import invert_information
 from mixsearch.models.design import Design
 from mixsearch.models.regression import Lines
 from mixsearch.refine.steps import Climbed, Steps, climb
@@ -178,10 +179,10 @@ def _newton(regressors: Regressors, here: Position) -> Move:
             memberships.sum(axis=0) - n * lines.weights,
         ]
     )
-    move = np.linalg.pinv(information, rcond=1e-12, hermitian=True) @ gradient
+    move = invert_information(information) @ gradient
     total = regressors.design.sum_rows(regressors.samples, pulls)
     beside = total - here.basis @ (here.basis.T @ total)
-    outside = beside @ np.linalg.pinv(pulls.T @ pulls, rcond=1e-12, hermitian=True)
+    outside = beside @ invert_information(pulls.T @ pulls)
     return Move(move[: -2 * k].reshape(k, -1).T, outside, move[-2 * k : -k], move[-k:])
 
 

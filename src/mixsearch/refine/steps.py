@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from mixsearch.errors import NotRefinedWarning, SearchError, warn_user
 
 # Far more than a good start needs.
@@ -26,7 +28,7 @@ def steps_of(refine: Any, tolerance: Any) -> Steps | None:
     """What `search` was asked for: no steps, as many as it takes, or so many at most."""
     if not (isinstance(tolerance, Real) and float(tolerance) >= 0):
         raise SearchError(f"tolerance must be a number of nats from 0; found {tolerance!r}.")
-    if isinstance(refine, bool):
+    if isinstance(refine, bool | np.bool_):
         return Steps(MOST_STEPS, float(tolerance)) if refine else None
     if not isinstance(refine, Integral) or refine < 0:
         raise SearchError(f"refine must be True, False or a number of steps from 0; found {refine!r}.")

@@ -238,6 +238,8 @@ def _describe(
     told = _told(model, evidence)
     base = _base(model, told / model.lengths, rough_weight)
     gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
+    if not evidence.any():  # no word tells the topic from the corpus: every document has the share that moments find
+        base, gain = -min(rough_weight, 1.0), 1.0
     shares = _share_of(told, model.lengths, base, gain)
     return SharpTopic(
         center=probabilities,

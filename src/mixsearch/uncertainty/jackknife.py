@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mixsearch.blocks import interleaved_slices
+from mixsearch.linalg import invert_information
 from mixsearch.types import Array, Frame, Replicates, StandardErrors
 
 # Without one block in forty the second moment stays near the identity; below this it has lost a direction.
@@ -87,4 +88,4 @@ def newton_replicates(scores: Array) -> Array:
     """
     information = scores.T @ scores
     left_out = np.array([scores[rows].sum(axis=0) for rows in interleaved_slices(len(scores))])
-    return np.asarray(-left_out @ np.linalg.pinv(information, hermitian=True))
+    return np.asarray(-left_out @ invert_information(information))

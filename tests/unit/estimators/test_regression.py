@@ -165,3 +165,22 @@ def test_search_many_takes_pairs_in_lists():
     members = data.labels == 0
     (found,) = search.search_many([[data.X[members][:50], data.y[members][:50]]])
     assert np.linalg.norm(found.center - data.centers[0]) < 0.25
+
+
+def test_sparse_matrices_and_sparse_arrays_and_dense_ones_are_the_same():
+    X, y, members = data.X[:3000], data.y[:3000], np.flatnonzero(data.labels[:3000] == 1)[:20]
+    found = [
+        RegressionSearch(3, design="standard").fit(kind(X), y).search(examples=(X[members], y[members]))
+        for kind in (np.asarray, sp.csr_array, sp.csr_matrix)
+    ]
+    for each in found[1:]:
+        assert_allclose(each.center, found[0].center, atol=1e-8)
+        assert_allclose(each.stderr.center, found[0].stderr.center, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_without_a_block_the_second_moment_of_fewer_components_stays_near_the_identity(n_components):
+    found = search.search(make_hint(data.centers, 0), n_components=n_components)
+    second = found._replicates.second.mean(axis=0)
+    assert_allclose(second, np.eye(n_components), atol=1e-4)
+    assert found.stderr.weight > 1e-6

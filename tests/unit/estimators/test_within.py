@@ -63,3 +63,15 @@ def test_constant_features_and_few_samples_do_no_harm():
 def test_options_that_make_no_sense_are_named(option):
     with pytest.raises(SearchError, match=f"{next(iter(option))} must be a whole number from 1; found"):
         WithinWhitener(**option).fit(np.eye(3))
+
+
+def test_a_constant_feature_adds_nothing():
+    X, _ = thin_clusters()
+    plain = WithinWhitener().fit_transform(X)
+    found = WithinWhitener().fit_transform(np.column_stack([X, np.full(len(X), 3.7)]))
+    assert_allclose(np.cov(found.T).trace(), np.cov(plain.T).trace(), rtol=1e-6)
+
+
+def test_copies_of_a_few_samples_keep_their_size():
+    X = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 20, axis=0)
+    assert np.abs(WithinWhitener().fit_transform(X)).max() < 100

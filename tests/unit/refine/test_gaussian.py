@@ -196,3 +196,27 @@ def test_a_component_between_others_is_found_from_its_members():
         assert_allclose(found.center, X[labels == target].mean(axis=0), atol=0.02)
         assert_allclose(found.moment_estimate.center, centers[target], atol=1.0)
         assert found.confidence > 0.99
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-9, 1e9])
+def test_refined_answers_come_in_the_units_of_the_samples(overlapping, search, unit):
+    examples = overlapping.X[overlapping.labels == 1][:5]
+    plain = search.search(examples=examples, refine=True)
+    found = GaussianSearch(4).fit(overlapping.X * unit).search(examples=examples * unit, refine=True)
+    assert_allclose(found.center / unit, plain.center, atol=1e-3)
+    assert_allclose(found.stderr.center / unit, plain.stderr.center, rtol=0.01)
+    assert found.stderr.weight == pytest.approx(plain.stderr.weight, rel=0.01)
+
+
+def test_refined_answers_do_not_depend_on_where_zero_is(overlapping, search):
+    examples = overlapping.X[overlapping.labels == 1][:5]
+    plain = search.search(examples=examples, refine=True)
+    found = GaussianSearch(4).fit(overlapping.X + 1e7).search(examples=examples + 1e7, refine=True)
+    assert_allclose(found.center - 1e7, plain.center, atol=1e-4)
+    assert found.variance == pytest.approx(plain.variance, rel=1e-4)
+    assert_allclose(found.stderr.center, plain.stderr.center, rtol=1e-3)
+
+
+def test_a_component_without_noise_has_no_negative_variance():
+    X = np.ones((100, 5))
+    assert GaussianSearch(1).fit(X).search(np.ones(5), refine=True).variance >= 0

@@ -256,3 +256,29 @@ def test_examples_that_could_be_of_two_regressions_say_so(normal):
     assert doubtful.confidence < 0.9
     assert clear.confidence > 0.99
     assert_allclose(clear.center, CENTERS[0], atol=0.05)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_refined_answers_come_in_the_units_of_y(unit):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((4000, 5))
+    y, labels = draw(rng, X, *TRUTH)
+    few = X[labels == 1][:12], y[labels == 1][:12]
+    plain = RegressionSearch(3).fit(X, y).search(examples=few, refine=True)
+    found = RegressionSearch(3).fit(X, y * unit).search(examples=(few[0], few[1] * unit), refine=True)
+    assert_allclose(found.center / unit, plain.center, atol=1e-4)
+    assert_allclose(found.stderr.center / unit, plain.stderr.center, rtol=0.01)
+    assert found.stderr.weight == pytest.approx(plain.stderr.weight, rel=0.01)
+
+
+@pytest.mark.parametrize("deviation", [0.0, 1e-8])
+def test_lines_without_noise_are_known_exactly_and_their_weights_as_well_as_labels_tell(deviation):
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((3000, 5))
+    y, labels = draw(rng, X, CENTERS[:2], INTERCEPTS[:2], np.full(2, deviation), np.array([0.4, 0.6]))
+    found = RegressionSearch(2).fit(X, y).search(examples=(X[labels == 1][:12], y[labels == 1][:12]), refine=True)
+    share = np.mean(labels == 1)
+    assert_allclose(found.center, CENTERS[1], atol=1e-6)
+    assert found.stderr.center.max() < 1e-5
+    assert found.weight == pytest.approx(share, abs=0.02)
+    assert found.stderr.weight == pytest.approx(np.sqrt(share * (1 - share) / len(y)), rel=0.5)

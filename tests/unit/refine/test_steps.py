@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from mixsearch import SearchError
@@ -48,3 +49,9 @@ def test_refine_that_is_neither_is_named(refine):
 def test_a_tolerance_must_be_a_number_of_nats(tolerance):
     with pytest.raises(SearchError, match="tolerance must be a number of nats from 0; found"):
         steps_of(True, tolerance)
+
+
+def test_switches_and_numbers_of_numpy_are_as_good():
+    assert steps_of(np.True_, 0.01) == steps_of(True, 0.01)
+    assert steps_of(np.False_, 0.01) is None
+    assert steps_of(np.int64(3), np.float32(0.5)) == Steps(3, 0.5)

@@ -284,3 +284,11 @@ def test_many_short_documents_have_their_share_of_the_words():
     is_short = found.kept_rows < 120
     assert found.weight == pytest.approx(lengths[is_short].sum() / lengths.sum(), rel=0.2)
     assert found.refined.shares[is_short].mean() > 0.8
+
+
+def test_where_no_word_tells_a_topic_from_the_corpus_it_is_all_of_it():
+    counts = sp.csr_array(np.ones((60, 8)))
+    found = TopicSearch(1).fit(counts).search(documents=[0, 1])
+    assert not found.refined.evidence.any()
+    assert found.weight == pytest.approx(found.moment_estimate.weight, rel=1e-6)
+    assert_allclose(found.score_samples(counts), found.weight)
