@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_X_y, validate_data
 from mixsearch.errors import HintError, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.estimators.base import AUTO, BaseSearch, require_choice, require_number, require_samples, warn_of_nothing
 from mixsearch.estimators.regression_component import RegressionComponent
-from mixsearch.estimators.samples import FLOATS, as_samples
+from mixsearch.estimators.samples import FLOATS, as_samples, check_samples
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_responses, require_one, require_seen
 from mixsearch.models import RegressionModel, fit_regression
@@ -231,6 +231,7 @@ class RegressionSearch(BaseSearch):
         X, y = check_X_y(*examples, accept_sparse="csr", dtype=FLOATS)
         if X.shape[1] != self.n_features_in_:
             raise HintError(f"The examples have {X.shape[1]} features, but this fit needs {self.n_features_in_}.")
+        check_samples(examples[0], self.n_features_in_, self._names())
         return as_samples(X), np.asarray(y, dtype=np.float64)
 
     @property

@@ -83,7 +83,7 @@ class SharpTopic(Refined):
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """The topic's share in any documents, (n,)."""
-        return _share_of(counts @ self.evidence, lengths, self.base, self.gain)
+        return np.where(lengths > 0, _share_of(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
 
 
 def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds, steps: Steps) -> SharpTopic:

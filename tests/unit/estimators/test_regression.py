@@ -184,3 +184,11 @@ def test_without_a_block_the_second_moment_of_fewer_components_stays_near_the_id
     second = found._replicates.second.mean(axis=0)
     assert_allclose(second, np.eye(n_components), atol=1e-4)
     assert found.stderr.weight > 1e-6
+
+
+def test_examples_with_columns_in_another_order_are_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(data.X[:500], columns=list("abcdefgh"))
+    named = RegressionSearch(2).fit(frame, data.y[:500])
+    with pytest.raises(SearchError, match="other columns than the fit"):
+        named.search(examples=(frame.iloc[:9, ::-1], data.y[:9]))

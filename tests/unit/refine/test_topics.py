@@ -292,3 +292,4 @@ def test_where_no_word_tells_a_topic_from_the_corpus_it_is_all_of_it():
     assert not found.refined.evidence.any()
     assert found.weight == pytest.approx(found.moment_estimate.weight, rel=1e-6)
     assert_allclose(found.score_samples(counts), found.weight)
+    assert_allclose(found.score_samples(sp.csr_array((2, 8))), 0)
