@@ -93,7 +93,8 @@ def _least_errors(model: TopicModel, found: LdaTopic) -> Array:
 
     A word that other topics explain is pinned at zero in this one, and no block moves it; its probability is known only
     as well as the others' counts of the word allow. With mixed chances s of its occurrences, the likelihood has the
-    information Σ c(θ/s)² of it.
+    information Σ c(θ/s)² of it. What only other topics' documents say has next to none; but all occurrences of a word
+    together are no more of the topic's words than they are.
     """
     blocks = blocks_of(model.by_document, len(found.prior))
     shares = found.state.beliefs / found.state.beliefs.sum(axis=1, keepdims=True)
@@ -107,7 +108,8 @@ def _least_errors(model: TopicModel, found: LdaTopic) -> Array:
 
     information = sum_blocks(work, blocks.numbered(), n_cores()).total
     alone = np.where(information > 0, 1 / np.sqrt(np.where(information > 0, information, 1)), 0.0)
-    return np.where(found.center < NEAR_ZERO * alone, alone, 0.0)
+    most = np.asarray(model.by_document.sum(axis=0)) / max(float(model.lengths @ shares[:, 0]), 1.0)
+    return np.where(found.center < NEAR_ZERO * alone, np.minimum(alone, most), 0.0)
 
 
 def _without_each_block(model: TopicModel, found: LdaTopic) -> list[Said]:

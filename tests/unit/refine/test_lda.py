@@ -242,3 +242,12 @@ def test_the_response_of_expected_words_is_their_derivative(monkeypatch):
     assert_allclose(found.counts[:, :, 0], (ahead[1] - behind[1]) / (2 * size), rtol=1e-3, atol=1e-3)
     shares = (ahead[0] - behind[0])[:, 0] / (2 * size) / beliefs.sum(axis=1)
     assert found.weight[0] == pytest.approx(says @ shares, rel=1e-3, abs=1e-4)
+
+
+def test_no_error_bar_is_wider_than_all_occurrences_of_a_word_would_make_it():
+    data, found = drawn(80), found_in(80)
+    n_words = found.weight * data.counts.sum()
+    others = data.topics[0] < 1e-3
+    most = np.maximum(np.asarray(data.counts.sum(axis=0)).ravel(), 1) / n_words
+    stderr = lda_errors.lda_errors(found.model, found.refined).center
+    assert np.all(stderr[others] < 1.5 * most[others])
