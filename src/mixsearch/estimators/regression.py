@@ -260,5 +260,8 @@ def _hint_of(examples: tuple[Samples, Array], model: RegressionModel) -> Array:
     X, y = examples
     c = hint_from_responses(model.frame, model.design.standardise(X), y - model.offset, intercept=model.fit_intercept)
     if not c.any():
-        raise HintError("The examples say nothing: every response is zero. Give examples whose responses differ.")
+        raise HintError(
+            "The examples tell no coefficients: all of them are the same, or every response is zero. Give examples "
+            "that differ in X and in y."
+        )
     return c

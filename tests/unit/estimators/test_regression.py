@@ -192,3 +192,8 @@ def test_examples_with_columns_in_another_order_are_refused():
     named = RegressionSearch(2).fit(frame, data.y[:500])
     with pytest.raises(SearchError, match="other columns than the fit"):
         named.search(examples=(frame.iloc[:9, ::-1], data.y[:9]))
+
+
+def test_copies_of_one_example_are_named():
+    with pytest.raises(HintError, match="all of them are the same"):
+        search.search(examples=(np.repeat(data.X[:1], 5, axis=0), np.repeat(data.y[:1], 5)))
