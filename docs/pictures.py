@@ -28,8 +28,8 @@ from mixsearch.plots import plot_spectrum, plot_topic, plot_topics, save
 from mixsearch.types import Array
 
 FOLDER = Path(__file__).parent / "pictures"
-SIZES = 2 ** np.arange(10, 18)
-SEEDS = range(6)
+SIZES = 2 ** np.arange(10, 17)
+SEEDS = range(5)
 # Fewer answers say nothing of a share.
 ENOUGH = 20
 WORDS = ("socket", "fourier", "widget", "email", "polynomial", "thread")

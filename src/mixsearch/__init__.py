@@ -5,7 +5,7 @@ from mixsearch.estimators import GaussianSearch, RegressionSearch, SubspaceSearc
 from mixsearch.extraction import search_moments
 from mixsearch.types import Moments
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "GaussianSearch",

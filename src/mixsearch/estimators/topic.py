@@ -100,8 +100,8 @@ class Topic(FoundComponent):
         with one_blas_thread:
             if isinstance(refined, SharpTopic):
                 return sharp_errors(self.model, refined)
-            moments = self.moment_estimate
-            return allow_for_bias(lda_errors(self.model, refined), self.center - moments.center, moments.stderr)
+            moments, led = self.moment_estimate, refined.state.topics[:, 0]
+            return allow_for_bias(lda_errors(self.model, refined), led - moments.center, moments.stderr, refined.kept)
 
     def top_words(self, n: int = 10, *, by: str = "typical") -> list[tuple[str, float]]:
         """The words of the topic with their probabilities.

@@ -40,6 +40,7 @@ from mixsearch.hints import hint_from_direction, hint_from_documents, require_on
 from mixsearch.models import TopicModel, fit_topics
 from mixsearch.models.topic_parts import topic_spectrum
 from mixsearch.refine import Seeds, Steps, refine_topic, sharpen_topic, steps_of
+from mixsearch.refine.lda import take_back_bias
 from mixsearch.refine.steps import warn_not_refined
 from mixsearch.storage import Folder
 from mixsearch.types import Array, Hinted, Samples, WordHint
@@ -366,7 +367,9 @@ class TopicSearch(SemiSupervised):
         refined = refine_topic(found.model, found.candidates, steps)
         if refined is None:
             warn_not_refined()
-        return replace(found, refined=refined)
+            return found
+        language = found.model.word_mean
+        return replace(found, refined=take_back_bias(refined, found.probabilities, found.stderr, language))
 
     def _sharpened(self, found: Topic, seeds: Seeds, steps: Steps, *, narrower: bool = False, finer: int = 0) -> Topic:
         """After a closer look."""

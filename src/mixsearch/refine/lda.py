@@ -5,7 +5,7 @@ For counts drawn from the model itself. Real text, damped, is served by the clos
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from mixsearch.blocks import RowBlocks, n_cores, rows_in_memory, sum_blocks
 from mixsearch.models import TopicModel
 from mixsearch.refine.rest import separate_rest
 from mixsearch.refine.steps import Steps, climb
-from mixsearch.types import Array, Candidates, Refined
+from mixsearch.types import Array, Candidates, Refined, StandardErrors
 
 # What every topic is taken to have said of each word before, in words.
 WORD_PRIOR = 0.01
@@ -50,6 +50,7 @@ class Expected(NamedTuple):
 class LdaTopic(Refined):
     """A topic after steps of LDA, with the others that compete for the words of documents."""
 
+    kept: float  # the part of the way from the moment estimate to where the steps led that was gone
     prior: Array  # α, (k,)
     state: Lda  # where the steps led
     shares: Array  # θ of every document of the corpus, (n,): its expectation
@@ -81,7 +82,7 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> Lda
     beliefs γ, each word w of a document belongs to topic i in proportion to exp(E log θᵢ) φᵢ(w), and the words so
     expected make both the next beliefs and the next topics. Given whose words are whose, both are best at once, so that
     one pass over the counts never lowers the bound. Its maximum is near the likelihood's, not at it, and stays a little
-    away however many documents there are.
+    away however many documents there are: `take_back_bias` is for that.
     """
     all_topics = separate_rest(lambda c: model.hinted_in_frame(c).matrix, candidates)
     start, prior = _start(model, all_topics)
@@ -102,11 +103,39 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> Lda
         center=topic,
         weight=float(model.says @ shares),
         objectives=climbed.objectives,
+        kept=1.0,
         prior=prior,
         state=climbed.state,
         shares=shares,
         typicality=divergence_by_word(topic, model.word_mean),
     )
+
+
+def take_back_bias(found: LdaTopic, center: Array, errors: StandardErrors, language: Array) -> LdaTopic:
+    """Where the steps led too far from the topic of moments, which has no bias, go back towards it.
+
+    Parameters
+    ----------
+    found : LdaTopic
+    center : array of shape (d,)
+        The topic of moments, as a distribution.
+    errors : StandardErrors
+        Its standard errors.
+    language : array of shape (d,)
+        The word frequencies of the corpus.
+
+    Notes
+    -----
+    From an estimate without bias to a better one it is no further than the former's own standard errors, on average
+    over all words. With more documents those shrink and the bias of the steps does not: then the part ρ = V / |r - m|²
+    of the way is kept, with V the variance of m, and the error stays at most about that of moments.
+    """
+    moved = found.center - center
+    kept = float(np.sum(errors.center**2) / max(float(moved @ moved), np.finfo(np.float64).tiny))
+    if kept >= 1 or len(found.prior) == 1:  # one topic is the corpus itself
+        return found
+    topic = center + kept * moved
+    return replace(found, center=topic, kept=kept, typicality=divergence_by_word(topic, language))
 
 
 def _start(model: TopicModel, candidates: Candidates) -> tuple[Lda, Array]:

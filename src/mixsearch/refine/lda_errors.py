@@ -65,7 +65,7 @@ def lda_errors(model: TopicModel, found: LdaTopic) -> StandardErrors:
     return StandardErrors(one_word_at_least(errors, float(said[:, 0].sum())), float(jackknife(np.concatenate(weights))))
 
 
-def allow_for_bias(errors: StandardErrors, moved: Array, unbiased: StandardErrors) -> StandardErrors:
+def allow_for_bias(errors: StandardErrors, moved: Array, unbiased: StandardErrors, kept: float = 1.0) -> StandardErrors:
     """Standard errors that cover the bias of variational steps as well.
 
     Parameters
@@ -73,9 +73,11 @@ def allow_for_bias(errors: StandardErrors, moved: Array, unbiased: StandardError
     errors : StandardErrors
         Of the refined topic, by chance alone.
     moved : array of shape (d,)
-        The refined topic less that of moments, which has no bias.
+        Where the steps led, less the topic of moments, which has no bias.
     unbiased : StandardErrors
         Of the latter.
+    kept : float
+        The part of that way that was gone.
 
     Notes
     -----
@@ -85,7 +87,10 @@ def allow_for_bias(errors: StandardErrors, moved: Array, unbiased: StandardError
     expected = np.maximum(unbiased.center**2 - errors.center**2, 0)
     variance = max(float(np.sum(errors.center**2)), np.finfo(np.float64).tiny)
     wider = np.sqrt(1 + max(float(np.sum(moved**2 - expected)), 0.0) / variance)
-    return StandardErrors(wider * errors.center, float(wider * errors.weight))
+    return StandardErrors(
+        kept * wider * errors.center + (1 - kept) * unbiased.center,
+        float(kept * wider * errors.weight + (1 - kept) * unbiased.weight),
+    )
 
 
 def _least_errors(model: TopicModel, found: LdaTopic) -> Array:

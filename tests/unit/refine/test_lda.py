@@ -251,3 +251,17 @@ def test_no_error_bar_is_wider_than_all_occurrences_of_a_word_would_make_it():
     most = np.maximum(np.asarray(data.counts.sum(axis=0)).ravel(), 1) / n_words
     stderr = lda_errors.lda_errors(found.model, found.refined).center
     assert np.all(stderr[others] < 1.5 * most[others])
+
+
+def test_many_documents_show_the_bias_of_the_steps_and_it_is_taken_back():
+    errors = []
+    for seed in (0, 1, 2):
+        data = make_topics(20_000, 40, 3, mean_length=30, alpha=0.3, random_state=seed)
+        search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
+        found = search.search(words=data.labelled_word(0), choose="largest", project=True, refine=True)
+        centers = found.moment_estimate.center, found.refined.state.topics[:, 0], found.center
+        errors.append([np.linalg.norm(center - data.topics[0]) for center in centers])
+        assert found.center.sum() == pytest.approx(1)
+    moments, led, refined = np.mean(errors, axis=0)
+    assert led > 1.2 * moments
+    assert refined < 1.05 * moments
