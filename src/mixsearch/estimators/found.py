@@ -31,7 +31,10 @@ class FoundComponent(Component):
 
     @cached_property
     def stderr(self) -> StandardErrors:
-        """Standard errors of `center` and `weight`; for a 95% interval take 1.96 of them to both sides."""
+        """Standard errors of `center` and `weight`; for a 95% interval take 1.96 of them to both sides.
+
+        Those of moments are of whitening with the mean as normaliser, however the component was extracted.
+        """
         return self._moment_errors() if self.refined is None else self._refined_errors(self.refined)
 
     def _moment_errors(self) -> StandardErrors:
