@@ -205,3 +205,5 @@ if __name__ == "__main__":
         save(draw_rates(), FOLDER / "rates.png")
         save(draw_separation(), FOLDER / "separation.png")
         save(draw_confidence(), FOLDER / "confidence.png")
+        counted = GaussianSearch("auto").fit(make_gaussian_mixture(4000, 60, 6, deviation=2.0, random_state=0).X)
+        save(plot_spectrum(counted), FOLDER / "components.png")
