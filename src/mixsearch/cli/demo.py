@@ -32,7 +32,7 @@ from mixsearch import GaussianSearch, SearchError, TopicSearch, WeakHintWarning,
 from mixsearch.blocks import one_blas_thread
 from mixsearch.datasets import DocstringCorpus, GaussianMixtureData, load_docstrings, make_gaussian_mixture
 from mixsearch.datasets.docstrings import DEFAULT_PACKAGES
-from mixsearch.display import plain_number, verdict
+from mixsearch.display import plain_chance, plain_number, verdict
 from mixsearch.estimators import GaussianComponent, Topic
 from mixsearch.types import Array, Sparse
 
@@ -288,16 +288,17 @@ def _show_gaussian(console: Console) -> tuple[GaussianMixtureData, GaussianCompo
     n_samples, n_features = data.X.shape
     _say(console, f"{n_samples:,} samples in {n_features} dimensions, standard deviation {_DEVIATION:g}")
     search, fit_seconds = _timed(lambda: GaussianSearch(len(data.weights)).fit(data.X))
-    found, seconds = _timed(lambda: search.search(examples=data.X[:1]))
+    found, seconds = _timed(lambda: search.search(examples=data.X[:1], refine=True))
     console.print(_errors(data, found))
-    _say(console, f"Weight {found.weight:.3f} (truth {data.weights[data.labels[0]]:.3f})")
-    _say(console, f"Separation {_separation(found.separation)}")
+    truth = data.weights[data.labels[0]]
+    _say(console, f"Weight {found.weight:.3f} ± {found.stderr.weight:.3f} (truth {truth:.3f})")
+    _say(console, f"Separation {_separation(found.separation)}; confidence {plain_chance(found.confidence)}")
     _say(console, f"Fitted in {1000 * fit_seconds:.0f} ms, searched in {1000 * seconds:.0f} ms")
     return data, found
 
 
 def _errors(data: GaussianMixtureData, found: GaussianComponent) -> Table:
-    """How far three estimates of the center are from the truth."""
+    """How far four estimates of the center are from the truth."""
     target = data.labels[0]
     members = data.X[data.labels == target]
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0))
@@ -305,7 +306,8 @@ def _errors(data: GaussianMixtureData, found: GaussianComponent) -> Table:
     table.add_column("distance to the truth", justify="right")
     for name, center, style in (
         ("the labelled sample itself", data.X[0], ""),
-        ("the search, from that one label", found.center, "bold green"),
+        ("the search, from that one label", found.moment_estimate.center, ""),
+        ("the same, refined", found.center, "bold green"),
         (f"the average of all {len(members):,} members, from every label", members.mean(axis=0), ""),
     ):
         table.add_row(name, f"{_distance(center, data.centers[target]):.2f}", style=style)
