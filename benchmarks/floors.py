@@ -1,4 +1,4 @@
-"""The best that anyone could do: estimates that know every label, and EM of the whole mixture started at the truth."""
+"""The best that data without labels allow: EM of the whole mixture, started at the truth."""
 
 from __future__ import annotations
 
@@ -16,30 +16,6 @@ State = TypeVar("State")
 TOLERANCE = 1e-4
 MOST_STEPS = 1000
 SWEEPS = 500
-
-
-def gaussian_oracle(data: GaussianMixtureData) -> Array:
-    """Means of the true members, (k, d)."""
-    return np.array([data.X[data.labels == i].mean(axis=0) for i in range(len(data.centers))])
-
-
-def regression_oracle(data: MixedRegressionData) -> Array:
-    """Least squares with an intercept on the true members: the coefficients, (k, d)."""
-    X = _with_ones(data.X)
-    members = [data.labels == i for i in range(len(data.centers))]
-    return np.array([np.linalg.lstsq(X[own], data.y[own], rcond=None)[0][:-1] for own in members])
-
-
-def subspace_oracle(data: SubspacesData) -> Array:
-    """Top eigenvectors of the true members' second moments, (k, d, r)."""
-    members = [data.X[data.labels == i] for i in range(len(data.bases))]
-    return np.array([np.linalg.eigh(X.T @ X)[1][:, -data.bases.shape[2] :] for X in members])
-
-
-def topic_oracle(data: TopicData) -> Array:
-    """Least squares on the true shares, (k, d); a count has a variance in proportion to its document's length."""
-    root = np.sqrt(np.asarray(data.counts.sum(axis=1)))[:, None]
-    return np.asarray(np.linalg.lstsq(data.shares * root, data.counts.toarray() / root, rcond=None)[0])
 
 
 class Gaussians(NamedTuple):

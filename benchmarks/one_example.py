@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from floors import gaussian_oracle
 from joblib import Parallel, delayed
 from measuring import N_THREADS, print_table, ratio, seconds, verdict
 from sklearn.cluster import KMeans
@@ -125,7 +124,7 @@ def _one_set(deviation: float, seed: int, quick: bool) -> list[Outcome]:
 
 
 def _outcomes(data: GaussianMixtureData, rng: np.random.Generator, n_runs: int) -> Iterator[Outcome]:
-    oracle = np.linalg.norm(gaussian_oracle(data) - data.centers, axis=1)
+    oracle = np.linalg.norm(data.oracle() - data.centers, axis=1)
     by_moments(Known(data.X[:1000], data.X[0], data.X[:0]))  # what the first call loads is not part of any time
     for attempt in range(n_runs):
         rows = rng.choice(len(data.X), K, replace=False)

@@ -69,7 +69,7 @@ def gaussians(deviation: float) -> Callable[[int, bool], Mixture]:
             fit=lambda: GaussianSearch(10).fit(data.X),
             hints=[{"hint": make_hint(data.centers, i, gamma=GAMMA)} for i in range(10)],
             truth=data.centers,
-            oracle=lambda: floors.gaussian_oracle(data),
+            oracle=data.oracle,
             mle=lambda: floors.gaussian_mle(data),
             one_pass=lambda: data.X.T @ weights,
         )
@@ -85,7 +85,7 @@ def regressions(n_components: int, deviation: float) -> Callable[[int, bool], Mi
             fit=lambda: RegressionSearch(n_components).fit(data.X, data.y),
             hints=[{"hint": make_hint(data.centers, i, gamma=GAMMA)} for i in range(n_components)],
             truth=data.centers,
-            oracle=lambda: floors.regression_oracle(data),
+            oracle=data.oracle,
             mle=lambda: floors.regression_mle(data, deviation),
             one_pass=lambda: data.X.T @ data.y,
         )
@@ -104,7 +104,7 @@ def subspaces(deviation: float) -> Callable[[int, bool], Mixture]:
             # At σ=.5 one sample is mostly noise and singles out no subspace; ten fill theirs.
             hints=[{"examples": X[rng.choice(len(X), 10, replace=False)]} for X in members],
             truth=data.bases,
-            oracle=lambda: floors.subspace_oracle(data),
+            oracle=data.oracle,
             mle=lambda: floors.subspace_mle(data, deviation),
             one_pass=lambda: data.X.T @ weights,
             read=lambda found: found.basis,
@@ -123,7 +123,7 @@ def topics(seed: int, quick: bool) -> Mixture:
         fit=lambda: TopicSearch(5, alpha0=1.0, damping=False).fit(data.counts),
         hints=[{"words": data.labelled_word(i), "choose": "largest"} for i in range(5)],
         truth=data.topics,
-        oracle=lambda: floors.topic_oracle(data),
+        oracle=data.oracle,
         mle=lambda: floors.topic_gibbs(data, CONCENTRATION, seed),
         one_pass=lambda: data.counts.T @ weights,
     )

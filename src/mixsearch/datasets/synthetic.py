@@ -23,6 +23,10 @@ class GaussianMixtureData:
     weights: Array  # (k,)
     deviations: Array  # (k,), σᵢ
 
+    def oracle(self) -> Array:
+        """The centers of someone who knows every label: means of the true members, (k, d)."""
+        return np.array([self.X[self.labels == i].mean(axis=0) for i in range(len(self.centers))])
+
 
 @dataclass(frozen=True, slots=True)
 class TopicData:
@@ -40,6 +44,14 @@ class TopicData:
         frequent = self.topics[topic] >= np.quantile(self.topics[topic], 0.9)
         return int(np.argmax(np.where(frequent, self.topics[topic] / (others + 1e-12), 0)))
 
+    def oracle(self) -> Array:
+        """The topics of someone who knows the shares of every document, by least squares, (k, d).
+
+        A count has a variance in proportion to its document's length.
+        """
+        root = np.sqrt(np.asarray(self.counts.sum(axis=1)))[:, None]
+        return np.asarray(np.linalg.lstsq(self.shares * root, self.counts.toarray() / root, rcond=None)[0])
+
 
 @dataclass(frozen=True, slots=True)
 class MixedRegressionData:
@@ -52,6 +64,12 @@ class MixedRegressionData:
     intercepts: Array  # (k,)
     weights: Array  # (k,)
 
+    def oracle(self) -> Array:
+        """The coefficients of someone who knows every label: least squares with an intercept, (k, d)."""
+        X = np.hstack([self.X, np.ones((len(self.X), 1))])
+        members = [self.labels == i for i in range(len(self.centers))]
+        return np.array([np.linalg.lstsq(X[own], self.y[own], rcond=None)[0][:-1] for own in members])
+
 
 @dataclass(frozen=True, slots=True)
 class SubspacesData:
@@ -61,6 +79,11 @@ class SubspacesData:
     labels: Array  # (n,)
     bases: Array  # (k, d, r), orthonormal columns
     weights: Array  # (k,)
+
+    def oracle(self) -> Array:
+        """The bases of someone who knows every label: top eigenvectors of the members' second moments, (k, d, r)."""
+        members = [self.X[self.labels == i] for i in range(len(self.bases))]
+        return np.array([np.linalg.eigh(X.T @ X)[1][:, -self.bases.shape[2] :] for X in members])
 
 
 def make_gaussian_mixture(

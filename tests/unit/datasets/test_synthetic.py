@@ -92,3 +92,19 @@ def test_a_random_state_repeats_the_draw(make):
     one, same, other = (make(50, 30, 2, random_state=seed) for seed in (1, 1, 2))
     assert np.array_equal(one.X, same.X)
     assert not np.array_equal(one.X, other.X)
+
+
+def test_an_oracle_recovers_the_truth_exactly_where_there_is_no_noise():
+    gaussians = make_gaussian_mixture(200, 4, 3, deviation=0.0, random_state=0)
+    assert_allclose(gaussians.oracle(), gaussians.centers, atol=1e-12)
+    regressions = make_mixed_regression(300, 4, 3, deviation=0.0, intercept=1.0, random_state=0)
+    assert_allclose(regressions.oracle(), regressions.centers, atol=1e-10)
+    subspaces = make_subspaces(200, 8, 3, dim=2, deviation=0.0, random_state=0)
+    for found, truth in zip(subspaces.oracle(), subspaces.bases, strict=True):
+        assert_allclose(found @ found.T, truth @ truth.T, atol=1e-10)
+
+
+def test_an_oracle_of_topics_comes_nearer_with_more_words():
+    short, long = (make_topics(500, 30, 3, mean_length=length, random_state=0) for length in (20, 20_000))
+    errors = [np.linalg.norm(data.oracle() - data.topics) for data in (short, long)]
+    assert errors[1] < 0.1 * errors[0]
