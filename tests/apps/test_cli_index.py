@@ -312,7 +312,8 @@ def test_ctrl_c_ends_with_one_line_and_leaves_nothing_behind(tmp_path: Path) -> 
     path = tmp_path / "i"
     arguments = [sys.executable, "-m", "mixsearch", "index", "-", "-o", str(path), "--format", "lines"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(arguments, **pipes) as process:
+    # A shell that runs the tests in the background has them ignore Ctrl-C, and a child inherits that.
+    with subprocess.Popen(arguments, preexec_fn=_hear_ctrl_c, **pipes) as process:
         assert process.stdin is not None
         process.stdin.write(b"some words here\n")
         process.stdin.flush()
@@ -326,6 +327,10 @@ def test_ctrl_c_ends_with_one_line_and_leaves_nothing_behind(tmp_path: Path) -> 
     assert out == b""
     assert err.decode() == "Stopped. No index was written; one that was there is as it was.\n"
     assert not path.exists()
+
+
+def _hear_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_a_made_index_can_be_opened(files: Files) -> None:
