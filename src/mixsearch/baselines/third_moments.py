@@ -1,0 +1,106 @@
+"""The third moment of a mixture in its frame, a tensor of shape (k, k, k): what tensor methods decompose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mixsearch.blocks import BLOCK_ROWS, Product, row_slices, sum_blocks
+from mixsearch.estimators import GaussianSearch, TopicSearch
+from mixsearch.types import Array, Frame
+
+# Numbers in a block of outer products: they stay in cache until they are summed.
+CACHED_PRODUCTS = 2**18
+
+
+@dataclass(frozen=True, slots=True)
+class ThirdMoment:
+    """The third moment of a mixture, seen in the frame in which its second moment is the identity.
+
+    Notes
+    -----
+    T = Σ αᵢ W'μᵢ⊗W'μᵢ⊗W'μᵢ = Σ αᵢ^(-1/2) uᵢ⊗uᵢ⊗uᵢ with orthonormal uᵢ = √αᵢW'μᵢ. Contracted with a hint in the frame it
+    is the R that a search takes its eigenvectors from.
+    """
+
+    frame: Frame
+    tensor: Array  # T, (k, k, k), symmetric
+    mean: Array  # W'm, (k,)
+    total: float = 1.0  # Σ αᵢ: α₀ for topics
+
+    @property
+    def n_components(self) -> int:
+        """How many components the tensor can hold, k."""
+        return len(self.tensor)
+
+
+@singledispatch
+def third_moment(search: Any) -> ThirdMoment:
+    """The third moment of the samples that a search was fitted on, in the frame of that fit.
+
+    Parameters
+    ----------
+    search : GaussianSearch or TopicSearch
+        Fitted. Its options choose the moments: ``noise="paper"`` and ``moments="plugin"`` are those of the paper.
+
+    Notes
+    -----
+    One pass over the n projected samples, n k³ multiplications; for topics another over the d words, d k³.
+    """
+    raise TypeError(f"Third moments are there for GaussianSearch and TopicSearch; found {type(search).__name__}.")
+
+
+@third_moment.register
+def _(search: GaussianSearch) -> ThirdMoment:
+    """E[y⊗y⊗y], less the three ways in which the noise W'W pairs up two coordinates and leaves m~ in the third."""
+    check_is_fitted(search)
+    model = search.model_
+    n = len(model.projected)
+    tensor = _sum_products(model.projected, model.projected, np.full(n, 1 / n))
+    tensor -= _in_every_place(np.multiply.outer(np.diag(model.frame.spread), model.noise_mean))
+    return ThirdMoment(model.frame, tensor, model.mean)
+
+
+@third_moment.register
+def _(search: TopicSearch) -> ThirdMoment:
+    """From three words of a document, different ones unless the search was fitted on the plug-in.
+
+    Notes
+    -----
+    With counts c in place of words, triples in which one word stands twice, c⊗c⊗c has too much of, and those of one
+    word three times come off once for each of the three places, so that 2 of them are given back. Then, with a₀ = α₀,
+    T = a₀(a₀+1)(a₀+2)/2 E[x₁⊗x₂⊗x₃] - (I⊗m in every place + m⊗m⊗m)/2, since E[x₁x₂'] = (I + mm') / (a₀(a₀+1)) in the
+    frame.
+    """
+    check_is_fitted(search)
+    model, a0 = search.model_, search.model_.alpha0
+    triples = _sum_products(model.projected, model.projected, model.triple_weights)
+    if model.distinct:
+        W = model.whitener(slice(None))
+        with_itself = model.own_crossed - 2 / 3 * model.own_triples[:, None] * W
+        triples -= _in_every_place(_sum_products(W, with_itself, np.ones(len(W))))
+    m = model.mean
+    shared = _in_every_place(np.multiply.outer(np.eye(len(m)), m)) + np.multiply.outer(np.outer(m, m), m)
+    return ThirdMoment(model.frame, a0 * (a0 + 1) * (a0 + 2) / 2 * triples - shared / 2, m, total=a0)
+
+
+def _sum_products(Y: Array, Z: Array, weights: Array) -> Array:
+    """Σ wᵢ yᵢ⊗yᵢ⊗zᵢ, (k, k, k), block by block in double precision."""
+    k = Y.shape[1]
+
+    def work(rows: slice) -> Product:
+        part, last = Y[rows].astype(np.float64, copy=False), Z[rows].astype(np.float64, copy=False)
+        squares = part[:, :, None] * part[:, None, :]
+        return Product(squares.reshape(len(part), -1).T @ (last * weights[rows, None]))
+
+    slices = row_slices(len(Y), int(np.clip(CACHED_PRODUCTS // k**2, 1, BLOCK_ROWS)))
+    return np.asarray(sum_blocks(work, slices).total).reshape(k, k, k)
+
+
+def _in_every_place(tensor: Array) -> Array:
+    """A tensor that is symmetric in its first two places, with its third moved to every place, (k, k, k), summed."""
+    return np.asarray(tensor + tensor.transpose(1, 2, 0) + tensor.transpose(2, 0, 1))

@@ -1,0 +1,3 @@
+from typing import Any
+
+def pairwise_distances_argmin(X: Any, Y: Any) -> Any: ...
