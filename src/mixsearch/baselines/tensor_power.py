@@ -14,8 +14,8 @@ from mixsearch.estimators.base import require_choice, require_whole
 from mixsearch.hints import hint_from_direction, require_seen
 from mixsearch.types import Array
 
-# Starting points in k tries: Theorem 5.1 asks for poly(k). Each start ends at some component with a chance of about
-# 1 / k, so that so many times k miss none.
+# Theorem 5.1 asks for poly(k) starting points. Each ends at some component, with a chance of about 1 / k at each, so
+# that so many times k miss none.
 RESTARTS_PER_COMPONENT = 10
 # Steps converge quadratically, after about log k of them.
 USUAL_ITERATIONS = 30
@@ -66,7 +66,9 @@ def tensor_power(
 
     Notes
     -----
-    With (λ, u) an eigenpair of T, α = λ⁻² and W'μ = λu (Theorem 4.3 there). The overlap ⟨u, W'm⟩ is √α as well.
+    With (λ, u) an eigenpair of T, α = λ⁻² and W'μ = λu (Theorem 4.3 there). The overlap ⟨u, W'm⟩ is √α as well. Where
+    samples are seen from their mean both agree but for what was taken off before: W'm is the constant coordinate e, and
+    T(·, ·, e) = I, so that λ⟨u, e⟩ = T(u, u, e) = 1.
 
     Examples
     --------

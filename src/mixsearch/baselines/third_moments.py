@@ -71,8 +71,8 @@ def _(search: TopicSearch) -> ThirdMoment:
 
     Notes
     -----
-    With counts c in place of words, triples in which one word stands twice, c⊗c⊗c has too much of, and those of one
-    word three times come off once for each of the three places, so that 2 of them are given back. Then, with a₀ = α₀,
+    With counts c, c⊗c⊗c pairs words with themselves. That comes off for each two of the three places; where all three
+    hold the same word it came off three times and was there once, so that two are given back. Then, with a₀ = α₀,
     T = a₀(a₀+1)(a₀+2)/2 E[x₁⊗x₂⊗x₃] - (I⊗m in every place + m⊗m⊗m)/2, since E[x₁x₂'] = (I + mm') / (a₀(a₀+1)) in the
     frame.
     """

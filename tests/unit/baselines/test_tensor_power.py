@@ -215,6 +215,15 @@ def test_gaussians_are_all_found_about_as_well_as_by_their_labels(noise):
     assert_allclose(found.weights.sum(), 1, atol=0.05)
 
 
+def test_seen_from_the_mean_the_eigenvalue_and_the_mean_tell_the_same_weight():
+    data = make_gaussian_mixture(200, 20, 4, deviation=2.0, random_state=0)
+    v = make_hint(data.centers, 1)
+    for noise, agree in (("average", True), ("paper", False)):
+        third = third_moment(GaussianSearch(4, noise=noise).fit(data.X))
+        by_value, by_mean = (fast_tensor_power(third, v, normaliser=each).weight for each in ("value", "mean"))
+        assert np.isclose(by_value, by_mean, rtol=1e-8) == agree
+
+
 def test_topics_are_all_found_from_documents_of_the_model():
     data = make_topics(3000, 100, 4, mean_length=100, random_state=0)
     search = TopicSearch(4, alpha0=float(data.alpha.sum()), damping=False).fit(data.counts)
