@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy.special import logsumexp
 
+from mixsearch.baselines.regressions import Regressions, climb_regressions
 from mixsearch.datasets import GaussianMixtureData, MixedRegressionData, SubspacesData, TopicData
 from mixsearch.types import Array
 
@@ -42,29 +43,10 @@ def gaussian_mle(data: GaussianMixtureData) -> Array:
     return _climb(step, Gaussians(data.weights, data.centers, data.deviations**2)).centers
 
 
-class Regressions(NamedTuple):
-    """Regressions with an intercept and a noise level each."""
-
-    weights: Array  # (k,)
-    coefficients: Array  # (d + 1, k), the intercept last
-    variances: Array  # (k,)
-
-
 def regression_mle(data: MixedRegressionData, deviation: float) -> Array:
     """The coefficients of the likeliest mixture near the truth, (k, d)."""
-    X, k = _with_ones(data.X), len(data.centers)
-
-    def step(now: Regressions) -> tuple[Regressions, float]:
-        squares = (data.y[:, None] - X @ now.coefficients) ** 2
-        chances, fit = _responsibilities(now.weights, -squares / now.variances / 2 - np.log(now.variances) / 2)
-        mass = chances.sum(axis=0)
-        solved = [np.linalg.solve((X.T * own) @ X, X.T @ (own * data.y)) for own in chances.T]
-        coefficients = np.transpose(solved)
-        left = (data.y[:, None] - X @ coefficients) ** 2
-        return Regressions(mass / len(X), coefficients, np.sum(chances * left, axis=0) / mass), fit
-
-    truth = np.hstack([data.centers, data.intercepts[:, None]]).T
-    return _climb(step, Regressions(data.weights, truth, np.full(k, deviation**2))).coefficients[:-1].T
+    truth = Regressions(data.weights, data.centers, data.intercepts, np.full(len(data.centers), deviation**2))
+    return climb_regressions(data.X, data.y, truth, MOST_STEPS, TOLERANCE).centers
 
 
 class Subspaces(NamedTuple):
@@ -138,10 +120,6 @@ def topic_gibbs(data: TopicData, concentration: float, seed: int) -> Array | Non
     found[:, where] = [model.get_topic_word_dist(topic) for topic in range(k)]
     distances = np.linalg.norm(data.topics[:, None] - found, axis=2)
     return np.asarray(found[distances.argmin(axis=1)])
-
-
-def _with_ones(X: Array) -> Array:
-    return np.hstack([X, np.ones((len(X), 1))])
 
 
 def _responsibilities(weights: Array, logs: Array) -> tuple[Array, float]:

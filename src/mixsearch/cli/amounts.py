@@ -104,9 +104,16 @@ def show_share(share: float, stderr: float | None = None) -> str:
 
 
 def show_seconds(seconds: float) -> str:
-    """A time to read, not to measure with."""
+    """A time to read, not to measure with.
+
+    Examples
+    --------
+    >>> show_seconds(4.25), show_seconds(130), show_seconds(600)
+    ('4.2 s', '2 min 10 s', '10 min')
+    """
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    parts = (hours, "h"), (minutes, "min"), (0 if hours else rest, "s")
+    return " ".join(f"{n} {unit}" for n, unit in parts if n)

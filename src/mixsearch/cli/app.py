@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from mixsearch import __version__
-from mixsearch.cli import index_command, info, topic_command
+from mixsearch.cli import index_command, info, reproduce_command, segment_command, topic_command
 from mixsearch.cli.demo import DEFAULT_WORDS, DemoOptions, export_docstrings, run_demo
 from mixsearch.cli.manners import errors_as_sentences
 
@@ -20,7 +20,9 @@ Examples:
   mixsearch index reviews.csv --text review
   mixsearch topic reviews.index sushi
   mixsearch info reviews.index
+  mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
   mixsearch demo socket fourier
+  mixsearch reproduce gmm-error --quick
 
 mixsearch COMMAND --help tells more of each."""
 
@@ -51,6 +53,8 @@ def mixsearch(
 app.command(help=index_command.HELP)(index_command.index)
 app.command(help=topic_command.HELP)(topic_command.topic)
 app.command(help=info.HELP)(info.info)
+app.command("segment", help=segment_command.HELP)(segment_command.segment_picture)
+app.command(help=reproduce_command.HELP)(reproduce_command.reproduce)
 
 
 @app.command()

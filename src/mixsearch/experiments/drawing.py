@@ -23,7 +23,9 @@ COLOURS = {
     "cancellation": "#56B4E9",
     "Fast-TPM": "#E69F00",
     "TPM": "#D55E00",
+    "TPM by the mean": "#CC79A7",
     "k-means": "#D55E00",
+    "EM": "#D55E00",
     "NMF": "#E69F00",
     "SS-NMF": "#D55E00",
     "random walker": "#009E73",
@@ -81,7 +83,6 @@ def draw_bars(axes: Axes, groups: Sequence[str], series: Sequence[Bars]) -> None
         heights, errors = np.array(bars.heights, dtype=np.float64).reshape(-1, 2).T
         axes.bar(centers, heights, width, color=bars.colour, alpha=bars.opacity, label=bars.name, linewidth=0)
         axes.errorbar(centers, heights, errors, fmt="none", ecolor=TEXT, elinewidth=0.8)
-    axes.axhline(0, color=QUIET, linewidth=0.8)
     axes.set_xticks(range(len(groups)), list(groups))
 
 

@@ -6,9 +6,20 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixsearch.errors import SearchError
+from mixsearch.experiments import gaussians, lda, regressions, subspaces
 from mixsearch.experiments.experiment import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+# In the order of the paper.
+EXPERIMENTS: tuple[Experiment, ...] = (
+    gaussians.ERRORS,
+    gaussians.RARE,
+    gaussians.SPEED,
+    lda.ERRORS,
+    subspaces.ERRORS,
+    subspaces.SPEED,
+    gaussians.SENSITIVITY,
+    regressions.ERRORS,
+)
 
 
 def find_experiments(names: Sequence[str]) -> list[Experiment]:

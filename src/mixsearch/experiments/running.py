@@ -12,7 +12,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from mixsearch.blocks import n_cores
-from mixsearch.experiments.experiment import Case, Experiment
+from mixsearch.experiments.experiment import Case, Experiment, Result
 from mixsearch.experiments.rows import Row, Rows, Value, read_rows, write_rows
 
 
@@ -106,26 +106,27 @@ def _in_order(done: Mapping[Key, list[Row]], cases: Iterable[Case]) -> list[Row]
 def _finished(experiment: Experiment, cases: list[Case], run: Run) -> Iterator[tuple[Case, list[Row]]]:
     """Each case with its rows, as soon as they are there."""
     n_jobs = 1 if experiment.alone else min(run.n_jobs or n_cores(), max(len(cases), 1))
-    calls = (delayed(_run_case)(experiment, case, run) for case in cases)
-    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(calls)
+    calls = (delayed(_results)(experiment.run, case) for case in cases)
+    for case, results in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(calls):
+        yield case, [_row(experiment.name, case, result, run) for result in results]
 
 
-def _run_case(experiment: Experiment, case: Case, run: Run) -> tuple[Case, list[Row]]:
+def _results(work: Callable[[Case], Iterable[Result]], case: Case) -> tuple[Case, list[Result]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # weak hints are a part of what is measured
-        results = list(experiment.run(case))
-    return case, [
-        Row(
-            experiment=experiment.name,
-            setting=case.setting,
-            seed=case.seed,
-            method=each.method,
-            metric=each.metric,
-            of=each.of,
-            value=float(each.value),
-            note=each.note,
-            version=run.version,
-            quick=run.quick,
-        )
-        for each in results
-    ]
+        return case, list(work(case))
+
+
+def _row(experiment: str, case: Case, result: Result, run: Run) -> Row:
+    return Row(
+        experiment=experiment,
+        setting=case.setting,
+        seed=case.seed,
+        method=result.method,
+        metric=result.metric,
+        of=result.of,
+        value=float(result.value),
+        note=result.note,
+        version=run.version,
+        quick=run.quick,
+    )

@@ -1,0 +1,226 @@
+"""Gaussian mixtures: accuracy and speed beside the tensor power method, rare components, weak hints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.optimize import brentq
+
+from mixsearch import GaussianSearch
+from mixsearch.baselines import fast_tensor_power, tensor_power, third_moment
+from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture, make_hint
+from mixsearch.experiments.drawing import FAINT, QUIET, colour_of, new_figure, share_legend, style_axes
+from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
+from mixsearch.experiments.gains import LOWEST, Comparison
+from mixsearch.experiments.rows import Rows
+from mixsearch.experiments.tables import markdown, mean_cell
+from mixsearch.experiments.timing import timed
+from mixsearch.extraction import ExtractionOptions
+from mixsearch.types import Array
+
+D, K, GAMMA = 500, 10, 0.7
+# The noise level from one eigenvector, or from the whole noise space; and what is searched with which.
+NOISE = {"paper's": "paper", "our": "average"}
+CANCELLATION: ExtractionOptions = {"method": "cancellation", "rule": "threshold", "normaliser": "hinted"}
+WEIGHTS = np.linspace(0.04, 0.16, K)
+TARGETS = (1, 3, 5, 7, 9)
+RAREST = 0.0037
+OVER_TPM = Comparison("TPM", "weight of the component")
+TIME_OVER_TPM = Comparison("TPM", "number of components", logarithmic=True)
+SIGMAS, SIZES = (0.4, 0.5), (6000, 8000, 10_000)
+RATIOS = (1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0)
+NUMBERS = (10, 20, 40)
+LEAD = "score of the target / runner-up's"
+
+
+def run_errors(case: Case) -> Iterator[Result]:
+    """Errors of five components of growing weight."""
+    data = _draw(case, WEIGHTS)
+    answers = _answers(data, case)
+    for target in TARGETS:
+        hint = make_hint(data.centers, target, gamma=GAMMA, random_state=case.seed)
+        yield from _errors(answers, data, target, hint, f"{100 * WEIGHTS[target]:.1f}%")
+
+
+def run_rare(case: Case) -> Iterator[Result]:
+    """Errors of a component that few samples are of."""
+    data = _draw(case, np.array([RAREST, *[(1 - RAREST) / (K - 1)] * (K - 1)]))
+    hint = make_hint(data.centers, 0, gamma=GAMMA, random_state=case.seed)
+    yield from _errors(_answers(data, case), data, 0, hint, f"{100 * RAREST:g}%")
+
+
+def run_sensitivity(case: Case) -> Iterator[Result]:
+    """Errors from hints under which the target scores hardly more than the runner-up, to several times as much."""
+    data = _draw(case, np.full(20, 0.05))
+    answers = _answers(data, case)
+    for ratio in RATIOS:
+        yield from _errors(answers, data, 0, hint_of_ratio(data.centers, ratio, case.seed), f"{ratio:g}")
+
+
+def run_speed(case: Case) -> Iterator[Result]:
+    """Seconds from samples to one component, and how much of them is the frame that all methods start from."""
+    k = int(case.setting["k"])
+    data, noise = _draw(case, np.full(k, 1 / k)), NOISE[str(case.setting["moments"])]
+    hint = make_hint(data.centers, 0, gamma=GAMMA, random_state=case.seed)
+    search, fit = timed(lambda: GaussianSearch(k, noise=noise).fit(data.X))
+    third, moment = timed(lambda: third_moment(search))
+    spent = {
+        "whitening": fit + timed(lambda: search.search(hint).center)[1],
+        "refined": fit + timed(lambda: search.search(hint, refine=True).center)[1],
+        "cancellation": fit + timed(lambda: search.search(hint, **CANCELLATION).center)[1],
+        "Fast-TPM": fit + moment + timed(lambda: fast_tensor_power(third, hint))[1],
+        "TPM": fit + moment + timed(lambda: tensor_power(third, random_state=case.seed).component_of(hint))[1],
+    }
+    yield from (Result(method, "seconds", seconds, of=f"k={k}") for method, seconds in spent.items())
+    yield from (Result(method, "own seconds", seconds - fit, of=f"k={k}") for method, seconds in spent.items())
+
+
+def hint_of_ratio(centers: Array, ratio: float, seed: int) -> Array:
+    """The paper's hint with γ such that the first center scores `ratio` times as high as the runner-up, (d,)."""
+
+    def lead(gamma: float) -> float:
+        scores = centers @ make_hint(centers, 0, gamma=gamma, random_state=seed)
+        return float(scores[0] - ratio * scores[1:].max())
+
+    return make_hint(centers, 0, gamma=brentq(lead, 1e-9, 1.0), random_state=seed)
+
+
+class _Answers(NamedTuple):
+    """From a hint to the center that each method finds, (d,); and the centers of someone who knows every label."""
+
+    methods: dict[str, Callable[[Array], Array]]
+    oracle: Array  # (k, d)
+
+
+def _draw(case: Case, weights: Array) -> GaussianMixtureData:
+    return make_gaussian_mixture(
+        int(case.setting["n"]),
+        D,
+        len(weights),
+        deviation=float(case.setting["sigma"]),
+        weights=weights,
+        random_state=case.seed,
+    )
+
+
+def _answers(data: GaussianMixtureData, case: Case) -> _Answers:
+    choice = str(case.setting["moments"])
+    search = GaussianSearch(len(data.weights), noise=NOISE[choice]).fit(data.X)
+    third = third_moment(search)
+    everything = tensor_power(third, random_state=case.seed)
+    scaled_by_mean = tensor_power(third, normaliser="mean", random_state=case.seed)
+    methods: dict[str, Callable[[Array], Array]] = {
+        "whitening": lambda hint: search.search(hint).center,
+        "cancellation": lambda hint: search.search(hint, **CANCELLATION).center,
+        "Fast-TPM": lambda hint: fast_tensor_power(third, hint).center,
+        "TPM": lambda hint: everything.component_of(hint).center,
+        "TPM by the mean": lambda hint: scaled_by_mean.component_of(hint).center,
+    }
+    if choice == "our":
+        methods["refined"] = lambda hint: search.search(hint, refine=True).center
+    return _Answers(methods, data.oracle())
+
+
+def _errors(answers: _Answers, data: GaussianMixtureData, target: int, hint: Array, name: str) -> Iterator[Result]:
+    truth = data.centers[target]
+    for method, answer in answers.methods.items():
+        yield Result(method, "error", float(np.linalg.norm(answer(hint) - truth)), of=name)
+    yield Result("oracle", "error", float(np.linalg.norm(answers.oracle[target] - truth)), of=name)
+
+
+def _settings(sigmas: tuple[float, ...], sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+    return [{"moments": choice, "sigma": sigma, "n": n} for choice in NOISE for sigma in sigmas for n in sizes]
+
+
+def draw_sensitivity(rows: Rows) -> Figure:
+    """Gain over the tensor power method against the lead of the target under the hint."""
+    choices, sizes = rows.levels("moments"), rows.levels("n")
+    figure = new_figure(SENSITIVITY.title, len(choices), len(sizes), (5.4, 2.9))
+    grid = figure.subplots(len(choices), len(sizes), squeeze=False, sharey="row", sharex=True)
+    for (line, choice), (column, n) in product(enumerate(choices), enumerate(sizes)):
+        axes, panel = grid[line, column], rows.where(moments=choice, n=n)
+        for sigma, style in zip(panel.levels("sigma"), ("-", "--"), strict=True):
+            _draw_curves(axes, panel.where(sigma=sigma), style, f"σ={sigma:g}")
+        axes.set_xscale("log")
+        axes.set_xticks([float(ratio) for ratio in RATIOS[1:]], [f"{ratio:g}" for ratio in RATIOS[1:]])
+        axes.minorticks_off()
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], LOWEST))
+        style_axes(axes, f"{choice} moments, n={n:,}", LEAD, "error gain over TPM, %" if column == 0 else "")
+    share_legend(figure, grid[-1, 0], n_columns=4)
+    return figure
+
+
+def _draw_curves(axes: Axes, rows: Rows, style: str, name: str) -> None:
+    axes.axhline(0, color=QUIET, linewidth=0.8)
+    ratios = [float(ratio) for ratio in rows.levels("of")]
+    for method, width in (("oracle", 3.0), ("whitening", 1.2), ("cancellation", 1.2), ("refined", 1.2)):
+        if method in rows.levels("method"):
+            gains = [OVER_TPM.gain(rows.where(of=ratio), method) for ratio in rows.levels("of")]
+            values, errors = np.array(gains).T
+            colour = FAINT if method == "oracle" else colour_of(method)
+            axes.errorbar(ratios, values, errors, fmt=style, color=colour, linewidth=width, label=f"{method}, {name}")
+
+
+def table_of_sensitivity(rows: Rows) -> str:
+    """Mean errors at each lead of the target."""
+    methods = rows.levels("method")
+    lines = [
+        [choice, f"{ratio}", *(mean_cell(rows.where(moments=choice, of=ratio, method=method)) for method in methods)]
+        for choice in rows.levels("moments")
+        for ratio in rows.levels("of")
+    ]
+    return markdown(["moments", LEAD, *methods], lines)
+
+
+ERRORS: Experiment = Experiment(
+    name="gmm-error",
+    shows="Figure 1",
+    title=f"Gaussians: error gain over the tensor power method, k={K}, d={D}",
+    claim="Whitening and cancellation gain over TPM, more for larger weights, variances, samples; Fast-TPM equals TPM.",
+    cases=lambda quick: cases_of(_settings(SIGMAS, SIZES), 5 if quick else 50),
+    run=run_errors,
+    draw=lambda rows: OVER_TPM.draw_gains(rows, ERRORS.title),
+    table=OVER_TPM.table_of_errors,
+    seconds=(600, 60),
+)
+RARE: Experiment = Experiment(
+    name="gmm-rare",
+    shows="Figure 2",
+    title=f"A rare Gaussian of weight {RAREST:g}: error gain over the tensor power method, k={K}, d={D}",
+    claim="Whitening finds even the rarest component, with a gain that grows with the number of samples.",
+    cases=lambda quick: cases_of(_settings((0.3, 0.4, 0.5, 0.6), (5000, 6000, 8000)), 5 if quick else 50),
+    run=run_rare,
+    draw=lambda rows: OVER_TPM.draw_gains(rows, RARE.title),
+    table=OVER_TPM.table_of_errors,
+    seconds=(800, 80),
+)
+SPEED: Experiment = Experiment(
+    name="gmm-speedup",
+    shows="Figure 3",
+    title=f"Gaussians: speed-up over the tensor power method, d={D}",
+    claim="Whitening is the fastest, then Fast-TPM, then cancellation; all are much faster than TPM.",
+    cases=lambda quick: cases_of(
+        [{**setting, "k": k} for setting in _settings(SIGMAS, SIZES) for k in NUMBERS], 1 if quick else 10
+    ),
+    run=run_speed,
+    draw=lambda rows: TIME_OVER_TPM.draw_speedups(rows, SPEED.title),
+    table=TIME_OVER_TPM.table_of_times,
+    seconds=(900, 90),
+    alone=True,
+)
+SENSITIVITY: Experiment = Experiment(
+    name="gmm-sensitivity",
+    shows="Figure 9",
+    title=f"Gaussians from weaker and weaker hints: error gain over the tensor power method, k=20, d={D}",
+    claim="The gain falls as the lead of the target under the hint falls, and turns negative; cancellation less so.",
+    cases=lambda quick: cases_of(_settings((0.5, 0.6), (6000, 8000)), 5 if quick else 50),
+    run=run_sensitivity,
+    draw=draw_sensitivity,
+    table=table_of_sensitivity,
+    seconds=(600, 60),
+)
