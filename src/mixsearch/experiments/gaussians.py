@@ -35,6 +35,7 @@ TIME_OVER_TPM = Comparison("TPM", "number of components", logarithmic=True)
 SIGMAS, SIZES = (0.4, 0.5), (6000, 8000, 10_000)
 RATIOS = (1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0)
 NUMBERS = (10, 20, 40)
+LINES = ("-", "--")
 LEAD = "score of the target / runner-up's"
 
 
@@ -144,7 +145,7 @@ def draw_sensitivity(rows: Rows) -> Figure:
     grid = figure.subplots(len(choices), len(sizes), squeeze=False, sharey="row", sharex=True)
     for (line, choice), (column, n) in product(enumerate(choices), enumerate(sizes)):
         axes, panel = grid[line, column], rows.where(moments=choice, n=n)
-        for sigma, style in zip(panel.levels("sigma"), ("-", "--"), strict=True):
+        for sigma, style in zip(panel.levels("sigma"), LINES, strict=False):
             _draw_curves(axes, panel.where(sigma=sigma), style, f"σ={sigma:g}")
         axes.set_xscale("log")
         axes.set_xticks([float(ratio) for ratio in RATIOS[1:]], [f"{ratio:g}" for ratio in RATIOS[1:]])

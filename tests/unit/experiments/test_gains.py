@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from mixsearch.experiments import Row, Rows
+from mixsearch.experiments.drawing import ratio_of_means
+from mixsearch.experiments.gains import Comparison
+
+OVER = Comparison("TPM", "weight")
+
+
+def rows_of(errors: dict[str, list[float]], metric: str = "error") -> Rows:
+    return Rows(
+        Row("e", {"moments": "our", "sigma": sigma, "n": 100}, seed, method, metric, "5%", value, "", "1", False)
+        for method, values in errors.items()
+        for sigma in (0.4, 0.5)
+        for seed, value in enumerate(values)
+    )
+
+
+def test_the_gain_is_the_paper_s() -> None:
+    gain = OVER.gain(rows_of({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0]}), "whitening")
+    assert gain.value == pytest.approx(50)
+    assert gain.stderr == pytest.approx(0, abs=1e-12)
+
+
+def test_a_worse_method_has_a_negative_gain() -> None:
+    assert OVER.gain(rows_of({"whitening": [3.0], "TPM": [2.0]}), "whitening").value == pytest.approx(-50)
+
+
+def test_a_speedup_is_how_many_times_faster() -> None:
+    assert OVER.speedup(rows_of({"whitening": [0.5], "TPM": [2.0]}, "seconds"), "whitening").value == pytest.approx(4)
+
+
+def test_the_error_of_a_ratio_is_that_of_many_draws() -> None:
+    rng = np.random.default_rng(0)
+    ours, theirs = rng.gamma(20, 1 / 20, size=(2, 4000, 30)) * rng.gamma(20, 1 / 20, size=(4000, 30))
+    drawn = ours.mean(axis=1) / theirs.mean(axis=1)
+    told = np.mean([ratio_of_means(a, b).stderr for a, b in zip(ours[:500], theirs[:500], strict=True)])
+    assert told == pytest.approx(drawn.std(), rel=0.1)
+
+
+def test_figures_have_a_panel_for_each_size_and_choice_with_the_oracle_s_line() -> None:
+    rows = rows_of({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]})
+    figure = OVER.draw_gains(rows, "Gains")
+    assert len(figure.axes) == 1
+    heights = [patch.get_height() for patch in figure.axes[0].patches]
+    assert heights == pytest.approx([50, 50])
+    assert figure.legends[0].get_texts()[0].get_text() == "whitening, σ=0.4"
+
+
+def test_tables_show_means_and_gains() -> None:
+    table = OVER.table_of_errors(rows_of({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]}))
+    assert "| our | 0.4 | 100 | 1.5 (+50.0 ± 0.0%) | 3 | 0.5 |" in table

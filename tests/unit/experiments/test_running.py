@@ -1,0 +1,99 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from mixsearch import SearchError
+from mixsearch.experiments import EXPERIMENTS, Case, Experiment, Progress, Result, Run, find_experiments, run_experiment
+from mixsearch.experiments.data import data_folder, missing
+
+
+def squares(case: Case) -> Iterator[Result]:
+    if case.setting["n"] == 13:
+        raise SearchError("unlucky")
+    yield Result("power", "square", float(case.setting["n"]) ** 2 + case.seed)
+
+
+def experiment(*sizes: int, alone: bool = True) -> Experiment:
+    return Experiment(
+        name="squares",
+        shows="Figure 0",
+        title="Squares",
+        claim="They grow.",
+        cases=lambda quick: [Case({"n": n}, seed) for n in sizes for seed in range(1 if quick else 2)],
+        run=squares,
+        draw=lambda rows: Figure(),
+        table=lambda rows: "",
+        seconds=(100.0, 10.0),
+        alone=alone,
+    )
+
+
+def test_every_case_gives_its_rows_in_order(tmp_path: Path) -> None:
+    rows = run_experiment(experiment(3, 4), tmp_path / "rows.csv", Run("1"))
+    assert [(row.cell("n"), row.seed, row.value) for row in rows] == [(3, 0, 9), (3, 1, 10), (4, 0, 16), (4, 1, 17)]
+
+
+def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
+    one = run_experiment(experiment(3, 4, 5), tmp_path / "one.csv", Run("1"))
+    two = run_experiment(experiment(3, 4, 5, alone=False), tmp_path / "two.csv", Run("1", n_jobs=2))
+    assert list(one) == list(two)
+
+
+def test_a_run_that_failed_goes_on_where_it_was(tmp_path: Path) -> None:
+    path, told = tmp_path / "rows.csv", list[Progress]()
+    with pytest.raises(SearchError, match="unlucky"):
+        run_experiment(experiment(3, 13), path, Run("1"))
+    rows = run_experiment(experiment(3, 4), path, Run("1"), told.append)
+    assert len(rows) == 4
+    assert [each.n_done for each in told] == [2, 3, 4]
+    assert told[0].seconds_left == pytest.approx(50.0)
+    assert told[-1].seconds_left == 0
+
+
+@pytest.mark.parametrize("run", [Run("2"), Run("1", quick=True), Run("1", fresh=True)])
+def test_rows_of_another_version_or_cost_are_replaced(run: Run, tmp_path: Path) -> None:
+    path, told = tmp_path / "rows.csv", list[Progress]()
+    run_experiment(experiment(3), path, Run("1"))
+    rows = run_experiment(experiment(3), path, run, told.append)
+    assert told[0].n_done == 0
+    assert {(row.version, row.quick) for row in rows} == {(run.version, run.quick)}
+
+
+def test_names_are_found_in_the_order_of_the_paper() -> None:
+    assert [each.name for each in find_experiments(["gmm-rare", "gmm-error"])] == ["gmm-error", "gmm-rare"]
+    assert find_experiments(["all"]) == list(EXPERIMENTS)
+
+
+def test_an_unknown_name_names_its_nearest() -> None:
+    with pytest.raises(SearchError, match="There is no experiment 'gmm-eror'. Nearest: gmm-error."):
+        find_experiments(["gmm-eror"])
+
+
+def test_names_are_different_and_quick_runs_cost_less() -> None:
+    assert len({each.name for each in EXPERIMENTS}) == len(EXPERIMENTS)
+    for each in EXPERIMENTS:
+        assert 0 < each.seconds[1] <= each.seconds[0] / 3
+        assert len(each.cases(True)) <= len(each.cases(False))
+        settings = {tuple(case.setting) for case in each.cases(False)}
+        assert len(settings) == 1, f"{each.name}: cases of one file must have the same columns"
+
+
+def test_quick_runs_show_the_same_settings() -> None:
+    for each in EXPERIMENTS:
+        if not each.needs:
+            quick, full = ({tuple(case.setting.values()) for case in each.cases(cost)} for cost in (True, False))
+            assert quick == full
+
+
+def test_files_that_an_experiment_lacks_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIXSEARCH_DATA", str(tmp_path))
+    (tmp_path / "here.txt").touch()
+    assert missing(["here.*"]) is None
+    assert missing(["here.txt", "away.txt"]) == f"{tmp_path} has no away.txt."
+    monkeypatch.delenv("MIXSEARCH_DATA")
+    assert missing(()) is None
+    assert "Name their folder with --data, or in MIXSEARCH_DATA." in str(missing(["here.txt"]))
+    with pytest.raises(SearchError, match="MIXSEARCH_DATA"):
+        data_folder()
