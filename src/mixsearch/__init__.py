@@ -3,9 +3,10 @@
 from mixsearch.errors import SearchError, WeakHintWarning
 from mixsearch.estimators import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, WithinWhitener
 from mixsearch.extraction import search_moments
+from mixsearch.segmentation import segment
 from mixsearch.types import Moments
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 __all__ = [
     "GaussianSearch",
@@ -17,4 +18,5 @@ __all__ = [
     "WeakHintWarning",
     "WithinWhitener",
     "search_moments",
+    "segment",
 ]

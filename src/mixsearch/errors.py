@@ -90,6 +90,10 @@ class NotRefinedWarning(UserWarning):
     """Likelihood steps led away from the component found, and the moment estimate stands."""
 
 
+class SharedComponentWarning(UserWarning):
+    """Hints that should mean different components mean the same one."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line that called the package, however deep inside it the cause was found."""
     level, frame = 1, sys._getframe(0)

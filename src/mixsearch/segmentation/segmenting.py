@@ -1,0 +1,190 @@
+"""One search per seed, and every pixel to the segment whose component it is likeliest of."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mixsearch.errors import (
+    NotRefinedWarning,
+    RankError,
+    SearchError,
+    SharedComponentWarning,
+    WeakHintWarning,
+    warn_user,
+)
+from mixsearch.estimators import GaussianComponent, GaussianSearch
+from mixsearch.segmentation.clusters import Clusters, clusters_of, keep_seeds
+from mixsearch.segmentation.features import Described, describe
+from mixsearch.segmentation.images import read_picture
+from mixsearch.segmentation.layers import label_pixels, layer_of, list_probabilities
+from mixsearch.segmentation.seeds import Seeds, read_seeds, windows
+from mixsearch.segmentation.segmentation import Segmentation
+from mixsearch.types import Array
+
+# Moments of so many pixels are as good as those of all.
+MOST_SAMPLES = 8000
+# What pixels belong to that no seed asks for.
+REST = "rest"
+ASSIGN = ("nearest", "posterior")
+
+
+class Recipe(NamedTuple):
+    """How components are searched for in features."""
+
+    n_more: int  # components beside those of the seeds: what else is in the picture does not pull at them then
+    refine: bool | int
+    around: float  # half the side of the square that is known with a seed, as a part of the picture's side
+
+
+PAPER, OURS = Recipe(0, False, 0.0), Recipe(4, True, 0.01)
+
+
+def segment(
+    image: Any,
+    seeds: Any,
+    *,
+    features: Any = "rich",
+    assign: str = "nearest",
+    n_components: int | None = None,
+    refine: bool | int | None = None,
+    n_jobs: int | None = -1,
+) -> Segmentation:
+    """Cut a picture into segments, from one pixel of each.
+
+    Parameters
+    ----------
+    image : path, Pillow image or array
+        Any size; grey, colour, with or without alpha. Arrays are (h, w) or (h, w, c) of uint8, uint16, bool or floats.
+    seeds : list or mapping
+        For each segment a pixel (x, y), x to the right and y down, or a list of such pixels. The keys of a mapping name
+        the segments. With one seed, the picture is cut into its segment and the rest.
+    features : {"rich", "rgb"}, callable or array of shape (h, w, f), default="rich"
+        "rich" are colour and texture at two scales, and position; "rgb" the pixels' own colours, as in the paper, with
+        its choices for the search too. A function is given red, green and blue from 0 to 1, (h', w', 3), of the picture
+        or of a smaller copy, and returns (h', w', f).
+    assign : {"nearest", "posterior"}, default="nearest"
+        To the segment of the nearest center, or the likeliest one given the weights and variances of the components.
+    n_components : int, optional
+        Gaussians in the picture, those of the seeds among them. By default four more than seeds; with "rgb", as many.
+    refine : bool or int, optional
+        Sharpen the components by likelihood steps. By default, unless the features are "rgb".
+    n_jobs : int, default=-1
+        Threads that search; -1 for one per core.
+
+    Returns
+    -------
+    Segmentation
+
+    Notes
+    -----
+    The pixels' features are taken for a mixture of Gaussians, and each seed is the hint of one search. Moments come
+    from some thousand pixels. Features of neighbourhoods are computed on a picture of 160,000 pixels at most, and what
+    they say of segments is carried to the full one along its edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> picture = np.random.default_rng(0).normal(0.3, 0.05, (40, 60))
+    >>> picture[:, 30:] += 0.4
+    >>> found = segment(picture, {"dark": (5, 5), "light": (50, 20)})
+    >>> found.names, found.shares.round(1)
+    (('dark', 'light'), array([0.5, 0.5]))
+    """
+    if assign not in ASSIGN:
+        raise SearchError(f"assign must be one of {', '.join(map(repr, ASSIGN))}; found {assign!r}.")
+    picture = read_picture(image)
+    given = read_seeds(seeds, picture)
+    described = describe(picture, features)
+    recipe = PAPER if isinstance(features, str) and features == "rgb" else OURS
+    recipe = recipe if refine is None else recipe._replace(refine=refine)
+    known = _known(given, described, recipe.around)
+    found = _search(_sample(described), known, recipe, n_components, n_jobs)
+    if len(known) == 1:
+        given = Seeds((*given.names, REST), (*given.pixels, ()))
+    clusters = _clusters(found, known, given.names)
+    layer = layer_of(picture, described, clusters.alike if assign == "nearest" else clusters)
+    return Segmentation(
+        labels=label_pixels(layer, picture),
+        names=given.names,
+        seeds=given.pixels,
+        components=tuple(found),
+        picture=picture,
+        find_probabilities=lambda: list_probabilities(layer, picture, len(given.names)),
+    )
+
+
+def _known(given: Seeds, described: Described, around: float) -> list[Array]:
+    """The features of the pixels that are known of each segment, (q, f) each."""
+    height, width = described.features.shape
+    pixels = windows(given, described.factor, round(around * math.sqrt(height * width)), (height, width))
+    if described.picture.visible is not None:
+        pixels = [each[described.picture.visible.ravel()[each]] for each in pixels]
+    return [described.features.at(each) for each in pixels]
+
+
+def _sample(described: Described) -> Array:
+    """The features of some thousand visible pixels, (n, f)."""
+    visible, n_pixels = described.picture.visible, int(np.prod(described.features.shape))
+    pixels = np.arange(n_pixels) if visible is None else np.flatnonzero(visible)
+    if len(pixels) > MOST_SAMPLES:
+        pixels = np.random.default_rng(0).choice(pixels, MOST_SAMPLES, replace=False, shuffle=False)
+    return described.features.at(pixels)
+
+
+def _search(
+    sample: Array, known: Sequence[Array], recipe: Recipe, n_components: int | None, n_jobs: int | None
+) -> list[GaussianComponent]:
+    """The component of each segment; of one seed, that of the rest as well, which takes up all that is left."""
+    n_segments = max(len(known), 2)
+    if len(known) == 1:
+        recipe = recipe._replace(n_more=0, refine=False)
+    fitted = _fit(sample, n_segments, n_components or n_segments + recipe.n_more, most=n_components is None)
+    with warnings.catch_warnings():
+        # Both are told of in the words of segments, and by the answer itself.
+        warnings.simplefilter("ignore", WeakHintWarning)
+        warnings.simplefilter("ignore", NotRefinedWarning)
+        found = fitted.search_many([{"examples": pixels} for pixels in known], n_jobs=n_jobs, refine=recipe.refine)
+    return found if len(found) > 1 else [*found, found[0].alternatives[0]]
+
+
+def _fit(sample: Array, n_segments: int, n_components: int, *, most: bool) -> GaussianSearch:
+    """A mixture of so many components, or of as many as the features and pixels hold, but no fewer than segments."""
+    n_pixels, n_features = sample.shape
+    room = min(n_features, n_pixels - 1)
+    if n_segments > room:
+        raise SearchError(
+            f"Found {n_segments} segments, but {n_features} features of {n_pixels:,} pixels tell {room} apart at most. "
+            "Give fewer seeds, or other features: features='rich' has the most."
+        )
+    for k in range(min(n_components, room), n_segments - 1, -1) if most else (n_components,):
+        try:
+            return GaussianSearch(k).fit(sample)
+        except RankError:
+            continue  # so many components need more directions than the pixels differ in
+    raise SearchError(
+        f"The picture is too uniform to be cut into {n_segments} segments: its pixels differ in fewer directions "
+        "than so many components need. Give fewer seeds, or a picture in which segments differ."
+    )
+
+
+def _clusters(found: Sequence[GaussianComponent], known: Sequence[Array], names: Sequence[str]) -> Clusters:
+    """The components with their seeds in them, and a warning where that takes more than the search gave."""
+    clusters, replaced = keep_seeds(clusters_of(found), known)
+    if replaced:
+        warn_user(
+            f"The seeds of {_listed(names, replaced)} mean the same component, or one seed is nearer to that of the "
+            "other: the pixels around each seed stand for its segment instead. Give more pixels of each, or features "
+            "in which they differ.",
+            SharedComponentWarning,
+        )
+    return clusters
+
+
+def _listed(names: Sequence[str], chosen: Sequence[int]) -> str:
+    *others, last = [repr(names[i]) for i in chosen]
+    return f"{', '.join(others)} and {last}" if others else last

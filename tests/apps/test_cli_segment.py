@@ -1,0 +1,94 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from PIL import Image
+from tests.apps.cli_corpus import invoke
+from tests.unit.segmentation.pictures import as_bytes, halves
+
+from mixsearch import segment
+
+SEEDS = ("--seed", "5,20", "--seed", "50,20")
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    Image.fromarray(as_bytes(halves()[0])).save(tmp_path / "photo.png")
+    return tmp_path / "photo.png"
+
+
+def test_the_overlay_is_that_of_the_library(photo: Path, tmp_path: Path) -> None:
+    result = invoke("segment", photo, *SEEDS, "-o", tmp_path / "out.png")
+    assert result.exit_code == 0, result.output
+    expected = segment(photo, [(5, 20), (50, 20)])
+    assert_array_equal(np.asarray(Image.open(tmp_path / "out.png")), expected.overlay())
+    assert "out.png" in result.stderr
+    assert result.stdout.splitlines()[0].split() == ["picture", "60", "x", "40", "pixels,", "features", "rich"]
+    assert all("of the picture, separation" in line for line in result.stdout.splitlines()[1:])
+
+
+def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
+    result = invoke(
+        *("segment", photo, "--seed", "sky=5,20+10,10", "--seed", "50,20", "--features", "rgb"),
+        *("--assign", "posterior", "--masks", tmp_path / "masks", "--labels", tmp_path / "labels.png", "--json"),
+    )
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert (told["width"], told["height"], told["features"], told["assign"]) == (60, 40, "rgb", "posterior")
+    sky, other = told["segments"]
+    assert (sky["name"], sky["seeds"]) == ("sky", [[5, 20], [10, 10]])
+    assert (other["name"], other["seeds"]) == ("segment 2", [[50, 20]])
+    labels = np.asarray(Image.open(tmp_path / "labels.png"))
+    assert [np.count_nonzero(labels == i) for i in (0, 1)] == [sky["pixels"], other["pixels"]]
+    assert sky["share"] == pytest.approx(sky["pixels"] / 2400)
+    assert_array_equal(np.asarray(Image.open(tmp_path / "masks" / "1-sky.png")), 255 * (labels == 0))
+    assert len(told["written"]) == 3
+
+
+def test_one_seed_and_a_number_of_components(photo: Path) -> None:
+    told = json.loads(invoke("segment", photo, "--seed", "5,20", "-k", "2", "--json").stdout)
+    assert [each["name"] for each in told["segments"]] == ["segment 1", "rest"]
+    assert told["segments"][1]["seeds"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("--seed", "5,90", "--json"), 1, "The seed 5,90 lies outside the picture of 60 x 40 pixels"),
+        (("--seed", "5,20", "--seed", "5,20", "--json"), 1, "is a seed of both 'segment 1' and 'segment 2'"),
+        (("--seed", "5;20", "--json"), 2, "is no seed"),
+        (("--seed", "a=5,20", "--seed", "a=6,20", "--json"), 2, "Two segments are called 'a'"),
+        (("--seed", "5,20"), 2, "Say what to write"),
+        (("--seed", "5,20", "-o", "out.xyz"), 1, "'out.xyz' cannot be written"),
+        (("--json",), 2, "--seed"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = invoke("segment", photo, *arguments, COLUMNS="300")
+    assert result.exit_code == code
+    assert sentence in result.stderr
+    assert "Traceback" not in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["photo.png"]
+
+
+def test_a_file_that_is_no_picture_is_named(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello")
+    result = invoke("segment", tmp_path / "notes.txt", *SEEDS, "--json")
+    assert result.exit_code == 1
+    assert "notes.txt' is no image that can be read" in result.stderr
+
+
+def test_doubts_are_noted_beside_the_answer(photo: Path) -> None:
+    result = invoke("segment", photo, "--seed", "5,20", "--seed", "6,30", "--features", "rgb", "--json")
+    assert result.exit_code == 0, result.output
+    assert "mean the same component" in json.loads(result.stdout)["warnings"][0]
+    assert result.stderr.startswith("Note: ")
+
+
+def test_help_shows_how_seeds_are_written() -> None:
+    assert "--seed 120,80+140,90" in invoke("segment", "--help").stdout

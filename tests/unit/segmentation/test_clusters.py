@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from scipy.special import softmax
+from scipy.stats import multivariate_normal
+
+from mixsearch.segmentation.clusters import Clusters, as_probabilities, keep_seeds, likeliest
+
+
+@pytest.fixture
+def clusters():
+    rng = np.random.default_rng(0)
+    return Clusters(rng.normal(size=(3, 4)), np.array([0.5, 1.0, 2.0]), np.array([0.2, 0.3, 0.5]))
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(1).normal(size=(50, 4))
+
+
+def test_probabilities_are_those_of_the_mixture(clusters, X):
+    logs = np.array(
+        [
+            np.log(weight) + multivariate_normal(center, variance * np.eye(4)).logpdf(X)
+            for center, variance, weight in zip(*clusters, strict=True)
+        ]
+    )
+    assert_allclose(as_probabilities(clusters.log_densities(X)), softmax(logs, axis=0), rtol=1e-9)
+
+
+def test_clusters_alike_assign_to_the_nearest_center(clusters, X):
+    assert_array_equal(likeliest(clusters.alike.log_densities(X)), cdist(X, clusters.centers).argmin(axis=1))
+
+
+def test_the_likeliest_is_the_first_of_the_largest():
+    scores = np.random.default_rng(2).integers(0, 4, size=(5, 6, 7)).astype(float)
+    assert_array_equal(likeliest(scores), scores.argmax(axis=0))
+
+
+def test_centers_nearest_to_their_own_seeds_stay():
+    clusters = Clusters(np.array([[0.0, 0.0], [4.0, 0.0]]), np.ones(2), np.full(2, 0.5))
+    kept, replaced = keep_seeds(clusters, [np.array([[1.0, 0.0]]), np.array([[3.0, 1.0]])])
+    assert replaced == []
+    assert_array_equal(kept.centers, clusters.centers)
+
+
+def test_seeds_of_the_same_component_stand_for_themselves():
+    known = [np.array([[1.0, 0.0], [2.0, 0.0]]), np.array([[3.0, 1.0]]), np.array([[9.0, 9.0]])]
+    clusters = Clusters(np.array([[0.0, 0.0], [0.0, 0.0], [9.0, 8.0]]), np.ones(3), np.full(3, 1 / 3))
+    kept, replaced = keep_seeds(clusters, known)
+    assert replaced == [0, 1]
+    assert_allclose(kept.centers, [[1.5, 0.0], [3.0, 1.0], [9.0, 8.0]])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_afterwards_every_seed_is_nearest_to_its_own_center(seed):
+    rng = np.random.default_rng(seed)
+    known = [rng.normal(size=(2, 3)) for _ in range(5)]
+    kept, _ = keep_seeds(Clusters(rng.normal(size=(5, 3)), np.ones(5), np.full(5, 0.2)), known)
+    means = [pixels.mean(axis=0) for pixels in known]
+    assert_array_equal(cdist(means, kept.centers).argmin(axis=1), range(5))

@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+from tests.unit.segmentation.pictures import as_bytes, halves
+
+from mixsearch import SearchError
+from mixsearch.segmentation import images
+from mixsearch.segmentation.images import read_picture
+
+ALL = slice(None)
+
+
+@pytest.fixture
+def rgb():
+    return as_bytes(halves(height=6, width=9)[0])
+
+
+def test_a_file_an_image_and_an_array_are_the_same_picture(rgb, tmp_path):
+    Image.fromarray(rgb).save(tmp_path / "picture.png")
+    for given in (tmp_path / "picture.png", str(tmp_path / "picture.png"), Image.fromarray(rgb), rgb):
+        picture = read_picture(given)
+        assert (picture.height, picture.width) == (6, 9)
+        assert picture.visible is None
+        assert_allclose(picture.rows(ALL), rgb / 255, rtol=1e-6)
+
+
+def test_exif_orientation_is_honoured(rgb, tmp_path):
+    image = Image.fromarray(rgb)
+    exif = image.getexif()
+    exif[0x0112] = 6  # the camera was turned: what is stored must be turned by a quarter to the right
+    image.save(tmp_path / "turned.png", exif=exif)
+    assert_allclose(read_picture(tmp_path / "turned.png").rows(ALL), np.rot90(rgb, -1) / 255, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_integers_are_seen_as_parts_of_white(rgb, dtype):
+    scaled = rgb.astype(dtype) * (np.iinfo(dtype).max // 255)
+    assert_allclose(read_picture(scaled).rows(ALL), rgb / 255, rtol=1e-5)
+
+
+def test_grey_is_the_same_in_all_three_colours():
+    grey = np.linspace(0, 1, 12).reshape(3, 4)
+    for given in (grey, grey[..., None]):
+        assert_allclose(read_picture(given).rows(ALL), np.repeat(grey[..., None], 3, axis=2), rtol=1e-6)
+
+
+def test_black_and_white_may_be_bool():
+    mask = np.eye(4, dtype=bool)
+    assert_array_equal(read_picture(mask).rows(ALL)[..., 0], mask)
+
+
+def test_floats_beyond_white_are_stretched():
+    rows = read_picture(np.array([[-2.0, 0.0], [4.0, 6.0]])).rows(ALL)
+    assert_allclose(rows[..., 0], [[0, 0.25], [0.75, 1]])
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "CMYK", "HSV", "YCbCr", "RGB"])
+def test_every_mode_of_pillow_is_read_as_pillow_shows_it(rgb, mode):
+    image = Image.fromarray(rgb).convert(mode)
+    assert_allclose(read_picture(image).rows(ALL), np.asarray(image.convert("RGB")) / 255, rtol=1e-6)
+
+
+def test_deep_images_keep_their_depth(tmp_path):
+    deep = np.array([[0, 256], [257, 65535]], dtype=np.uint16)
+    Image.fromarray(deep).save(tmp_path / "deep.png")
+    assert_allclose(read_picture(tmp_path / "deep.png").rows(ALL)[..., 0], deep / 65535, rtol=1e-6)
+
+
+def test_transparent_pixels_are_not_visible_and_lend_no_colour(rgb):
+    alpha = np.full(rgb.shape[:2], 255, dtype=np.uint8)
+    alpha[0] = 0
+    rgb[0] = 0
+    picture = read_picture(np.dstack([rgb, alpha]))
+    assert_array_equal(picture.visible, alpha > 0)
+    assert_allclose(picture.rows(slice(0, 1))[0, 0], (rgb[1:] / 255).mean(axis=(0, 1)), atol=1 / 255)
+    assert_allclose(picture.rows(slice(1, None)), rgb[1:] / 255, rtol=1e-6)
+
+
+def test_grey_with_alpha_and_palettes_with_transparency(tmp_path):
+    grey = np.array([[10, 200], [30, 90]], dtype=np.uint8)
+    alpha = np.array([[255, 0], [255, 7]], dtype=np.uint8)
+    assert_array_equal(read_picture(np.dstack([grey, alpha])).visible, alpha > 0)
+    image = Image.fromarray(grey % 3, mode=None).convert("P")
+    image.save(tmp_path / "palette.png", transparency=0)
+    with Image.open(tmp_path / "palette.png") as again:
+        expected = np.asarray(again.convert("RGBA"))[..., 3] > 0
+    assert_array_equal(read_picture(tmp_path / "palette.png").visible, expected)
+
+
+def test_an_opaque_alpha_says_nothing(rgb):
+    assert read_picture(np.dstack([rgb, np.full(rgb.shape[:2], 255, dtype=np.uint8)])).visible is None
+
+
+@pytest.mark.parametrize("shape", [(6, 9, 3), (7, 11, 3), (1, 5, 1), (5, 5, 1)])
+def test_shrinking_takes_means_of_squares(shape):
+    pixels = np.random.default_rng(0).random(shape)
+    small = read_picture(pixels).shrink(3).rows(ALL)
+    for i, j in np.ndindex(*small.shape[:2]):
+        square = pixels[3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
+        assert_allclose(small[i, j], np.broadcast_to(square.mean(axis=(0, 1)), 3), rtol=1e-5)
+
+
+def test_a_shrunk_pixel_is_visible_where_any_of_its_square_is():
+    alpha = np.zeros((4, 4), dtype=np.uint8)
+    alpha[0, 0] = 255
+    picture = read_picture(np.dstack([np.full((4, 4), 9, dtype=np.uint8), alpha])).shrink(2)
+    assert_array_equal(picture.visible, [[True, False], [False, False]])
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros((3, 8, 9)), r"shape \(3, 8, 9\); needed \(h, w\).*np.moveaxis\(image, 0, -1\)"),
+        (np.zeros(5), r"shape \(5,\)"),
+        (np.zeros((4, 4, 7)), r"shape \(4, 4, 7\)"),
+        (np.zeros((0, 4)), "4 x 0 pixels large, which is none at all"),
+        (np.array([[0.0, np.nan], [np.inf, 1.0]]), "2 values that are NaN or infinite"),
+        (np.array([["a", "b"]]), "values of type <U1; needed uint8"),
+        (np.ones((2, 2), dtype=complex), "type complex128"),
+        (np.dstack([np.ones((3, 3, 3)), np.zeros((3, 3))]), "Every pixel of the image is transparent"),
+    ],
+)
+def test_what_is_no_picture_is_refused_with_what_was_found(array, message):
+    with pytest.raises(SearchError, match=message):
+        read_picture(array)
+
+
+def test_files_that_cannot_be_read_are_named(rgb, tmp_path):
+    (tmp_path / "notes.png").write_text("no picture")
+    with pytest.raises(SearchError, match="notes.png' is no image that can be read"):
+        read_picture(tmp_path / "notes.png")
+    with pytest.raises(SearchError, match="missing.png' cannot be read: No such file"):
+        read_picture(tmp_path / "missing.png")
+    Image.fromarray(np.tile(rgb, (20, 20, 1))).save(tmp_path / "whole.png")
+    (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:300])
+    with pytest.raises(SearchError, match="cut.png' cannot be read"):
+        read_picture(tmp_path / "cut.png")
+
+
+def test_pictures_beyond_the_limit_are_refused_before_they_are_unpacked(rgb, tmp_path, monkeypatch):
+    Image.fromarray(rgb).save(tmp_path / "large.png")
+    monkeypatch.setattr(images, "MOST_PIXELS", 53)
+    with pytest.raises(SearchError, match="large.png' holds 9 x 6 pixels; 53 are read at most"):
+        read_picture(tmp_path / "large.png")
+    with pytest.raises(SearchError, match="The image holds 9 x 6 pixels"):
+        read_picture(rgb)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
+    with pytest.raises(SearchError, match="large.png' holds more pixels than Pillow unpacks; 53 are"):
+        read_picture(tmp_path / "large.png")

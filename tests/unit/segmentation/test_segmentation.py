@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from PIL import Image
+from tests.unit.segmentation.pictures import as_bytes, thirds
+
+from mixsearch import SearchError, segment
+from mixsearch.segmentation.overlays import borders, colours_of
+from mixsearch.segmentation.writing import as_indexed
+
+SEEDS = {"left": (6, 24), "right": (66, 24), "a/disk": [(36, 24), (38, 26)]}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return segment(as_bytes(thirds()[0]), SEEDS)
+
+
+def test_masks_cover_the_picture_once(found):
+    masks = [found.mask(i) for i in range(3)]
+    assert_array_equal(np.sum(masks, axis=0), 1)
+    assert_array_equal(found.mask("right"), masks[1])
+    assert_array_equal(found.sizes, [mask.sum() for mask in masks])
+    assert found.shares.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("segment", ["middle", 3, -1])
+def test_a_segment_that_is_not_there_is_refused(found, segment):
+    with pytest.raises(SearchError, match=f"There is no segment {segment!r}. There are left, right, a/disk: 0 to 2"):
+        found.mask(segment)
+
+
+def test_it_tells_how_far_each_seed_singles_out_its_component(found):
+    assert found.separations.shape == (3,)
+    text = repr(found)
+    assert "Segmentation of 72 x 48 pixels into 3 segments" in text
+    assert text.count("singled out") == 3
+    assert "right" in found._repr_html_()
+
+
+def test_an_overlay_tints_each_segment_and_marks_the_seeds(found):
+    plain = found.overlay(marks=False)
+    inside = ~borders(found.labels)
+    expected = (as_bytes(thirds()[0]) + colours_of(3)[found.labels].astype(float)) / 2
+    assert np.abs(plain[inside] - expected[inside]).max() <= 1
+    assert (plain[~inside] == 255).all()
+    marked = found.overlay()
+    for pixels in found.seeds:
+        for x, y in pixels:
+            assert tuple(marked[y, x]) == (230, 0, 30)
+
+
+def test_an_overlay_without_opacity_is_the_picture(found):
+    inside = ~borders(found.labels)
+    assert np.abs(found.overlay(0, marks=False)[inside] - as_bytes(thirds()[0])[inside].astype(float)).max() <= 1
+    with pytest.raises(SearchError, match="opacity must be from 0 to 1; found 2"):
+        found.overlay(2)
+
+
+def test_seeds_at_the_edge_are_marked_without_leaving_the_picture():
+    picture, _ = thirds()
+    overlay = segment(picture, [(0, 0), (71, 47), (36, 24)]).overlay()
+    assert overlay.shape == (48, 72, 3)
+    assert tuple(overlay[47, 71]) == (230, 0, 30)
+
+
+def test_what_is_saved_is_what_is_read(found, tmp_path):
+    assert_array_equal(np.asarray(Image.open(found.save(tmp_path / "overlay.png"))), found.overlay())
+    assert_array_equal(np.asarray(Image.open(found.save_labels(tmp_path / "labels.png"))), found.labels)
+    paths = found.save_masks(tmp_path / "new" / "masks")
+    assert [path.name for path in paths] == ["1-left.png", "2-right.png", "3-a-disk.png"]
+    for i, path in enumerate(paths):
+        assert_array_equal(np.asarray(Image.open(path)), 255 * found.mask(i))
+
+
+def test_an_indexed_image_has_the_colours_of_the_overlay(found, tmp_path):
+    shown = np.asarray(Image.open(found.save_labels(tmp_path / "labels.png")).convert("RGB"))
+    assert_array_equal(shown, colours_of(3)[found.labels])
+
+
+def test_an_indexed_image_has_255_for_no_segment():
+    labels = np.array([[0, -1]], dtype=np.int16)
+    assert np.asarray(as_indexed(labels, 1)).tolist() == [[0, 255]]
+    with pytest.raises(SearchError, match="holds 255 segments at most; found 256"):
+        as_indexed(labels, 256)
+
+
+@pytest.mark.parametrize("name", ["overlay.xyz", "overlay"])
+def test_a_format_that_nobody_knows_is_refused_and_leaves_nothing(found, tmp_path, name):
+    with pytest.raises(SearchError, match="cannot be written.*Give a name that ends in .png"):
+        found.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_masks_are_written_all_or_none(found, tmp_path):
+    (tmp_path / "3-a-disk.png").mkdir()
+    with pytest.raises(SearchError, match="3-a-disk.png': it is a folder"):
+        found.save_masks(tmp_path)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == []
+
+
+def test_many_segments_have_colours_of_their_own():
+    assert len(np.unique(colours_of(20), axis=0)) == 20

@@ -1,0 +1,175 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+from scipy.spatial.distance import cdist
+from tests.unit.segmentation.pictures import as_bytes, halves, painted, thirds
+
+import mixsearch
+from mixsearch import GaussianSearch, SearchError, segment
+from mixsearch.errors import SharedComponentWarning
+from mixsearch.segmentation import features, layers
+
+SEEDS = [(5, 20), (50, 20)]
+THREE = {"left": (6, 24), "right": (66, 24), "disk": (36, 24)}
+
+
+def agreement(found, truth):
+    return np.mean(found.labels == truth)
+
+
+def test_it_is_a_public_name():
+    assert mixsearch.segment is segment
+
+
+@pytest.mark.parametrize("assign", ["nearest", "posterior"])
+@pytest.mark.parametrize("name", ["rich", "rgb"])
+def test_each_seed_finds_its_segment(name, assign):
+    picture, truth = thirds()
+    found = segment(picture, THREE, features=name, assign=assign)
+    assert agreement(found, truth) > 0.95
+    assert found.names == ("left", "right", "disk")
+    assert found.labels.shape == truth.shape
+
+
+@pytest.mark.parametrize("name", ["rich", "rgb"])
+def test_the_order_of_seeds_is_the_order_of_segments(name):
+    picture, _ = thirds()
+    one = segment(picture, list(THREE.values()), features=name)
+    other = segment(picture, list(THREE.values())[::-1], features=name)
+    assert_array_equal(other.labels, 2 - one.labels)
+
+
+def test_plain_colours_are_what_the_paper_does():
+    """One search per seed among as many components as seeds, pixels to the nearest center."""
+    picture, _ = thirds()
+    X = picture.reshape(-1, 3).astype(np.float32)
+    search = GaussianSearch(3).fit(X)
+    width = picture.shape[1]
+    centers = [search.search(examples=X[[y * width + x]]).center for x, y in THREE.values()]
+    expected = cdist(X, centers).argmin(axis=1).reshape(picture.shape[:2])
+    assert_array_equal(segment(picture, THREE, features="rgb").labels, expected)
+
+
+def test_several_pixels_of_a_segment_are_one_hint():
+    picture, truth = halves()
+    assert agreement(segment(picture, [[(5, 20), (20, 5)], [(50, 20)]]), truth) > 0.97
+
+
+@pytest.mark.parametrize("kind", ["file", "image", "bytes", "deep", "grey"])
+def test_any_kind_of_image_will_do(kind, tmp_path):
+    picture, truth = halves()
+    Image.fromarray(as_bytes(picture)).save(tmp_path / "picture.png")
+    image = {
+        "file": tmp_path / "picture.png",
+        "image": Image.fromarray(as_bytes(picture)),
+        "bytes": as_bytes(picture),
+        "deep": (65535 * picture).astype(np.uint16),
+        "grey": picture.mean(axis=2),
+    }[kind]
+    assert agreement(segment(image, SEEDS), truth) > 0.97
+
+
+def test_one_seed_cuts_its_segment_from_the_rest():
+    picture, truth = halves()
+    found = segment(picture, {"blue": (5, 20)})
+    assert found.names == ("blue", "rest")
+    assert found.seeds == (((5, 20),), ())
+    assert agreement(found, truth) > 0.97
+
+
+def test_transparent_pixels_have_no_segment():
+    picture, truth = halves()
+    alpha = np.ones((40, 60))
+    alpha[:, :3] = 0
+    found = segment(np.dstack([picture, alpha]), SEEDS)
+    assert_array_equal(found.labels == -1, alpha == 0)
+    assert np.mean(found.labels[:, 3:] == truth[:, 3:]) > 0.97
+    assert found.sizes.sum() == 40 * 57
+    assert_allclose(found.probabilities.sum(axis=2), alpha, rtol=1e-5)
+
+
+def test_a_large_picture_is_cut_as_a_small_one_and_along_its_own_edges(monkeypatch):
+    picture, truth = thirds(height=240, width=360)
+    seeds = {name: (5 * x, 5 * y) for name, (x, y) in THREE.items()}
+    monkeypatch.setattr(features, "MOST_WORKING", 6000)
+    found = segment(picture, seeds)
+    assert agreement(found, truth) > 0.98
+    blocky = found.labels[::4, ::4].repeat(4, axis=0).repeat(4, axis=1)
+    assert np.mean(found.labels == truth) > np.mean(blocky == truth)
+
+
+@pytest.mark.parametrize("name", ["rich", "rgb"])
+def test_blocks_of_rows_give_what_the_whole_gives(name, monkeypatch):
+    picture, _ = thirds()
+    whole = segment(picture, THREE, features=name)
+    probabilities = whole.probabilities
+    monkeypatch.setattr(layers, "BLOCK_PIXELS", 500)
+    parts = segment(picture, THREE, features=name)
+    assert_array_equal(parts.labels, whole.labels)
+    assert_allclose(parts.probabilities, probabilities, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rich", "rgb"])
+def test_the_likeliest_segment_is_the_label(name):
+    found = segment(thirds()[0], THREE, features=name, assign="posterior")
+    assert_allclose(found.probabilities.sum(axis=2), 1, rtol=1e-4)
+    assert_array_equal(found.probabilities.argmax(axis=2), found.labels)
+
+
+def test_the_same_picture_gives_the_same_segments():
+    picture, _ = thirds()
+    assert_array_equal(segment(picture, THREE).labels, segment(picture, THREE, n_jobs=1).labels)
+
+
+def test_own_features_as_a_function_or_an_array():
+    picture, truth = halves()
+    chosen = picture[..., [0, 2]]
+    for given in (chosen, lambda rgb: rgb[..., [0, 2]]):
+        assert agreement(segment(picture, SEEDS, features=given), truth) > 0.97
+
+
+def test_texture_tells_segments_of_the_same_colour_apart():
+    rng = np.random.default_rng(0)
+    picture = np.full((80, 120), 0.5) + rng.normal(scale=0.005, size=(80, 120))
+    picture[:, 60:] += rng.normal(scale=0.15, size=(80, 60))
+    truth = (np.arange(120) >= 60) * np.ones((80, 1))
+    assert agreement(segment(picture, [(20, 40), (100, 40)]), truth) > 0.9
+
+
+def test_seeds_that_mean_the_same_component_stand_for_themselves_with_a_warning():
+    labels = np.zeros((40, 60), dtype=int)
+    labels[:, 45:] = 1
+    picture = painted(labels, noise=0.02)
+    with pytest.warns(SharedComponentWarning, match="seeds of 'segment 1' and 'segment 2' mean the same component"):
+        found = segment(picture, [(5, 5), (30, 30)], features="rgb")
+    assert found.labels[5, 5] == 0
+    assert found.labels[30, 30] == 1
+
+
+def test_two_tones_need_no_more_components_than_they_have():
+    picture = np.zeros((20, 20))
+    picture[:, 10:] = 1
+    assert_array_equal(segment(picture, [(2, 5), (15, 5)], features="rgb").labels, picture)
+
+
+@pytest.mark.parametrize("name", ["rich", "rgb"])
+def test_a_uniform_picture_is_refused(name):
+    with pytest.raises(SearchError, match="The picture is (the same everywhere|too uniform to be cut into 2 segments)"):
+        segment(np.full((20, 30, 3), 0.5), [(5, 10), (20, 10)], features=name)
+
+
+def test_more_segments_than_features_are_refused():
+    with pytest.raises(SearchError, match="4 segments, but 3 features of 3,456 pixels tell 3 apart at most"):
+        segment(thirds()[0], [*THREE.values(), (70, 40)], features="rgb")
+
+
+def test_options_that_do_not_exist_are_refused():
+    with pytest.raises(SearchError, match="assign must be one of 'nearest', 'posterior'; found 'closest'"):
+        segment(halves()[0], SEEDS, assign="closest")
+
+
+def test_the_number_of_components_can_be_given():
+    found = segment(thirds()[0], THREE, n_components=5)
+    assert all(len(component.scores) == 5 for component in found.components)
+    assert all(len(component.scores) == 7 for component in segment(thirds()[0], THREE).components)
