@@ -134,7 +134,7 @@ class AnchorWords(BaseEstimator):
                 f"No word is in {self.min_documents} documents of positive weight, so none can be an anchor. Lower "
                 "min_documents."
             )
-        points = _projected_rows(cooccurring, check_random_state(self.random_state))[candidates]
+        points = _projected_rows(cooccurring, candidates, check_random_state(self.random_state))
         anchors = candidates[find_anchors(points, self.n_components)]
         if len(anchors) < self.n_components:
             warn_user(
@@ -237,12 +237,13 @@ def _pairs(counts: sp.csr_array[Any], document_weights: Any) -> _Pairs:
     return _Pairs(kept if len(columns) == kept.shape[1] else kept[:, columns], weights[rows], columns)
 
 
-def _projected_rows(cooccurring: Matrix, random: np.random.RandomState) -> Array:
-    """Conditional co-occurrence of every word, whole or in random coordinates, (d, p)."""
+def _projected_rows(cooccurring: Matrix, candidates: Array, random: np.random.RandomState) -> Array:
+    """Conditional co-occurrence of some words, whole or in random coordinates, (m, p)."""
     d = cooccurring.shape[0]
     word_mean = np.asarray(cooccurring @ np.ones(d, dtype=cooccurring.dtype))
     if d <= N_PROJECTIONS:
         directions = np.eye(d, dtype=cooccurring.dtype)
     else:
-        directions = (random.standard_normal((d, N_PROJECTIONS)) / np.sqrt(N_PROJECTIONS)).astype(cooccurring.dtype)
-    return np.asarray((cooccurring @ directions) / word_mean[:, None])
+        signs = 2 * random.randint(0, 2, size=(d, N_PROJECTIONS), dtype=np.int8) - 1
+        directions = signs.astype(cooccurring.dtype) / cooccurring.dtype.type(np.sqrt(N_PROJECTIONS))
+    return np.asarray((cooccurring @ directions)[candidates] / word_mean[candidates, None])

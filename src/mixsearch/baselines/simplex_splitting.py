@@ -13,6 +13,9 @@ from mixsearch.types import Array
 BEYOND = 1.6
 # Steps between two looks at the gaps, each of which costs as much as a step.
 STEPS_PER_LOOK = 10
+# The penalty, in units of the geometric mean of the least and the largest curvature. At 1 most targets end sooner, and
+# the last ones much later.
+PENALTY = 2.0
 # Directions in which anchors hardly differ do not set the pace.
 LEAST_CURVATURE = 1e-4
 
@@ -73,12 +76,11 @@ def split_squares(gram: Array, cross: Array, limits: Limits) -> Descent:
 
 
 def _plane(gram: Array) -> _Plane:
-    """The penalty is the geometric mean of the least and the largest curvature: such steps converge fastest."""
     k = len(gram)
     across = np.eye(k) - 1 / k
     curvatures = np.linalg.eigvalsh(2 * across @ gram @ across)[1:]
     largest = max(float(curvatures[-1]), np.finfo(np.float64).tiny)
-    penalty = np.sqrt(max(float(curvatures[0]), LEAST_CURVATURE * largest) * largest)
+    penalty = PENALTY * np.sqrt(max(float(curvatures[0]), LEAST_CURVATURE * largest) * largest)
     inverse = np.linalg.inv(2 * gram + penalty * np.eye(k))
     center = inverse.sum(axis=0) / inverse.sum()
     on_plane = inverse - np.outer(center, inverse.sum(axis=0))
