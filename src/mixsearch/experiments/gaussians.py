@@ -183,22 +183,22 @@ ERRORS: Experiment = Experiment(
     shows="Figure 1",
     title=f"Gaussians: error gain over the tensor power method, k={K}, d={D}",
     claim="Whitening and cancellation gain over TPM, more for larger weights, variances, samples; Fast-TPM equals TPM.",
-    cases=lambda quick: cases_of(_settings(SIGMAS, SIZES), 5 if quick else 50),
+    cases=lambda quick: cases_of(_settings(SIGMAS, SIZES), 2 if quick else 20),
     run=run_errors,
     draw=lambda rows: OVER_TPM.draw_gains(rows, ERRORS.title),
     table=OVER_TPM.table_of_errors,
-    seconds=(600, 60),
+    seconds=(200, 20),
 )
 RARE: Experiment = Experiment(
     name="gmm-rare",
     shows="Figure 2",
     title=f"A rare Gaussian of weight {RAREST:g}: error gain over the tensor power method, k={K}, d={D}",
     claim="Whitening finds even the rarest component, with a gain that grows with the number of samples.",
-    cases=lambda quick: cases_of(_settings((0.3, 0.4, 0.5, 0.6), (5000, 6000, 8000)), 5 if quick else 50),
+    cases=lambda quick: cases_of(_settings((0.3, 0.4, 0.5, 0.6), (5000, 6000, 8000)), 2 if quick else 20),
     run=run_rare,
     draw=lambda rows: OVER_TPM.draw_gains(rows, RARE.title),
     table=OVER_TPM.table_of_errors,
-    seconds=(800, 80),
+    seconds=(240, 24),
 )
 SPEED: Experiment = Experiment(
     name="gmm-speedup",
@@ -206,12 +206,12 @@ SPEED: Experiment = Experiment(
     title=f"Gaussians: speed-up over the tensor power method, d={D}",
     claim="Whitening is the fastest, then Fast-TPM, then cancellation; all are much faster than TPM.",
     cases=lambda quick: cases_of(
-        [{**setting, "k": k} for setting in _settings(SIGMAS, SIZES) for k in NUMBERS], 1 if quick else 10
+        [{**setting, "k": k} for setting in _settings(SIGMAS, SIZES) for k in NUMBERS], 1 if quick else 5
     ),
     run=run_speed,
     draw=lambda rows: TIME_OVER_TPM.draw_speedups(rows, SPEED.title),
     table=TIME_OVER_TPM.table_of_times,
-    seconds=(900, 90),
+    seconds=(300, 60),
     alone=True,
 )
 SENSITIVITY: Experiment = Experiment(
@@ -219,9 +219,9 @@ SENSITIVITY: Experiment = Experiment(
     shows="Figure 9",
     title=f"Gaussians from weaker and weaker hints: error gain over the tensor power method, k=20, d={D}",
     claim="The gain falls as the lead of the target under the hint falls, and turns negative; cancellation less so.",
-    cases=lambda quick: cases_of(_settings((0.5, 0.6), (6000, 8000)), 5 if quick else 50),
+    cases=lambda quick: cases_of(_settings((0.5, 0.6), (6000, 8000)), 2 if quick else 20),
     run=run_sensitivity,
     draw=draw_sensitivity,
     table=table_of_sensitivity,
-    seconds=(600, 60),
+    seconds=(200, 20),
 )

@@ -75,10 +75,10 @@ ERRORS: Experiment = Experiment(
             for length in (2000, 3000)
             for n in (4000, 6000, 8000)
         ],
-        2 if quick else 20,
+        1 if quick else 10,
     ),
     run=run_errors,
     draw=lambda rows: OVER_TPM.draw_gains(rows, ERRORS.title),
     table=OVER_TPM.table_of_errors,
-    seconds=(1300, 130),
+    seconds=(700, 70),
 )
