@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ COLOURS = {
     "NMF": "#E69F00",
     "SS-NMF": "#D55E00",
     "random walker": "#009E73",
-    "oracle": "#222222",
+    "oracle": "#8A9099",
 }
 OTHERS = ("#009E73", "#CC79A7", "#F0E442", "#999999")
 _WIDTH = 0.84  # of a group of bars, as a part of its place
@@ -86,17 +86,17 @@ def draw_bars(axes: Axes, groups: Sequence[str], series: Sequence[Bars]) -> None
     axes.set_xticks(range(len(groups)), list(groups))
 
 
-def draw_floor(axes: Axes, levels: Sequence[float]) -> None:
-    """A short line across each group: what someone reaches who knows every label."""
-    for place, level in enumerate(levels):
-        axes.hlines(level, place - 0.46, place + 0.46, color=COLOURS["oracle"], linewidth=1.3, linestyle=(0, (2, 1.5)))
-
-
-def share_legend(figure: Figure, axes: Axes, n_columns: int = 6) -> None:
-    """One legend under all panels."""
-    handles, labels = axes.get_legend_handles_labels()
+def share_legend(figure: Figure, panels: Iterable[Axes], n_columns: int = 6) -> None:
+    """One legend under all panels, of whatever any of them shows."""
+    known = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     figure.legend(
-        handles, labels, loc="outside lower left", ncols=n_columns, frameon=False, fontsize=9, labelcolor=TEXT
+        known.values(),
+        known,
+        loc="outside lower left",
+        ncols=n_columns,
+        frameon=False,
+        fontsize=9,
+        labelcolor=TEXT,
     )
 
 

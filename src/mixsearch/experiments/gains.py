@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
@@ -15,7 +15,6 @@ from mixsearch.experiments.drawing import (
     Estimate,
     colour_of,
     draw_bars,
-    draw_floor,
     new_figure,
     ratio_of_means,
     share_legend,
@@ -27,7 +26,7 @@ from mixsearch.experiments.tables import markdown
 # Gains below this are cut off in pictures: a method that finds another component would hide all else.
 LOWEST = -100.0
 LEAST_SPEEDUP = 0.5
-OPACITIES = (1.0, 0.65, 0.4, 0.2)
+OPACITIES = (1.0, 0.6)
 ORACLE = "oracle"
 SYMBOLS = {"sigma": "σ", "length": "L"}
 
@@ -49,20 +48,23 @@ class Comparison:
     baseline : str
         The method that the others are compared with, given the same moments.
     groups : str
-        What the groups of bars are, which `Row.of` names.
-    shade : str
-        The column of the setting that shades bars; the columns `moments` and `n` make the panels.
+        What the groups of bars are, in words.
+    by : str
+        The column that makes the groups; the columns `moments` and `n` make the panels.
+    shade : str, optional
+        The column of the setting that shades bars.
     logarithmic : bool
         Whether speed-ups are drawn on a scale of powers of ten.
     """
 
     baseline: str
     groups: str
-    shade: str = "sigma"
+    by: str = "of"
+    shade: str | None = "sigma"
     logarithmic: bool = False
 
     def draw_gains(self, rows: Rows, title: str) -> Figure:
-        """The paper's percentage relative error gain, with that of the oracle as a dashed line."""
+        """The paper's percentage relative error gain, beside that of the oracle, which no method can pass."""
         figure = self._draw(rows.where(metric="error"), title, f"error gain over {self.baseline}, %", self.gain)
         for axes in figure.axes:
             low, high = axes.get_ylim()
@@ -92,7 +94,7 @@ class Comparison:
     def table_of_errors(self, rows: Rows) -> str:
         """Mean errors over seeds and components, and the gains."""
         show = Shown("{:.3g}", self.gain, "{:+.1f} ± {:.1f}%")
-        return self._table(rows.where(metric="error"), ("moments", self.shade, "n"), show)
+        return self._table(rows.where(metric="error"), ("moments", self.shade or self.by, "n"), show)
 
     def table_of_times(self, rows: Rows) -> str:
         """Mean seconds, and how many times faster than the baseline that is."""
@@ -100,7 +102,7 @@ class Comparison:
         return self._table(rows.where(metric="seconds"), ("moments", "n", "of"), show)
 
     def _table(self, rows: Rows, columns: Sequence[str], show: Shown) -> str:
-        methods = [*self._methods(rows), self.baseline, *[ORACLE] * (ORACLE in rows.levels("method"))]
+        methods = [*self._methods(rows), self.baseline]
         lines = []
         for levels in product(*map(rows.levels, columns)):
             part = rows.where(**dict(zip(columns, levels, strict=True)))
@@ -113,7 +115,7 @@ class Comparison:
         if not len(own):
             return ""
         mean = show.mean.format(own.mean)
-        if method in (self.baseline, ORACLE):
+        if method == self.baseline:
             return mean
         return f"{mean} ({show.compared.format(*show.estimate(rows, method))})"
 
@@ -124,29 +126,28 @@ class Comparison:
         methods = self._methods(rows)
         for (line, choice), (column, n) in product(enumerate(choices), enumerate(sizes)):
             axes, panel = grid[line, column], rows.where(moments=choice, n=n)
-            groups = panel.levels("of")
-            draw_bars(axes, groups, self._bars(panel, groups, methods, estimate))
+            groups = panel.levels(self.by)
+            draw_bars(axes, [f"{group}" for group in groups], self._bars(panel, groups, methods, estimate))
             style_axes(axes, f"{choice} moments, n={n:,}", self.groups, label if column == 0 else "")
-            if ORACLE in panel.levels("method"):
-                draw_floor(axes, [estimate(panel.where(of=group), ORACLE).value for group in groups])
-        share_legend(figure, grid[-1, 0], n_columns=len(methods))
+        share_legend(figure, grid.flat, n_columns=len(methods))
         return figure
 
     def _methods(self, rows: Rows) -> list[str]:
-        return [name for name in rows.levels("method") if name not in (self.baseline, ORACLE)]
+        """All but the baseline, with the oracle last."""
+        return sorted((name for name in rows.levels("method") if name != self.baseline), key=ORACLE.__eq__)
 
     def _bars(
-        self, panel: Rows, groups: Sequence[str], methods: Sequence[str], estimate: Callable[[Rows, str], Estimate]
+        self, panel: Rows, groups: Sequence[Any], methods: Sequence[str], estimate: Callable[[Rows, str], Estimate]
     ) -> list[Bars]:
-        present = [method for method in methods if method in panel.levels("method")]
-        levels = panel.levels(self.shade)
-        return [
-            Bars(
-                f"{method}, {SYMBOLS.get(self.shade, self.shade)}={level:g}",
-                colour_of(method),
-                [estimate(panel.where(of=group, **{self.shade: level}), method) for group in groups],
-                opacity,
-            )
-            for method in present
-            for level, opacity in zip(levels, OPACITIES, strict=False)
-        ]
+        """Of each method that the panel has, one series for each shade."""
+        levels = panel.levels(self.shade) if self.shade else [None]
+        bars = []
+        for method, (level, opacity) in product(methods, zip(levels, OPACITIES, strict=False)):
+            rows = panel if self.shade is None else panel.where(**{self.shade: level})
+            if method in rows.levels("method"):
+                heights = [estimate(rows.where(**{self.by: group}), method) for group in groups]
+                bars.append(Bars(self._label(method, level), colour_of(method), heights, opacity))
+        return bars
+
+    def _label(self, method: str, level: float | None) -> str:
+        return method if self.shade is None else f"{method}, {SYMBOLS.get(self.shade, self.shade)}={level:g}"

@@ -68,7 +68,7 @@ def draw(rows: Rows) -> Figure:
         style_axes(axes, f"σ={sigma:g}", "samples", "error" if axes is panels[0] else "")
     _draw_lines(times, rows.where(metric="seconds"))
     style_axes(times, "time, from samples to one regression", "samples", "seconds")
-    share_legend(figure, panels[0])
+    share_legend(figure, panels)
     return figure
 
 

@@ -39,15 +39,15 @@ def test_the_error_of_a_ratio_is_that_of_many_draws() -> None:
     assert told == pytest.approx(drawn.std(), rel=0.1)
 
 
-def test_figures_have_a_panel_for_each_size_and_choice_with_the_oracle_s_line() -> None:
+def test_figures_have_a_panel_for_each_size_and_choice_and_show_the_oracle_last() -> None:
     rows = rows_of({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]})
     figure = OVER.draw_gains(rows, "Gains")
     assert len(figure.axes) == 1
     heights = [patch.get_height() for patch in figure.axes[0].patches]
-    assert heights == pytest.approx([50, 50])
+    assert heights == pytest.approx([50, 50, 100 * (1 - 1 / 6), 100 * (1 - 1 / 6)])
     assert figure.legends[0].get_texts()[0].get_text() == "whitening, σ=0.4"
 
 
 def test_tables_show_means_and_gains() -> None:
     table = OVER.table_of_errors(rows_of({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]}))
-    assert "| our | 0.4 | 100 | 1.5 (+50.0 ± 0.0%) | 3 | 0.5 |" in table
+    assert "| our | 0.4 | 100 | 1.5 (+50.0 ± 0.0%) | 0.5 (+83.3 ± 6.2%) | 3 |" in table
