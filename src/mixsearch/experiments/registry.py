@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixsearch.errors import SearchError
-from mixsearch.experiments import gaussians, lda, regressions, subspaces
+from mixsearch.experiments import gaussians, lda, regressions, subspaces, topics_text
 from mixsearch.experiments.experiment import Experiment
 
 # In the order of the paper.
@@ -17,6 +17,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     lda.ERRORS,
     subspaces.ERRORS,
     subspaces.SPEED,
+    topics_text.CONTEST,
     gaussians.SENSITIVITY,
     regressions.ERRORS,
 )

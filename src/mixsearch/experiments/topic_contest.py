@@ -1,0 +1,167 @@
+"""Who has the best topic for a labelled word, and who is fastest: picture and tables from the rows of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from mixsearch.experiments.drawing import TEXT, colour_of, new_figure, share_legend, style_axes
+from mixsearch.experiments.rows import Rows
+from mixsearch.experiments.tables import markdown
+from mixsearch.experiments.text_data import SOURCES
+
+WHITENING, PAPERS = "whitening", "whitening, paper's choices"
+NMF, PUBLISHED, SS_NMF, LIFT = "NMF", "NMF, published solver", "SS-NMF", "lift"
+# Rows that tell the size of a corpus.
+CORPUS = "corpus"
+PMI, PMI_TYPICAL, NPMI = "PMI", "PMI of typical words", "NPMI"
+# The three of the paper, with our choices and with its own.
+OURS, THEIRS = (WHITENING, NMF, SS_NMF), (PAPERS, NMF, SS_NMF)
+CHOICES = {OURS: "our choices", THEIRS: "the paper's"}
+SCORED = (WHITENING, PAPERS, NMF, SS_NMF, LIFT)
+TIMED = (WHITENING, PAPERS, NMF, PUBLISHED, SS_NMF)
+# How often each of the three was best in the paper's tables.
+PAPERS_COUNTS = {"paper: NY Times": (40, 6, 16), "paper: Yelp": (35, 12, 7)}
+
+
+def count_best(rows: Rows, methods: Sequence[str], metric: str = PMI) -> list[int]:
+    """For how many labelled words each of some methods is best, among those that all of them have an answer for."""
+    scores = [{row.of: row.value for row in rows.where(method=method, metric=metric)} for method in methods]
+    shared = [word for word in scores[0] if all(word in each for each in scores)]
+    best = [int(np.argmax([each[word] for each in scores])) for word in shared]
+    return [best.count(place) for place in range(len(methods))]
+
+
+def seconds_of(rows: Rows, method: str) -> float:
+    """Of the fit and of all labelled words together; NaN where a method was not run."""
+    times, n_words = rows.where(method=method, metric="seconds"), len(rows.where(method=WHITENING, metric=PMI))
+    if method == SS_NMF:  # a fit for each word, and a quick run has only some
+        return times.mean * n_words
+    return float(times.values.sum()) if len(times) else float("nan")
+
+
+def draw_contest(rows: Rows, title: str) -> Figure:
+    """Shares of labelled words with the best PMI, by our choices and by the paper's, and times."""
+    figure = new_figure(title, 1, 3, (4.4, 3.6))
+    left, middle, right = figure.subplots(1, 3)
+    corpora = rows.levels("corpus")
+    for axes, (methods, choices) in zip((left, middle), CHOICES.items(), strict=True):
+        counts = {_title(corpus): count_best(rows.where(corpus=corpus), methods) for corpus in corpora}
+        _draw_shares(axes, counts | {name: list(found) for name, found in PAPERS_COUNTS.items()})
+        style_axes(axes, f"best PMI, whitening by {choices}", "share of labelled words, %")
+    share_legend(figure, [left], n_columns=3)
+    _draw_times(right, rows)
+    style_axes(right, "time for the fit and all labelled words", "seconds")
+    for axes in (left, middle, right):
+        axes.grid(visible=False, axis="y")
+        axes.invert_yaxis()
+    return figure
+
+
+def _title(corpus: str) -> str:
+    return SOURCES[corpus].title
+
+
+def _draw_shares(axes: Axes, counts: dict[str, list[int]]) -> None:
+    """A bar for each corpus, cut into the shares of the three, with their counts."""
+    for place, method in enumerate(OURS):
+        for line, found in enumerate(counts.values()):
+            share, before = (100 * part / max(sum(found), 1) for part in (found[place], sum(found[:place])))
+            label = method if line == 0 else None
+            axes.barh(line, share, left=before, color=colour_of(method), label=label, linewidth=0)
+            if found[place]:
+                axes.text(before + share / 2, line, str(found[place]), ha="center", va="center", color="w", fontsize=8)
+    axes.set_yticks(range(len(counts)), list(counts))
+    axes.set_xlim(0, 100)
+
+
+def _draw_times(axes: Axes, rows: Rows) -> None:
+    """Bars on a scale of powers of ten, each with how many times longer it is than that of whitening."""
+    corpora, methods = rows.levels("corpus"), [method for method in TIMED if method != PAPERS]
+    width = 0.84 / len(methods)
+    for line, corpus in enumerate(corpora):
+        part = rows.where(corpus=corpus)
+        ours = seconds_of(part, WHITENING)
+        for place, method in enumerate(methods):
+            seconds, height = seconds_of(part, method), line - 0.42 + (place + 0.5) * width
+            axes.barh(height, seconds, width, color=colour_of(method), alpha=0.6 if method == PUBLISHED else 1.0)
+            said = f" {method}" if method == WHITENING else f" {method}: {seconds / ours:.2g}×"
+            if seconds == seconds:
+                axes.text(seconds, height, said, va="center", fontsize=7, color=TEXT)
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(corpora)), [_title(corpus) for corpus in corpora])
+    low, high = axes.get_xlim()
+    axes.set_xlim(low, high * 20)  # room for the words beside the bars
+
+
+def table_of_topics(rows: Rows) -> str:
+    """How often each method is best, mean scores, times, and every labelled word with its topics."""
+    parts = [("Corpora", _table_of_corpora(rows)), ("Best of three", _table_of_counts(rows))]
+    parts += [("Mean scores", _table_of_scores(rows))]
+    parts += [("Seconds for the fit and all labelled words", _table_of_times(rows))]
+    parts += [(_title(corpus), _table_of_words(rows.where(corpus=corpus))) for corpus in rows.levels("corpus")]
+    return "\n".join(f"**{name}**\n\n{table}" for name, table in parts)
+
+
+def _table_of_corpora(rows: Rows) -> str:
+    lines = []
+    for corpus in rows.levels("corpus"):
+        part = rows.where(corpus=corpus)
+        sizes = (f"{part.where(method=CORPUS, metric=metric).mean:,.0f}" for metric in ("documents", "words"))
+        n_labelled = len(part.where(method=WHITENING, metric=PMI))
+        lines.append([_title(corpus), *sizes, f"{n_labelled} of {len(SOURCES[corpus].asked)}"])
+    return markdown(["corpus", "documents", "words", "labelled words in use"], lines)
+
+
+def _table_of_counts(rows: Rows) -> str:
+    lines = []
+    for corpus, (methods, choices), metric in product(rows.levels("corpus"), CHOICES.items(), (PMI, PMI_TYPICAL)):
+        counts = count_best(rows.where(corpus=corpus), methods, metric)
+        shares = (f"{count} ({count / max(sum(counts), 1):.0%})" for count in counts)
+        lines.append([_title(corpus), choices, metric, str(sum(counts)), *shares])
+    return markdown(["corpus", "whitening by", "score", "words", *OURS], lines)
+
+
+def _table_of_scores(rows: Rows) -> str:
+    lines = []
+    for corpus in rows.levels("corpus"):
+        for metric in (PMI, PMI_TYPICAL, NPMI):
+            part = rows.where(corpus=corpus, metric=metric)
+            lines.append([_title(corpus), metric, *(_number(part.where(method=method).mean) for method in SCORED)])
+    return markdown(["corpus", "score", *SCORED], lines)
+
+
+def _table_of_times(rows: Rows) -> str:
+    lines = []
+    for corpus in rows.levels("corpus"):
+        part = rows.where(corpus=corpus)
+        times = {method: seconds_of(part, method) for method in TIMED}
+        cells = (f"{spent:.3g} ({spent / times[WHITENING]:.2g}×)" if spent == spent else "" for spent in times.values())
+        lines.append([_title(corpus), *cells])
+    return markdown(["corpus", *TIMED], lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if value == value else ""
+
+
+def _table_of_words(rows: Rows) -> str:
+    """Five words and the PMI of each method's topic, the best of the three in bold."""
+    scored = rows.where(metric=PMI)
+    shown = (WHITENING, PAPERS, NMF, SS_NMF)
+    lines = [[word, *_cells(scored.where(of=word), shown)] for word in scored.levels("of")]
+    return markdown(["labelled word", *shown], lines)
+
+
+def _cells(rows: Rows, methods: Sequence[str]) -> Iterator[str]:
+    best = max(row.value for row in rows if row.method in OURS)
+    for method in methods:
+        for row in rows.where(method=method):
+            score = f"{row.value:.2f}"
+            yield f"{row.note} {f'**{score}**' if method in OURS and row.value == best else score}"
+        if not len(rows.where(method=method)):
+            yield ""
