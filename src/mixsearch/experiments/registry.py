@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixsearch.errors import SearchError
-from mixsearch.experiments import gaussians, lda, regressions, subspaces, topics_text
+from mixsearch.experiments import gaussians, lda, regressions, segmentation, subspaces, topics_text
 from mixsearch.experiments.experiment import Experiment
 
 # In the order of the paper.
@@ -18,6 +18,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     subspaces.ERRORS,
     subspaces.SPEED,
     topics_text.CONTEST,
+    segmentation.SEGMENTS,
     gaussians.SENSITIVITY,
     regressions.ERRORS,
 )

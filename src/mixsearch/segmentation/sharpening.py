@@ -20,8 +20,8 @@ EDGE = 0.05
 class Fitted(NamedTuple):
     """Coefficients of memberships that are linear in lightness around each pixel of the shrunk picture."""
 
-    slopes: Array  # (k, h, w)
-    levels: Array  # (k, h, w)
+    slopes: Array  # (k - 1, h, w): the last membership is what the others leave
+    levels: Array  # (k - 1, h, w)
 
 
 def fit_guide(memberships: Array, lightness: Array) -> Fitted:
@@ -45,9 +45,12 @@ def fit_guide(memberships: Array, lightness: Array) -> Fitted:
 
     center = mean(lightness)
     variance = mean(lightness**2) - center**2 + np.float32(EDGE**2)
-    slopes = np.stack([(mean(lightness * p) - center * mean(p)) / variance for p in memberships])
-    levels = np.stack([mean(p) - slope * center for p, slope in zip(memberships, slopes, strict=True)])
-    return Fitted(np.stack(list(map(mean, slopes))), np.stack(list(map(mean, levels))))
+    fitted = Fitted(*(np.empty((len(memberships) - 1, *lightness.shape), dtype=np.float32) for _ in range(2)))
+    for p, slopes, levels in zip(memberships[:-1], *fitted, strict=True):
+        middle = mean(p)
+        slope = (mean(lightness * p) - center * middle) / variance
+        slopes[:], levels[:] = mean(slope), mean(middle - slope * center)
+    return fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,7 @@ class Sharpened:
         slopes, levels = (stretch(plane, places, self.picture.width, self.factor) for plane in self.fitted)
         slopes *= lightness_of(self.picture.rows(rows))
         slopes += levels
-        return slopes
+        return np.concatenate([slopes, 1 - slopes.sum(axis=0, keepdims=True)])
 
     def probabilities(self, rows: slice) -> Array:
         """The same brought into 0 to 1, with the sum 1."""
