@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,27 +60,30 @@ def _search(corpus: TextCorpus) -> Iterator[Result]:
     n, d = corpus.counts.shape
     yield Result(contest.CORPUS, "documents", n)
     yield Result(contest.CORPUS, "words", d)
-    yield from _whitening(corpus, contest.WHITENING, {}, {})
-    yield from _whitening(corpus, contest.PAPERS, PAPERS_MOMENTS, PAPERS_CHOICE)
+    yield from _whitening(corpus, {}, {contest.WHITENING: {}, contest.MOMENTS: {"refine": False}})
+    yield from _whitening(corpus, PAPERS_MOMENTS, {contest.PAPERS: PAPERS_CHOICE})
     for word, column in corpus.labelled.items():
         yield from _scores(corpus, contest.LIFT, word, (lift := _lift(corpus, column)), lift)
 
 
 def _whitening(
-    corpus: TextCorpus, method: str, moments: Mapping[str, Any], choice: Mapping[str, Any]
+    corpus: TextCorpus, options: Mapping[str, Any], methods: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Result]:
-    def fit() -> TopicSearch:
-        return TopicSearch(K, **moments).fit(corpus.counts, vocabulary=corpus.words)
+    """One fit, and what the ways to search it make of the labelled words."""
 
-    def answer() -> Topics:
-        found = search.search_many({word: word for word in corpus.labelled}, **choice)
+    def fit() -> TopicSearch:
+        return TopicSearch(K, **options).fit(corpus.counts, vocabulary=corpus.words)
+
+    def answer(how: Mapping[str, Any]) -> Topics:
+        found = search.search_many({word: word for word in corpus.labelled}, **how)
         return {word: topic.probabilities for word, topic in found.items()}
 
-    search, seconds = _shortest(fit, N_RUNS)
-    yield Result(method, "seconds", seconds, of="fit")
-    topics, seconds = _shortest(answer, N_RUNS)
-    yield Result(method, "seconds", seconds, of="words")
-    yield from _judge(corpus, method, topics)
+    search, fit_seconds = _shortest(fit, N_RUNS)
+    for method, how in methods.items():
+        topics, seconds = _shortest(partial(answer, how), N_RUNS)
+        yield Result(method, "seconds", fit_seconds, of="fit")
+        yield Result(method, "seconds", seconds, of="words")
+        yield from _judge(corpus, method, topics)
 
 
 def _anchor_words(corpus: TextCorpus, method: str, solver: str, n_runs: int) -> Iterator[Result]:
