@@ -1,6 +1,7 @@
-"""Mixtures drawn at random with their truth, and a corpus that every installation already has."""
+"""Mixtures and a landscape drawn at random with their truth, and a corpus that every installation already has."""
 
 from mixsearch.datasets.docstrings import DocstringCorpus, load_docstrings
+from mixsearch.datasets.pictures import LandscapeData, make_landscape
 from mixsearch.datasets.synthetic import (
     GaussianMixtureData,
     MixedRegressionData,
@@ -16,12 +17,14 @@ from mixsearch.datasets.synthetic import (
 __all__ = [
     "DocstringCorpus",
     "GaussianMixtureData",
+    "LandscapeData",
     "MixedRegressionData",
     "SubspacesData",
     "TopicData",
     "load_docstrings",
     "make_gaussian_mixture",
     "make_hint",
+    "make_landscape",
     "make_mixed_regression",
     "make_subspaces",
     "make_topics",

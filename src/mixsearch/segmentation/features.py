@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import gaussian_filter, minimum_filter
 
 from mixsearch.errors import SearchError
 from mixsearch.segmentation.colours import to_lab
@@ -20,6 +20,8 @@ MOST_WORKING = 160_000
 COLOUR_SCALES, TEXTURE_SCALES = (0.005, 0.02), (0.02,)
 # Of the spread of colours and texture.
 POSITION_SPREAD = 0.75
+# How far from a pixel the middle of a neighbourhood may be that tells its texture, in widths of neighbourhoods.
+CALM_AROUND = 0.8
 # In units of CIELAB, of which about one can be seen: what varies less has no texture but noise.
 LEAST_TEXTURE = 1.0
 
@@ -148,9 +150,14 @@ def _blur(plane: Array, width: float) -> Array:
 
 
 def _texture(plane: Array, width: float) -> Array:
-    """How strongly a colour varies around each pixel, on a logarithmic scale."""
+    """How strongly a colour varies around each pixel, on a logarithmic scale.
+
+    An edge varies as well and is no texture: of the neighbourhoods around a pixel the calmest one counts.
+    """
     fine = plane - _blur(plane, width / 2)
-    return np.asarray(np.log(np.sqrt(_blur(fine**2, width)) + LEAST_TEXTURE))
+    size = 2 * round(CALM_AROUND * width) + 1
+    calmest = minimum_filter(np.sqrt(_blur(fine**2, width)), size, mode="nearest")
+    return np.asarray(np.log(calmest + LEAST_TEXTURE))
 
 
 def _varies(values: Array) -> bool:

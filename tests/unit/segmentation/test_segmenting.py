@@ -25,8 +25,8 @@ def test_it_is_a_public_name():
 @pytest.mark.parametrize("assign", ["nearest", "posterior"])
 @pytest.mark.parametrize("name", ["rich", "rgb"])
 def test_each_seed_finds_its_segment(name, assign):
-    picture, truth = thirds()
-    found = segment(picture, THREE, features=name, assign=assign)
+    picture, truth = thirds(height=144, width=216)
+    found = segment(picture, {part: (3 * x, 3 * y) for part, (x, y) in THREE.items()}, features=name, assign=assign)
     assert agreement(found, truth) > 0.95
     assert found.names == ("left", "right", "disk")
     assert found.labels.shape == truth.shape
