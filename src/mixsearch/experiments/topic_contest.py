@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from mixsearch.experiments.drawing import TEXT, colour_of, new_figure, share_legend, style_axes
 from mixsearch.experiments.rows import Rows
-from mixsearch.experiments.tables import markdown
+from mixsearch.experiments.tables import markdown, mean_cell
 from mixsearch.experiments.text_data import SOURCES
 
 WHITENING, MOMENTS, PAPERS = "whitening", "whitening, moments alone", "whitening, paper's choices"
@@ -127,11 +127,13 @@ def _table_of_counts(rows: Rows) -> str:
 
 
 def _table_of_scores(rows: Rows) -> str:
+    """Means over the words that SS-NMF was run for, which are all but in a quick run."""
     lines = []
-    for corpus in rows.levels("corpus"):
-        for metric in (PMI, PMI_TYPICAL, NPMI):
-            part = rows.where(corpus=corpus, metric=metric)
-            lines.append([_title(corpus), metric, *(_number(part.where(method=method).mean) for method in SCORED)])
+    for corpus, metric in product(rows.levels("corpus"), (PMI, PMI_TYPICAL, NPMI)):
+        part = rows.where(corpus=corpus, metric=metric)
+        words = part.where(method=SS_NMF).levels("of")
+        shared = Rows(row for row in part if row.of in words)
+        lines.append([_title(corpus), metric, *(mean_cell(shared.where(method=method)) for method in SCORED)])
     return markdown(["corpus", "score", *SCORED], lines)
 
 
@@ -143,10 +145,6 @@ def _table_of_times(rows: Rows) -> str:
         cells = (f"{spent:.3g} ({spent / times[WHITENING]:.2g}×)" if spent == spent else "" for spent in times.values())
         lines.append([_title(corpus), *cells])
     return markdown(["corpus", *TIMED], lines)
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}" if value == value else ""
 
 
 def _table_of_words(rows: Rows) -> str:

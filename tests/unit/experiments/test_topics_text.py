@@ -209,6 +209,7 @@ def test_tables_tell_counts_times_and_words():
     table = contest.table_of_topics(Rows([*rows_of_three(), *rows_of_three("ap")]))
     assert "| KOS blog | 3,430 | 6,095 | 4 of 62 |" in table
     assert "| Associated Press | our choices | PMI | 3 | 2 (67%) | 1 (33%) | 0 (0%) |" in table
+    assert "| KOS blog | PMI | 0.633 |  | 0.333 | 0.6 | 0.167 |  |" in table  # without tax
     assert "| KOS blog | 2 (1×) |  |  | 4 (2×) |  | 16 (8×) |" in table
     assert "| wine | a, b **0.80** | a, b 0.90 | a, b 0.70 | a, b 0.10 |" in table
     assert "| tax | a, b 0.00 | a, b 0.00 | a, b **0.50** |  |" in table
