@@ -26,7 +26,7 @@ def test_the_overlay_is_that_of_the_library(photo: Path, tmp_path: Path) -> None
     assert_array_equal(np.asarray(Image.open(tmp_path / "out.png")), expected.overlay())
     assert "out.png" in result.stderr
     assert result.stdout.splitlines()[0].split() == ["picture", "60", "x", "40", "pixels,", "features", "rich"]
-    assert all("of the picture, separation" in line for line in result.stdout.splitlines()[1:])
+    assert all("of the picture, " in line and "singled out" in line for line in result.stdout.splitlines()[1:])
 
 
 def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
@@ -51,6 +51,7 @@ def test_one_seed_and_a_number_of_components(photo: Path) -> None:
     told = json.loads(invoke("segment", photo, "--seed", "5,20", "-k", "2", "--json").stdout)
     assert [each["name"] for each in told["segments"]] == ["segment 1", "rest"]
     assert told["segments"][1]["seeds"] == []
+    assert told["segments"][1]["verdict"] == "has no seed"
 
 
 @pytest.mark.parametrize(

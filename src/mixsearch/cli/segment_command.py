@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from mixsearch.cli.amounts import show_share
 from mixsearch.cli.manners import aside, errors_as_sentences, print_json, say_notes, warnings_as_notes
 from mixsearch.cli.screen import show_facts
 from mixsearch.display import plain_number, verdict
+from mixsearch.estimators import GaussianComponent
 from mixsearch.segmentation import Segmentation, segment
 from mixsearch.segmentation.seeds import Pixel
 from mixsearch.segmentation.writing import as_image, as_indexed, mask_images, write_images
@@ -166,21 +168,25 @@ def describe(found: Segmentation) -> dict[str, Any]:
             "seeds": [list(pixel) for pixel in seeds],
             "pixels": int(size),
             "share": float(share),
-            "separation": component.separation if math.isfinite(component.separation) else None,
-            "verdict": verdict(component.separation),
+            **_trust(component),
         }
-        for name, seeds, component, size, share in zip(
-            found.names, found.seeds, found.components, found.sizes, found.shares, strict=True
+        for name, seeds, size, share, component in zip_longest(
+            found.names, found.seeds, found.sizes, found.shares, found.components
         )
     ]
     return {"width": width, "height": height, "segments": segments}
 
 
+def _trust(component: GaussianComponent | None) -> dict[str, Any]:
+    if component is None:
+        return {"separation": None, "verdict": "has no seed"}
+    lead = component.separation
+    return {"separation": lead if math.isfinite(lead) else None, "verdict": verdict(lead)}
+
+
 def _show(told: dict[str, Any]) -> None:
     facts = [("picture", f"{told['width']} x {told['height']} pixels, features {told['features']}")]
     for each in told["segments"]:
-        lead = "∞" if each["separation"] is None else plain_number(each["separation"])
-        facts.append(
-            (each["name"], f"{show_share(each['share'])} of the picture, separation {lead}: {each['verdict']}")
-        )
+        lead = "" if each["separation"] is None else f"separation {plain_number(each['separation'])}: "
+        facts.append((each["name"], f"{show_share(each['share'])} of the picture, {lead}{each['verdict']}"))
     show_facts(Console(highlight=False), facts)

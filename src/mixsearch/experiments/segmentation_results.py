@@ -58,10 +58,14 @@ def _contest(ours: str, theirs: str, split: str, rows: Rows) -> list[str]:
     W, K = scores_of(rows, ours), scores_of(rows, theirs)
     wins = [np.sign(W[image] - K[image]) for image in W]
     times = [rows.where(method=method, metric="seconds").median for method in (ours, theirs)]
-    medians = [float(np.median(list(scores.values()))) for scores in (W, K)]
+    medians = [_median(scores) for scores in (W, K)]
     counts = [len(W), wins.count(1.0), wins.count(-1.0)]
     features = ours.partition(", ")[2]
     return [features, split, *map(str, counts), *(f"{t:.3f}" for t in times), *(f"{nmi:.3f}" for nmi in medians)]
+
+
+def _median(scores: Mapping[int, float]) -> float:
+    return float(np.median(list(scores.values()))) if scores else float("nan")
 
 
 def _every_method(rows: Rows) -> str:
@@ -72,7 +76,7 @@ def _every_method(rows: Rows) -> str:
 
 def _standing(method: str, parts: Sequence[tuple[str, Rows]]) -> list[str]:
     everything = parts[-1][1]
-    medians = [float(np.median(list(scores_of(part, method).values()))) for _, part in parts]
+    medians = [_median(scores_of(part, method)) for _, part in parts]
     mean = float(np.mean(list(scores_of(everything, method).values())))
     one = everything.where(method=method, metric="nmi").mean
     seconds = everything.where(method=method, metric="seconds").median

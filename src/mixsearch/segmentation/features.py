@@ -17,7 +17,7 @@ from mixsearch.types import Array
 # Pixels on which the features of neighbourhoods are computed: a larger picture is shrunk for them.
 MOST_WORKING = 160_000
 # Widths of neighbourhoods, as parts of the side of a square as large as the picture.
-COLOUR_SCALES, TEXTURE_SCALES = (0.005, 0.02), (0.02,)
+COLOUR_SCALES, TEXTURE_SCALE = (0.005, 0.02), 0.02
 # Of the spread of colours and texture.
 POSITION_SPREAD = 0.75
 # How far from a pixel the middle of a neighbourhood may be that tells its texture, in widths of neighbourhoods.
@@ -135,7 +135,7 @@ def rich_features(picture: Picture) -> Array:
     """
     lab, side = to_lab(picture.rows(slice(None))), float(np.sqrt(picture.width * picture.height))
     planes = [_blur(lab[..., i], scale * side) for scale in COLOUR_SCALES for i in range(3)]
-    planes += [_texture(lab[..., i], scale * side) for scale in TEXTURE_SCALES for i in range(3)]
+    planes += [_texture(lab[..., i], TEXTURE_SCALE * side) for i in range(3)]
     y, x = np.mgrid[: picture.height, : picture.width].astype(np.float32)
     seen = np.ones(x.shape, dtype=bool) if picture.visible is None else picture.visible
     varying = [plane for plane in planes if _varies(plane[seen])]

@@ -17,6 +17,7 @@ NEEDS_PILLOW = "Image files need Pillow: pip install 'mixsearch[image]'"
 # Labels, the picture and one block of work then stay below 2 GiB; Pillow refuses files of about this size as well.
 MOST_PIXELS = 150_000_000
 _GREY, _GREY_ALPHA, _RGB, _RGBA = 1, 2, 3, 4
+_BYTE = 255
 # What Pillow calls images whose numbers are not those of eight bits, and that must not be squeezed into them.
 _DEEP_MODES = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")
 
@@ -69,8 +70,8 @@ def read_picture(image: Any) -> Picture:
     ----------
     image : path, Pillow image or array
         A file is turned as its EXIF orientation says. Arrays are (h, w) or (h, w, c), where c is 1 for grey, 2 for grey
-        and alpha, 3 for RGB, 4 for RGB and alpha; of uint8, uint16, bool, or floats. Floats beyond 0 to 1 are stretched
-        to it from the least to the largest.
+        and alpha, 3 for RGB, 4 for RGB and alpha; of uint8, uint16, bool, or floats. Floats beyond 0 to 1, and other
+        integers beyond 0 to 255, are stretched to it from the least to the largest.
     """
     if isinstance(image, str | os.PathLike):
         return _from_array(_read_file(Path(image)))
@@ -97,8 +98,8 @@ def _read_file(path: Path) -> Array:
     except (OSError, SyntaxError, ValueError) as error:  # Pillow raises each of them on damaged files
         if isinstance(error, SearchError):
             raise
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SearchError(f"The image '{path}' cannot be read: {reason}. Give a file that is whole.") from error
+        reason = getattr(error, "strerror", None) or f"{error}. The file seems to be damaged"
+        raise SearchError(f"The image '{path}' cannot be read: {reason}.") from error
 
 
 def _pillow_pixels(image: Any) -> Array:
@@ -160,6 +161,8 @@ def _in_range(colours: Array) -> tuple[Array, float]:
     if n_bad:
         raise SearchError(f"The image holds {n_bad:,} values that are NaN or infinite. Replace them, or cut them off.")
     least, most = float(colours.min()), float(colours.max())
+    if np.issubdtype(colours.dtype, np.integer) and least >= 0 and most <= _BYTE:
+        return colours.astype(np.uint8), float(_BYTE)
     if least >= 0 and most <= 1:
         return colours.astype(np.float32), 1.0
     return ((colours - least) / ((most - least) or 1.0)).astype(np.float32), 1.0

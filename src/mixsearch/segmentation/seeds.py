@@ -31,6 +31,8 @@ def read_seeds(seeds: Any, picture: Picture) -> Seeds:
         One entry per segment: a pixel (x, y) or a list of such pixels. The keys of a mapping name the segments.
     picture : Picture
     """
+    if not isinstance(seeds, Iterable):
+        raise HintError(f"seeds must be a list with a pixel (x, y) of each segment; found {seeds!r}.")
     if isinstance(seeds, Mapping):
         names, given = tuple(map(str, seeds)), list(seeds.values())
     else:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ class Segmentation:
     names : tuple of str
         Of the segments.
     seeds : tuple
-        The pixels (x, y) that each segment was given.
+        The pixels (x, y) that each segment was given; none for the rest of a picture with one seed.
     components : tuple of GaussianComponent
         What the search found for each seed: its `separation` and `confidence` tell how far to trust it.
     """
@@ -60,7 +61,7 @@ class Segmentation:
 
     @property
     def separations(self) -> Array:
-        """By what factor each seed's component leads the next one, (k,); near 1, the seed says little."""
+        """By what factor each seed's component leads the next one under it; near 1, the seed says little."""
         return np.array([component.separation for component in self.components])
 
     def mask(self, segment: int | str) -> Array:
@@ -128,8 +129,8 @@ class Segmentation:
         return Card(
             title=f"Segmentation of {width} x {height} pixels into {len(self.names)} segments",
             facts=[
-                (name, f"separation {separation_in_words(component.separation)}")
-                for name, component in zip(self.names, self.components, strict=True)
+                (name, f"separation {separation_in_words(component.separation)}" if component else "has no seed")
+                for name, component in zip_longest(self.names, self.components)
             ],
             bars=[(name, float(share)) for name, share in zip(self.names, self.shares, strict=True)],
             bars_title="part of the picture",

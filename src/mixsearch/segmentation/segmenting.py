@@ -114,7 +114,7 @@ def segment(
         labels=label_pixels(layer, picture),
         names=given.names,
         seeds=given.pixels,
-        components=tuple(found),
+        components=tuple(found[: len(known)]),
         picture=picture,
         find_probabilities=lambda: list_probabilities(layer, picture, len(given.names)),
     )
@@ -148,7 +148,10 @@ def _search(
     n_segments = max(len(known), 2)
     if len(known) == 1:
         recipe = recipe._replace(n_more=0, refine=False)
-    fitted = _fit(sample, n_segments, n_components or n_segments + recipe.n_more, most=n_components is None)
+    _require_components(n_components, n_segments, exactly=len(known) == 1)
+    fitted = _fit(
+        sample, n_segments, n_segments + recipe.n_more if n_components is None else n_components, n_components is None
+    )
     with warnings.catch_warnings():
         # Both are told of in the words of segments, and by the answer itself.
         warnings.simplefilter("ignore", WeakHintWarning)
@@ -158,7 +161,18 @@ def _search(
     return found if len(found) > 1 else [*found, found[0].alternatives[0]]
 
 
-def _fit(sample: Array, n_segments: int, n_components: int, *, most: bool) -> GaussianSearch:
+def _require_components(n_components: int | None, n_segments: int, *, exactly: bool) -> None:
+    """There must be one for each segment; beside one seed, the rest is one component."""
+    if n_components is None or n_components == n_segments or (n_components > n_segments and not exactly):
+        return
+    raise SearchError(
+        f"n_components={n_components}, but {n_segments} segments need {'just' if exactly else 'at least'} as many. "
+        + ("Give a seed for the rest of the picture as well, or " if exactly else "Give more, or ")
+        + "leave n_components out."
+    )
+
+
+def _fit(sample: Array, n_segments: int, n_components: int, most: bool) -> GaussianSearch:
     """A mixture of so many components, or of as many as the features and pixels hold, but no fewer than segments."""
     n_pixels, n_features = sample.shape
     room = min(n_features, n_pixels - 1)

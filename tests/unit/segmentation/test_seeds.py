@@ -47,6 +47,11 @@ def test_what_is_no_pixel_is_refused(seed):
         read_seeds([seed], PICTURE)
 
 
+def test_what_is_no_list_is_refused():
+    with pytest.raises(HintError, match="seeds must be a list with a pixel .* of each segment; found None"):
+        read_seeds(None, PICTURE)
+
+
 def test_no_seed_at_all_is_refused():
     with pytest.raises(HintError, match="No seed was given"):
         read_seeds([], PICTURE)

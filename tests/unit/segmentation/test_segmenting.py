@@ -75,6 +75,8 @@ def test_one_seed_cuts_its_segment_from_the_rest():
     found = segment(picture, {"blue": (5, 20)})
     assert found.names == ("blue", "rest")
     assert found.seeds == (((5, 20),), ())
+    assert len(found.components) == len(found.separations) == 1
+    assert "rest  has no seed" in repr(found)
     assert agreement(found, truth) > 0.97
 
 
@@ -173,3 +175,17 @@ def test_the_number_of_components_can_be_given():
     found = segment(thirds()[0], THREE, n_components=5)
     assert all(len(component.scores) == 5 for component in found.components)
     assert all(len(component.scores) == 7 for component in segment(thirds()[0], THREE).components)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "n_components", "message"),
+    [
+        (THREE, 2, "n_components=2, but 3 segments need at least as many. Give more"),
+        (THREE, 0, "n_components=0, but 3 segments"),
+        ([(5, 5)], 4, "n_components=4, but 2 segments need just as many. Give a seed for the rest"),
+        (THREE, 12, "hold 11 Gaussians at most"),
+    ],
+)
+def test_a_number_of_components_that_does_not_suit_the_seeds_is_refused(seeds, n_components, message):
+    with pytest.raises(SearchError, match=message):
+        segment(thirds()[0], seeds, n_components=n_components)
