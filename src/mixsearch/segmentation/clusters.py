@@ -38,13 +38,23 @@ class Clusters(NamedTuple):
         -|x - μ|² / 2σ² = ⟨x, μ⟩ / σ² - |x|² / 2σ² - |μ|² / 2σ², so that a product with the centers is all
         it takes; |x|² says nothing where all have one variance.
         """
-        centers, variances = self.centers, self.variances
-        constant = np.log(self.weights) - 0.5 * (
+        if np.ptp(self.variances) > 0:
+            return self._from_center(X)
+        slopes = self.centers / self.variances[:, None]
+        constants = np.log(self.weights) - 0.5 * np.sum(self.centers * slopes, axis=1)
+        # What the first segment has, all may leave out: features far from zero would cost single precision its digits.
+        slopes, constants = (slopes - slopes[0]).astype(X.dtype), (constants - constants[0]).astype(X.dtype)
+        return np.asarray(slopes @ X.T + constants[:, None])
+
+    def _from_center(self, X: Array) -> Array:
+        """The same where variances differ, with features seen from the middle of all centers."""
+        middle = self.centers.mean(axis=0)
+        centers, variances, seen = self.centers - middle, self.variances, X - middle.astype(X.dtype)
+        constants = np.log(self.weights) - 0.5 * (
             np.sum(centers**2, axis=1) / variances + centers.shape[1] * np.log(variances)
         )
-        logs = (centers / variances[:, None]).astype(X.dtype) @ X.T + constant.astype(X.dtype)[:, None]
-        if np.ptp(variances) > 0:
-            logs -= np.outer(0.5 / variances, np.einsum("ij,ij->i", X, X)).astype(X.dtype)
+        logs = (centers / variances[:, None]).astype(X.dtype) @ seen.T + constants.astype(X.dtype)[:, None]
+        logs -= np.outer(0.5 / variances, np.einsum("ij,ij->i", seen, seen)).astype(X.dtype)
         return np.asarray(logs)
 
 

@@ -153,7 +153,7 @@ def _search(
         sample, n_segments, n_segments + recipe.n_more if n_components is None else n_components, n_components is None
     )
     with warnings.catch_warnings():
-        # Both are told of in the words of segments, and by the answer itself.
+        # The answer tells the separation of every segment; steps that lead away from a component leave it as it was.
         warnings.simplefilter("ignore", WeakHintWarning)
         warnings.simplefilter("ignore", NotRefinedWarning)
         hints = [{"examples": pixels} for pixels in known]

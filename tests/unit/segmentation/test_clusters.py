@@ -33,6 +33,15 @@ def test_clusters_alike_assign_to_the_nearest_center(clusters, X):
     assert_array_equal(likeliest(clusters.alike.log_densities(X)), cdist(X, clusters.centers).argmin(axis=1))
 
 
+@pytest.mark.parametrize("variances", [(50.0, 50.0, 50.0), (40.0, 50.0, 60.0)])
+def test_features_far_from_zero_are_told_apart_in_single_precision(variances):
+    rng = np.random.default_rng(3)
+    far = Clusters(30_000 + rng.normal(scale=20, size=(3, 4)), np.array(variances), np.array([0.2, 0.3, 0.5]))
+    X = far.centers[rng.integers(3, size=200)] + rng.normal(scale=7, size=(200, 4))
+    exact, coarse = (as_probabilities(far.log_densities(each)) for each in (X, X.astype(np.float32)))
+    assert_allclose(coarse, exact, atol=0.01)
+
+
 def test_the_likeliest_is_the_first_of_the_largest():
     scores = np.random.default_rng(2).integers(0, 4, size=(5, 6, 7)).astype(float)
     assert_array_equal(likeliest(scores), scores.argmax(axis=0))
