@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, segment
 from mixsearch.corpus import CorpusOptions, count_texts
 from mixsearch.datasets import (
     load_docstrings,
     make_gaussian_mixture,
     make_hint,
+    make_landscape,
     make_mixed_regression,
     make_subspaces,
     make_topics,
@@ -197,6 +198,22 @@ def draw_topics() -> None:
         shutil.rmtree(folder)
 
 
+def draw_segments() -> Figure:
+    """A landscape drawn at random, and its segments by plain colours and by colour, texture and position."""
+    data = make_landscape(random_state=2)
+    panels = {
+        "The picture": data.image,
+        "features='rgb'": segment(data.image, data.seeds, features="rgb").overlay(),
+        "features='rich', the default": segment(data.image, data.seeds).overlay(),
+    }
+    figure = Figure(figsize=(12, 3), dpi=90, layout="constrained")
+    for axes, (title, image) in zip(figure.subplots(1, 3), panels.items(), strict=True):
+        axes.imshow(image, interpolation="nearest")
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.set_axis_off()
+    return figure
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     with warnings.catch_warnings():
@@ -205,5 +222,6 @@ if __name__ == "__main__":
         save(draw_rates(), FOLDER / "rates.png")
         save(draw_separation(), FOLDER / "separation.png")
         save(draw_confidence(), FOLDER / "confidence.png")
+        save(draw_segments(), FOLDER / "segments.png")
         counted = GaussianSearch("auto").fit(make_gaussian_mixture(4000, 60, 6, deviation=2.0, random_state=0).X)
         save(plot_spectrum(counted), FOLDER / "components.png")
