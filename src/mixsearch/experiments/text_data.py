@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ SOURCES = {
 }
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class TextCorpus:
     """Counts of real text, what to ask it, and what to judge the answers by."""
 
@@ -70,7 +70,7 @@ class TextCorpus:
     words: list[str]  # (d,)
     reference: Reference
 
-    @property
+    @cached_property
     def labelled(self) -> dict[str, int]:
         """The columns of the labelled words that enough documents hold, and that the reference knows."""
         n_holding = np.bincount(self.counts.indices, minlength=len(self.words))
@@ -78,7 +78,7 @@ class TextCorpus:
         asked = SOURCES[self.name].asked
         return {word: columns[word] for word in asked if word in columns and word in self.reference}
 
-    @property
+    @cached_property
     def frequencies(self) -> Array:
         """The share of each word in all text, (d,)."""
         total = np.asarray(self.counts.sum(axis=0), dtype=np.float64)
@@ -138,7 +138,7 @@ def spell_plainly(counts: sp.csr_array[Any], words: Sequence[str]) -> tuple[sp.c
     words : sequence of str
         Of the columns.
     """
-    plain = [word.removeprefix(NAME_MARK).replace("_", " ") for word in words]
+    plain = [word.removeprefix(NAME_MARK).replace("_", " ") if word.startswith(NAME_MARK) else word for word in words]
     if plain == list(words):
         return counts, plain
     columns = {word: column for column, word in enumerate(dict.fromkeys(plain))}
