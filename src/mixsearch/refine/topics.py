@@ -36,6 +36,8 @@ USUAL_SHARE = 0.03
 LEAST_LIFT = 1.5
 # Where the lists of those words are longer than this in all, only the likeliest of them speak.
 MOST_POSTINGS = 1_000_000
+# Shorter lists are read before another thread has started.
+FEW_POSTINGS = 300_000
 # Documents that the middle one is looked for among.
 MOST_LEVELS = 20_000
 # A short document can show a high share by chance: it is ranked as if it went on so long about something else.
@@ -131,11 +133,13 @@ def _told(model: TopicModel, evidence: Array) -> Array:
     if not len(words):
         return np.zeros(len(model.lengths))
     weights = evidence[words].astype(model.by_word.dtype)
+    n_postings = int(np.diff(model.by_word.indptr)[words].sum())
 
     def add_up(part: slice) -> Product:
         return Product(np.asarray(model.by_word[:, words[part]] @ weights[part], dtype=np.float64))
 
-    return np.asarray(sum_blocks(add_up, even_slices(len(words), 2), n_cores()).total)
+    n_threads = n_cores() if n_postings > FEW_POSTINGS else 1
+    return np.asarray(sum_blocks(add_up, even_slices(len(words), 2), n_threads).total)
 
 
 def _share_of(told: Array, lengths: Array, base: float, gain: float) -> Array:
