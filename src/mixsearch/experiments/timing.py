@@ -1,10 +1,13 @@
-"""Seconds on the clock, and nothing else."""
+"""Seconds on the clock, of one core."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from time import perf_counter
 from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 Done = TypeVar("Done")
 
@@ -14,3 +17,8 @@ def timed(work: Callable[..., Done], *arguments: Any) -> tuple[Done, float]:
     start = perf_counter()
     done = work(*arguments)
     return done, perf_counter() - start
+
+
+def one_core() -> AbstractContextManager[Any]:
+    """Leave BLAS and OpenMP one thread: of several, how many are free would decide who is faster."""
+    return threadpool_limits(limits=1)
