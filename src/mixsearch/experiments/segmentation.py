@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
-from threadpoolctl import ThreadpoolController
 
 from mixsearch.experiments.bsds import FOLDER, list_pictures, load_annotations, load_picture
 from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
 from mixsearch.experiments.rows import Value
 from mixsearch.experiments.segmentation_methods import GROUPS, METHODS, Scene, has_walker
 from mixsearch.experiments.segmentation_results import FEATURES_OF_BOTH, draw, table
-from mixsearch.experiments.timing import timed
+from mixsearch.experiments.timing import one_core, timed
 
 DRAWS = {"clusters": 5, "walker": 5}
 QUICK_STEP, QUICK_DRAWS = 4, {"clusters": 3, "walker": 1}
@@ -23,7 +22,7 @@ def run(case: Case) -> Iterator[Result]:
     """Every method from the same seeds, one for each segment of each annotation, on one core."""
     split, name = str(case.setting["split"]), str(case.setting["image"])
     scene = Scene(load_picture(split, name))
-    with ThreadpoolController().limit(limits=1):
+    with one_core():
         if case.setting["group"] == "clusters":
             yield Result(FEATURES_OF_BOTH, "seconds", timed(lambda: scene.rich)[1])
         for annotation in load_annotations(split, name):
