@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from mixsearch.experiments.drawing import (
     QUIET,
@@ -79,6 +80,9 @@ class Comparison:
             if self.logarithmic:
                 axes.set_yscale("log")
                 axes.set_ylim(bottom=LEAST_SPEEDUP)
+                axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+                axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+                axes.minorticks_off()
             axes.axhline(1, color=QUIET, linewidth=0.8)
         return figure
 
@@ -99,7 +103,7 @@ class Comparison:
     def table_of_times(self, rows: Rows) -> str:
         """Mean seconds, and how many times faster than the baseline that is."""
         show = Shown("{:.3g} s", self.speedup, "{:.1f} ± {:.1f}×")
-        return self._table(rows.where(metric="seconds"), ("moments", "n", "of"), show)
+        return self._table(rows.where(metric="seconds"), ("moments", "n", self.by), show)
 
     def _table(self, rows: Rows, columns: Sequence[str], show: Shown) -> str:
         methods = [*self._methods(rows), self.baseline]

@@ -38,6 +38,7 @@ class Source:
     asked: tuple[str, ...]  # the paper's labelled words
     text: Callable[[Mapping[str, Any]], str] | None = None  # of a line of JSON; None where the reader finds it itself
     has_tags: bool = False
+    is_large: bool = False  # too large for a quick run
 
 
 def _body(row: Mapping[str, Any]) -> str:
@@ -54,10 +55,10 @@ SOURCES = {
     "newsgroups": Source("20 newsgroups", ("text/20news_bydate.jsonl.gz",), NEWS, _body),
     "kos": Source("KOS blog", _bags("kos"), NEWS),
     "ap": Source("Associated Press", _bags("ap"), NEWS),
-    "nytimes": Source("NY Times", _bags("nytimes"), NEWS),
+    "nytimes": Source("NY Times", _bags("nytimes"), NEWS, is_large=True),
     "yelp-10k": Source("Yelp, 10,000 reviews", ("text/yelp_10k.jsonl.gz",), REVIEWS),
-    "imdb": Source("IMDB", ("text/imdb_50k.jsonl.gz",), REVIEWS, has_tags=True),
-    "yelp": Source("Yelp", (_YELP, _YELP + ".gz", _YELP + "l", _YELP + "l.gz"), REVIEWS),
+    "imdb": Source("IMDB", ("text/imdb_50k.jsonl.gz",), REVIEWS, has_tags=True, is_large=True),
+    "yelp": Source("Yelp", (_YELP, _YELP + ".gz", _YELP + "l", _YELP + "l.gz"), REVIEWS, is_large=True),
 }
 
 
