@@ -163,10 +163,18 @@ def test_cases_are_those_of_the_corpora_that_are_there(folder):
     assert len(full) == 3 + 8
 
 
+def test_a_quick_run_leaves_out_large_corpora_unless_there_is_no_other(folder):
+    (folder / "text/imdb_50k.jsonl.gz").touch()
+    full, quick = ({case.setting["corpus"] for case in cases_of_corpora(each)} for each in (False, True))
+    assert (full, quick) == ({"newsgroups", "imdb"}, {"newsgroups"})
+    (folder / "text/20news_bydate.jsonl.gz").unlink()
+    assert {case.setting["corpus"] for case in cases_of_corpora(True)} == {"imdb"}
+
+
 def test_without_data_the_cases_are_of_all_corpora(monkeypatch):
     monkeypatch.delenv("MIXSEARCH_DATA", raising=False)
     cases = cases_of_corpora(True)
-    assert {"newsgroups", "nytimes", "yelp"} < {case.setting["corpus"] for case in cases}
+    assert {"newsgroups", "kos", "yelp-10k"} < {case.setting["corpus"] for case in cases}
     with pytest.raises(SearchError, match="Name their folder with --data"):
         list(run_part(cases[0]))
 
