@@ -108,6 +108,16 @@ def test_bags_of_words_are_found_packed_or_not_and_names_of_two_words_are_known(
     assert list(corpus.labelled) == ["golf", "wine"]
 
 
+def test_the_file_of_yelp_s_reviews_is_read_as_it_comes(folder):
+    texts = (text.replace("music", "pizza") for text in planted_texts(200, np.random.default_rng(3)))
+    reviews = ({"review_id": f"r{i}", "stars": 5.0, "text": text} for i, text in enumerate(texts))
+    lines = "".join(json.dumps(review) + "\n" for review in reviews)
+    (folder / "text/yelp_academic_dataset_review.json").write_text(lines, encoding="utf-8")
+    corpus = load_text("yelp")
+    assert corpus.counts.shape[0] == 200
+    assert "pizza" in corpus.words
+
+
 def test_a_missing_corpus_is_named(folder):
     with pytest.raises(SearchError, match=r"has no text/docword.kos.txt.gz"):
         load_text("kos")
