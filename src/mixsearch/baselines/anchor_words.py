@@ -70,8 +70,11 @@ class AnchorWords(BaseEstimator):
     Examples
     --------
     >>> from mixsearch.baselines import AnchorWords
-    >>> AnchorWords(2, min_documents=1).fit([[2, 2, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1]]).topics_.round(2).tolist()
-    [[0.45, 0.55, 0.0, 0.0], [0.0, 0.0, 0.75, 0.25]]
+    >>> from mixsearch.datasets import make_topics
+    >>> data = make_topics(3000, 200, 4, mean_length=60, random_state=0)
+    >>> topic = AnchorWords(4).fit(data.counts).component_of(data.labelled_word(1))
+    >>> bool(abs(topic.center - data.topics[1]).max() < 0.01)
+    True
     """
 
     n_features_in_: int
