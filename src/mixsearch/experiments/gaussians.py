@@ -212,7 +212,7 @@ SPEED: Experiment = Experiment(
     run=run_speed,
     draw=lambda rows: TIME_OVER_TPM.draw_speedups(rows, SPEED.title),
     table=TIME_OVER_TPM.table_of_times,
-    seconds=(200, 70),
+    seconds=(210, 70),
     alone=True,
 )
 SENSITIVITY: Experiment = Experiment(
