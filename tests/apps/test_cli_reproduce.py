@@ -1,4 +1,5 @@
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,12 @@ def test_an_unknown_name_is_an_error() -> None:
     code, _, err = reproduce("furst")
     assert code == 1
     assert "There is no experiment 'furst'. Nearest: first. `all` runs every one." in err
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("mixsearch.plots")
+    monkeypatch.delitem(sys.modules, "mixsearch.plots")
+    monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
+    code, _, err = reproduce()
+    assert code == 1
+    assert "pip install 'mixsearch[plot]'" in err

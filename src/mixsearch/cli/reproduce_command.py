@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from mixsearch.cli.manners import errors_as_sentences
+from mixsearch.cli.pictures import load_plots
 
 HELP = """Run the paper's experiments again: rows, a figure and a table of each.
 
@@ -20,7 +21,7 @@ Examples:
   mixsearch reproduce
   mixsearch reproduce gmm-error --quick
   mixsearch reproduce all --quick --data data/
-  mixsearch reproduce topics segmentation --data data/ -o results
+  mixsearch reproduce topics-text segmentation --data data/ -o results
 
 Every experiment NAME leaves NAME.csv (tidy rows: one number each, with
 its setting, seed, method and metric), NAME.png and NAME.md.
@@ -58,9 +59,10 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was written, or the list, as JSON.")] = False,
 ) -> None:
     """Run the paper's experiments again."""
-    from mixsearch.cli.reproducing import Wish, list_experiments, run_all
-
     with errors_as_sentences("Stopped. What was done is kept: the same command goes on from there."):
+        load_plots()
+        from mixsearch.cli.reproducing import Wish, list_experiments, run_all
+
         if data is not None:
             os.environ["MIXSEARCH_DATA"] = str(data)
         if not names:
