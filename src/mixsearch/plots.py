@@ -15,6 +15,7 @@ from mixsearch.display import give_or_take, plain_chance, plain_number, verdict
 from mixsearch.errors import SearchError
 from mixsearch.estimators import GaussianComponent, Topic
 from mixsearch.models.spectrum import Spectrum
+from mixsearch.storage.disk import written_whole
 from mixsearch.types import Array
 
 try:
@@ -244,12 +245,8 @@ def _draw_grid(axes: Axes) -> None:
 def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Write a picture in the format of its suffix, whole or not at all."""
     target = Path(path)
-    part = target.with_name(f".{os.getpid()}-{target.name}")
-    try:
+    with written_whole(target) as part:
         figure.savefig(part, format=target.suffix[1:] or "png")
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
     return target
 
 

@@ -21,7 +21,7 @@ from mixsearch.cli.manners import aside, print_json, say_notes
 from mixsearch.experiments import EXPERIMENTS, Experiment, Progress, Rows, Run, find_experiments, run_experiment
 from mixsearch.experiments.data import missing
 from mixsearch.plots import save
-from mixsearch.storage.disk import explain_os_errors
+from mixsearch.storage.disk import explain_os_errors, written_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ def _write(experiment: Experiment, rows: Rows, folder: Path) -> dict[str, Any]:
     figure, table = folder / f"{experiment.name}.png", folder / f"{experiment.name}.md"
     with explain_os_errors("write", figure):
         save(experiment.draw(rows), figure)
-    with explain_os_errors("write", table):
-        table.write_text(_page(experiment, rows), encoding="utf-8")
+    with explain_os_errors("write", table), written_whole(table) as part:
+        part.write_text(_page(experiment, rows), encoding="utf-8")
     paths = {"rows": folder / f"{experiment.name}.csv", "figure": figure, "table": table}
     return {"name": experiment.name, "n_rows": len(rows)} | {name: str(path) for name, path in paths.items()}
 

@@ -6,16 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from mixsearch.plots import QUIET, TEXT
 from mixsearch.types import Array
 
-try:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-except ModuleNotFoundError as error:
-    raise ImportError("Pictures need matplotlib: pip install 'mixsearch[plot]'", name="matplotlib") from error
-
-TEXT, QUIET, FAINT = "#222222", "#6B7077", "#D5D8DC"
+FAINT = "#D5D8DC"
 # Of the palette of Okabe and Ito, which colour-blind readers can tell apart; blue for what is ours.
 COLOURS = {
     "whitening": "#0072B2",

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from mixsearch.experiments.drawing import (
-    QUIET,
     Bars,
     Estimate,
     colour_of,
@@ -23,6 +22,7 @@ from mixsearch.experiments.drawing import (
 )
 from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.tables import markdown
+from mixsearch.plots import QUIET
 
 # Gains below this are cut off in pictures: a method that finds another component would hide all else.
 LOWEST = -100.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from mixsearch.errors import SearchError
-from mixsearch.storage.disk import explain_os_errors
+from mixsearch.storage.disk import explain_os_errors, written_whole
 from mixsearch.types import Array
 
 Value = str | int | float
@@ -93,18 +92,16 @@ class Rows:
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write rows of one experiment to a file, whole or not at all."""
     listed = list(rows)
-    part = path.with_name(f".{os.getpid()}-{path.name}")
-    with explain_os_errors("write", path):
-        try:
-            with part.open("w", newline="", encoding="utf-8") as lines:
-                writer = csv.writer(lines)
-                writer.writerow([FIRST, *(listed[0].setting if listed else ()), *LAST])
-                writer.writerows(
-                    [row.experiment, *row.setting.values(), *(getattr(row, name) for name in LAST)] for row in listed
-                )
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+    with (
+        explain_os_errors("write", path),
+        written_whole(path) as part,
+        part.open("w", newline="", encoding="utf-8") as lines,
+    ):
+        writer = csv.writer(lines)
+        writer.writerow([FIRST, *(listed[0].setting if listed else ()), *LAST])
+        writer.writerows(
+            [row.experiment, *row.setting.values(), *(getattr(row, name) for name in LAST)] for row in listed
+        )
 
 
 def read_rows(path: Path) -> Rows:

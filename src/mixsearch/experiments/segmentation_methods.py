@@ -7,9 +7,9 @@ from functools import cached_property
 from importlib.util import find_spec
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from mixsearch import GaussianSearch
+from mixsearch.baselines import seeded_kmeans
 from mixsearch.errors import SearchError
 from mixsearch.segmentation import segment
 from mixsearch.segmentation.clusters import Clusters, likeliest
@@ -45,8 +45,16 @@ def _at(features: Array, seeds: Seeds) -> Array:
 
 def _kmeans(features: Array, seeds: Seeds) -> Array:
     height, width, n_features = features.shape
-    clusters = KMeans(len(seeds), init=_at(features, seeds), n_init=1)
-    return np.asarray(clusters.fit_predict(features.reshape(-1, n_features)).reshape(height, width))
+    found = seeded_kmeans(features.reshape(-1, n_features), _marked(seeds, (height, width)).ravel())
+    return found.labels.reshape(height, width)
+
+
+def _marked(seeds: Seeds, shape: tuple[int, int]) -> Array:
+    """The number of its segment at each seed, and -1 elsewhere, (h, w)."""
+    marked = np.full(shape, -1)
+    for number, (x, y) in enumerate(seeds):
+        marked[y, x] = number
+    return marked
 
 
 def _nearest(features: Array, centers: Array) -> Array:
@@ -68,9 +76,7 @@ def _as_printed(scene: Scene, seeds: Seeds) -> Array:
 def _random_walker(scene: Scene, seeds: Seeds) -> Array:
     from skimage.segmentation import random_walker
 
-    marked = np.zeros(scene.rgb.shape[:2], dtype=int)
-    for number, (x, y) in enumerate(seeds, 1):
-        marked[y, x] = number
+    marked = _marked(seeds, scene.rgb.shape[:2]) + 1  # there, 0 stands for none
     return np.asarray(random_walker(scene.rgb, marked, beta=BETA, channel_axis=-1))
 
 

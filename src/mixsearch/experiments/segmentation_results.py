@@ -12,10 +12,11 @@ from matplotlib.figure import Figure, SubFigure
 
 from mixsearch.errors import SearchError
 from mixsearch.experiments.bsds import load_annotations, load_picture
-from mixsearch.experiments.drawing import QUIET, TEXT, colour_of, style_axes
+from mixsearch.experiments.drawing import colour_of, style_axes
 from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.segmentation_methods import METHODS, Scene
 from mixsearch.experiments.tables import markdown
+from mixsearch.plots import QUIET, TEXT
 from mixsearch.segmentation.overlays import borders, colours_of
 from mixsearch.segmentation.seeds import Pixel
 from mixsearch.types import Array

@@ -9,10 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mixsearch.experiments.drawing import TEXT, colour_of, new_figure, share_legend, style_axes
+from mixsearch.experiments.drawing import colour_of, new_figure, share_legend, style_axes
 from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.tables import markdown, mean_cell
 from mixsearch.experiments.text_data import SOURCES
+from mixsearch.plots import TEXT
 
 WHITENING, MOMENTS, PAPERS = "whitening", "whitening, moments alone", "whitening, paper's choices"
 NMF, PUBLISHED, SS_NMF, LIFT = "NMF", "NMF, published solver", "SS-NMF", "lift"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from mixsearch.errors import SearchError
 from mixsearch.segmentation.images import NEEDS_PILLOW
 from mixsearch.segmentation.overlays import colours_of
-from mixsearch.storage.disk import explain_os_errors
+from mixsearch.storage.disk import explain_os_errors, written_whole
 from mixsearch.types import Array
 
 # A fifth of the time of the usual level, at little more room; other formats take no notice.
@@ -30,16 +30,10 @@ def write_images(images: Mapping[Path, Any]) -> None:
     for path in images:
         if path.is_dir():
             raise SearchError(f"Could not write '{path}': it is a folder. Give the name of a file.")
-    parts = {path: path.with_name(f".{os.getpid()}-{path.name}") for path in images}
-    try:
+    with ExitStack() as unfinished:
         for path, image in images.items():
-            _write(image, path, parts[path])
-        for path, part in parts.items():
-            with explain_os_errors("write", path):
-                part.replace(path)
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
+            unfinished.enter_context(explain_os_errors("write", path))
+            _write(image, path, unfinished.enter_context(written_whole(path)))
 
 
 def _write(image: Any, path: Path, part: Path) -> None:

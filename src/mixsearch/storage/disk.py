@@ -35,6 +35,17 @@ def explain_os_errors(action: str, path: Path) -> Iterator[None]:
         raise DiskError(f"Could not {action} '{path}': {reason}") from error
 
 
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A file beside the one to be written, which takes its name when it is done; where that fails nothing is left."""
+    part = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def sync_handle(handle: int) -> None:
     """Return when the bytes of an open file are on the disk itself."""
     if sys.platform == "darwin":
