@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -113,9 +114,23 @@ def spread_over_blocks(values: Any) -> Any:
     return spread
 
 
+_cores: ContextVar[int | None] = ContextVar("cores", default=None)
+
+
 def n_cores() -> int:
     """How many threads should share work that BLAS does not."""
-    return os.cpu_count() or 1
+    return _cores.get() or os.cpu_count() or 1
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """Keep work to one core, where whoever called it shares out the others."""
+    token = _cores.set(1)
+    try:
+        with one_blas_thread:
+            yield
+    finally:
+        _cores.reset(token)
 
 
 @dataclass(frozen=True, slots=True)

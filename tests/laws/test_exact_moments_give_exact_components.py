@@ -12,6 +12,7 @@ from mixsearch import Moments, search_moments
 from mixsearch.extraction import Extraction, extract, extract_subspace
 from mixsearch.models import GaussianModel, RegressionModel, SubspaceModel, TopicModel
 from mixsearch.models.design import Design
+from mixsearch.shards import shards_of
 from mixsearch.types import Hinted
 
 EXACT = [
@@ -129,10 +130,8 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         W.T @ mixture.mean,
         float(mixture.weights @ variances),
         W.T @ ((mixture.weights * variances) @ mixture.centers),
-        np.zeros((0, k)),
-        np.zeros(0),
         mixture.mean,
-        np.zeros((0, d)),
+        shards_of(np.zeros((0, d))),
     )
     candidates = extract(model.corrected(W.T @ third @ W, hint), frame, Extraction(**how))
     assert_allclose(

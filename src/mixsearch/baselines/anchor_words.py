@@ -17,7 +17,7 @@ from mixsearch.blocks import one_blas_thread
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
 from mixsearch.estimators.base import require_choice, require_whole
 from mixsearch.estimators.samples import FLOATS
-from mixsearch.models.second_moment import change, second_moment
+from mixsearch.models.second_moment import change, second_moment_of_rows
 from mixsearch.types import Array, Matrix
 
 # Coordinates that rows of co-occurrence are projected to before anchors are looked for: distances keep 3% accuracy.
@@ -204,7 +204,7 @@ def cooccurrence(counts: sp.csr_array[Any], document_weights: Array | None = Non
     per_pair = says / says.sum() / np.maximum(lengths * (lengths - 1), 1)
     zeros = np.zeros(counts.shape[1])
     return change(
-        second_moment(counts.astype(np.result_type(counts, np.float32)), per_pair),
+        second_moment_of_rows(counts.astype(np.result_type(counts, np.float32)), per_pair),
         scale=1.0,
         metric=zeros + 1,
         diagonal=counts.T @ per_pair,

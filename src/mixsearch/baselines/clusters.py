@@ -15,7 +15,7 @@ from mixsearch.estimators.base import require_room, require_samples, require_who
 from mixsearch.estimators.samples import FLOATS, as_samples
 from mixsearch.hints import hint_from_direction
 from mixsearch.linalg import top_eigenpairs
-from mixsearch.models.second_moment import second_moment
+from mixsearch.models.second_moment import second_moment_of_rows
 from mixsearch.types import Array, Samples
 
 
@@ -88,7 +88,7 @@ def _span(members: Samples, dim: int) -> Array:
             f"A cluster of {members.shape[0]} samples spans less than {dim} dimensions. Ask for fewer clusters or "
             "dimensions, or start k-means more often (n_init)."
         )
-    return top_eigenpairs(second_moment(members), dim).vectors
+    return top_eigenpairs(second_moment_of_rows(members), dim).vectors
 
 
 def seeded_kmeans(X: Any, y: Any, *, constrained: bool = False, max_iter: int = 300) -> Clusters:

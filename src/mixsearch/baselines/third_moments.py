@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch.blocks import BLOCK_ROWS, Product, row_slices, sum_blocks
 from mixsearch.estimators import GaussianSearch, TopicSearch
+from mixsearch.models.gaussian import GaussianShard
 from mixsearch.types import Array, Frame
 
 # Numbers in a block of outer products: they stay in cache until they are summed.
@@ -59,8 +60,7 @@ def _(search: GaussianSearch) -> ThirdMoment:
     """E[y⊗y⊗y], less the three ways in which the noise W'W pairs up two coordinates and leaves m~ in the third."""
     check_is_fitted(search)
     model = search.model_
-    n = len(model.projected)
-    tensor = _sum_products(model.projected, model.projected, np.full(n, 1 / n))
+    tensor = model.shards.fold(_third_powers).total / model.shards.n_rows
     tensor -= _in_every_place(np.multiply.outer(np.diag(model.frame.spread), model.noise_mean))
     return ThirdMoment(model.frame, tensor, model.mean)
 
@@ -86,6 +86,11 @@ def _(search: TopicSearch) -> ThirdMoment:
     m = model.mean
     shared = _in_every_place(np.multiply.outer(np.eye(len(m)), m)) + np.multiply.outer(np.outer(m, m), m)
     return ThirdMoment(model.frame, a0 * (a0 + 1) * (a0 + 2) / 2 * triples - shared / 2, m, total=a0)
+
+
+def _third_powers(shard: GaussianShard) -> Product:
+    """Σ y⊗y⊗y."""
+    return Product(_sum_products(shard.projected, shard.projected, np.ones(len(shard.projected))))
 
 
 def _sum_products(Y: Array, Z: Array, weights: Array) -> Array:

@@ -22,6 +22,7 @@ from mixsearch.models.parts import gaussian_spectrum
 from mixsearch.refine import RefinedGaussian, Steps, learn_spheres, refine_gaussian, refined_gaussian_errors, steps_of
 from mixsearch.refine.gaussian import Learned, Spheres, direction_of, features, memberships, place_of
 from mixsearch.refine.steps import warn_not_refined
+from mixsearch.shards import shards_of
 from mixsearch.types import Array, Samples, StandardErrors
 
 
@@ -173,7 +174,7 @@ class GaussianSearch(SemiSupervised):
         require_room(samples.shape[1], least, limit, "Gaussians", "one direction must be left to the noise")
         require_samples(samples, least + 1, f"{least} components and their noise")
         k = self._number(samples, lambda: gaussian_spectrum(samples, seed=self._seed()))
-        self.model_ = fit_gaussian(samples, k, noise=self.noise, seed=self._seed())
+        self.model_ = fit_gaussian(shards_of(samples), k, noise=self.noise, seed=self._seed())
         self._learned: dict[tuple[int, Steps], Learned] = {}
         self.mean_ = self.model_.sample_mean
         self.noise_variance_ = self.model_.noise

@@ -7,10 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import Product, leave_one_out, spread_over_blocks
+from mixsearch.blocks import Product
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
+from mixsearch.models.second_moment import cores_for, mean_of, second_moment, squared_distances, weighted_gram
+from mixsearch.shards import SampleShard, Shard, Shards, leave_one_out, spread_over_blocks
 from mixsearch.types import Array, Frame, Hinted, Replicates, Samples, project
+
+
+@dataclass(frozen=True)
+class GaussianShard(Shard):
+    """Samples of a Gaussian mixture, seen in its signal space."""
+
+    samples: Samples  # x itself, not a copy: likelihood steps and error bars read it, (n, d)
+    projected: Array  # Y = XW, (n, k)
+    energy: Array  # of each sample outside the signal space, per direction, (n,): averages to the noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +31,12 @@ class GaussianModel:
     mean: Array  # W'm, (k,)
     noise: float  # s2, the average variance Σ αᵢσᵢ²
     noise_mean: Array  # W'm~, (k,), with m~ = Σ αᵢσᵢ²μᵢ
-    projected: Array  # Y = XW, (n, k)
-    energy: Array  # of each sample outside the signal space, per direction, (n,): averages to the noise
     sample_mean: Array  # m, (d,)
-    samples: Samples  # X itself, not a copy: likelihood steps and error bars read it
+    shards: Shards[GaussianShard]
 
     def hinted(self, hint: Array) -> Hinted:
         """The hinted moment of a hint given in the frame."""
-        third = weighted_gram(self.projected, self.projected @ hint)
-        return self.corrected(third / len(self.projected), hint)
+        return self.corrected(self.shards.fold(_third, hint).total / self.shards.n_rows, hint)
 
     def corrected(self, third: Array, hint: Array) -> Hinted:
         """The hinted moment from W'E[⟨x, v⟩xx']W, (k, k): what the noise adds to it is taken off.
@@ -46,14 +53,7 @@ class GaussianModel:
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """The moments of all samples but one block, for each block in turn, under a hint given in the frame."""
-        told = self.projected @ hint
-
-        def summarize(rows: slice) -> GaussianSums:
-            Y, energy = self.projected[rows].astype(np.float64, copy=False), self.energy[rows]
-            third = (Y * told[rows, None]).T @ Y
-            return GaussianSums(len(Y), Y.sum(axis=0), Y.T @ Y, third, energy.sum(), energy @ Y)
-
-        replicates = [self._moments_of(sums, hint) for sums in leave_one_out(summarize, len(told))]
+        replicates = [self._moments_of(sums, hint) for sums in leave_one_out(self.shards, _sums, hint)]
         return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
     def _moments_of(self, sums: GaussianSums, hint: Array) -> tuple[Array, Array, Array]:
@@ -72,20 +72,22 @@ class GaussianModel:
         inside. Without a block they have some, E[y ⟨x - m, v⟩]: by that much the block's own frame sees more of v.
         """
         beside = self.frame.reject(hint[:, None])[:, 0]
-        told = np.asarray(self.samples @ beside) - self.sample_mean @ beside
-        sums = leave_one_out(lambda rows: Product(told[rows] @ self.projected[rows]), len(told))
-        n_kept = len(told) * (1 - 1 / len(sums))
-        return np.array([each.total for each in sums]) / n_kept
+        sums = leave_one_out(self.shards, _told_beside, beside, float(self.sample_mean @ beside))
+        return np.array([each.total for each in sums]) / self._n_kept
 
     def outside(self, direction: Array) -> Array:
         """A W u of all samples but one block, (d, B), up to what lies in the signal space, where u is a direction."""
-        told = spread_over_blocks(self.projected @ direction)
-        sums = np.asarray(self.samples.T @ told) - np.outer(self.sample_mean, told.sum(axis=0))
-        return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / (len(told) * (1 - 1 / told.shape[1])))
+        sums = seen_from(self.sample_mean, self.shards.fold(_spread_direction, direction, self.shards.n_blocks))
+        return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / self._n_kept)
+
+    @property
+    def _n_kept(self) -> float:
+        """Samples outside a block of the jackknife."""
+        return self.shards.n_rows * (1 - 1 / self.shards.n_blocks)
 
     def thin(self, step: int) -> GaussianModel:
         """The same fit with every so many-th sample only."""
-        return replace(self, projected=self.projected[::step], energy=self.energy[::step])
+        return replace(self, shards=self.shards.thin(step))
 
     def take(self, n_components: int) -> GaussianModel:
         """The same fit with fewer components."""
@@ -95,7 +97,7 @@ class GaussianModel:
             frame=self.frame.take(k),
             mean=self.mean[:k],
             noise_mean=self.noise_mean[:k],
-            projected=self.projected[:, :k],
+            shards=self.shards.map(_first_coordinates, k),
         )
 
 
@@ -110,19 +112,53 @@ class GaussianSums(NamedTuple):
     leaning: Array  # Σ e y, (k,)
 
 
-class Noise(NamedTuple):
-    """The noise of the mixture: its average variance and the energy of each sample outside the signal."""
+class Weighted(NamedTuple):
+    """Sums of samples, each times its weights."""
 
-    variance: float
-    energy: Array  # (n,), averages to the variance
+    rows: Array  # Σ x w', (d, q)
+    weights: Array  # Σ w, (q,)
 
 
-def fit_gaussian(X: Samples, n_components: int, *, noise: str, seed: int) -> GaussianModel:
+def sum_weighted(X: Samples, weights: Array) -> Weighted:
+    """Sums over samples of each times its weights, (n, q)."""
+    return Weighted(np.asarray(X.T @ weights.astype(X.dtype, copy=False), dtype=np.float64), weights.sum(axis=0))
+
+
+def seen_from(point: Array, sums: Weighted) -> Array:
+    """Σ (x - point) w', (d, q)."""
+    return np.asarray(sums.rows - np.outer(point, sums.weights))
+
+
+def _third(shard: GaussianShard, hint: Array) -> Product:
+    """Σ ⟨y, c⟩yy'."""
+    return Product(weighted_gram(shard.projected, shard.projected @ hint))
+
+
+def _sums(shard: GaussianShard, rows: slice, hint: Array) -> GaussianSums:
+    Y, energy = shard.projected[rows].astype(np.float64, copy=False), shard.energy[rows]
+    third = (Y * (Y @ hint)[:, None]).T @ Y
+    return GaussianSums(len(Y), Y.sum(axis=0), Y.T @ Y, third, energy.sum(), energy @ Y)
+
+
+def _told_beside(shard: GaussianShard, rows: slice, beside: Array, offset: float) -> Product:
+    told = np.asarray(shard.samples[rows] @ beside) - offset
+    return Product(told @ shard.projected[rows])
+
+
+def _spread_direction(shard: GaussianShard, direction: Array, n_blocks: int) -> Weighted:
+    return sum_weighted(shard.samples, spread_over_blocks(shard, shard.projected @ direction, n_blocks))
+
+
+def _first_coordinates(shard: GaussianShard, k: int) -> GaussianShard:
+    return replace(shard, projected=shard.projected[:, :k])
+
+
+def fit_gaussian(shards: Shards[SampleShard], n_components: int, *, noise: str, seed: int) -> GaussianModel:
     """Find the signal space of a Gaussian mixture and project the samples onto it.
 
     Parameters
     ----------
-    X : array or sparse array of shape (n, d)
+    shards : Shards of samples of shape (n, d)
     n_components : int
         k, at most d.
     noise : {"average", "paper"}
@@ -131,43 +167,72 @@ def fit_gaussian(X: Samples, n_components: int, *, noise: str, seed: int) -> Gau
     seed : int
         Of the eigen-solver's starting block, where the dimension is large.
     """
-    mean = np.asarray(X.mean(axis=0, dtype=np.float64))
+    mean = mean_of(shards)
     find = _seen_from_zero if noise == "paper" else _seen_from_the_mean
-    with cores_for(X):
-        frame, level, Y = find(X, mean, n_components, seed)
+    with cores_for(shards):
+        frame, level, projected = find(shards, mean, n_components, seed)
     return GaussianModel(
         frame=frame,
         mean=frame.whiten(mean),
-        noise=level.variance,
-        noise_mean=np.asarray(Y.T @ level.energy.astype(Y.dtype), dtype=np.float64) / len(Y),
-        projected=Y,
-        energy=level.energy,
+        noise=level,
+        noise_mean=np.asarray(projected.fold(_leaning).total / shards.n_rows),
         sample_mean=mean,
-        samples=X,
+        shards=projected,
     )
 
 
-def _seen_from_the_mean(X: Samples, mean: Array, n_components: int, seed: int) -> tuple[Frame, Noise, Array]:
+def _leaning(shard: GaussianShard) -> Product:
+    """Σ e y."""
+    Y = shard.projected
+    return Product(np.asarray(Y.T @ shard.energy.astype(Y.dtype), dtype=np.float64))
+
+
+def _energy(shard: GaussianShard) -> Product:
+    """Σ e."""
+    return Product(float(shard.energy.sum()))
+
+
+def _seen_from_the_mean(
+    shards: Shards[SampleShard], mean: Array, n_components: int, seed: int
+) -> tuple[Frame, float, Shards[GaussianShard]]:
     """The frame of the covariance, which has rank k - 1 plus noise, and the noise of its other directions."""
-    d, k = X.shape[1], n_components
-    values, vectors, _ = top_eigenpairs(second_moment(X, center=mean), k - 1, seed=seed)
-    inside = project(X, vectors, mean)
-    outside = squared_distances(X, mean) - np.einsum("ij,ij->i", inside, inside)
-    energy = np.maximum(outside, 0) / (d - k + 1)
-    noise = Noise(float(energy.mean()), energy)
-    frame = frame_above(values, vectors, noise.variance, precision=X.dtype, name="covariance", n_components=k)
+    (n, d, dtype, _), k = shards.layout, n_components
+    values, vectors, _ = top_eigenpairs(second_moment(shards, center=mean), k - 1, seed=seed)
+    inside = shards.map(_inside, vectors, mean, d - k + 1).keep()
+    level = inside.fold(_energy).total / n
+    frame = frame_above(values, vectors, level, precision=dtype, name="covariance", n_components=k)
     unit = float(frame.values.mean()) if k > 1 else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
-    Y = np.column_stack([np.ones(len(inside)), inside / np.sqrt(frame.values)])
-    return lifted, noise, Y.astype(X.dtype, copy=False)
+    return lifted, level, inside.map(_lifted, frame.values).keep()
 
 
-def _seen_from_zero(X: Samples, mean: Array, n_components: int, seed: int) -> tuple[Frame, Noise, Array]:
+def _inside(shard: SampleShard, vectors: Array, mean: Array, n_outside: int) -> GaussianShard:
+    """Coordinates along the eigenvectors, not whitened yet, and the energy outside of them."""
+    inside = project(shard.samples, vectors, mean)
+    outside = squared_distances(shard.samples, mean) - np.einsum("ij,ij->i", inside, inside)
+    return GaussianShard(shard.first, shard.samples, inside, np.maximum(outside, 0) / n_outside)
+
+
+def _lifted(shard: GaussianShard, values: Array) -> GaussianShard:
+    inside = shard.projected
+    Y = np.column_stack([np.ones(len(inside)), inside / np.sqrt(values)])
+    return replace(shard, projected=Y.astype(shard.samples.dtype, copy=False))
+
+
+def _seen_from_zero(
+    shards: Shards[SampleShard], mean: Array, n_components: int, seed: int
+) -> tuple[Frame, float, Shards[GaussianShard]]:
     """The paper's choice: the second moment, less the (k+1)-th eigenvalue of the covariance (the last, where k = d)."""
-    d = X.shape[1]
-    values, vectors, _ = top_eigenpairs(second_moment(X), n_components, seed=seed)
-    noise_values, noise_vectors, _ = top_eigenpairs(second_moment(X, center=mean), min(n_components + 1, d), seed=seed)
-    last = noise_vectors[:, -1]
-    noise = Noise(float(noise_values[-1]), np.asarray(X @ last - mean @ last) ** 2)
-    frame = frame_above(values, vectors, noise.variance, precision=X.dtype)
-    return frame, noise, frame.whiten(X).astype(X.dtype, copy=False)
+    d = shards.n_features
+    values, vectors, _ = top_eigenpairs(second_moment(shards), n_components, seed=seed)
+    covariance = second_moment(shards, center=mean)
+    noise_values, noise_vectors, _ = top_eigenpairs(covariance, min(n_components + 1, d), seed=seed)
+    level = float(noise_values[-1])
+    frame = frame_above(values, vectors, level, precision=shards.layout.dtype)
+    return frame, level, shards.map(_whitened, frame, noise_vectors[:, -1], mean).keep()
+
+
+def _whitened(shard: SampleShard, frame: Frame, last: Array, mean: Array) -> GaussianShard:
+    X = shard.samples
+    energy = np.asarray(X @ last - mean @ last) ** 2
+    return GaussianShard(shard.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy)

@@ -10,8 +10,9 @@ import numpy as np
 
 from mixsearch.blocks import row_slices, sum_blocks
 from mixsearch.models.design import fit_design
-from mixsearch.models.second_moment import cores_for, second_moment, squared_distances
+from mixsearch.models.second_moment import cores_for, second_moment_of_rows, squared_distances
 from mixsearch.models.spectrum import N_PARTS, Part, Shown, Spectrum, find_spectrum, most_directions, sums_of
+from mixsearch.shards import shards_of
 from mixsearch.types import Array, Samples, project
 
 # Directions to look at: more than one hint singles a component out of.
@@ -53,8 +54,8 @@ def _spectrum_of_spheres(X: Samples, center: Array, components_of: Callable[[int
     for rows in _every_third(n):
         samples, shares = X[rows], np.full(len(range(n)[rows]), 1 / n)
         show = partial(_show, samples, center, shares, squared_distances(samples, center) / n)
-        parts.append(Part(len(shares) / n, second_moment(samples, shares, center=center), show))
-    with cores_for(X):
+        parts.append(Part(len(shares) / n, second_moment_of_rows(samples, shares, center=center), show))
+    with cores_for(shards_of(X)):
         return find_spectrum(parts, most_directions(n, d - 1, MOST_DIRECTIONS), components_of, n_features=d, seed=seed)
 
 
@@ -83,10 +84,10 @@ def regression_spectrum(X: Samples, y: Array, *, design: str, intercept: bool, s
     parts = []
     for rows in _every_third(n):
         samples, weights = Z[rows], squares[rows]
-        second = second_moment(samples, weights) - second_moment(samples, np.full(len(weights), level))
+        second = second_moment_of_rows(samples, weights) - second_moment_of_rows(samples, np.full(len(weights), level))
         show = partial(_show, samples, np.zeros(d), weights - level, weights - level)
         parts.append(Part(len(weights) / n, second, show))
-    with cores_for(Z):
+    with cores_for(shards_of(Z)):
         return find_spectrum(
             parts, most_directions(n, d, MOST_DIRECTIONS), lambda k: max(k, 1), n_features=None, seed=seed
         )

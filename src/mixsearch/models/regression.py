@@ -10,7 +10,8 @@ from scipy.special import softmax
 
 from mixsearch.linalg import frame_above, top_eigenpairs
 from mixsearch.models.design import Design, fit_design, refuse_constant
-from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
+from mixsearch.models.second_moment import cores_for, second_moment_of_rows, squared_distances, weighted_gram
+from mixsearch.shards import shards_of
 from mixsearch.types import Array, Candidates, Frame, Hinted, Samples
 
 
@@ -138,8 +139,8 @@ def _signal_of_one(X: Samples, y: Array) -> Signal:
 
 def _signal_of_many(X: Samples, y: Array, n_components: int, noise: str, seed: int) -> Signal:
     """The top eigenvectors of E[y²xx'] / 2 = A + (t2/2) I."""
-    second = second_moment(X, y**2 / (2 * len(y)))
-    with cores_for(X):
+    second = second_moment_of_rows(X, y**2 / (2 * len(y)))
+    with cores_for(shards_of(X)):
         values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
         smallest = -top_eigenpairs(-second, 1, seed=seed).values[0] if noise == "paper" else None
     level = _noise_level(X, y, values) if smallest is None else float(smallest)

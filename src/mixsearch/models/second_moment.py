@@ -22,6 +22,7 @@ from mixsearch.blocks import (
     rows_in_memory,
     sum_blocks,
 )
+from mixsearch.shards import Shards, shards_of
 from mixsearch.types import Array, Matrix, Samples
 
 # Up to here the d x d array beats products with blocks of vectors (benchmarks/second_moment.py).
@@ -29,30 +30,43 @@ DENSE_LIMIT = 1000
 SPARSE_LIMIT = 300
 
 
-def second_moment(X: Samples, weights: Array | None = None, *, center: Array | None = None) -> Matrix:
+def second_moment(
+    shards: Shards[Any], weigh: Callable[..., Array] | None = None, *shared: Any, center: Array | None = None
+) -> Matrix:
     """Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d), without ever forming it where d is large.
 
     Parameters
     ----------
-    X : array or sparse array of shape (n, d)
-    weights : array of shape (n,), optional
-        Of the samples, not negative; 1/n each by default.
+    shards : Shards of samples
+    weigh : callable, optional
+        From a shard and what is shared to the weights of its samples, (n,), not negative; 1/n each by default.
+    *shared
+        Passed to `weigh`.
     center : array of shape (d,), optional
         Zero by default.
     """
-    n, d = X.shape
-    if d > (SPARSE_LIMIT if sp.issparse(X) else min(DENSE_LIMIT, max(n, SPARSE_LIMIT))):
-        shares = np.full(n, 1 / n) if weights is None else weights
-        if sp.issparse(X):
-            return second_moment_of_blocks(rows_in_memory(sp.csr_array(X)), shares, center=center)
-        # BLAS already runs on all cores: one block.
-        whole = RowBlocks([slice(0, n)], [X].__getitem__, X.shape, X.size, X.dtype)
-        return second_moment_of_blocks(whole, shares, center=center, n_threads=1)
-    total = np.asarray(sum_blocks(partial(_gram, X, weights, center), row_slices(n)).total)
-    return total / n if weights is None else total
+    n, d, dtype, is_sparse = shards.layout
+    if d > (SPARSE_LIMIT if is_sparse else min(DENSE_LIMIT, max(n, SPARSE_LIMIT))):
+
+        def apply(Q: Array) -> Array:
+            return np.asarray(shards.fold(_applied, np.ascontiguousarray(Q), n, weigh, shared, center).total)
+
+        return symmetric(d, dtype, apply)
+    total = np.asarray(shards.fold(_gram, weigh, shared, center).total)
+    return total / n if weigh is None else total
 
 
-def _gram(X: Samples, weights: Array | None, center: Array | None, rows: slice) -> Product:
+def second_moment_of_rows(X: Samples, weights: Array | None = None, *, center: Array | None = None) -> Matrix:
+    """The same of samples in memory, with the weight of each."""
+    return second_moment(shards_of(X), None if weights is None else lambda _: weights, center=center)
+
+
+def _gram(shard: Any, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None) -> Product:
+    X, weights = shard.samples, None if weigh is None else weigh(shard, *shared)
+    return sum_blocks(partial(_gram_of, X, weights, center), row_slices(X.shape[0]))
+
+
+def _gram_of(X: Samples, weights: Array | None, center: Array | None, rows: slice) -> Product:
     part: Any = X[rows]
     if center is not None:
         part = (part.toarray() if sp.issparse(X) else part) - center.astype(part.dtype)
@@ -63,18 +77,39 @@ def _gram(X: Samples, weights: Array | None, center: Array | None, rows: slice) 
     return Product(np.asarray(gram if isinstance(gram, np.ndarray) else gram.toarray(), dtype=np.float64))
 
 
-def second_moment_of_blocks(
-    blocks: RowBlocks, weights: Array, *, center: Array | None = None, n_threads: int | None = None
-) -> LinearOperator:
-    """Q -> Σ wᵢ (xᵢ - center)(xᵢ - center)'Q: one pass over the samples for a whole block of vectors."""
+def _applied(
+    shard: Any,
+    Q: Array,
+    n_rows: int,
+    weigh: Callable[..., Array] | None,
+    shared: tuple[Any, ...],
+    center: Array | None,
+) -> Product:
+    X: Any = shard.samples
+    weights = np.full(X.shape[0], 1 / n_rows) if weigh is None else weigh(shard, *shared)
+    if isinstance(X, np.ndarray):
+        # BLAS already runs on all cores: one block.
+        whole = RowBlocks([slice(0, len(X))], [X].__getitem__, X.shape, X.size, X.dtype)
+        return apply_to_blocks(whole, Q, weights, center=center, n_threads=1)
+    return apply_to_blocks(rows_in_memory(sp.csr_array(X)), Q, weights, center=center)
+
+
+def apply_to_blocks(
+    blocks: RowBlocks, Q: Array, weights: Array, *, center: Array | None = None, n_threads: int | None = None
+) -> Product:
+    """Σ wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q): one pass over the samples for a whole block of vectors."""
     shares = weights[:, None].astype(blocks.dtype)
     middle = None if center is None else center.astype(blocks.dtype)
+    return sum_blocks(partial(_apply, blocks, Q, shares, middle), blocks.numbered(), n_threads or n_cores())
+
+
+def second_moment_of_blocks(blocks: RowBlocks, weights: Array) -> LinearOperator:
+    """Q -> Σ wᵢ xᵢxᵢ'Q: one pass over the samples for a whole block of vectors."""
 
     def apply(Q: Array) -> Array:
-        work = partial(_apply, blocks, np.ascontiguousarray(Q), shares, middle)
-        return np.asarray(sum_blocks(work, blocks.numbered(), n_threads or n_cores()).total)
+        return np.asarray(apply_to_blocks(blocks, np.ascontiguousarray(Q), weights).total)
 
-    return _symmetric(blocks.shape[1], blocks.dtype, apply)
+    return symmetric(blocks.shape[1], blocks.dtype, apply)
 
 
 def _apply(blocks: RowBlocks, Q: Array, shares: Array, center: Array | None, block: tuple[int, slice]) -> Product:
@@ -89,7 +124,7 @@ def _apply(blocks: RowBlocks, Q: Array, shares: Array, center: Array | None, blo
     return Product(np.asarray(X.T @ image) - np.outer(center, image.sum(axis=0)))
 
 
-def _symmetric(d: int, dtype: Any, apply: Callable[[Array], Array]) -> LinearOperator:
+def symmetric(d: int, dtype: Any, apply: Callable[[Array], Array]) -> LinearOperator:
     """A symmetric operator from what it does to a block of vectors."""
 
     def apply_to_one(q: Array) -> Array:
@@ -111,7 +146,7 @@ def change(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direct
             image -= u * (u.T @ Q)
             return image
 
-        return _symmetric(base.shape[0], base.dtype, apply)
+        return symmetric(base.shape[0], base.dtype, apply)
     rescaled = scale * (base * np.outer(metric, metric) - np.diag(diagonal))
     return np.asarray(rescaled - np.outer(direction, direction))
 
@@ -126,6 +161,15 @@ def weighted_gram(Y: Array, weights: Array, *, precision: Any = np.float64, n_th
     return np.asarray(sum_blocks(work, row_slices(len(Y)), n_threads if len(Y) > BLOCK_ROWS else 1).total)
 
 
+def mean_of(shards: Shards[Any]) -> Array:
+    """The mean of all samples, (d,)."""
+    return np.asarray(shards.fold(_total).total / shards.n_rows)
+
+
+def _total(shard: Any) -> Product:
+    return Product(np.asarray(shard.samples.sum(axis=0, dtype=np.float64)))
+
+
 def squared_distances(X: Samples, point: Array) -> Array:
     """|xᵢ - point|², (n,), block by block."""
     if sp.issparse(X):
@@ -135,6 +179,6 @@ def squared_distances(X: Samples, point: Array) -> Array:
     return np.asarray(np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts]), dtype=np.float64)
 
 
-def cores_for(X: Samples) -> AbstractContextManager[Any]:
+def cores_for(shards: Shards[Any]) -> AbstractContextManager[Any]:
     """Leave the cores to the threads of sparse products: those of BLAS go on spinning for a while after each call."""
-    return one_blas_thread if sp.issparse(X) else nullcontext()
+    return one_blas_thread if shards.layout.is_sparse else nullcontext()

@@ -9,7 +9,8 @@ import numpy as np
 
 from mixsearch.blocks import leave_one_out
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
+from mixsearch.models.second_moment import cores_for, second_moment_of_rows, squared_distances, weighted_gram
+from mixsearch.shards import shards_of
 from mixsearch.types import Array, Frame, Hinted, Replicates, Samples
 
 
@@ -96,8 +97,8 @@ def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> Subspa
         Of the eigen-solver's starting block, where the dimension is large.
     """
     d = X.shape[1]
-    second = second_moment(X)
-    with cores_for(X):
+    second = second_moment_of_rows(X)
+    with cores_for(shards_of(X)):
         values, vectors, _ = top_eigenpairs(second, n_columns + (noise == "paper"), seed=seed)
     inside = np.asarray(X @ vectors[:, :n_columns], dtype=np.float64)
     if noise == "paper":

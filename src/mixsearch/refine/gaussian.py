@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 
-from mixsearch.blocks import spread_over_blocks
+from mixsearch.blocks import CACHED_ROWS, Product, add_sums, row_slices
 from mixsearch.models import GaussianModel
+from mixsearch.models.gaussian import GaussianShard, Weighted, seen_from, sum_weighted
 from mixsearch.refine.rest import all_components
 from mixsearch.refine.steps import Climbed, Steps, climb
-from mixsearch.types import Array, Candidates, Refined, StandardErrors
+from mixsearch.shards import Shard, Shards, spread_over_blocks
+from mixsearch.types import Array, Candidates, Refined, Samples, StandardErrors
 from mixsearch.uncertainty import jackknife, newton_replicates
 
 # The others start from so many samples, and so many per component: likelihood steps on all samples follow.
 FEW_SAMPLES, FEW_PER_COMPONENT = 2000, 200
 # A component is taken to have this part of an even share at least, and of the noise, so that none dies at the start.
 LEAST_SHARE, LEAST_VARIANCE = 0.2, 1e-3
-# Up to this many squared deviations from the mean, single precision tells distances to a hundredth of a deviation.
-COARSE = 1e4
-# Within this factor of 1, so do the inverses of variances not leave its range.
-LEAST_COARSE = 1e-24
+# Samples at once in a step: what it makes of them stays in cache.
+STEP_ROWS = 8 * CACHED_ROWS
 # Components that share this part of the samples with the one found make its parameters uncertain.
 SHARED, MOST_SHARING = 1e-3, 6
 
@@ -68,19 +69,42 @@ class RefinedGaussian(Refined):
     mixture: Spheres  # the component itself first
 
 
+@dataclass(frozen=True)
+class LearnedShard(Shard):
+    """Samples with what is known of whose they are."""
+
+    samples: Samples  # (n, d)
+    energy: Array  # outside the signal space, per direction, (n,)
+    members: Array  # p, (n, k): the probability of every component
+
+
+def _learned(shard: GaussianShard, mixture: Spheres, units: Array) -> LearnedShard:
+    members = memberships(mixture, features_of(shard.projected, units)).T
+    return LearnedShard(shard.first, shard.samples, shard.energy, members)
+
+
+def _untangle(shards: Shards[LearnedShard]) -> Array:
+    return np.linalg.pinv(shards.fold(_tangled).total, hermitian=True)
+
+
+def _tangled(shard: LearnedShard) -> Product:
+    """Σ pp', (k, k)."""
+    return Product(np.asarray(shard.members.T @ shard.members, dtype=np.float64))
+
+
 class Learned(NamedTuple):
     """The whole mixture in the signal space. No hint enters, so that one serves every search."""
 
     mixture: Spheres
-    members: Array  # p, (k, n): the probability of every component for each sample
+    shards: Shards[LearnedShard]
     untangle: Array  # (pp')⁻¹, (k, k)
     objectives: tuple[float, ...]
 
     @classmethod
     def of(cls, climbed: Climbed[Spheres], model: GaussianModel) -> Learned:
         """From where the likelihood steps led."""
-        members = memberships(climbed.state, features(model, model.projected))
-        return cls(climbed.state, members, np.linalg.pinv(members @ members.T, hermitian=True), climbed.objectives)
+        shards = model.shards.map(_learned, climbed.state, _units(model)).keep()
+        return cls(climbed.state, shards, _untangle(shards), climbed.objectives)
 
 
 def learn_spheres(model: GaussianModel, steps: Steps) -> Learned:
@@ -88,11 +112,11 @@ def learn_spheres(model: GaussianModel, steps: Steps) -> Learned:
 
     It starts on a part of the samples.
     """
-    few = max(len(model.projected) // max(FEW_SAMPLES, FEW_PER_COMPONENT * model.frame.n_components), 1)
+    few = max(model.shards.n_rows // max(FEW_SAMPLES, FEW_PER_COMPONENT * model.frame.n_components), 1)
     part = model.thin(few)
     rough = _spheres(model, all_components(lambda c: part.hinted(c).matrix, model.mean))
-    start = _climb(features(part, part.projected), rough, steps).state
-    return Learned.of(_climb(features(model, model.projected), start, steps), model)
+    start = _climb(_seen(part).gather(), rough, steps).state
+    return Learned.of(_climb(_seen(model), start, steps), model)
 
 
 def refine_gaussian(
@@ -117,23 +141,36 @@ def refine_gaussian(
     center = _spheres(model, candidates).centers[0]
     place = _place_of(center, learned.mixture)
     if place is None:
-        climbed = _climb_from(center, learned.mixture, features(model, model.projected), steps)
+        climbed = _climb_from(center, learned.mixture, _seen(model), steps)
         learned = Learned.of(climbed, model)
         place = _place_of(center, learned.mixture)
         if place is None:
             return None
     mixture = learned.mixture.with_first(place)
-    telling = (learned.untangle[place] @ learned.members).astype(model.samples.dtype)
-    seen = np.asarray(model.samples.T @ telling) - model.sample_mean * telling.sum()
-    outside = model.frame.reject(seen[:, None])[:, 0]
+    told = learned.shards.fold(_told, learned.untangle[place], place)
+    outside = model.frame.reject(seen_from(model.sample_mean, Weighted(told.rows, told.weights)))[:, 0]
     inside = model.frame.unwhiten(_points(model, mixture.centers[:1].T, constant=1.0))[:, 0]
     return RefinedGaussian(
         center=inside + outside,
         weight=float(mixture.weights[0]),
         objectives=learned.objectives,
-        variance=_variance(model, mixture, learned.members[place], outside),
+        variance=_variance(mixture, told.energy / told.size, outside),
         mixture=mixture,
     )
+
+
+class Told(NamedTuple):
+    """Sums over samples that tell one component of all."""
+
+    rows: Array  # Σ x w, (d, 1), with the weights w of least squares
+    weights: Array  # Σ w, (1,)
+    energy: float  # Σ p e
+    size: float  # Σ p
+
+
+def _told(shard: LearnedShard, untangle: Array, place: int) -> Told:
+    telling, own = (shard.members @ untangle)[:, None], shard.members[:, place]
+    return Told(*sum_weighted(shard.samples, telling), float(own @ shard.energy), float(own.sum()))
 
 
 def _points(model: GaussianModel, centers: Array, constant: float) -> Array:
@@ -167,10 +204,10 @@ def _place_of(center: Array, mixture: Spheres) -> int | None:
     return nearest if 4 * distances[nearest] < apart.min(initial=np.inf) else None
 
 
-def _climb_from(center: Array, mixture: Spheres, Z: Array, steps: Steps) -> Climbed[Spheres]:
+def _climb_from(center: Array, mixture: Spheres, shards: Shards[FeatureShard], steps: Steps) -> Climbed[Spheres]:
     """The likeliest mixture with a component put at a center: the nearest one, or the one that is least needed."""
     places = {int(np.argmin(_squared_distances(center, mixture.centers))), int(np.argmin(mixture.weights))}
-    climbs = [_climb(Z, mixture.with_center(place, center), steps) for place in sorted(places)]
+    climbs = [_climb(shards, mixture.with_center(place, center), steps) for place in sorted(places)]
     return max(climbs, key=lambda climbed: climbed.objectives[-1])
 
 
@@ -178,46 +215,87 @@ def _squared_distances(center: Array, centers: Array) -> Array:
     return np.asarray(np.sum((centers - center) ** 2, axis=1))
 
 
-def features(model: GaussianModel, Y: Array) -> Array:
-    """Samples as (z, |z|², 1), (q + 2, n): log densities are linear in it, and its sums are all that steps take.
+@dataclass(frozen=True)
+class FeatureShard(Shard):
+    """Samples as (z, |z|², 1): log densities are linear in it, and its sums are all that steps take."""
 
-    In single precision where that is good enough: exponentials take most of the time, and eight times less of it then.
-    """
-    free = model.frame.spread > 0
-    Z = np.asarray(Y.T[free] * np.sqrt(model.frame.values[free])[:, None], dtype=np.float64)
+    features: Array  # (n, q + 2)
+
+
+def features(model: GaussianModel, Y: Array) -> Array:
+    """Whitened samples as (z, |z|², 1), (q + 2, n)."""
+    return features_of(Y, _units(model))
+
+
+def features_of(Y: Array, units: Array) -> Array:
+    """The same, with the length of each coordinate, (k,), 0 for one that tells nothing."""
+    free = units > 0
+    Z = np.asarray(Y.T[free] * units[free, None], dtype=np.float64)
     squares = np.einsum("ij,ij->j", Z, Z)
-    coarse = LEAST_COARSE < model.noise < 1 / LEAST_COARSE and squares.max(initial=0.0) < COARSE * model.noise
-    return np.vstack([Z, squares, np.ones_like(squares)]).astype(np.float32 if coarse else np.float64)
+    return np.vstack([Z, squares, np.ones_like(squares)])
+
+
+def _units(model: GaussianModel) -> Array:
+    return np.asarray(np.sqrt(model.frame.values) * (model.frame.spread > 0))
+
+
+def _seen(model: GaussianModel) -> Shards[FeatureShard]:
+    return model.shards.map(_features, _units(model)).keep()
+
+
+def _features(shard: GaussianShard, units: Array) -> FeatureShard:
+    return FeatureShard(shard.first, features_of(shard.projected, units).T)
 
 
 def memberships(mixture: Spheres, Z: Array) -> Array:
     """The probability of every component for each sample, (k, n)."""
-    return _expect(mixture, Z)[0]
+    coefficients = mixture.log_densities()
+    return np.hstack([_expect(coefficients, Z[:, some])[0] for some in row_slices(Z.shape[1], STEP_ROWS)])
 
 
-def _expect(mixture: Spheres, Z: Array) -> tuple[Array, float]:
-    """Memberships and the log-likelihood."""
-    logs = mixture.log_densities().astype(Z.dtype) @ Z
+def _expect(coefficients: Array, Z: Array) -> tuple[Array, float]:
+    """Memberships and the log-likelihood.
+
+    Exponentials take most of the time, eight times less of it in single precision; of differences of logarithms, that
+    is good enough for a probability.
+    """
+    logs = coefficients @ Z
     top = logs.max(axis=0)
     logs -= top
-    np.exp(logs, out=logs)
-    total = logs.sum(axis=0)
-    logs /= total
-    return logs, float(np.sum(top, dtype=np.float64) + np.sum(np.log(total), dtype=np.float64))
+    odds = np.exp(logs.astype(np.float32))
+    total = odds.sum(axis=0)
+    odds /= total
+    return odds.astype(np.float64), float(top.sum() + np.sum(np.log(total), dtype=np.float64))
 
 
-def _climb(Z: Array, start: Spheres, steps: Steps) -> Climbed[Spheres]:
+class Expected(NamedTuple):
+    """Sums that one step takes."""
+
+    sums: Array  # of (z, |z|², 1) over the members of each component, (k, q + 2)
+    objective: float
+
+
+def _climb(shards: Shards[FeatureShard], start: Spheres, steps: Steps) -> Climbed[Spheres]:
     floor = LEAST_VARIANCE * float(start.variances.mean())
 
     def step(mixture: Spheres) -> tuple[Spheres, float]:
-        members, objective = _expect(mixture, Z)
-        sums = (members @ Z.T).astype(np.float64)
+        sums, objective = shards.fold(_expected, mixture.log_densities())
         sizes = np.maximum(sums[:, -1], np.finfo(np.float64).tiny)
         centers = sums[:, :-2] / sizes[:, None]
         variances = (sums[:, -2] / sizes - np.sum(centers**2, axis=1)) / max(centers.shape[1], 1)
-        return Spheres(centers, np.maximum(variances, floor), sizes / Z.shape[1]), objective
+        return Spheres(centers, np.maximum(variances, floor), sizes / shards.n_rows), objective
 
     return climb(start, step, steps)
+
+
+def _expected(shard: FeatureShard, coefficients: Array) -> Expected:
+    Z = shard.features.T
+
+    def work(some: slice) -> Expected:
+        members, objective = _expect(coefficients, Z[:, some])
+        return Expected(members @ Z[:, some].T, objective)
+
+    return reduce(add_sums, map(work, row_slices(Z.shape[1], STEP_ROWS)))
 
 
 def _spheres(model: GaussianModel, candidates: Candidates) -> Spheres:
@@ -229,10 +307,9 @@ def _spheres(model: GaussianModel, candidates: Candidates) -> Spheres:
     return Spheres(centers, np.full(k, variance), weights / weights.sum())
 
 
-def _variance(model: GaussianModel, mixture: Spheres, membership: Array, beside: Array) -> float:
-    """The average over all d directions: those of the signal space, and the energy outside it."""
+def _variance(mixture: Spheres, energy: float, beside: Array) -> float:
+    """The average over all d directions: those of the signal space, and the energy outside it, per direction."""
     d, q = len(beside), mixture.centers.shape[1]
-    energy = float(membership @ model.energy / membership.sum(dtype=np.float64))
     return max(float(q * mixture.variances[0] + (d - q) * energy - np.sum(beside**2)), 0.0) / d
 
 
@@ -245,30 +322,45 @@ def refined_gaussian_errors(model: GaussianModel, refined: RefinedGaussian) -> S
     memberships cost; outside of it samples are noise that tells nothing of membership, and the center is their weighted
     mean.
     """
-    mixture, Z = refined.mixture, features(model, model.projected).astype(np.float64)
-    members = memberships(mixture, Z)
-    sharing = _sharing(members)
-    moves = newton_replicates(_scores(mixture, Z, members, sharing))
+    mixture, units = refined.mixture, _units(model)
+    shards = model.shards.map(_learned, mixture, units).keep()
+    sharing = _sharing(shards.fold(_tangled).total)
+    moves = newton_replicates(model.shards, _scores, mixture, units, sharing)
     inside = model.frame.unwhiten(_points(model, moves[:, : mixture.centers.shape[1]].T, constant=0.0))
     shares, levels = mixture.weights[sharing], moves[:, -len(sharing) :]
     weights = shares[0] * (levels[:, 0] - levels @ shares)
     # Of least squares, the block's part of Σ ω(x - fit) is what leaving it out takes off, in first order.
-    told = spread_over_blocks(np.linalg.pinv(members @ members.T, hermitian=True)[0] @ members)
-    beside = model.frame.reject(np.asarray(model.samples.T @ told) - np.outer(model.sample_mean, told.sum(axis=0)))
+    told = shards.fold(_told_by_block, _untangle(shards)[0], shards.n_blocks)
+    beside = model.frame.reject(seen_from(model.sample_mean, Weighted(told.rows, told.weights)))
     own = model.frame.reject((refined.center - model.sample_mean)[:, None])
-    beside -= own * (told * members[0][:, None]).sum(axis=0)
+    beside -= own * told.own
     return StandardErrors(jackknife((inside - beside).T), float(jackknife(weights)))
 
 
-def _sharing(members: Array) -> Array:
-    """The component found and those that share samples with it, which most first."""
-    shared = members @ members[0] / max(float(members[0].sum()), np.finfo(float).tiny)
+class ToldByBlock(NamedTuple):
+    """Sums over the samples of each block."""
+
+    rows: Array  # Σ x w, (d, B), with the weights w of least squares
+    weights: Array  # Σ w, (B,)
+    own: Array  # Σ p w, (B,)
+
+
+def _told_by_block(shard: LearnedShard, untangle: Array, n_blocks: int) -> ToldByBlock:
+    told = spread_over_blocks(shard, shard.members @ untangle, n_blocks)
+    return ToldByBlock(*sum_weighted(shard.samples, told), shard.members[:, 0] @ told)
+
+
+def _sharing(tangled: Array) -> Array:
+    """The component found and those that share samples with it, which most first, from Σ pp'."""
+    shared = tangled[0] / max(float(tangled[0].sum()), np.finfo(float).tiny)
     order = np.argsort(-shared[1:], kind="stable")[:MOST_SHARING] + 1
     return np.concatenate([[0], order[shared[order] > SHARED]])
 
 
-def _scores(mixture: Spheres, Z: Array, members: Array, sharing: Array) -> Array:
+def _scores(shard: GaussianShard, mixture: Spheres, units: Array, sharing: Array) -> Array:
     """Derivatives of each sample's log-likelihood, (n, p): by centers, log variances, log weights up to a constant."""
+    Z = features_of(shard.projected, units)
+    members = memberships(mixture, Z)
     z, q = Z[:-2].T, len(Z) - 2
     centers, variances, weights = [], [], []
     for i in sharing:

@@ -13,8 +13,9 @@ from scipy.special import logsumexp
 from mixsearch.extraction import SubspaceCandidate, extract_subspace
 from mixsearch.linalg import top_eigenpairs
 from mixsearch.models import SubspaceModel
-from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
+from mixsearch.models.second_moment import cores_for, second_moment_of_rows, squared_distances, weighted_gram
 from mixsearch.refine.steps import Steps, climb
+from mixsearch.shards import shards_of
 from mixsearch.types import Array, Samples
 
 # Each point found is the hint for the next one, so many times.
@@ -87,8 +88,8 @@ def find_mixture(model: SubspaceModel, point: Array, dim: int, steps: Steps) -> 
 
 def _in_all_dimensions(X: Samples, shares: Array, dim: int) -> tuple[Array, Array, float]:
     """Basis, variances and noise of the members, each with its share."""
-    with cores_for(X):
-        values, basis, _ = top_eigenpairs(second_moment(X, shares), dim)
+    with cores_for(shards_of(X)):
+        values, basis, _ = top_eigenpairs(second_moment_of_rows(X, shares), dim)
     energy = shares @ squared_distances(X, np.zeros(X.shape[1]))
     noise = max(float(energy - values.sum()), 0.0) / (X.shape[1] - dim)
     return basis, np.maximum(values - noise, 0), noise

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from mixsearch.blocks import interleaved_slices
 from mixsearch.linalg import invert_information
+from mixsearch.shards import Shard, Shards
 from mixsearch.types import Array, Frame, Replicates, StandardErrors
 
 # Without one block in forty the second moment stays near the identity; below this it has lost a direction.
@@ -73,19 +76,35 @@ def component_errors(frame: Frame, direction: Array, replicates: Replicates, out
     return StandardErrors(jackknife(centers.T), float(jackknife(weights)))
 
 
-def newton_replicates(scores: Array) -> Array:
+class NewtonSums(NamedTuple):
+    """Sums over samples of their scores."""
+
+    information: Array  # of their outer products, (p, p)
+    by_block: Array  # of the scores in each block of the jackknife, (B, p)
+
+
+def newton_replicates(shards: Shards[Any], scores_of: Callable[..., Array], *shared: Any) -> Array:
     """How leaving out each block moves a maximum-likelihood estimate, (B, p).
 
     Parameters
     ----------
-    scores : array of shape (n, p)
-        The derivatives of each sample's log-likelihood by the parameters, at the estimate.
+    shards : Shards of samples
+    scores_of : callable
+        From a shard and what is shared to the derivatives of each sample's log-likelihood by the parameters, at the
+        estimate, (n, p).
+    *shared
+        Passed to `scores_of`.
 
     Notes
     -----
     Without a block the scores no longer add up to zero, and one Newton step, with the sum of their outer products as
     the information, takes them back there. What a second one would change is smaller by another factor 1/B.
     """
-    information = scores.T @ scores
-    left_out = np.array([scores[rows].sum(axis=0) for rows in interleaved_slices(len(scores))])
-    return np.asarray(-left_out @ invert_information(information))
+    sums = shards.fold(_newton_sums, scores_of, shared, shards.n_blocks)
+    return np.asarray(-sums.by_block @ invert_information(sums.information))
+
+
+def _newton_sums(shard: Shard, scores_of: Callable[..., Array], shared: tuple[Any, ...], n_blocks: int) -> NewtonSums:
+    scores = scores_of(shard, *shared)
+    by_block = [scores[shard.rows_of(n_blocks, block)].sum(axis=0) for block in range(n_blocks)]
+    return NewtonSums(scores.T @ scores, np.array(by_block))

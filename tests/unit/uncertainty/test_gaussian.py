@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from mixsearch import GaussianSearch, Moments, SearchError, WeakHintWarning, search_moments
 from mixsearch.blocks import N_JACKKNIFE, interleaved_slices
 from mixsearch.datasets import make_gaussian_mixture, make_hint
+from mixsearch.shards import shards_of
 from mixsearch.uncertainty import jackknife, newton_replicates
 
 N = 2000
@@ -65,7 +66,8 @@ def test_leaving_out_a_block_gives_the_moments_of_the_others(data):
     model, hint = search.model_, search.model_.frame.project_hint(make_hint(data.centers, 1))
     replicates = model.leave_one_out(hint)
     kept = np.arange(N) % N_JACKKNIFE != 7
-    Y, energy = model.projected[kept], model.energy[kept]
+    shard = model.shards.shard
+    Y, energy = shard.projected[kept], shard.energy[kept]
     spread = np.diag(model.frame.spread)
     leaning = (Y * energy[:, None]).mean(axis=0)
     third = np.einsum("n,na,nb->ab", Y @ hint, Y, Y) / kept.sum()
@@ -129,4 +131,5 @@ def test_the_jackknife_of_a_mean_is_its_usual_standard_error():
 def test_newton_steps_give_the_standard_error_of_a_mean():
     x = np.random.default_rng(0).normal(5.0, 2.0, size=20_000)
     scores = ((x - x.mean()) / x.var())[:, None]
-    assert float(jackknife(newton_replicates(scores))[0]) == pytest.approx(2 / np.sqrt(20_000), rel=0.35)
+    moves = newton_replicates(shards_of(scores), lambda shard: shard.samples)
+    assert float(jackknife(moves)[0]) == pytest.approx(2 / np.sqrt(20_000), rel=0.35)
