@@ -94,6 +94,11 @@ class Shards(ABC, Generic[S]):
         return self.layout.n_features
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Of the samples, (n, d)."""
+        return self.layout[:2]
+
+    @property
     def n_blocks(self) -> int:
         """Blocks of the jackknife, row i in block i mod n_blocks: rows that come sorted are spread over all."""
         return min(N_JACKKNIFE, self.n_rows)

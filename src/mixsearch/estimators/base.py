@@ -18,6 +18,7 @@ from mixsearch.blocks import one_blas_thread
 from mixsearch.errors import HintIgnoredWarning, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.estimators.samples import FLOATS, as_samples
 from mixsearch.models.spectrum import N_PARTS, Spectrum
+from mixsearch.shards import SampleShard, Shards, shards_of
 from mixsearch.types import Array, Samples
 
 # The number of components that the samples themselves show.
@@ -80,6 +81,10 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _checked(self, X: Any, *, reset: bool) -> Samples:
         return as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=reset))
+
+    def _shards(self, X: Any) -> Shards[SampleShard]:
+        """Samples to fit, checked: in memory, or where their blocks are."""
+        return shards_of(self._checked(X, reset=True))
 
     def _names(self) -> list[str] | None:
         """The columns of the data frame that was fitted, if it was one."""
@@ -155,25 +160,25 @@ class SemiSupervised(BaseSearch):
             1 for the known members of the wanted component, -1 for samples without a label. Then `component_` holds the
             component found. Other labels are read as -1.
         """
-        samples = self._fit_model(X)
-        self._search_members(samples, y)
+        shards = self._fit_model(X)
+        self._search_members(shards, y)
         return self
 
     @abstractmethod
-    def _fit_model(self, X: Any) -> Samples:
+    def _fit_model(self, X: Any) -> Shards[SampleShard]:
         """Check the samples, fit the model, return the checked samples."""
 
-    def _search_members(self, X: Samples, y: Any) -> None:
+    def _search_members(self, shards: Shards[SampleShard], y: Any) -> None:
         if hasattr(self, "component_"):
             del self.component_
         if y is None:
             return
         labels = np.asarray(y).ravel()
-        if len(labels) != X.shape[0]:
-            raise SearchError(f"y has {len(labels)} labels, but X has {X.shape[0]} samples.")
+        if len(labels) != shards.n_rows:
+            raise SearchError(f"y has {len(labels)} labels, but X has {shards.n_rows} samples.")
         members = np.flatnonzero(labels == 1)
         if len(members):
-            self.component_ = self._search_examples(X[members])
+            self.component_ = self._search_examples(shards.map(_picked, members).gather().shard.samples)
             return
         warn_user(
             "y marks no known member (y == 1), so no component was searched for and component_ is not set.",
@@ -183,6 +188,13 @@ class SemiSupervised(BaseSearch):
     @abstractmethod
     def _search_examples(self, members: Samples) -> Any:
         """The component of the known members."""
+
+
+def _picked(shard: SampleShard, rows: Array) -> SampleShard:
+    """Those of some rows, by their numbers among all, that are in a shard."""
+    places = rows - shard.first
+    inside = places[(places >= 0) & (places < shard.samples.shape[0])]
+    return SampleShard(shard.first, shard.samples[inside])
 
 
 def ask_in_parallel(ask: Callable[[Any], Any], hints: Any, n_jobs: int | None) -> Any:

@@ -22,7 +22,7 @@ from mixsearch.models.parts import gaussian_spectrum
 from mixsearch.refine import RefinedGaussian, Steps, learn_spheres, refine_gaussian, refined_gaussian_errors, steps_of
 from mixsearch.refine.gaussian import Learned, Spheres, direction_of, features, memberships, place_of
 from mixsearch.refine.steps import warn_not_refined
-from mixsearch.shards import shards_of
+from mixsearch.shards import SampleShard, Shards
 from mixsearch.types import Array, Samples, StandardErrors
 
 
@@ -166,15 +166,15 @@ class GaussianSearch(SemiSupervised):
         self.noise = noise
         self.random_state = random_state
 
-    def _fit_model(self, X: Any) -> Samples:
-        samples = self._checked(X, reset=True)
+    def _fit_model(self, X: Any) -> Shards[SampleShard]:
+        samples = self._shards(X)
         least = require_number(self.n_components)
         require_choice("noise", self.noise, ("average", "paper"))
         limit = samples.shape[1]
         require_room(samples.shape[1], least, limit, "Gaussians", "one direction must be left to the noise")
         require_samples(samples, least + 1, f"{least} components and their noise")
-        k = self._number(samples, lambda: gaussian_spectrum(samples, seed=self._seed()))
-        self.model_ = fit_gaussian(shards_of(samples), k, noise=self.noise, seed=self._seed())
+        k = self._number(samples, lambda: gaussian_spectrum(samples.gather().shard.samples, seed=self._seed()))
+        self.model_ = fit_gaussian(samples, k, noise=self.noise, seed=self._seed())
         self._learned: dict[tuple[int, Steps], Learned] = {}
         self.mean_ = self.model_.sample_mean
         self.noise_variance_ = self.model_.noise

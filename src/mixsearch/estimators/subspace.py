@@ -25,6 +25,7 @@ from mixsearch.models import SubspaceModel, fit_subspace
 from mixsearch.models.parts import subspace_spectrum
 from mixsearch.models.second_moment import squared_distances
 from mixsearch.refine.steps import steps_of, warn_not_refined
+from mixsearch.shards import SampleShard, Shards, shards_of
 from mixsearch.types import Array, Samples
 
 
@@ -77,7 +78,7 @@ class SubspaceSearch(SemiSupervised):
         self.noise = noise
         self.random_state = random_state
 
-    def _fit_model(self, X: Any) -> Samples:
+    def _fit_model(self, X: Any) -> Shards[SampleShard]:
         samples = self._checked(X, reset=True)
         least = require_number(self.n_components)
         require_whole("dim", self.dim)
@@ -97,7 +98,7 @@ class SubspaceSearch(SemiSupervised):
             self._warn_of_spectrum()
         self.model_ = fit_subspace(samples, k * self.dim_, noise=self.noise, seed=self._seed())
         self.noise_variance_ = self.model_.noise
-        return samples
+        return shards_of(samples)
 
     @property
     def n_components_(self) -> int:

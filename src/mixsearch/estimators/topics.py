@@ -42,6 +42,7 @@ from mixsearch.models.topic_parts import topic_spectrum
 from mixsearch.refine import Seeds, Steps, refine_topic, sharpen_topic, steps_of
 from mixsearch.refine.lda import take_back_bias
 from mixsearch.refine.steps import warn_not_refined
+from mixsearch.shards import SampleShard, Shards, shards_of
 from mixsearch.storage import Folder
 from mixsearch.types import Array, Hinted, Samples, WordHint
 from mixsearch.words import hint_from_words
@@ -189,7 +190,7 @@ class TopicSearch(SemiSupervised):
         restore_search(search, folder)
         return search
 
-    def _fit_model(self, X: Any) -> Samples:
+    def _fit_model(self, X: Any) -> Shards[SampleShard]:
         counts = as_counts(self._checked(X, reset=True), damping=False)
         self.check_options(counts.shape[1])
         distinct = self._distinct(counts)
@@ -211,7 +212,7 @@ class TopicSearch(SemiSupervised):
             seed=self._seed(),
         )
         self.warn_if_fewer()
-        return counts
+        return shards_of(counts)
 
     def n_topics(self, counts: RowBlocks, *, distinct: bool) -> int:
         """How many topics to fit, as asked for or as the documents show."""
