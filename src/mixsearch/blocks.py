@@ -59,8 +59,8 @@ one_blas_thread = _OneBlasThread()
 
 
 def row_slices(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
-    """Slices that cover the rows, in order."""
-    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+    """Slices that cover the rows, in order; an empty one where there are none, so that sums are of the right shape."""
+    return (slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size))
 
 
 def even_slices(n_rows: int, n_slices: int) -> Iterator[slice]:
@@ -158,7 +158,7 @@ def cut_rows(indptr: Any, most_nonzeros: int | None = None) -> list[slice]:
     n_blocks = min(max(2, -(-n_nonzeros // (most_nonzeros or BLOCK_NONZEROS))), max(n_rows, 1))
     cuts = np.searchsorted(indptr, np.linspace(0, n_nonzeros, n_blocks + 1))
     cuts[0], cuts[-1] = 0, n_rows
-    return [slice(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
+    return [slice(int(a), int(b)) for a, b in pairwise(cuts) if b > a] or [slice(0, 0)]
 
 
 def rows_in_memory(X: sp.csr_array[Any], most_nonzeros: int | None = None) -> RowBlocks:

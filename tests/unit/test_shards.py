@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests.shards_in_pieces import in_pieces
+
+from mixsearch import GaussianSearch
+from mixsearch.blocks import Product
+from mixsearch.datasets import make_gaussian_mixture
+from mixsearch.shards import leave_one_out, shards_of, spread_over_blocks
+
+CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
+
+
+def total(shard):
+    return Product(shard.samples.sum(axis=0))
+
+
+def total_of(shard, rows, factor):
+    return Product(factor * shard.samples[rows].sum(axis=0))
+
+
+def spread(shard, n_blocks):
+    return Product(shard.samples.T @ spread_over_blocks(shard, shard.samples[:, 0], n_blocks))
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+def test_sums_over_pieces_are_those_over_all_rows(cuts):
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    whole, pieces = shards_of(X), in_pieces(X, cuts)
+    assert_allclose(pieces.fold(total).total, X.sum(axis=0))
+    assert_allclose(pieces.gather().shard.samples, X)
+    for step in (1, 2, 7, 99):
+        assert_allclose(pieces.thin(step).gather().shard.samples, X[::step])
+        assert pieces.thin(step).n_rows == len(X[::step])
+    assert_allclose(pieces.thin(3).thin(4).gather().shard.samples, X[::12])
+    for block, without in enumerate(leave_one_out(pieces, total_of, 2.0)):
+        assert_allclose(without.total, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
+    assert_allclose(pieces.fold(spread, 40).total, whole.fold(spread, 40).total)
+
+
+def fit_pieces(search, X, cuts, monkeypatch):
+    monkeypatch.setattr(search, "_shards", lambda X: in_pieces(np.asarray(X), cuts))
+    search.n_features_in_ = X.shape[1]
+    return search.fit(X)
+
+
+@pytest.mark.parametrize("cuts", [(1,), (5, 5, 700, 701)])
+@pytest.mark.parametrize("noise", ["average", "paper"])
+def test_gaussians_in_pieces_are_those_of_all_rows(noise, cuts, monkeypatch):
+    data = make_gaussian_mixture(1500, 12, 3, deviation=1.5, random_state=0)
+    hint = data.centers[1] - data.centers.mean(axis=0)
+    one = GaussianSearch(3, noise=noise).fit(data.X).search(hint, refine=True)
+    many = fit_pieces(GaussianSearch(3, noise=noise), data.X, cuts, monkeypatch).search(hint, refine=True)
+    for a, b in ((one, many), (one.moment_estimate, many.moment_estimate)):
+        assert_allclose(a.center, b.center, rtol=1e-9, atol=1e-10)
+        assert_allclose([a.weight, a.variance], [b.weight, b.variance], rtol=1e-9)
+        assert_allclose(a.stderr.center, b.stderr.center, rtol=1e-7)
+        assert a.confidence == pytest.approx(b.confidence, abs=1e-8)
