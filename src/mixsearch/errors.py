@@ -26,6 +26,10 @@ class NoMassError(SearchError):
     """The component found has weight zero, so its center cannot be told."""
 
 
+class ClusterError(SearchError):
+    """A Dask cluster that cannot do the work: out of reach, without workers, or of another version."""
+
+
 class StorageError(SearchError):
     """A folder on disk that cannot be written or read. Every error of `mixsearch.storage` is one of these."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self, overload
 
@@ -18,6 +19,7 @@ from mixsearch.blocks import one_blas_thread
 from mixsearch.errors import HintIgnoredWarning, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.estimators.samples import FLOATS, as_samples
 from mixsearch.models.spectrum import N_PARTS, Spectrum
+from mixsearch.scale import dask_arrays, is_dask
 from mixsearch.shards import SampleShard, Shards, shards_of
 from mixsearch.types import Array, Samples
 
@@ -61,30 +63,52 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return hint
         return {"examples": hint} if np.ndim(hint) == 2 else {"hint": hint}
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Any:
         """Coordinates of samples in the frame, where the second moment of the mixture is the identity.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n, d)
+        X : array, sparse matrix or Dask array of shape (n, d)
 
         Returns
         -------
         array of shape (n, k)
+            A Dask array, not computed yet, where X is one.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            whiten = self._without_samples()._whiten
+            return dask_arrays().map_rows(whiten, X, self.n_features_in_, self._n_features_out)
         return self._whiten(self._checked(X, reset=False))
+
+    def _without_samples(self) -> Self:
+        """What is left of a fit where its samples are not: small enough to go where others are."""
+        bare = type(self)(**self.get_params(deep=False))
+        kept = {name: value for name, value in vars(self).items() if name not in ("component_", "_learned")}
+        vars(bare).update(kept, model_=replace(self.model_, shards=None))
+        return bare
 
     @abstractmethod
     def _whiten(self, X: Samples) -> Array:
         """Coordinates of checked samples."""
 
     def _checked(self, X: Any, *, reset: bool) -> Samples:
+        X = X.compute() if is_dask(X) else X  # a few examples
         return as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=reset))
 
     def _shards(self, X: Any) -> Shards[SampleShard]:
         """Samples to fit, checked: in memory, or where their blocks are."""
-        return shards_of(self._checked(X, reset=True))
+        if not is_dask(X):
+            return shards_of(self._checked(X, reset=True))
+        shards: Shards[SampleShard] = dask_arrays().sample_shards(X)
+        self._see_features(shards)
+        return shards
+
+    def _see_features(self, shards: Shards[SampleShard]) -> None:
+        """Remember the features of samples that did not pass the checks of scikit-learn: their blocks are elsewhere."""
+        self.n_features_in_ = shards.n_features
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _names(self) -> list[str] | None:
         """The columns of the data frame that was fitted, if it was one."""
@@ -173,10 +197,9 @@ class SemiSupervised(BaseSearch):
             del self.component_
         if y is None:
             return
-        labels = np.asarray(y).ravel()
-        if len(labels) != shards.n_rows:
-            raise SearchError(f"y has {len(labels)} labels, but X has {shards.n_rows} samples.")
-        members = np.flatnonzero(labels == 1)
+        members, n_labels = dask_arrays().member_rows(y) if is_dask(y) else _member_rows(y)
+        if n_labels != shards.n_rows:
+            raise SearchError(f"y has {n_labels} labels, but X has {shards.n_rows} samples.")
         if len(members):
             self.component_ = self._search_examples(shards.map(_picked, members).gather().shard.samples)
             return
@@ -188,6 +211,12 @@ class SemiSupervised(BaseSearch):
     @abstractmethod
     def _search_examples(self, members: Samples) -> Any:
         """The component of the known members."""
+
+
+def _member_rows(y: Any) -> tuple[Array, int]:
+    """The rows that labels mark with 1, and how many labels there are."""
+    labels = np.asarray(y).ravel()
+    return np.flatnonzero(labels == 1), len(labels)
 
 
 def _picked(shard: SampleShard, rows: Array) -> SampleShard:

@@ -1,0 +1,25 @@
+"""Samples beyond the memory of one machine: Dask arrays as shards. Dask is imported where one is met, not before."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from mixsearch.errors import SearchError
+
+
+def is_dask(X: Any) -> bool:
+    """Whether samples are a collection of Dask."""
+    return hasattr(X, "__dask_graph__")
+
+
+def dask_arrays() -> ModuleType:
+    """What is done with Dask arrays, where Dask is installed as a whole."""
+    try:
+        return import_module("mixsearch.scale.arrays")
+    except ImportError as error:
+        raise SearchError(
+            f"Dask arrays need the packages of mixsearch[dask], and {error.name} is missing. Install them with "
+            "`pip install 'mixsearch[dask]'`."
+        ) from error
