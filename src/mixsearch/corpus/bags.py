@@ -7,7 +7,6 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ import scipy.sparse as sp
 from mixsearch.blocks import row_slices
 from mixsearch.corpus.counting import BlockCounts
 from mixsearch.corpus.documents import Reading, file_name
+from mixsearch.corpus.files import File, file_of, size_of
 from mixsearch.corpus.options import CorpusOptions
 from mixsearch.corpus.sources import Progress, Sources, open_bytes, plain_name
 from mixsearch.corpus.wordlists import read_vocabulary
@@ -47,7 +47,7 @@ def read_bags(sources: Sources, reading: Reading) -> Bags:
         sizes = _read_sizes(path)
         return Bags(_name_columns(path, sizes.n_words, reading), _read_docword(path, sizes, reading))
     counts = _load_counts(path, sources.format)
-    reading.progress.add(path.stat().st_size)
+    reading.progress.add(size_of(path) or 0)
     words = _name_columns(path, counts.shape[1], reading)
     return Bags(words, (as_block(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS)))
 
@@ -73,9 +73,9 @@ def _check_options(options: CorpusOptions) -> None:
         )
 
 
-def _name_columns(path: Path, n_words: int, reading: Reading) -> list[str]:
+def _name_columns(path: File, n_words: int, reading: Reading) -> list[str]:
     given = reading.options.vocabulary
-    found = Path(given) if given is not None else _vocabulary_beside(path)
+    found = file_of(given) if given is not None else _vocabulary_beside(path)
     if found is not None:
         return read_vocabulary(found, n_words)
     reading.notes.append(
@@ -85,7 +85,7 @@ def _name_columns(path: Path, n_words: int, reading: Reading) -> list[str]:
     return [f"word{column}" for column in range(1, n_words + 1)]
 
 
-def _vocabulary_beside(path: Path) -> Path | None:
+def _vocabulary_beside(path: File) -> File | None:
     """Of docword.kos.txt.gz, vocab.kos.txt or vocab.kos.txt.gz."""
     if not plain_name(path).startswith("docword."):
         return None
@@ -102,7 +102,7 @@ class _Sizes:
     n_lines: int
 
 
-def _read_sizes(path: Path) -> _Sizes:
+def _read_sizes(path: File) -> _Sizes:
     with open_bytes(path, Progress()) as file:
         header = [file.readline() for _ in range(3)]
     try:
@@ -114,7 +114,7 @@ def _read_sizes(path: Path) -> _Sizes:
         ) from error
 
 
-def _read_docword(path: Path, sizes: _Sizes, reading: Reading) -> Iterator[BlockCounts]:
+def _read_docword(path: File, sizes: _Sizes, reading: Reading) -> Iterator[BlockCounts]:
     """Blocks of whole documents; a document without lines is one without words."""
     next_document, n_lines = 1, 0
     rest = np.empty((0, 3), dtype=np.int64)
@@ -137,7 +137,7 @@ def _read_docword(path: Path, sizes: _Sizes, reading: Reading) -> Iterator[Block
     yield _block_of_triples(rest, next_document, sizes.n_documents + 1, sizes)
 
 
-def _blocks_of_lines(path: Path, reading: Reading) -> Iterator[tuple[int, bytes]]:
+def _blocks_of_lines(path: File, reading: Reading) -> Iterator[tuple[int, bytes]]:
     """Whole lines after the sizes, each block with the number of its first line."""
     with open_bytes(path, reading.progress) as file:
         for _ in range(3):
@@ -158,7 +158,7 @@ def _read_some(file: BinaryIO, size: int) -> bytes:
     return data if b"\n" in data or len(data) < size else data + file.readline()
 
 
-def _parse_triples(data: bytes, line: int, path: Path) -> Array:
+def _parse_triples(data: bytes, line: int, path: File) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         try:
@@ -176,7 +176,7 @@ def _parse_triples(data: bytes, line: int, path: Path) -> Array:
     return values.reshape(-1, 3)
 
 
-def _check_triples(triples: Array, next_document: int, sizes: _Sizes, path: Path) -> None:
+def _check_triples(triples: Array, next_document: int, sizes: _Sizes, path: File) -> None:
     documents, words, counts = triples.T
     if documents[0] < next_document or (np.diff(documents) < 0).any():
         raise SearchError(
@@ -199,11 +199,12 @@ def _block_of_triples(triples: Array, first: int, stop: int, sizes: _Sizes) -> B
     return as_block(matrix)
 
 
-def _load_counts(path: Path, format: str) -> sp.csr_array[Any]:
+def _load_counts(path: File, format: str) -> sp.csr_array[Any]:
     """All counts of a file, (n, d), which SciPy reads at once."""
     try:
         if format == "npz":
-            counts = sp.csr_array(sp.load_npz(path))
+            with path.open("rb") as file:
+                counts = sp.csr_array(sp.load_npz(file))
         else:
             with open_bytes(path, Progress()) as file:
                 counts = sp.csr_array(scipy.io.mmread(file))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeVar
 
 from mixsearch.corpus.columns import Columns, choose_columns
+from mixsearch.corpus.files import File
 from mixsearch.corpus.options import CorpusOptions
 from mixsearch.corpus.sources import Progress
 
@@ -37,7 +37,7 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     columns: Columns | None = None
 
-    def settle_columns(self, names: list[str], strings: list[str], path: Path | None) -> Columns:
+    def settle_columns(self, names: list[str], strings: list[str], path: File | None) -> Columns:
         """The columns to read, chosen at the first file; the other files must have the same."""
         if self.columns is None:
             self.columns, note = choose_columns(names, strings, self.options, file_name(path))
@@ -46,7 +46,7 @@ class Reading:
         return self.columns
 
 
-def file_name(path: Path | None) -> str:
+def file_name(path: File | None) -> str:
     """What to call a file in a sentence."""
     return "standard input" if path is None else repr(str(path))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from mixsearch.corpus.columns import Columns, as_text, join_texts
 from mixsearch.corpus.documents import Documents, Load, Reading, file_name, gather, repair
+from mixsearch.corpus.files import File, name_within, size_of
 from mixsearch.corpus.sources import Progress, Sources, open_bytes
 from mixsearch.errors import SearchError
 
@@ -19,7 +19,7 @@ _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _FIRST_RECORDS = 100
 
 
-def read_jsonl(path: Path | None, reading: Reading) -> Iterator[Load]:
+def read_jsonl(path: File | None, reading: Reading) -> Iterator[Load]:
     """One JSON object, or string, on each line."""
     columns = None
     for first_line, data in _whole_lines(path, reading):
@@ -29,7 +29,7 @@ def read_jsonl(path: Path | None, reading: Reading) -> Iterator[Load]:
         yield partial(_load_jsonl, decode, columns, path)
 
 
-def read_lines(path: Path | None, reading: Reading) -> Iterator[Load]:
+def read_lines(path: File | None, reading: Reading) -> Iterator[Load]:
     """One text on each line."""
     for first_line, data in _whole_lines(path, reading):
         yield partial(_load_lines, partial(_decode_lines, data, reading.options.encoding, path, first_line), path)
@@ -37,12 +37,12 @@ def read_lines(path: Path | None, reading: Reading) -> Iterator[Load]:
 
 def read_files(sources: Sources, reading: Reading) -> Iterator[Load]:
     """One text in each file, named by its path."""
-    sized = ((path, path.stat().st_size) for path in sources.paths)
+    sized = ((path, size_of(path) or 0) for path in sources.paths)
     for paths in gather(sized, reading.options.block_bytes):
         yield partial(_load_files, paths, sources.root, reading)
 
 
-def decode(data: bytes, encoding: str, path: Path | None, first_line: int = 1) -> str:
+def decode(data: bytes, encoding: str, path: File | None, first_line: int = 1) -> str:
     """The bytes as text, or an error that names the line."""
     try:
         return data.decode(encoding)
@@ -54,7 +54,7 @@ def decode(data: bytes, encoding: str, path: Path | None, first_line: int = 1) -
         ) from error
 
 
-def without_bom(data: bytes, path: Path | None) -> bytes:
+def without_bom(data: bytes, path: File | None) -> bytes:
     """The start of a file without the mark that says it is UTF-8."""
     if data.startswith(_WIDE_BOMS):
         raise SearchError(
@@ -63,7 +63,7 @@ def without_bom(data: bytes, path: Path | None) -> bytes:
     return data.removeprefix(_BOM)
 
 
-def _whole_lines(path: Path | None, reading: Reading) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(path: File | None, reading: Reading) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines, each with the number of its first line."""
     size = reading.options.block_bytes
     with open_bytes(path, reading.progress) as file:
@@ -80,7 +80,7 @@ def _whole_lines(path: Path | None, reading: Reading) -> Iterator[tuple[int, byt
             yield line, block
 
 
-def _decode_lines(data: bytes, encoding: str, path: Path | None, first_line: int) -> list[tuple[int, str]]:
+def _decode_lines(data: bytes, encoding: str, path: File | None, first_line: int) -> list[tuple[int, str]]:
     """Lines with their numbers; only line feeds end a line, which JSON may not hold."""
     lines = decode(data, encoding, path, first_line).split("\n")
     if not lines[-1]:
@@ -88,7 +88,7 @@ def _decode_lines(data: bytes, encoding: str, path: Path | None, first_line: int
     return [(first_line + i, line.removesuffix("\r")) for i, line in enumerate(lines)]
 
 
-def _find_columns(lines: list[tuple[int, str]], path: Path | None, reading: Reading) -> Columns:
+def _find_columns(lines: list[tuple[int, str]], path: File | None, reading: Reading) -> Columns:
     records = [_parse(text, line, path) for line, text in lines[:_FIRST_RECORDS] if text.strip()]
     tables = [record for record in records if isinstance(record, dict)]
     if not tables:
@@ -98,7 +98,7 @@ def _find_columns(lines: list[tuple[int, str]], path: Path | None, reading: Read
     return reading.settle_columns(names, strings, path)
 
 
-def _load_jsonl(decode_lines: Any, columns: Columns, path: Path | None) -> Documents:
+def _load_jsonl(decode_lines: Any, columns: Columns, path: File | None) -> Documents:
     # A blank line, as at the end of many files, is no document.
     lines = [(line, text) for line, text in decode_lines() if text and not text.isspace()]
     records = [_parse(text, line, path) for line, text in lines]
@@ -116,7 +116,7 @@ def _text_of(record: Any, columns: Columns) -> str:
     return join_texts([record.get(name) for name in columns.texts]) if isinstance(record, dict) else as_text(record)
 
 
-def _parse(text: str, line: int, path: Path | None) -> Any:
+def _parse(text: str, line: int, path: File | None) -> Any:
     try:
         record = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -133,18 +133,18 @@ def _parse(text: str, line: int, path: Path | None) -> Any:
     return record
 
 
-def _load_lines(decode_lines: Any, path: Path | None) -> Documents:
+def _load_lines(decode_lines: Any, path: File | None) -> Documents:
     lines = decode_lines()
     return Documents([text for _, text in lines], None, partial(_line_place, [line for line, _ in lines], path))
 
 
-def _load_files(paths: list[Path], root: Path | None, reading: Reading) -> Documents:
+def _load_files(paths: list[File], root: File | None, reading: Reading) -> Documents:
     texts = [_load_file(path, reading) for path in paths]
-    names = [str(path if root is None else path.relative_to(root)) for path in paths]
+    names = [name_within(path, root) for path in paths]
     return Documents(texts, names, lambda i: f"the file {str(paths[i])!r}")
 
 
-def _load_file(path: Path, reading: Reading) -> str:
+def _load_file(path: File, reading: Reading) -> str:
     progress = Progress()
     with open_bytes(path, progress) as file:
         data = without_bom(file.read(), path)
@@ -152,5 +152,5 @@ def _load_file(path: Path, reading: Reading) -> str:
     return decode(data, reading.options.encoding, path).replace("\r\n", "\n")
 
 
-def _line_place(lines: list[int], path: Path | None, i: int) -> str:
+def _line_place(lines: list[int], path: File | None, i: int) -> str:
     return f"line {lines[i]:,} of {file_name(path)}"

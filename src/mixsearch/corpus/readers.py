@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 
 from mixsearch.corpus.columns import as_text
 from mixsearch.corpus.documents import Documents, Load, Reading, gather, repair
+from mixsearch.corpus.files import File
 from mixsearch.corpus.lines import read_files, read_jsonl, read_lines
 from mixsearch.corpus.sources import Sources
 from mixsearch.corpus.tables import read_csv, read_parquet
 from mixsearch.errors import SearchError
 
-_READERS: dict[str, Callable[[Path | None, Reading], Iterator[Load]]] = {
+_READERS: dict[str, Callable[[File | None, Reading], Iterator[Load]]] = {
     "jsonl": read_jsonl,
     "lines": read_lines,
     "csv": read_csv,
@@ -29,7 +29,7 @@ def read_documents(sources: Sources, reading: Reading) -> Iterator[Load]:
     if sources.format == "files":
         yield from read_files(sources, reading)
         return
-    paths: list[Path | None] = [*sources.paths] or [None]
+    paths: list[File | None] = [*sources.paths] or [None]
     for path in paths:
         yield from _READERS[sources.format](path, reading)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, cast
 
+from mixsearch.corpus.files import File, file_of, find_remote, is_hidden, is_remote, size_of
 from mixsearch.corpus.options import FORMATS, Format
 from mixsearch.errors import SearchError
 
@@ -42,15 +43,16 @@ _BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
 class Sources:
     """The files of a corpus, all of one format."""
 
-    paths: list[Path]  # empty for standard input
+    paths: list[File]  # empty for standard input
     format: Format
-    root: Path | None = None  # names of files are relative to this folder
+    root: File | None = None  # names of files are relative to this folder
     note: str | None = None
 
     @property
     def n_bytes(self) -> int | None:
-        """Bytes of all files, as they are on disk; None for standard input."""
-        return sum(path.stat().st_size for path in self.paths) if self.paths else None
+        """Bytes of all files, as they are on disk; None for standard input, and where a store does not tell."""
+        sizes = [size_of(path) for path in self.paths]
+        return sum(size or 0 for size in sizes) if sizes and None not in sizes else None
 
 
 class Progress:
@@ -89,9 +91,9 @@ def find_sources(source: Source, format: Format | None) -> Sources:
     named = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not named:
         raise SearchError("Found an empty list of files, needed at least one.")
-    is_folder = len(named) == 1 and Path(named[0]).is_dir()
-    paths = [path for name in named for path in _expand(os.fspath(name))]
-    root = Path(named[0]) if is_folder else None
+    found = [_expand(os.fspath(name)) for name in named]
+    paths = [path for _, files in found for path in files]
+    root = found[0][0] if len(named) == 1 else None
     if format is not None:
         return Sources(paths, format, root)
     formats = sorted({_format_of(path) for path in paths})
@@ -100,27 +102,37 @@ def find_sources(source: Source, format: Format | None) -> Sources:
             f"Found files of several formats ({', '.join(formats)}), needed one: name the files of one format, or pass "
             f"format= (one of {', '.join(FORMATS)})."
         )
-    if formats == ["files"] and len(paths) == 1 and not is_folder:
+    if formats == ["files"] and len(paths) == 1 and root is None:
         note = f"Each line of {str(paths[0])!r} is a document; format='files' makes one document of the file."
         return Sources(paths, "lines", root, note)
     return Sources(paths, formats[0], root)
 
 
-def _expand(name: str) -> list[Path]:
-    path = Path(name)
+def _expand(name: str) -> tuple[File | None, Sequence[File]]:
+    """The folder that a name means, if it is one, and the files."""
+    folder, files = find_remote(name) if is_remote(name) else _find_here(cast(Path, file_of(name)))
+    if folder is not None and not files:
+        raise SearchError(f"Found no files in the folder {name!r}, needed at least one.")
+    if not files:
+        raise _nothing_at(name)
+    return folder, files
+
+
+def _find_here(path: Path) -> tuple[Path | None, list[Path]]:
     if path.is_dir():
-        found = sorted(file for file in path.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(path)))
-        if not found:
-            raise SearchError(f"Found no files in the folder {name!r}, needed at least one.")
-        return found
+        return path, sorted(f for f in path.rglob("*") if f.is_file() and not is_hidden(f.relative_to(path)))
     if path.exists():
-        return [path]
-    matches = sorted(Path(match) for match in glob.glob(name, recursive=True) if Path(match).is_file())
-    if matches:
-        return matches
+        return None, [path]
+    return None, sorted(Path(match) for match in glob.glob(str(path), recursive=True) if Path(match).is_file())
+
+
+def _nothing_at(name: str) -> SearchError:
+    path = Path(name)
     near = path.parent if path.parent.is_dir() else None
     has = "" if near is None else f" The folder {str(near)!r} has: {_glance(near)}."
-    raise SearchError(f"Found no file {name!r}, needed a file, a folder, a pattern such as 'texts/*.txt', or '-'.{has}")
+    return SearchError(
+        f"Found no file {name!r}, needed a file, a folder, a pattern such as 'texts/*.txt', or '-'.{has}"
+    )
 
 
 def _glance(folder: Path) -> str:
@@ -128,16 +140,12 @@ def _glance(folder: Path) -> str:
     return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "") if names else "nothing"
 
 
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
-
-
-def plain_name(path: Path) -> str:
+def plain_name(path: File) -> str:
     """The name of a file without the suffix of its compression."""
     return path.stem if path.suffix.lower() in _COMPRESSIONS else path.name
 
 
-def _format_of(path: Path) -> Format:
+def _format_of(path: File) -> Format:
     name = plain_name(path).lower()
     if name.startswith("docword."):
         return "docword"
@@ -151,7 +159,7 @@ def _format_of_input() -> Format:
 
 
 @contextmanager
-def open_bytes(path: Path | None, progress: Progress) -> Iterator[BinaryIO]:
+def open_bytes(path: File | None, progress: Progress) -> Iterator[BinaryIO]:
     """The bytes of a file, decompressed, or of standard input; what breaks on the way is said with its name."""
     name = repr(str(path)) if path is not None else "standard input"
     try:

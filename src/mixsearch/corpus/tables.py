@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from mixsearch.corpus.columns import Columns, as_text, join_texts
 from mixsearch.corpus.documents import Documents, Load, Reading, file_name, gather, repair
+from mixsearch.corpus.files import File, RemoteFile, size_of
 from mixsearch.corpus.lines import decode, without_bom
 from mixsearch.corpus.sources import load_arrow, open_bytes
 from mixsearch.errors import SearchError
@@ -20,7 +21,7 @@ _DELIMITERS = ",;\t|"
 _LONGEST_FIELD = 2**31 - 1
 
 
-def read_csv(path: Path | None, reading: Reading) -> Iterator[Load]:
+def read_csv(path: File | None, reading: Reading) -> Iterator[Load]:
     """A table with a header; the delimiter is the likeliest of comma, semicolon, tab and bar."""
     csv.field_size_limit(_LONGEST_FIELD)
     with open_bytes(path, reading.progress) as file:
@@ -38,15 +39,13 @@ def read_csv(path: Path | None, reading: Reading) -> Iterator[Load]:
             yield partial(_load_rows, block, names, columns, path)
 
 
-def read_parquet(path: Path | None, reading: Reading) -> Iterator[Load]:
+def read_parquet(path: File | None, reading: Reading) -> Iterator[Load]:
     """A Parquet file, of which only the columns in use are read."""
     if path is None:
         raise SearchError("Found Parquet on standard input, needed a file: Parquet is read from its end.")
     arrow = load_arrow("Parquet files")
-    from pyarrow import parquet
-
     try:
-        with parquet.ParquetFile(path) as file:
+        with opened_parquet(path) as file:
             fields = list(file.schema_arrow)
             strings = [field.name for field in fields if _holds_text(arrow, field.type)]
             columns = reading.settle_columns([field.name for field in fields], strings, path)
@@ -55,10 +54,20 @@ def read_parquet(path: Path | None, reading: Reading) -> Iterator[Load]:
         raise SearchError(f"Could not read {file_name(path)} as Parquet: {error}. Is the file whole?") from error
 
 
-def _read_batches(file: Any, columns: Columns, path: Path, reading: Reading) -> Iterator[Load]:
+@contextmanager
+def opened_parquet(path: File) -> Iterator[Any]:
+    """A Parquet file of PyArrow's, which itself opens those of this machine only."""
+    from pyarrow import parquet
+
+    with ExitStack() as stack:
+        source = stack.enter_context(path.open("rb")) if isinstance(path, RemoteFile) else path
+        yield stack.enter_context(parquet.ParquetFile(source))
+
+
+def _read_batches(file: Any, columns: Columns, path: File, reading: Reading) -> Iterator[Load]:
     n_rows, n_bytes = max(file.metadata.num_rows, 1), max(_bytes_of(file, columns), 1)
     rows_per_batch = min(max(1, reading.options.block_bytes * n_rows // n_bytes), 1 << 20)
-    start, size = 0, path.stat().st_size
+    start, size = 0, size_of(path) or 0
     for batch in file.iter_batches(batch_size=rows_per_batch, columns=columns.all):
         reading.progress.add(size * (start + batch.num_rows) // n_rows - size * start // n_rows)
         yield partial(_load_batch, batch, columns, start, path)
@@ -72,7 +81,7 @@ def _bytes_of(file: Any, columns: Columns) -> int:
     return sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] in columns.all)
 
 
-def _load_batch(batch: Any, columns: Columns, start: int, path: Path) -> Documents:
+def _load_batch(batch: Any, columns: Columns, start: int, path: File) -> Documents:
     values = [batch.column(name).to_pylist() for name in columns.texts]
     texts = [join_texts(row) for row in zip(*values, strict=True)]
     names = None if columns.id is None else [as_text(value) for value in batch.column(columns.id).to_pylist()]
@@ -86,7 +95,7 @@ def _holds_text(arrow: Any, kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _decoded_lines(file: BinaryIO, encoding: str, path: Path | None) -> Iterator[str]:
+def _decoded_lines(file: BinaryIO, encoding: str, path: File | None) -> Iterator[str]:
     for number, line in enumerate(file, start=1):
         yield decode(without_bom(line, path) if number == 1 else line, encoding, path, number)
 
@@ -95,7 +104,7 @@ def _delimiter(header: str, format: str | None) -> str:
     return "\t" if format == "tsv" else max(_DELIMITERS, key=header.count)
 
 
-def _checked_rows(rows: Any, names: Sequence[str], path: Path | None) -> Iterator[tuple[tuple[int, list[str]], int]]:
+def _checked_rows(rows: Any, names: Sequence[str], path: File | None) -> Iterator[tuple[tuple[int, list[str]], int]]:
     """Rows with the number of their first line, and their sizes."""
     while True:
         line = rows.line_num + 1
@@ -132,7 +141,7 @@ def _is_number(value: str) -> bool:
 
 
 def _load_rows(
-    block: list[tuple[int, list[str]]], names: Sequence[str], columns: Columns, path: Path | None
+    block: list[tuple[int, list[str]]], names: Sequence[str], columns: Columns, path: File | None
 ) -> Documents:
     places = [names.index(name) for name in columns.texts]
     texts = [repair(join_texts([row[place] for place in places])) for _, row in block]

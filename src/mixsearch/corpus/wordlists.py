@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from mixsearch.corpus.documents import file_name
+from mixsearch.corpus.files import File, file_of
 from mixsearch.corpus.lines import decode, without_bom
 from mixsearch.corpus.options import CorpusOptions
 from mixsearch.corpus.sources import Progress, open_bytes
@@ -20,7 +20,7 @@ def stop_list(options: CorpusOptions) -> list[str]:
     return sorted({options.fold_case(word) for word in _stop_words(options) if word})
 
 
-def read_vocabulary(path: Path, n_words: int) -> list[str]:
+def read_vocabulary(path: File, n_words: int) -> list[str]:
     """The word of each column, one on each line of a file."""
     words = _read_lines(path, "vocabulary")
     if len(words) != n_words:
@@ -40,10 +40,10 @@ def _stop_words(options: CorpusOptions) -> Iterable[str]:
         return ()
     if words == "english":
         return ENGLISH_STOP_WORDS
-    return _read_lines(Path(words), "stop_words") if isinstance(words, str | os.PathLike) else words
+    return _read_lines(file_of(words), "stop_words") if isinstance(words, str | os.PathLike) else words
 
 
-def _read_lines(path: Path, option: str) -> list[str]:
+def _read_lines(path: File, option: str) -> list[str]:
     if not path.is_file():
         kinds = "'english', a list of words, or " if option == "stop_words" else ""
         raise SearchError(f"Found no file {str(path)!r} for {option}, needed {kinds}a file with one word on each line.")
