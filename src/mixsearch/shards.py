@@ -28,11 +28,11 @@ class Shard:
         """Those of its rows whose number is `offset` more than a multiple of a step."""
         return slice((offset - self.first) % step, None, step)
 
-    def thin(self, step: int) -> Self:
-        """Only the rows whose number is a multiple of a step."""
-        rows = self.rows_of(step)
+    def thin(self, step: int, offset: int = 0) -> Self:
+        """Only those rows."""
+        rows = self.rows_of(step, offset)
         picked = {name: None if value is None else value[rows] for name, value in self._columns()}
-        return replace(self, first=-(-self.first // step), **picked)
+        return replace(self, first=-((offset - self.first) // step), **picked)
 
     def _columns(self) -> list[tuple[str, Any]]:
         return [(field.name, getattr(self, field.name)) for field in fields(self) if field.name != "first"]

@@ -23,6 +23,10 @@ def spread(shard, n_blocks):
     return Product(shard.samples.T @ spread_over_blocks(shard, shard.samples[:, 0], n_blocks))
 
 
+def every_third(shard):
+    return shard.thin(3, 2)
+
+
 @pytest.mark.parametrize("cuts", CUTS)
 def test_sums_over_pieces_are_those_over_all_rows(cuts):
     X = np.random.default_rng(0).normal(size=(100, 3))
@@ -33,6 +37,7 @@ def test_sums_over_pieces_are_those_over_all_rows(cuts):
         assert_allclose(pieces.thin(step).gather().shard.samples, X[::step])
         assert pieces.thin(step).n_rows == len(X[::step])
     assert_allclose(pieces.thin(3).thin(4).gather().shard.samples, X[::12])
+    assert_allclose(pieces.map(every_third).thin(5).gather().shard.samples, X[2::3][::5])
     for block, without in enumerate(leave_one_out(pieces, total_of, 2.0)):
         assert_allclose(without.total, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
     assert_allclose(pieces.fold(spread, 40).total, whole.fold(spread, 40).total)
