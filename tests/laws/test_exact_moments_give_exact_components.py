@@ -194,7 +194,7 @@ def test_topic_moments_for_any_dirichlet(how, seed, size, alpha0):
     frame = frame_of(mixture.second, k)
     W = whitener(frame)
     inside = topics @ W
-    model = TopicModel(frame, alpha0, W.T @ mixture.mean, *[np.zeros(0)] * 12)
+    model = TopicModel(frame, alpha0, W.T @ mixture.mean, *[np.zeros(0)] * 8)
     hinted = model._corrected(
         inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
         inside.T @ pairs @ scores,

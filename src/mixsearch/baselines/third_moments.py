@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch.blocks import BLOCK_ROWS, Product, row_slices, sum_blocks
 from mixsearch.estimators import GaussianSearch, TopicSearch
+from mixsearch.models.documents import TopicShard
 from mixsearch.models.gaussian import GaussianShard
 from mixsearch.types import Array, Frame
 
@@ -78,7 +79,7 @@ def _(search: TopicSearch) -> ThirdMoment:
     """
     check_is_fitted(search)
     model, a0 = search.model_, search.model_.alpha0
-    triples = _sum_products(model.projected, model.projected, model.triple_weights)
+    triples = model.shards.fold(_weighted_third_powers).total
     if model.distinct:
         W = model.whitener(slice(None))
         with_itself = model.own_crossed - 2 / 3 * model.own_triples[:, None] * W
@@ -91,6 +92,11 @@ def _(search: TopicSearch) -> ThirdMoment:
 def _third_powers(shard: GaussianShard) -> Product:
     """Σ y⊗y⊗y."""
     return Product(_sum_products(shard.projected, shard.projected, np.ones(len(shard.projected))))
+
+
+def _weighted_third_powers(shard: TopicShard) -> Product:
+    """Σ triple weight y⊗y⊗y."""
+    return Product(_sum_products(shard.projected, shard.projected, shard.triple_weights))
 
 
 def _sum_products(Y: Array, Z: Array, weights: Array) -> Array:

@@ -105,7 +105,7 @@ def describe(index: TopicIndex, *, verified: bool) -> Contents:
         n_short=search.n_dropped_ - corpus.get("n_duplicates", 0),
         n_duplicates=corpus.get("n_duplicates", 0),
         n_words=search.n_features_in_,
-        n_nonzeros=int(search.model_.by_document.nnz),
+        n_nonzeros=int(search.model_.here.by_document.nnz),
         n_components=index.n_components,
         n_characters=corpus.get("n_characters"),
         has_texts=corpus.get("has_texts", False),
@@ -125,7 +125,7 @@ def describe(index: TopicIndex, *, verified: bool) -> Contents:
 def _frequent_words(index: TopicIndex) -> list[dict[str, Any]]:
     model = index.topics.model_
     best = np.argsort(-model.word_mean, kind="stable")[:_N_FREQUENT].tolist()
-    holding = np.diff(model.by_word.indptr)
+    holding = model.holding
     names = index.vocabulary or list(map(str, range(len(holding))))
     return [{"word": names[column], "documents": int(holding[column])} for column in best]
 

@@ -9,7 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.models import TopicModel
+from mixsearch.models.documents import TopicShard
 from mixsearch.models.spectrum import Spectrum
+from mixsearch.shards import Layout, LocalShards
 from mixsearch.storage import Folder, FolderWriter, open_folder, write_folder
 from mixsearch.types import Array, Frame
 
@@ -22,17 +24,18 @@ VERSION = 1
 # Where the sparse counts are, by document and by word.
 BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
 _PARTS = ("data", "indices", "indptr")
-_DOCUMENTS = ("lengths", "pair_weights", "triple_weights")
+_DOCUMENTS = ("lengths", "pair_weights", "triple_weights", "rows")
 _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
 
 
 def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Write a fitted search to a folder of its own."""
     with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
-        for place, counts in ((BY_DOCUMENT, search.model_.by_document), (BY_WORD, search.model_.by_word)):
+        documents = search.model_.here
+        for place, counts in ((BY_DOCUMENT, documents.by_document), (BY_WORD, documents.by_word)):
             for part in _PARTS:
                 out.save(f"{place}/{part}", getattr(counts, part))
-        out.save("documents/projected", search.model_.projected)
+        out.save("documents/projected", documents.projected)
         store_search(out, search)
 
 
@@ -40,10 +43,9 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
     """Write all of a fitted search but the counts and the projected documents, which may be on disk already."""
     model = search.model_
     for name in _DOCUMENTS:
-        out.save(f"documents/{name}", getattr(model, name))
+        out.save(f"documents/{name}", getattr(model.here, name))
     for name in _WORDS:
         out.save(f"words/{name}", getattr(model, name))
-    out.save("documents/rows", search.kept_rows_)
     out.save("frame/basis", model.frame.basis)
     out.save("frame/values", model.frame.values)
     out.save("frame/metric", np.ones(len(model.word_mean)) if model.frame.metric is None else model.frame.metric)
@@ -77,20 +79,25 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
     """Give a search what it was fitted to, to be read when it is used."""
     fit = folder.facts["fit"]
     n, d = len(folder["documents/lengths"]), len(folder["words/word_mean"])
+    documents = TopicShard(
+        first=0,
+        by_document=sparse_from(sp.csr_array, [folder[f"{BY_DOCUMENT}/{part}"] for part in _PARTS], (n, d)),
+        by_word=sparse_from(sp.csc_array, [folder[f"{BY_WORD}/{part}"] for part in _PARTS], (n, d)),
+        projected=folder["documents/projected"],
+        **{name: folder[f"documents/{name}"] for name in _DOCUMENTS},
+    )
     search.model_ = TopicModel(
         frame=Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"]),
         alpha0=search.alpha0,
         mean=folder["frame/mean"],
-        by_document=sparse_from(sp.csr_array, [folder[f"{BY_DOCUMENT}/{part}"] for part in _PARTS], (n, d)),
-        by_word=sparse_from(sp.csc_array, [folder[f"{BY_WORD}/{part}"] for part in _PARTS], (n, d)),
         distinct=fit["distinct"],
-        projected=folder["documents/projected"],
+        holding=np.diff(documents.by_word.indptr),
         n_applications=fit["n_applications"],
-        **{name: folder[f"documents/{name}"] for name in _DOCUMENTS},
+        shards=LocalShards(Layout(n, d, documents.by_document.dtype, is_sparse=True), documents),
         **{name: folder[f"words/{name}"] for name in _WORDS},
     )
     search.n_features_in_ = d
-    search.kept_rows_ = folder["documents/rows"]
+    search.kept_rows_ = documents.rows
     search.n_dropped_ = fit["n_dropped"]
     if fit.get("spectrum") is not None:
         search.spectrum_ = Spectrum.from_dict(fit["spectrum"])

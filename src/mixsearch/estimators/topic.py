@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.blocks import one_blas_thread
+from mixsearch.blocks import Product, one_blas_thread
 from mixsearch.display import Card, plain_number, separation_in_words
 from mixsearch.errors import SearchError
 from mixsearch.estimators.base import require_choice, require_whole
@@ -18,12 +18,13 @@ from mixsearch.estimators.found import FoundComponent
 from mixsearch.estimators.samples import check_samples
 from mixsearch.linalg import project_to_simplex
 from mixsearch.models import TopicModel
+from mixsearch.models.documents import TopicShard, rank_documents
+from mixsearch.models.tallies import Best, best_rows
 from mixsearch.models.topic_replicates import replicate_outside, replicate_topics
 from mixsearch.refine import LdaTopic, SharpTopic
 from mixsearch.refine.lda import divergence_by_word
 from mixsearch.refine.lda_errors import allow_for_bias, lda_errors
 from mixsearch.refine.topic_errors import one_word_at_least, sharp_errors
-from mixsearch.refine.topics import WORDS_ELSEWHERE, best_rows
 from mixsearch.types import Array, Replicates, Samples, StandardErrors, WordHint
 from mixsearch.uncertainty import component_errors
 
@@ -55,7 +56,6 @@ class Topic(FoundComponent):
     model: TopicModel = field(kw_only=True)
     asked: WordHint | Array = field(kw_only=True)  # the hint, as words or in the frame
     vocabulary: Sequence[str] | None = field(kw_only=True)
-    kept_rows: Array = field(kw_only=True)  # rows of the user's matrix behind the documents of the model
     damping: bool = field(kw_only=True)
     most_documents: int | None = field(default=None, kw_only=True)  # of those that hold the hint, that were looked at
     refined: SharpTopic | LdaTopic | None = field(default=None, kw_only=True)
@@ -83,7 +83,7 @@ class Topic(FoundComponent):
         with one_blas_thread:
             outside = replicate_outside(self.model, self.direction)
             center, weight = component_errors(self.frame, self.direction, self._replicates, outside)
-        n_words = self.weight * float(self.model.lengths.sum())
+        n_words = self.weight * self.model.n_words
         return StandardErrors(one_word_at_least(center, n_words), weight / self.model.alpha0)
 
     @cached_property
@@ -93,8 +93,7 @@ class Topic(FoundComponent):
 
     def _tensor_within(self, basis: Array) -> Array:
         with one_blas_thread:
-            model = self.model.within(basis)
-            return np.stack([model.hinted_in_frame(hint).matrix for hint in np.eye(basis.shape[1])])
+            return self.model.within(basis).tensor()
 
     def _refined_errors(self, refined: SharpTopic | LdaTopic) -> StandardErrors:
         with one_blas_thread:
@@ -137,7 +136,7 @@ class Topic(FoundComponent):
         require_whole("n", n)
         p, q = self.probabilities, self.model.word_mean
         lift = p / np.where(q > 0, q, np.inf)
-        n_holding = np.diff(self.model.by_word.indptr)
+        n_holding = self.model.holding
         chance = np.minimum(lift * max(self.weight, 1e-6), 1)
         ranked = best_rows(chance * n_holding / (n_holding + DOCUMENTS_ELSEWHERE), n)
         return [(self._name(column), float(lift[column])) for column in ranked if lift[column] > 1]
@@ -152,15 +151,14 @@ class Topic(FoundComponent):
         about something else.
         """
         require_whole("n", n)
-        shares, lengths = self._shares_of_corpus, self.model.lengths
-        best = best_rows(shares * lengths / (lengths + WORDS_ELSEWHERE), n)
-        return [(int(self.kept_rows[row]), float(np.clip(shares[row], 0, 1))) for row in best]
+        rows, shares = self._best_documents(n).about
+        return list(zip(rows.tolist(), np.clip(shares, 0, 1).tolist(), strict=True))
 
-    @cached_property
-    def _shares_of_corpus(self) -> Array:
+    def _best_documents(self, n: int) -> Best:
         if self.refined is not None:
-            return self.refined.shares
-        return self._linear_shares(self.model.projected, self.model.lengths)
+            return self.refined.best_documents(self.model, n)
+        best: Best = self.model.shards.fold(_best_by_moments, self._told_by_word, n).total
+        return best
 
     def score_samples(self, X: Any) -> Array:
         """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
@@ -168,16 +166,12 @@ class Topic(FoundComponent):
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
         if self.refined is not None:
             return np.clip(self.refined.share(counts, lengths), 0, 1)
-        return np.clip(self._linear_shares(self.frame.whiten(counts), lengths), 0, 1)
+        return np.clip(_linear_shares(self.frame.whiten(counts), lengths, self._told_by_word), 0, 1)
 
-    def _linear_shares(self, Y: Array, lengths: Array) -> Array:
-        """Unbiased estimates of the topic's share θ₁ in documents of whitened counts Y, (n,).
-
-        Notes
-        -----
-        E[W'x | θ] = Σ θᵢuᵢ/√αᵢ for the frequencies x of a document, so θ₁ = α₁⟨W'μ₁, W'x⟩.
-        """
-        return np.asarray(Y @ (self._moment_weight * self.point)) / np.where(lengths > 0, lengths, np.inf)
+    @property
+    def _told_by_word(self) -> Array:
+        """α₁W'μ₁, (k,): what a word in the frame adds to the topic's share in its document."""
+        return self._moment_weight * self.point
 
     def _card(self) -> Card:
         words = self.top_words(10)
@@ -191,6 +185,20 @@ class Topic(FoundComponent):
             bars=words,
             bars_title="typical words and their probabilities",
         )
+
+
+def _linear_shares(Y: Array, lengths: Array, told: Array) -> Array:
+    """Unbiased estimates of the topic's share θ₁ in documents of whitened counts Y, (n,).
+
+    Notes
+    -----
+    E[W'x | θ] = Σ θᵢuᵢ/√αᵢ for the frequencies x of a document, so θ₁ = α₁⟨W'μ₁, W'x⟩.
+    """
+    return np.asarray(Y @ told) / np.where(lengths > 0, lengths, np.inf)
+
+
+def _best_by_moments(shard: TopicShard, told: Array, n: int) -> Product:
+    return rank_documents(shard, _linear_shares(shard.projected, shard.lengths, told), n)
 
 
 def as_counts(X: Samples, damping: bool) -> sp.csr_array:

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 
 from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.models import TopicModel
+from mixsearch.models.tallies import best_rows
 from mixsearch.refine import Seeds
-from mixsearch.refine.topics import best_rows
 from mixsearch.types import Array, WordHint
 
 # A hint that fewer documents hold than this says little.

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch.blocks import RowBlocks, one_blas_thread, rows_in_memory
+from mixsearch.blocks import one_blas_thread
 from mixsearch.errors import (
     DroppedDocumentsWarning,
     FewerComponentsWarning,
@@ -38,6 +38,7 @@ from mixsearch.estimators.topic_words import one_word_per_column
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_documents, require_one
 from mixsearch.models import TopicModel, fit_topics
+from mixsearch.models.documents import CountShard, corpus_in_memory
 from mixsearch.models.topic_parts import topic_spectrum
 from mixsearch.refine import Seeds, Steps, refine_topic, sharpen_topic, steps_of
 from mixsearch.refine.lda import take_back_bias
@@ -199,12 +200,10 @@ class TopicSearch(SemiSupervised):
         self.kept_rows_ = np.flatnonzero(kept)
         self.n_dropped_ = int(len(kept) - len(self.kept_rows_))
         counts_kept = counts[self.kept_rows_] if self.n_dropped_ else counts
-        blocks = rows_in_memory(counts_kept)
+        shards = corpus_in_memory(counts_kept, rows=self.kept_rows_)
         self.model_ = fit_topics(
-            blocks,
-            self.n_topics(blocks, distinct=distinct),
-            by_document=counts_kept,
-            by_word=counts_kept.tocsc(),
+            shards,
+            self.n_topics(shards, distinct=distinct),
             alpha0=self.alpha0,
             distinct=distinct,
             say=SAY[self.weights],
@@ -214,12 +213,12 @@ class TopicSearch(SemiSupervised):
         self.warn_if_fewer()
         return shards_of(counts)
 
-    def n_topics(self, counts: RowBlocks, *, distinct: bool) -> int:
+    def n_topics(self, shards: Shards[CountShard], *, distinct: bool) -> int:
         """How many topics to fit, as asked for or as the documents show."""
         k = self._number(
-            counts,
+            shards,
             lambda: topic_spectrum(
-                counts,
+                shards.gather().shard.counts,
                 alpha0=self.alpha0,
                 distinct=distinct,
                 say=SAY[self.weights],
@@ -422,7 +421,6 @@ class TopicSearch(SemiSupervised):
             asked=asked,
             choose=how.choose,
             vocabulary=self.vocabulary_,
-            kept_rows=self.kept_rows_,
             damping=self.damping,
             most_documents=most_documents,
             feature_names=self._names(),

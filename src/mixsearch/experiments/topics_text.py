@@ -14,7 +14,7 @@ from mixsearch.experiments import topic_contest as contest
 from mixsearch.experiments.experiment import Case, Experiment, Result
 from mixsearch.experiments.text_data import ARTICLES, SOURCES, TextCorpus, available, load_text
 from mixsearch.experiments.timing import Done, timed
-from mixsearch.refine.topics import best_rows
+from mixsearch.models.tallies import best_rows
 from mixsearch.types import Array
 
 K = 100

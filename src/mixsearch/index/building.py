@@ -22,6 +22,7 @@ from mixsearch.estimators.topic import damp
 from mixsearch.estimators.topics import LEAST_WORDS, SAY
 from mixsearch.index.transposing import columns_of, rows_on_disk
 from mixsearch.models import fit_topics
+from mixsearch.models.documents import corpus_in_memory
 from mixsearch.storage import FolderWriter, write_folder
 from mixsearch.types import Array
 
@@ -134,7 +135,7 @@ def _write(
     fits = n_nonzeros * 8 * COUNTS_PART <= options.bytes
     counts = rows_in_memory(_mapped(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
     _store_columns(out, counts, stored.per_word, options.bytes // MOVING_PART, say)
-    _fit(out, search, counts, say)
+    _fit(out, search, counts, rows, say)
     search.kept_rows_, search.n_dropped_ = rows, n_short + corpus.n_dropped
     search.name_words(corpus.vocabulary)
     store_search(out, search)
@@ -274,9 +275,13 @@ def _store_columns(out: FolderWriter, counts: RowBlocks, per_word: Array, memory
             say("Listing words", n_done, n_all, "counts")
 
 
-def _fit(out: FolderWriter, search: TopicSearch, counts: RowBlocks, say: OnProgress) -> None:
+def _fit(out: FolderWriter, search: TopicSearch, counts: RowBlocks, rows: Array, say: OnProgress) -> None:
     """Fit the topics, with the projected documents on disk from the start."""
     distinct = search.moments != "plugin"
+    by_word = sparse_from(
+        sp.csc_array, [_staged(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
+    )
+    shards = corpus_in_memory(_mapped(out, BY_DOCUMENT, counts.shape), by_word, rows, stored=counts)
     say("Fitting topics", 0, None, "passes")
     with ExitStack() as stack:
 
@@ -284,12 +289,8 @@ def _fit(out: FolderWriter, search: TopicSearch, counts: RowBlocks, say: OnProgr
             return stack.enter_context(out.allocate("documents/projected", shape, dtype))
 
         search.model_ = fit_topics(
-            counts,
-            search.n_topics(counts, distinct=distinct),
-            by_document=_mapped(out, BY_DOCUMENT, counts.shape),
-            by_word=sparse_from(
-                sp.csc_array, [_staged(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
-            ),
+            shards,
+            search.n_topics(shards, distinct=distinct),
             alpha0=search.alpha0,
             distinct=distinct,
             say=SAY[search.weights],

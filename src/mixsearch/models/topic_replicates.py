@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.blocks import leave_one_out
-from mixsearch.models.topics import TopicModel, thin_out
+from mixsearch.models.documents import HearingShard, TopicShard, hear
+from mixsearch.models.topics import TopicModel
+from mixsearch.shards import Shards, leave_one_out
 from mixsearch.types import Array, Replicates, WordHint
 
 
 class TopicSums(NamedTuple):
-    """Weighted sums over the documents of a block, with hint v; x1, x2 and x3 are different words of a document."""
+    """Weighted sums over the documents of a block, with hint v; W is that of the frame, v that of the hint."""
+
+    weight: float  # Σ ω
+    mean: Array  # W'Σ ωx1, (k,)
+    squares: Array  # Σ pair weight x yy', (k, k)
+    own_pairs: Array  # Σ pair weight x c, (d,)
+    triples: Array  # Σ triple weight ⟨c, v⟩yy', less the pairs of words of the hint with themselves, (k, k)
+    own_triples: Array  # Σ triple weight (⟨c, v⟩ - 2v) c, (d,)
+    crossed: Array  # Σ pair weight ⟨c, v⟩y, (k,)
+    mass: float  # Σ ω⟨x1, v⟩
+
+
+class DistinctSums(NamedTuple):
+    """Weighted sums over the documents, with hint v; x1, x2 and x3 are different words of a document."""
 
     weight: float  # Σ ω
     mean: Array  # W'Σ ωx1, (k,)
@@ -32,11 +47,11 @@ class PairSums(NamedTuple):
 
 
 class HintedWords(NamedTuple):
-    """A hint v as the words that it gives weight to, and what documents hold of them."""
+    """A hint v as the words that it gives weight to."""
 
     columns: Array | slice
     values: Array  # v of these words, (q,)
-    counts: sp.csr_array  # of these words, (n, q)
+    weighted: Array  # rows of W, each times its v, (q, k)
 
 
 def replicate_topics(model: TopicModel, hint: WordHint | Array, most_documents: int | None = None) -> Replicates:
@@ -50,50 +65,71 @@ def replicate_topics(model: TopicModel, hint: WordHint | Array, most_documents: 
     most_documents : int, optional
         Where more of them hold the words of the hint, so many stand for all, as in `TopicModel.hinted`.
     """
-    words = _hinted_words(model, hint)
-    weighted = model.whitener(words.columns) * words.values[:, None]
-    told = np.asarray(words.counts @ words.values)
-    heard = thin_out(told, most_documents)
-
-    def summarize(rows: slice) -> TopicSums:
-        counts, Y = model.by_document[rows], model.projected[rows].astype(np.float64, copy=False)
-        says, pair_weights = model.says[rows], model.pair_weights[rows]
-        per_word = says / model.lengths[rows]
-        pairs = (Y * pair_weights[:, None]).T @ Y
-        crossed = Y.T @ (pair_weights * heard[rows])
-        if model.distinct:
-            own_pairs = np.asarray(counts.T @ pair_weights)
-            pairs -= model.diagonal(own_pairs)
-            crossed -= weighted.T @ own_pairs[words.columns]
-        holding = np.flatnonzero(np.diff(words.counts[rows].indptr))  # other documents tell nothing of the hint
-        triples = _triples(model, words, weighted, heard, np.arange(len(heard))[rows][holding])
-        return TopicSums(float(says.sum()), Y.T @ per_word, pairs, triples, crossed, float(per_word @ told[rows]))
-
-    moments = [_moments_of(sums, model.alpha0) for sums in leave_one_out(summarize, len(model.lengths))]
+    words, heard = _heard(model, hint, most_documents)
+    sums = leave_one_out(heard, _sums, words, model.distinct)
+    moments = [_moments_of(_without_own(each, words, model), model.alpha0) for each in sums]
     return Replicates(*map(np.array, zip(*moments, strict=True)))
 
 
-def _hinted_words(model: TopicModel, hint: WordHint | Array) -> HintedWords:
+def _heard(
+    model: TopicModel, hint: WordHint | Array, most_documents: int | None
+) -> tuple[HintedWords, Shards[HearingShard]]:
     if isinstance(hint, WordHint):
-        return HintedWords(hint.columns, hint.values, sp.csr_array(model.by_word[:, hint.columns]))
-    return HintedWords(slice(None), np.asarray(model.whitener(slice(None)) @ hint), model.by_document)
+        words = HintedWords(hint.columns, hint.values, model.whitener(hint.columns) * hint.values[:, None])
+        return words, model.hear(hint, most_documents).map(_by_document)
+    W = model.whitener(slice(None))
+    v = np.asarray(W @ hint)
+    return HintedWords(slice(None), v, W * v[:, None]), hear(model.shards, slice(None), v, most_documents)
 
 
-def _triples(model: TopicModel, words: HintedWords, weighted: Array, heard: Array, rows: Array) -> Array:
-    """W'(Σ ω⟨x3, v⟩x1x2')W over some documents, (k, k)."""
-    Y, triple_weights = model.projected[rows].astype(np.float64, copy=False), model.triple_weights[rows]
-    by_triple = triple_weights * heard[rows]
+def _by_document(shard: HearingShard) -> HearingShard:
+    """Blocks of documents are picked faster from counts by document."""
+    return replace(shard, held=sp.csr_array(shard.held))
+
+
+def _sums(shard: HearingShard, rows: slice, words: HintedWords, distinct: bool) -> TopicSums:
+    counts, Y = shard.by_document[rows], shard.projected[rows].astype(np.float64, copy=False)
+    pair_weights, says = shard.pair_weights[rows], shard.says(distinct)[rows]
+    per_word = says / shard.lengths[rows]
+    triples, own_triples = _triples(shard, rows, words, distinct)
+    return TopicSums(
+        weight=float(says.sum()),
+        mean=Y.T @ per_word,
+        squares=(Y * pair_weights[:, None]).T @ Y,
+        own_pairs=np.asarray(counts.T @ pair_weights) if distinct else np.zeros(0),
+        triples=triples,
+        own_triples=own_triples,
+        crossed=Y.T @ (pair_weights * shard.heard[rows]),
+        mass=float(per_word @ shard.told[rows]),
+    )
+
+
+def _triples(shard: HearingShard, block: slice, words: HintedWords, distinct: bool) -> tuple[Array, Array]:
+    """Over the documents of a block that hold words of the hint; others tell nothing of it."""
+    rows = np.arange(len(shard.heard))[block][np.flatnonzero(np.diff(shard.held[block].indptr))]
+    Y, triple_weights = shard.projected[rows].astype(np.float64, copy=False), shard.triple_weights[rows]
+    by_triple = triple_weights * shard.heard[rows]
     triples = np.asarray((Y * by_triple[:, None]).T @ Y)
-    if not model.distinct or not len(rows):
-        return triples
-    held = words.counts[rows]
-    own = np.asarray(model.by_document[rows].T @ by_triple)
+    if not distinct:
+        return triples, np.zeros(0)
+    held = shard.held[rows]
+    own = np.asarray(shard.by_document[rows].T @ by_triple)
     own[words.columns] -= 2 * words.values * (held.T @ triple_weights)
-    beside = np.asarray(held @ weighted).T @ (Y * triple_weights[:, None])
-    return triples - beside - beside.T - model.diagonal(own)
+    beside = np.asarray(held @ words.weighted).T @ (Y * triple_weights[:, None])
+    return triples - beside - beside.T, own
 
 
-def _moments_of(sums: TopicSums, alpha0: float) -> tuple[Array, Array, Array]:
+def _without_own(sums: TopicSums, words: HintedWords, model: TopicModel) -> DistinctSums:
+    """Without what words make of pairs with themselves."""
+    pairs, triples, crossed = sums.squares, sums.triples, sums.crossed
+    if model.distinct:
+        pairs = pairs - model.diagonal(sums.own_pairs)
+        triples = triples - model.diagonal(sums.own_triples)
+        crossed = crossed - words.weighted.T @ sums.own_pairs[words.columns]
+    return DistinctSums(sums.weight, sums.mean, pairs, triples, crossed, sums.mass)
+
+
+def _moments_of(sums: DistinctSums, alpha0: float) -> tuple[Array, Array, Array]:
     """W'AW, W'BW and W'm: the formulas of section 3.2, where nothing is whitened by these documents themselves."""
     a0, weight = alpha0, sums.weight
     m, pairs, triples = a0 * sums.mean / weight, sums.pairs / weight, sums.triples / weight
@@ -107,18 +143,17 @@ def _moments_of(sums: TopicSums, alpha0: float) -> tuple[Array, Array, Array]:
 def replicate_outside(model: TopicModel, direction: Array) -> Array:
     """A W u of all documents but one block, (d, B), where u is a direction in the frame, (k,)."""
     v = np.asarray(model.whitener(slice(None)) @ direction)
-
-    def summarize(rows: slice) -> PairSums:
-        counts = model.by_document[rows]
-        pair_weights, says = model.pair_weights[rows], model.says[rows]
-        crossed = np.asarray(counts.T @ (pair_weights * (counts @ v)))
-        if model.distinct:
-            crossed -= v * (counts.T @ pair_weights)
-        return PairSums(float(says.sum()), np.asarray(counts.T @ (says / model.lengths[rows])), crossed)
-
     a0 = model.alpha0
     replicates = []
-    for weight, total, crossed in leave_one_out(summarize, len(model.lengths)):
+    for weight, total, crossed in leave_one_out(model.shards, _pair_sums, v, model.distinct):
         m = a0 * total / weight
         replicates.append(a0 * (a0 + 1) * crossed / weight - m * (m @ v))
     return np.column_stack(replicates)
+
+
+def _pair_sums(shard: TopicShard, rows: slice, v: Array, distinct: bool) -> PairSums:
+    counts, pair_weights, says = shard.by_document[rows], shard.pair_weights[rows], shard.says(distinct)[rows]
+    crossed = np.asarray(counts.T @ (pair_weights * (counts @ v)))
+    if distinct:
+        crossed -= v * (counts.T @ pair_weights)
+    return PairSums(float(says.sum()), np.asarray(counts.T @ (says / shard.lengths[rows])), crossed)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from mixsearch.blocks import Product, RowBlocks, n_cores, one_blas_thread, sum_blocks
-from mixsearch.errors import HintError
+from mixsearch.errors import HintError, SearchError
 from mixsearch.linalg import count_above, frame_above, top_eigenpairs
-from mixsearch.models.second_moment import change, second_moment_of_blocks, weighted_gram
+from mixsearch.models.documents import CountShard, HearingShard, TopicShard, Weighing, hear, total_say
+from mixsearch.models.second_moment import apply_to_blocks, change, symmetric, weighted_gram
+from mixsearch.shards import LocalShards, Shards
 from mixsearch.types import Array, Frame, Hinted, WordHint
 
 # Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all.
@@ -25,23 +28,19 @@ Allocate = Callable[[tuple[int, int], Any], Array]
 
 @dataclass(frozen=True, slots=True)
 class TopicModel:
-    """All that a search among topics needs: the counts by document and by word, and the frame."""
+    """All that a search among topics needs: the documents in shards, and the frame."""
 
     frame: Frame
     alpha0: float
     mean: Array  # W'm, (k,)
     word_mean: Array  # E[x1], (d,): the corpus as one distribution over words
-    by_document: sp.csr_array  # counts, (n, d)
-    by_word: sp.csc_array  # the same, column by column: a word finds its documents
-    lengths: Array  # (n,)
-    pair_weights: Array  # ωᵢ / (l(l-1)), (n,); ωᵢ / l² for the plug-in
-    triple_weights: Array  # ωᵢ / (l(l-1)(l-2)), (n,); ωᵢ / l³ for the plug-in
     distinct: bool
-    projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
     own_pairs: Array  # Σ pair weight x c, (d,): what a word's pairs with itself add up to
     own_triples: Array  # Σ triple weight x c, (d,): the same for its triples with itself
     own_crossed: Array  # Σ triple weight x c y', (d, k): and for those with itself and one other word
+    holding: Array  # documents that hold each word, (d,)
     n_applications: int  # passes over the counts that the eigenvectors took
+    shards: Shards[TopicShard]
 
     def hinted(self, hint: WordHint, most_documents: int | None = None) -> Hinted:
         """The hinted moment of a hint over words. Only documents that hold one of its words are touched.
@@ -53,8 +52,15 @@ class TopicModel:
 
     def hinted_in_frame(self, hint: Array) -> Hinted:
         """The hinted moment of a hint c given in the frame, which is that of the words v = Wc."""
-        mass = float(self.mean @ hint)
-        return self._corrected(*self._contract_in_frame(hint), mass, hint)
+        return self._hinted_in_frame(self.shards.fold(_third, hint).total, hint)
+
+    def tensor(self) -> Array:
+        """The hinted moments of all coordinates of the frame as hints, (k, k, k), in one pass over the documents."""
+        thirds, hints = self.shards.fold(_all_thirds).total, np.eye(len(self.mean))
+        return np.stack([self._hinted_in_frame(third, c).matrix for third, c in zip(thirds, hints, strict=True)])
+
+    def _hinted_in_frame(self, third: Array, hint: Array) -> Hinted:
+        return self._corrected(*self._contract_in_frame(third, hint), float(self.mean @ hint), hint)
 
     def _contract(self, hint: WordHint, most_documents: int | None = None) -> tuple[Array, Array]:
         """W'E[⟨x3,v⟩x1x2']W, (k, k), and W'E[⟨x3,v⟩x1], (k,), over different words of a document.
@@ -65,31 +71,30 @@ class TopicModel:
         ⟨c,v⟩cc' - (c*v)c' - c(c*v)' - ⟨c,v⟩diag(c) + 2diag(c*v), and pairs cc' - diag(c), * elementwise.
         """
         columns, values = hint.columns, hint.values
-        told = thin_out(np.asarray(self.by_word[:, columns] @ values), most_documents)
-        rows = np.flatnonzero(told)
-        if not len(rows):
+        n_telling, triple, pair, own = self.hear(hint, most_documents).fold(_contracted, self.distinct)
+        if not n_telling:
             raise HintError("No document tells anything of the hint: none holds its words, or their weights cancel.")
-        Y, told = self.projected[rows], told[rows]
-        by_triple = self.triple_weights[rows] * told
-        triple = weighted_gram(Y, by_triple, n_threads=n_cores())
-        pair = Y.T @ (self.pair_weights[rows] * told)
         if self.distinct:
             words = self.whitener(columns) * values[:, None]
             crossed = words.T @ self.own_crossed[columns]
-            triple -= crossed + crossed.T + self.diagonal(self.by_document[rows].T @ by_triple)
+            triple -= crossed + crossed.T + self.diagonal(own)
             triple += 2 * (words * self.own_triples[columns, None]).T @ self.whitener(columns)
             pair -= words.T @ self.own_pairs[columns]
         return triple, pair
 
-    def _contract_in_frame(self, hint: Array) -> tuple[Array, Array]:
-        """The same for v = Wc, from the projected documents and three sums over the words."""
-        told = self.triple_weights * (self.projected @ hint)
-        triple = weighted_gram(self.projected, told, n_threads=n_cores())
+    def hear(self, hint: WordHint, most_documents: int | None) -> Shards[HearingShard]:
+        """What documents tell of the words of a hint, so many of them at most."""
+        # No more documents than that can hold its words: there is no need to count them.
+        is_rare = most_documents is not None and self.holding[hint.columns].sum() <= most_documents
+        return hear(self.shards, hint.columns, hint.values, None if is_rare else most_documents)
+
+    def _contract_in_frame(self, triple: Array, hint: Array) -> tuple[Array, Array]:
+        """The same for v = Wc, from Σ triple weight ⟨y, c⟩yy', (k, k), and three sums over the words."""
         if self.distinct:
             W = self.whitener(slice(None))
             v = W @ hint
             crossed = (W * v[:, None]).T @ self.own_crossed
-            triple -= crossed + crossed.T
+            triple = triple - crossed - crossed.T
             triple -= self.diagonal(self.own_crossed @ hint - 2 * v * self.own_triples)
         pair = (hint + (self.mean @ hint) * self.mean) / (self.alpha0 * (self.alpha0 + 1))
         return triple, pair
@@ -108,12 +113,6 @@ class TopicModel:
         matrix -= a0 * (a0 + 1) / 2 * (crossed + crossed.T)
         matrix += mass * outer - mass / 2 * (np.eye(len(m)) + outer)
         return Hinted(matrix, m, hint)
-
-    @property
-    def says(self) -> Array:
-        """ω, the weight of each document in all averages, (n,): they sum to one."""
-        n_pairs = self.lengths * (self.lengths - 1) if self.distinct else self.lengths**2
-        return np.asarray(self.pair_weights * n_pairs)
 
     def diagonal(self, weights: Array) -> Array:
         """W'diag(weights)W, (k, k)."""
@@ -141,8 +140,8 @@ class TopicModel:
             self,
             frame=self.frame.take(k),
             mean=self.mean[:k],
-            projected=self.projected[:, :k],
             own_crossed=self.own_crossed[:, :k],
+            shards=self.shards.map(_first_coordinates, k),
         )
 
     def within(self, basis: Array) -> TopicModel:
@@ -152,28 +151,111 @@ class TopicModel:
             self,
             frame=replace(self.frame, basis=turned, values=np.ones(basis.shape[1])),
             mean=self.mean @ basis,
-            projected=self.projected @ basis,
             own_crossed=self.own_crossed @ basis,
+            shards=self.shards.map(_turned, basis),
         )
 
+    @property
+    def n_words(self) -> float:
+        """Of all documents together."""
+        return float(self.shards.fold(_n_words).total)
 
-def thin_out(told: Array, most: int | None) -> Array:
-    """What documents tell of a hint, (n,); where more of them than `most` tell anything, so many stand for all."""
-    rows = np.flatnonzero(told)
-    if most is None or len(rows) <= most:
-        return told
-    kept = rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
-    thinned = np.zeros_like(told)
-    thinned[kept] = told[kept] * (len(rows) / most)
-    return thinned
+    @property
+    def here(self) -> TopicShard:
+        """All documents, where they are in this process."""
+        if isinstance(self.shards, LocalShards):
+            shard: TopicShard = self.shards.shard
+            return shard
+        raise SearchError(
+            f"The {self.shards.n_rows:,} documents of this fit are on a cluster, and what was asked for needs them in "
+            "this process. Fit a corpus in memory, or an index."
+        )
+
+    @property
+    def by_document(self) -> sp.csr_array:
+        """As the documents in this process have it."""
+        return self.here.by_document
+
+    @property
+    def by_word(self) -> sp.csc_array:
+        """As the documents in this process have it."""
+        return self.here.by_word
+
+    @property
+    def lengths(self) -> Array:
+        """As the documents in this process have it."""
+        return self.here.lengths
+
+    @property
+    def projected(self) -> Array:
+        """As the documents in this process have it."""
+        return self.here.projected
+
+    @property
+    def pair_weights(self) -> Array:
+        """As the documents in this process have it."""
+        return self.here.pair_weights
+
+    @property
+    def triple_weights(self) -> Array:
+        """As the documents in this process have it."""
+        return self.here.triple_weights
+
+    @property
+    def says(self) -> Array:
+        """As the documents in this process have it."""
+        return self.here.says(self.distinct)
+
+
+def _n_words(shard: TopicShard) -> Product:
+    return Product(float(shard.lengths.sum()))
+
+
+class Contracted(NamedTuple):
+    """Sums over documents, each times what it tells of a hint."""
+
+    n_telling: int  # documents that tell anything
+    triple: Array  # Σ triple weight ⟨c, v⟩yy', (k, k)
+    pair: Array  # Σ pair weight ⟨c, v⟩y, (k,)
+    own: Array  # Σ triple weight ⟨c, v⟩c, (d,); nothing for the plug-in
+
+
+def _contracted(shard: HearingShard, distinct: bool) -> Contracted:
+    rows = np.flatnonzero(shard.heard)
+    Y, told = shard.projected[rows], shard.heard[rows]
+    by_triple = shard.triple_weights[rows] * told
+    return Contracted(
+        n_telling=len(rows),
+        triple=weighted_gram(Y, by_triple, n_threads=n_cores()),
+        pair=np.asarray(Y.T @ (shard.pair_weights[rows] * told)),
+        own=np.asarray(shard.by_document[rows].T @ by_triple) if distinct else np.zeros(0),
+    )
+
+
+def _third(shard: TopicShard, hint: Array) -> Product:
+    """Σ triple weight ⟨y, c⟩yy', (k, k)."""
+    told = shard.triple_weights * (shard.projected @ hint)
+    return Product(weighted_gram(shard.projected, told, n_threads=n_cores()))
+
+
+def _all_thirds(shard: TopicShard) -> Product:
+    """The same for every coordinate as a hint, (k, k, k)."""
+    Y, weights = shard.projected, shard.triple_weights
+    return Product(np.stack([weighted_gram(Y, weights * told, n_threads=n_cores()) for told in Y.T]))
+
+
+def _first_coordinates(shard: TopicShard, k: int) -> TopicShard:
+    return replace(shard, projected=shard.projected[:, :k])
+
+
+def _turned(shard: TopicShard, basis: Array) -> TopicShard:
+    return replace(shard, projected=shard.projected @ basis)
 
 
 def fit_topics(
-    counts: RowBlocks,
+    shards: Shards[CountShard],
     n_components: int,
     *,
-    by_document: sp.csr_array,
-    by_word: sp.csc_array,
     alpha0: float,
     distinct: bool,
     say: Callable[[Array], Array],
@@ -186,12 +268,10 @@ def fit_topics(
 
     Parameters
     ----------
-    counts : RowBlocks of shape (n, d)
-        Documents of at least three words (of any length for the plug-in).
+    shards : Shards of documents
+        Of at least three words each (of any length for the plug-in).
     n_components : int
         k; fewer are fitted where A has fewer positive eigenvalues.
-    by_document, by_word : sparse arrays of shape (n, d)
-        The same counts, for the searches: in memory or mapped from files.
     alpha0 : float
         The sum of the Dirichlet parameters.
     distinct : bool
@@ -207,15 +287,12 @@ def fit_topics(
     on_pass : callable, optional
         Told the number of passes over the counts after each.
     """
-    lengths = np.concatenate([np.asarray(counts.read(i).sum(axis=1), np.float64) for i, _ in counts.numbered()])
-    shares = say(lengths) / say(lengths).sum()
-    pair_weights = shares / (lengths * (lengths - 1) if distinct else lengths**2)
-    triple_weights = pair_weights / (lengths - 2 if distinct else lengths)
-    weights = np.column_stack([shares / lengths, pair_weights, triple_weights])
-    word_mean, own_pairs, own_triples = sum_rows(counts, weights).T.copy()
+    weighing = Weighing(say, shards.fold(total_say, say).total, distinct)
+    weighed, sums = shards.advance(_weigh, weighing)
+    word_mean, own_pairs, own_triples = sums.words.T.copy()
     units = units_of(word_mean, metric)
     second = change(
-        second_moment_of_blocks(counts, pair_weights),
+        _pairs(weighed),
         scale=alpha0 * (alpha0 + 1),
         metric=units,
         diagonal=units**2 * own_pairs if distinct else np.zeros_like(units),
@@ -236,25 +313,56 @@ def fit_topics(
     # Past the true rank the eigenvalues of A turn negative; at least the first one must not.
     k = max(count_above(values), 1)
     frame = replace(frame_above(values[:k], vectors[:, :k]), metric=units)
-    projected = allocate((counts.shape[0], k), counts.dtype)
-    own_crossed = _project_rows(counts, frame, triple_weights, projected)
+    projected, crossed = weighed.advance(_project, _whitener(frame), allocate)
     return TopicModel(
         frame=frame,
         alpha0=alpha0,
         mean=frame.whiten(alpha0 * word_mean),
         word_mean=word_mean,
-        by_document=by_document,
-        by_word=by_word,
-        lengths=lengths,
-        pair_weights=pair_weights,
-        triple_weights=triple_weights,
         distinct=distinct,
-        projected=projected,
         own_pairs=own_pairs,
         own_triples=own_triples,
-        own_crossed=own_crossed,
+        own_crossed=crossed.total,
+        holding=sums.holding,
         n_applications=n_applications,
+        shards=projected,
     )
+
+
+@dataclass(frozen=True)
+class WeighedShard(CountShard):
+    """Documents with the weight of their pairs and triples of words in all averages."""
+
+    _: KW_ONLY
+    pair_weights: Array  # (n,)
+    triple_weights: Array  # (n,)
+
+
+class WordSums(NamedTuple):
+    """Sums over documents that are known before any pass over their pairs of words."""
+
+    words: Array  # of counts, as frequencies and with the weights of pairs and of triples, (d, 3)
+    holding: Array  # documents that hold each word, (d,)
+
+
+def _weigh(shard: CountShard, weighing: Weighing) -> tuple[WeighedShard, WordSums]:
+    shares, by_pair, by_triple = weighing.weights(shard.lengths)
+    weights = np.column_stack([shares / shard.lengths, by_pair, by_triple])
+    sums = WordSums(sum_rows(shard.counts, weights), np.diff(shard.by_word.indptr))
+    return WeighedShard(**vars(shard), pair_weights=by_pair, triple_weights=by_triple), sums
+
+
+def _pairs(shards: Shards[WeighedShard]) -> LinearOperator:
+    """Q -> Σ pair weight cc'Q: one pass over the counts for a whole block of vectors."""
+
+    def apply(Q: Array) -> Array:
+        return np.asarray(shards.fold(_apply_to_pairs, np.ascontiguousarray(Q)).total)
+
+    return symmetric(shards.n_features, shards.layout.dtype, apply)
+
+
+def _apply_to_pairs(shard: WeighedShard, Q: Array) -> Product:
+    return apply_to_blocks(shard.counts, Q, shard.pair_weights)
 
 
 def sum_rows(counts: RowBlocks, weights: Array) -> Array:
@@ -267,19 +375,27 @@ def sum_rows(counts: RowBlocks, weights: Array) -> Array:
     return np.asarray(sum_blocks(work, counts.numbered(), n_cores()).total)
 
 
-def _project_rows(counts: RowBlocks, frame: Frame, weights: Array, projected: Array) -> Array:
-    """Fill in the whitened counts Y, (n, k), and return Σ weight x c y', (d, k)."""
+def _whitener(frame: Frame) -> Array:
+    """W, (d, k), in the precision of the frame."""
     V, units, roots = frame.basis, frame.metric, np.sqrt(frame.values)
     scaled = V if units is None else V * units[:, None].astype(V.dtype)
-    whitener = np.ascontiguousarray(scaled / roots.astype(V.dtype))
+    return np.ascontiguousarray(scaled / roots.astype(V.dtype))
+
+
+def _project(shard: WeighedShard, whitener: Array, allocate: Allocate) -> tuple[TopicShard, Product]:
+    """The documents with their whitened counts Y, and Σ triple weight x c y', (d, k)."""
+    counts = shard.counts
+    projected = allocate((counts.shape[0], whitener.shape[1]), counts.dtype)
 
     def work(block: tuple[int, slice]) -> Product:
         number, rows = block
         X = counts.read(number)
         projected[rows] = Y = X @ whitener
-        return Product(np.asarray(X.T @ (Y * weights[rows, None].astype(Y.dtype))))
+        return Product(np.asarray(X.T @ (Y * shard.triple_weights[rows, None].astype(Y.dtype))))
 
-    return np.asarray(sum_blocks(work, counts.numbered(), n_cores()).total)
+    crossed = sum_blocks(work, counts.numbered(), n_cores())
+    known = {name: value for name, value in vars(shard).items() if name != "stored"}
+    return TopicShard(**known, projected=projected), crossed
 
 
 def units_of(word_mean: Array, metric: float) -> Array:

@@ -14,6 +14,8 @@ from scipy.special import gammaln, psi
 
 from mixsearch.blocks import RowBlocks, n_cores, rows_in_memory, sum_blocks
 from mixsearch.models import TopicModel
+from mixsearch.models.documents import rank_documents
+from mixsearch.models.tallies import Best
 from mixsearch.refine.rest import separate_rest
 from mixsearch.refine.steps import Steps, climb
 from mixsearch.types import Array, Candidates, Refined, StandardErrors
@@ -55,6 +57,11 @@ class LdaTopic(Refined):
     state: Lda  # where the steps led
     shares: Array  # θ of every document of the corpus, (n,): its expectation
     typicality: Array  # (d,): what the word adds to the divergence of the topic from the corpus
+
+    def best_documents(self, model: TopicModel, n: int) -> Best:
+        """The documents of the corpus that are most about the topic, with their rows and shares."""
+        best: Best = rank_documents(model.here, self.shares, n).total
+        return best
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """The topic's share in any documents, (n,); 0 in those without words."""

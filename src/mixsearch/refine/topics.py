@@ -17,6 +17,8 @@ import scipy.sparse as sp
 from mixsearch.blocks import Product, even_slices, n_cores, sum_blocks
 from mixsearch.linalg import project_to_simplex
 from mixsearch.models import TopicModel
+from mixsearch.models.documents import WORDS_ELSEWHERE, rank_documents
+from mixsearch.models.tallies import Best, best_rows
 from mixsearch.refine.steps import Steps, climb
 from mixsearch.types import Array, Candidates, Refined
 
@@ -40,8 +42,6 @@ MOST_POSTINGS = 1_000_000
 FEW_POSTINGS = 300_000
 # Documents that the middle one is looked for among.
 MOST_LEVELS = 20_000
-# A short document can show a high share by chance: it is ranked as if it went on so long about something else.
-WORDS_ELSEWHERE = 20
 # Typical words are those of documents of at least this share, six times as many as the hint names at most.
 MEMBER_SHARE = 0.06
 TYPICAL_LIFT = 2.0
@@ -83,6 +83,11 @@ class SharpTopic(Refined):
     typicality: Array  # (d,): what holding the word tells of whether a document is about the topic
     look: Look
 
+    def best_documents(self, model: TopicModel, n: int) -> Best:
+        """The documents of the corpus that are most about the topic, with their rows and shares."""
+        best: Best = rank_documents(model.here, self.shares, n).total
+        return best
+
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """The topic's share in any documents, (n,)."""
         return np.where(lengths > 0, _share_of(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
@@ -120,7 +125,7 @@ def evidence_of(model: TopicModel, probabilities: Array) -> Array:
     speaking = np.flatnonzero(probabilities > LEAST_LIFT * model.word_mean)
     chance = told[speaking] / (told[speaking] + other[speaking])
     by_chance = np.argsort(-chance, kind="stable")
-    postings = np.cumsum(np.diff(model.by_word.indptr)[speaking[by_chance]])
+    postings = np.cumsum(model.holding[speaking[by_chance]])
     kept = by_chance[: max(int(np.searchsorted(postings, MOST_POSTINGS)), 1)]
     evidence = np.zeros_like(model.word_mean)
     evidence[speaking[kept]] = chance[kept]
@@ -133,7 +138,7 @@ def _told(model: TopicModel, evidence: Array) -> Array:
     if not len(words):
         return np.zeros(len(model.lengths))
     weights = evidence[words].astype(model.by_word.dtype)
-    n_postings = int(np.diff(model.by_word.indptr)[words].sum())
+    n_postings = int(model.holding[words].sum())
 
     def add_up(part: slice) -> Product:
         return Product(np.asarray(model.by_word[:, words[part]] @ weights[part], dtype=np.float64))
@@ -160,15 +165,6 @@ def _within(model: TopicModel, ranked: Array, most_words: int, least: int) -> Ar
     """The first of some documents that have so many different words in all."""
     n_words = np.cumsum(model.by_document.indptr[ranked + 1] - model.by_document.indptr[ranked])
     return ranked[: max(int(np.searchsorted(n_words, most_words)), least)]
-
-
-def best_rows(scores: Array, n: int) -> Array:
-    """Where the n largest scores stand, best first, equal ones in their order; without sorting the rest."""
-    if n >= len(scores):
-        return np.argsort(-scores, kind="stable")
-    level = np.partition(scores, len(scores) - n)[len(scores) - n]
-    least = np.flatnonzero(scores >= level)
-    return least[np.argsort(-scores[least], kind="stable")[:n]]
 
 
 def _climb(
@@ -288,7 +284,7 @@ def _typicality(model: TopicModel, probabilities: Array, shares: Array, seeds: S
     held = np.bincount(model.by_document[members].indices, minlength=len(model.word_mean))
     rounding = 1e-9
     inside = np.clip(held / len(members), rounding, 1 - rounding)
-    overall = np.clip(np.diff(model.by_word.indptr) / len(model.lengths), rounding, 1 - rounding)
+    overall = np.clip(model.holding / len(model.lengths), rounding, 1 - rounding)
     told = inside * np.log(inside / overall) + (1 - inside) * np.log((1 - inside) / (1 - overall))
     is_own = (inside > overall) & (probabilities > TYPICAL_LIFT * model.word_mean)
     return np.where(is_own, told, 0.0)

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mixsearch.blocks import interleaved_slices, rows_in_memory
+from mixsearch.blocks import interleaved_slices
 from mixsearch.extraction import Extraction, extract
 from mixsearch.models import fit_topics
+from mixsearch.models.documents import corpus_in_memory
 from mixsearch.models.topic_replicates import replicate_outside, replicate_topics
+from mixsearch.models.topics import _third
 from mixsearch.types import WordHint
 
 WORDS = 5
@@ -41,9 +43,7 @@ def brute_force_triples(text, v):
 
 def fitted(counts, say, k=1, **options):
     defaults = {"alpha0": 1.0, "distinct": True, "metric": 0.3, "seed": 0}
-    rows = sp.csr_array(counts)
-    by = {"by_document": rows, "by_word": rows.tocsc()}
-    return fit_topics(rows_in_memory(rows), k, say=lambda _: say, **by, **(defaults | options))
+    return fit_topics(corpus_in_memory(sp.csr_array(counts)), k, say=lambda _: say, **(defaults | options))
 
 
 def in_frame_by_brute_force(model, texts, say, v):
@@ -75,7 +75,7 @@ def test_a_hint_in_the_frame_is_the_hint_of_its_words(texts, seed, k):
     W = model.whitener(slice(None))
     c = np.random.default_rng(seed).normal(size=W.shape[1])
     triple, pair = in_frame_by_brute_force(model, texts, say, W @ c)
-    found = model._contract_in_frame(c)
+    found = model._contract_in_frame(model.shards.fold(_third, c).total, c)
     scale = max(1.0, float(np.abs(W).max()) ** 3)
     assert_allclose(found[0], triple, atol=1e-10 * scale)
     assert_allclose(found[1], pair, atol=1e-8 * scale)

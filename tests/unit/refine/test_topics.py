@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import entropy
 
 from mixsearch import TopicSearch
+from mixsearch.models.tallies import best_rows
 from mixsearch.refine import Seeds, topics
 from mixsearch.refine.topics import (
     LEAST_LIFT,
@@ -21,7 +22,6 @@ from mixsearch.refine.topics import (
     _step,
     _told,
     _typicality,
-    best_rows,
     evidence_of,
 )
 
@@ -281,7 +281,7 @@ def test_many_short_documents_have_their_share_of_the_words():
     long = rng.multinomial(400, np.repeat([0.0, 1 / 30], [6, 30]), size=80)
     found = TopicSearch(2).fit(sp.csr_array(np.vstack([short, long]))).search(words=[0])
     lengths = found.model.lengths
-    is_short = found.kept_rows < 120
+    is_short = found.model.here.rows < 120
     assert found.weight == pytest.approx(lengths[is_short].sum() / lengths.sum(), rel=0.2)
     assert found.refined.shares[is_short].mean() > 0.8
 
