@@ -226,7 +226,7 @@ def test_subspace_moments(seed, k, r, room, several):
         for a, C in zip(weights, covariances, strict=True)
         for v in points
     )
-    model = SubspaceModel(frame, s2, np.zeros((0, k * r)), np.zeros(0), np.zeros((0, len(frame.basis))))
+    model = SubspaceModel(frame, s2, shards_of(np.zeros((0, len(frame.basis)))))
     hints = points @ frame.basis * np.sqrt(frame.values)
     found = extract_subspace(model.corrected(W.T @ fourth @ W, hints), r)
     span = np.linalg.svd(frame.unwhiten(found.directions), full_matrices=False)

@@ -230,7 +230,7 @@ class Subspace:
         frame, weight = self.model.frame, within_unit(self.weight)
         Y = frame.whiten(check_samples(X, frame.basis.shape[0], self.family.feature_names))
         if self.refined is not None:
-            return memberships(self.refined.mixture, coordinates(self.model, Y))[:, 0]
+            return memberships(self.refined.mixture, coordinates(Y, frame.values))[:, 0]
         floor = max(self.model.noise, 1e-9 * float(frame.values[0]))
         noise = floor * np.diag(1 / frame.values)
         if self.weight >= 1 or len(self.scores) == self.directions.shape[1]:

@@ -25,7 +25,7 @@ from mixsearch.models import SubspaceModel, fit_subspace
 from mixsearch.models.parts import subspace_spectrum
 from mixsearch.models.second_moment import squared_distances
 from mixsearch.refine.steps import steps_of, warn_not_refined
-from mixsearch.shards import SampleShard, Shards, shards_of
+from mixsearch.shards import SampleShard, Shards
 from mixsearch.types import Array, Samples
 
 
@@ -79,7 +79,7 @@ class SubspaceSearch(SemiSupervised):
         self.random_state = random_state
 
     def _fit_model(self, X: Any) -> Shards[SampleShard]:
-        samples = self._checked(X, reset=True)
+        samples = self._shards(X)
         least = require_number(self.n_components)
         require_whole("dim", self.dim)
         require_choice("noise", self.noise, ("average", "paper"))
@@ -93,12 +93,14 @@ class SubspaceSearch(SemiSupervised):
         )
         require_samples(samples, least * self.dim + 1, f"{least} subspaces of dimension {self.dim}")
         self.dim_ = int(self.dim)
-        k = self._number(samples, lambda: subspace_spectrum(samples, dim=self.dim_, seed=self._seed()))
+        k = self._number(
+            samples, lambda: subspace_spectrum(samples.gather().shard.samples, dim=self.dim_, seed=self._seed())
+        )
         if self.n_components == AUTO:
             self._warn_of_spectrum()
         self.model_ = fit_subspace(samples, k * self.dim_, noise=self.noise, seed=self._seed())
         self.noise_variance_ = self.model_.noise
-        return shards_of(samples)
+        return samples
 
     @property
     def n_components_(self) -> int:

@@ -7,11 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import leave_one_out
+from mixsearch.blocks import Product
 from mixsearch.linalg import frame_above, top_eigenpairs
-from mixsearch.models.second_moment import cores_for, second_moment_of_rows, squared_distances, weighted_gram
-from mixsearch.shards import shards_of
+from mixsearch.models.second_moment import cores_for, second_moment, squared_distances, weighted_gram
+from mixsearch.shards import SampleShard, Shard, Shards, leave_one_out
 from mixsearch.types import Array, Frame, Hinted, Replicates, Samples
+
+
+@dataclass(frozen=True)
+class SubspaceShard(Shard):
+    """Samples of a mixture of subspaces, seen in the span of all."""
+
+    samples: Samples  # x itself, not a copy: likelihood steps and error bars read it, (n, d)
+    projected: Array  # Y = XW, (n, k r)
+    energy: Array  # of each sample outside the frame, per direction, (n,): averages to the noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +29,11 @@ class SubspaceModel:
 
     frame: Frame
     noise: float  # s2
-    projected: Array  # Y = XW, (n, k r)
-    energy: Array  # of each sample outside the frame, per direction, (n,): averages to the noise
-    samples: Samples  # X itself, not a copy: likelihood steps and error bars read it
+    shards: Shards[SubspaceShard]
 
     def hinted(self, hints: Array) -> Hinted:
         """The hinted moment of one or several points of the wanted subspace, given in the frame, (q, k r)."""
-        fourth = weighted_gram(self.projected, ((self.projected @ hints.T) ** 2).mean(axis=1))
-        return self.corrected(fourth / len(self.projected), hints)
+        return self.corrected(self.shards.fold(_fourth, hints).total / self.shards.n_rows, hints)
 
     def corrected(self, fourth: Array, hints: Array, second: Array | None = None) -> Hinted:
         """The hinted moment from W'E[⟨x, v⟩²xx']W, (k r, k r): what the noise adds to it is taken off.
@@ -53,13 +59,7 @@ class SubspaceModel:
 
     def leave_one_out(self, hints: Array) -> Replicates:
         """The moments of all samples but one block, for each block in turn, under hints in the frame, (q, k r)."""
-        told = ((self.projected @ hints.T) ** 2).mean(axis=1)
-
-        def summarize(rows: slice) -> SubspaceSums:
-            Y = self.projected[rows].astype(np.float64, copy=False)
-            return SubspaceSums(len(Y), Y.T @ Y, (Y * told[rows, None]).T @ Y, self.energy[rows].sum())
-
-        replicates = [self._moments_of(sums, hints) for sums in leave_one_out(summarize, len(told))]
+        replicates = [self._moments_of(sums, hints) for sums in leave_one_out(self.shards, _sums, hints)]
         return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
     def _moments_of(self, sums: SubspaceSums, hints: Array) -> tuple[Array, Array, Array]:
@@ -71,7 +71,7 @@ class SubspaceModel:
 
     def take(self, n_columns: int) -> SubspaceModel:
         """The same fit with fewer subspaces."""
-        return replace(self, frame=self.frame.take(n_columns), projected=self.projected[:, :n_columns])
+        return replace(self, frame=self.frame.take(n_columns), shards=self.shards.map(_first_coordinates, n_columns))
 
 
 class SubspaceSums(NamedTuple):
@@ -83,12 +83,31 @@ class SubspaceSums(NamedTuple):
     energy: float  # Σ e
 
 
-def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> SubspaceModel:
+def _told(Y: Array, hints: Array) -> Array:
+    """⟨y, c⟩² of each sample, on average over the hints, (n,)."""
+    return np.asarray(((Y @ hints.T) ** 2).mean(axis=1))
+
+
+def _fourth(shard: SubspaceShard, hints: Array) -> Product:
+    """Σ ⟨y, c⟩²yy'."""
+    return Product(weighted_gram(shard.projected, _told(shard.projected, hints)))
+
+
+def _sums(shard: SubspaceShard, rows: slice, hints: Array) -> SubspaceSums:
+    Y = shard.projected[rows].astype(np.float64, copy=False)
+    return SubspaceSums(len(Y), Y.T @ Y, (Y * _told(Y, hints)[:, None]).T @ Y, shard.energy[rows].sum())
+
+
+def _first_coordinates(shard: SubspaceShard, n_columns: int) -> SubspaceShard:
+    return replace(shard, projected=shard.projected[:, :n_columns])
+
+
+def fit_subspace(shards: Shards[SampleShard], n_columns: int, *, noise: str, seed: int) -> SubspaceModel:
     """Find the span of all subspaces together and project the samples onto it.
 
     Parameters
     ----------
-    X : array or sparse array of shape (n, d)
+    shards : Shards of samples of shape (n, d)
     n_columns : int
         k r, the dimension of all subspaces together, below d.
     noise : {"average", "paper"}
@@ -96,17 +115,33 @@ def fit_subspace(X: Samples, n_columns: int, *, noise: str, seed: int) -> Subspa
     seed : int
         Of the eigen-solver's starting block, where the dimension is large.
     """
-    d = X.shape[1]
-    second = second_moment_of_rows(X)
-    with cores_for(shards_of(X)):
-        values, vectors, _ = top_eigenpairs(second, n_columns + (noise == "paper"), seed=seed)
-    inside = np.asarray(X @ vectors[:, :n_columns], dtype=np.float64)
-    if noise == "paper":
-        energy = np.asarray(X @ vectors[:, -1], dtype=np.float64) ** 2
-    else:
-        outside = squared_distances(X, np.zeros(d)) - np.einsum("ij,ij->i", inside, inside)
-        energy = np.maximum(outside, 0) / (d - n_columns)
-    level = float(energy.mean())
-    frame = frame_above(values[:n_columns], vectors[:, :n_columns], level, precision=X.dtype)
-    projected = (inside / np.sqrt(frame.values)).astype(X.dtype, copy=False)
-    return SubspaceModel(frame, level, projected, energy, samples=X)
+    with cores_for(shards):
+        values, vectors, _ = top_eigenpairs(second_moment(shards), n_columns + (noise == "paper"), seed=seed)
+    see = _beside_one_direction if noise == "paper" else _beside_all
+    inside, energy = shards.advance(see, vectors)
+    level = float(energy.total / shards.n_rows)
+    frame = frame_above(values[:n_columns], vectors[:, :n_columns], level, precision=shards.layout.dtype)
+    return SubspaceModel(frame, level, inside.map(_whitened, frame.values).keep())
+
+
+def _beside_all(shard: SampleShard, vectors: Array) -> tuple[SubspaceShard, Product]:
+    """Coordinates along the eigenvectors, not whitened yet; the energy outside of them, per direction, and its sum."""
+    inside = _along(shard, vectors)
+    outside = squared_distances(shard.samples, np.zeros(len(vectors))) - np.einsum("ij,ij->i", inside, inside)
+    energy = np.maximum(outside, 0) / (len(vectors) - vectors.shape[1])
+    return SubspaceShard(shard.first, shard.samples, inside, energy), Product(energy.sum())
+
+
+def _beside_one_direction(shard: SampleShard, vectors: Array) -> tuple[SubspaceShard, Product]:
+    """The same with the energy along the last of the eigenvectors, and coordinates along the others."""
+    along = _along(shard, vectors)
+    energy = along[:, -1] ** 2
+    return SubspaceShard(shard.first, shard.samples, along[:, :-1], energy), Product(energy.sum())
+
+
+def _along(shard: SampleShard, vectors: Array) -> Array:
+    return np.asarray(shard.samples @ vectors, dtype=np.float64)
+
+
+def _whitened(shard: SubspaceShard, values: Array) -> SubspaceShard:
+    return replace(shard, projected=(shard.projected / np.sqrt(values)).astype(shard.samples.dtype, copy=False))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from scipy.special import logsumexp
 
+from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.extraction import SubspaceCandidate, extract_subspace
 from mixsearch.linalg import top_eigenpairs
 from mixsearch.models import SubspaceModel
-from mixsearch.models.second_moment import cores_for, second_moment_of_rows, squared_distances, weighted_gram
+from mixsearch.models.second_moment import cores_for, second_moment, squared_distances
+from mixsearch.models.subspace import SubspaceShard
 from mixsearch.refine.steps import Steps, climb
-from mixsearch.shards import shards_of
+from mixsearch.shards import Shard, Shards
 from mixsearch.types import Array, Samples
 
 # Each point found is the hint for the next one, so many times.
@@ -72,12 +74,11 @@ def refine_subspace(
     membership, so the memberships are those of the same mixture in d dimensions, and the top eigenvectors of the
     samples' weighted second moment raise its likelihood.
     """
-    first = mixture.led_by(target)
-    membership = memberships(first, coordinates(model, model.projected))[:, 0]
-    dim = mixture.bases.shape[2]
-    if membership.sum() < dim:
+    first, dim = mixture.led_by(target), mixture.bases.shape[2]
+    members, told = model.shards.advance(_own_members, first, model.frame.values)
+    if told.size < dim:
         return None
-    basis, variances, noise = _in_all_dimensions(model.samples, membership / membership.sum(), dim)
+    basis, variances, noise = _in_all_dimensions(members, told, dim)
     return RefinedSubspace(basis, variances, noise, float(first.weights[0]), objectives, first)
 
 
@@ -86,13 +87,39 @@ def find_mixture(model: SubspaceModel, point: Array, dim: int, steps: Steps) -> 
     return sharpen(model, rough_mixture(model, separate(model, point, dim)), steps)
 
 
-def _in_all_dimensions(X: Samples, shares: Array, dim: int) -> tuple[Array, Array, float]:
+@dataclass(frozen=True)
+class MemberShard(Shard):
+    """Samples with the probability of each that it belongs to one subspace."""
+
+    samples: Samples  # (n, d)
+    membership: Array  # p, (n,)
+
+
+class MemberSums(NamedTuple):
+    """Sums over the members of one subspace."""
+
+    size: float  # Σ p
+    energy: float  # Σ p |x|²
+
+
+def _own_members(shard: SubspaceShard, mixture: Subspaces, values: Array) -> tuple[MemberShard, MemberSums]:
+    """Of the first subspace."""
+    membership = memberships(mixture, coordinates(shard.projected, values))[:, 0]
+    squares = squared_distances(shard.samples, np.zeros(shard.samples.shape[1]))
+    sums = MemberSums(float(membership.sum()), float(membership @ squares))
+    return MemberShard(shard.first, shard.samples, membership), sums
+
+
+def _in_all_dimensions(members: Shards[MemberShard], told: MemberSums, dim: int) -> tuple[Array, Array, float]:
     """Basis, variances and noise of the members, each with its share."""
-    with cores_for(shards_of(X)):
-        values, basis, _ = top_eigenpairs(second_moment_of_rows(X, shares), dim)
-    energy = shares @ squared_distances(X, np.zeros(X.shape[1]))
-    noise = max(float(energy - values.sum()), 0.0) / (X.shape[1] - dim)
+    with cores_for(members):
+        values, basis, _ = top_eigenpairs(second_moment(members, _share, told.size), dim)
+    noise = max(float(told.energy / told.size - values.sum()), 0.0) / (members.n_features - dim)
     return basis, np.maximum(values - noise, 0), noise
+
+
+def _share(shard: MemberShard, size: float) -> Array:
+    return np.asarray(shard.membership / size)
 
 
 def separate(model: SubspaceModel, point: Array, dim: int) -> list[Array]:
@@ -119,9 +146,16 @@ def _settle(model: SubspaceModel, point: Array, dim: int, excluded: Array | None
     return candidate
 
 
-def coordinates(model: SubspaceModel, Y: Array) -> Array:
-    """Whitened samples in the units of the features, (n, p), where noise has the same level in all directions."""
-    return np.asarray(Y * np.sqrt(model.frame.values), dtype=np.float64)
+def coordinates(Y: Array, values: Array) -> Array:
+    """Whitened samples in the units of the features, (n, p), where noise has the same level in all directions.
+
+    Parameters
+    ----------
+    Y : array of shape (n, p)
+    values : array of shape (p,)
+        Of the frame.
+    """
+    return np.asarray(Y * np.sqrt(values), dtype=np.float64)
 
 
 def rough_mixture(model: SubspaceModel, members: Sequence[Array]) -> Subspaces:
@@ -137,25 +171,64 @@ def rough_mixture(model: SubspaceModel, members: Sequence[Array]) -> Subspaces:
     return Subspaces(bases, lengths**2 / weights[:, None], weights, max(model.noise, _least_noise(model)))
 
 
+@dataclass(frozen=True)
+class CoordinateShard(Shard):
+    """Samples in the span of all subspaces, in the units of the features."""
+
+    coordinates: Array  # z, (n, p)
+
+
 def sharpen(model: SubspaceModel, start: Subspaces, steps: Steps) -> tuple[Subspaces, tuple[float, ...]]:
     """Expectation maximisation for all subspaces together, and the log-likelihood step by step."""
-    Z = coordinates(model, model.projected)
-    energy, least = float(np.sum(Z**2)), _least_noise(model)
+    shards, energy = model.shards.advance(_see_coordinates, model.frame.values)
+    least = _least_noise(model)
 
     def step(mixture: Subspaces) -> tuple[Subspaces, float]:
-        logs = log_densities(mixture, Z)
-        total = logsumexp(logs, axis=1)
-        objective = float(total.sum() - energy / (2 * mixture.noise))
-        return _maximise(Z, np.exp(logs - total[:, None]), mixture.variances.shape[1], energy, least), objective
+        expected = shards.fold(_expected, mixture)
+        objective = float(expected.objective - energy.total / (2 * mixture.noise))
+        return _maximise(expected, mixture.variances.shape[1], shards.n_rows, energy.total, least), objective
 
     climbed = climb(start, step, steps)
     return climbed.state, climbed.objectives
 
 
+def _see_coordinates(shard: SubspaceShard, values: Array) -> tuple[CoordinateShard, Product]:
+    """The coordinates, and the sum of |z|²."""
+    Z = coordinates(shard.projected, values)
+    return CoordinateShard(shard.first, Z), Product(float(np.sum(Z**2)))
+
+
+class Expected(NamedTuple):
+    """Sums that one step takes."""
+
+    sizes: Array  # Σ pᵢ, (k,)
+    grams: Array  # Σ pᵢzz', (k, p, p)
+    objective: float
+
+
+def _expected(shard: CoordinateShard, mixture: Subspaces) -> Expected:
+    return sum_blocks(partial(_expected_of, shard.coordinates, mixture), row_slices(len(shard.coordinates)))
+
+
+def _expected_of(samples: Array, mixture: Subspaces, rows: slice) -> Expected:
+    Z = samples[rows]
+    members, totals = _expect(mixture, Z)
+    grams = [(Z * own[:, None]).T @ Z for own in members.T]
+    return Expected(members.sum(axis=0), np.array(grams), float(totals.sum()))
+
+
 def memberships(mixture: Subspaces, Z: Array) -> Array:
     """The probability of every subspace for each sample, (n, k)."""
+    return _expect(mixture, Z)[0]
+
+
+def _expect(mixture: Subspaces, Z: Array) -> tuple[Array, Array]:
+    """Memberships, (n, k), and the log-likelihood of each sample as `log_densities` has it, (n,)."""
     logs = log_densities(mixture, Z)
-    return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
+    top = logs.max(axis=1, keepdims=True)
+    odds = np.exp(logs - top)
+    total = odds.sum(axis=1, keepdims=True)
+    return np.asarray(odds / total), np.asarray(top + np.log(total))[:, 0]
 
 
 def log_densities(mixture: Subspaces, Z: Array) -> Array:
@@ -174,13 +247,13 @@ def log_densities(mixture: Subspaces, Z: Array) -> Array:
     return np.asarray(constants + 0.5 * squares)
 
 
-def _maximise(Z: Array, members: Array, r: int, energy: float, least: float) -> Subspaces:
+def _maximise(expected: Expected, r: int, n: int, energy: float, least: float) -> Subspaces:
     """The likeliest mixture for given memberships: eigenvectors of weighted second moments, and what they leave."""
-    n, p = Z.shape
-    sizes = np.maximum(members.sum(axis=0), np.finfo(np.float64).tiny)
+    p = expected.grams.shape[1]
+    sizes = np.maximum(expected.sizes, np.finfo(np.float64).tiny)
     pairs = [
-        scipy.linalg.eigh(weighted_gram(Z, share / size), subset_by_index=(p - r, p - 1))
-        for share, size in zip(members.T, sizes, strict=True)
+        scipy.linalg.eigh(gram / size, subset_by_index=(p - r, p - 1))
+        for gram, size in zip(expected.grams, sizes, strict=True)
     ]
     values = np.array([pair[0][::-1] for pair in pairs])
     left = energy - float(np.sum(sizes[:, None] * values))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from mixsearch.blocks import interleaved_slices
+from mixsearch.blocks import Product
 from mixsearch.models import SubspaceModel
+from mixsearch.models.subspace import SubspaceShard
 from mixsearch.refine.subspace import Subspaces, coordinates, log_densities, memberships
 from mixsearch.types import Array
 
@@ -44,13 +45,18 @@ def chances_of_point(model: SubspaceModel, mixture: Subspaces, point: Array) -> 
 
 def _moves(model: SubspaceModel, mixture: Subspaces, point: Array) -> Array:
     """What each block of samples adds to Uᵢ'v, (B, k, r)."""
-    Z = coordinates(model, model.projected)
-    members = memberships(mixture, Z)
+    shards = model.shards
     inside = point @ mixture.bases
     beside = point - np.einsum("kpr,kr->kp", mixture.bases, inside)
-    leaning = members * (Z @ beside.T)
-    blocks = interleaved_slices(len(Z))
-    sums = [np.einsum("nk,np,kpr->kr", leaning[rows], Z[rows], mixture.bases, optimize=True) for rows in blocks]
+    sums = shards.fold(_leaning, mixture, model.frame.values, beside, shards.n_blocks).total
     # A subspace that is lost in the noise, or has no members, moves no further than one that is not.
-    size = np.maximum(mixture.weights * len(Z), 1)[:, None] * np.maximum(mixture.variances, mixture.noise)
-    return np.asarray(np.array(sums) / (size * (1 - 1 / len(blocks))))
+    size = np.maximum(mixture.weights * shards.n_rows, 1)[:, None] * np.maximum(mixture.variances, mixture.noise)
+    return np.asarray(sums / (size * (1 - 1 / shards.n_blocks)))
+
+
+def _leaning(shard: SubspaceShard, mixture: Subspaces, values: Array, beside: Array, n_blocks: int) -> Product:
+    """Σ pᵢ ⟨z, vᵢ⟩ Uᵢ'z over the samples of each block, (B, k, r), where vᵢ is what Uᵢ leaves of the point."""
+    Z = coordinates(shard.projected, values)
+    leaning = memberships(mixture, Z) * (Z @ beside.T)
+    blocks = [shard.rows_of(n_blocks, block) for block in range(n_blocks)]
+    return Product(np.array([np.einsum("kp,kpr->kr", leaning[rows].T @ Z[rows], mixture.bases) for rows in blocks]))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from mixsearch.blocks import interleaved_slices
 from mixsearch.models import SubspaceModel
+from mixsearch.models.subspace import SubspaceShard
 from mixsearch.refine.subspace import RefinedSubspace, Subspaces, coordinates, memberships
-from mixsearch.types import Array
+from mixsearch.shards import Shard, Shards
+from mixsearch.types import Array, Samples
 from mixsearch.uncertainty import jackknife
-from mixsearch.uncertainty.subspace import SubspaceErrors, jackknife_of_moves
+from mixsearch.uncertainty.jackknife import NewtonSums
+from mixsearch.uncertainty.subspace import SubspaceErrors, jackknife_of_moves, sums_by_block
 
 # Up to so many parameters the information about them takes no longer than the search.
 MOST_PARAMETERS = 1000
@@ -30,19 +33,43 @@ def refined_subspace_errors(model: SubspaceModel, refined: RefinedSubspace) -> S
     span of all subspaces a sample is noise that tells nothing of membership, so that the step there is a regression of
     what lies outside on the coordinates that each sample is expected to have in every subspace.
     """
-    mixture, Z = refined.mixture, coordinates(model, model.projected)
-    members = memberships(mixture, Z)
-    frames = [Turnable.of(mixture, i) for i in _sharing(mixture, members)]
-    steps = newton_steps(lambda rows: _scores(mixture, frames, Z[rows], members[rows]), len(Z))
+    mixture = refined.mixture
+    shards, tangled = model.shards.advance(_find_members, mixture, model.frame.values)
+    frames = [Turnable.of(mixture, i) for i in _sharing(mixture, tangled.shared)]
+    steps = newton_steps(shards, mixture, frames)
     levels = steps[:, -len(mixture.weights) :]
     weights = mixture.weights[0] * (levels[:, 0] - levels @ mixture.weights)
-    moves = _moves_of_basis(model, refined, frames[0].moves(steps), _expected(mixture, Z, members))
+    moves = _moves_of_basis(model, refined, frames[0].moves(steps), shards, tangled.expected)
     return SubspaceErrors(jackknife_of_moves(moves), float(jackknife(weights)))
 
 
-def _sharing(mixture: Subspaces, members: Array) -> list[int]:
+@dataclass(frozen=True)
+class MixedShard(Shard):
+    """Samples with their place in the span of all subspaces, and whose they are."""
+
+    samples: Samples  # (n, d)
+    coordinates: Array  # z, (n, p)
+    members: Array  # pᵢ, (n, k)
+
+
+class Tangled(NamedTuple):
+    """Sums over samples of what the subspaces have in common."""
+
+    shared: Array  # Σ pᵢp₁, (k,)
+    expected: Array  # Σ ss' of the coordinates expected in every subspace, (k r, k r)
+
+
+def _find_members(shard: SubspaceShard, mixture: Subspaces, values: Array) -> tuple[MixedShard, Tangled]:
+    Z = coordinates(shard.projected, values)
+    members = memberships(mixture, Z)
+    expected = _expected(mixture, Z, members)
+    tangled = Tangled(members.T @ members[:, 0], expected.T @ expected)
+    return MixedShard(shard.first, shard.samples, Z, members), tangled
+
+
+def _sharing(mixture: Subspaces, tangled: Array) -> list[int]:
     """The subspace found and those that share samples with it, which most first: they make its own uncertain."""
-    shared = members.T @ members[:, 0] / max(float(members[:, 0].sum()), np.finfo(float).tiny)
+    shared = tangled / max(float(tangled.sum()), np.finfo(float).tiny)
     _, p, r = mixture.bases.shape
     most = max(MOST_PARAMETERS // (p * r), 1)
     others = [int(i) for i in np.argsort(-shared[1:], kind="stable") + 1 if shared[i] > SHARED]
@@ -68,8 +95,9 @@ class Turnable(NamedTuple):
     def scores(self, Z: Array, membership: Array) -> list[Array]:
         """Derivatives of each sample's log-likelihood by moves, (n, (p - r) r), and by log variances, (n, r)."""
         own, inside = membership[:, None], Z @ self.inside
-        turns = (Z @ self.outside)[:, :, None] * (own * inside)[:, None, :]
-        return [turns.reshape(len(Z), -1), 0.5 * own * (inside**2 - 1)]
+        outside = Z @ self.outside
+        turns = outside[:, :, None] * (own * inside)[:, None, :]
+        return [turns.reshape(len(Z), outside.shape[1] * inside.shape[1]), 0.5 * own * (inside**2 - 1)]
 
     def moves(self, steps: Array) -> Array:
         """How the basis moves by each step, (B, p, r), where the first entries of a step are this subspace's."""
@@ -79,22 +107,29 @@ class Turnable(NamedTuple):
         return np.asarray(direct @ turns * self.unit)
 
 
-def newton_steps(scores_of: Callable[[slice], Array], n_rows: int) -> Array:
-    """How leaving out each block moves a maximum-likelihood estimate, (B, q), one block of scores at a time.
+def newton_steps(shards: Shards[MixedShard], mixture: Subspaces, frames: list[Turnable]) -> Array:
+    """How leaving out each block moves a maximum-likelihood estimate, (B, q).
 
     Notes
     -----
     Without a block the scores no longer add up to zero. One Newton step, with the sum of their outer products over the
     samples that are left as the information, takes them back there.
     """
+    sums = shards.fold(_newton_sums, mixture, frames, shards.n_blocks)
+    left = 1 - 1 / shards.n_blocks
+    return np.asarray(-sums.by_block @ np.linalg.pinv(sums.information * left, hermitian=True))
+
+
+def _newton_sums(shard: MixedShard, mixture: Subspaces, frames: list[Turnable], n_blocks: int) -> NewtonSums:
+    """One block of scores at a time: there may be more parameters than features."""
     sums: list[Array] = []
     information = np.zeros((1, 1))
-    for rows in interleaved_slices(n_rows):
-        scores = scores_of(rows)
+    for block in range(n_blocks):
+        rows = shard.rows_of(n_blocks, block)
+        scores = _scores(mixture, frames, shard.coordinates[rows], shard.members[rows])
         sums.append(scores.sum(axis=0))
         information = information + scores.T @ scores
-    left = 1 - 1 / len(sums)
-    return np.asarray(-np.array(sums) @ np.linalg.pinv(information * left, hermitian=True))
+    return NewtonSums(information, np.array(sums))
 
 
 def _scores(mixture: Subspaces, frames: list[Turnable], Z: Array, members: Array) -> Array:
@@ -103,14 +138,21 @@ def _scores(mixture: Subspaces, frames: list[Turnable], Z: Array, members: Array
     return np.hstack([*moves, members - mixture.weights])
 
 
-def _moves_of_basis(model: SubspaceModel, refined: RefinedSubspace, moves: Array, expected: Array) -> Iterator[Array]:
-    """How the basis moves without each block, (d, r), from moves in the span and the coordinates expected, (n, k r)."""
-    X, span, r = model.samples, model.frame.basis, refined.basis.shape[1]
+def _moves_of_basis(
+    model: SubspaceModel, refined: RefinedSubspace, moves: Array, shards: Shards[MixedShard], expected: Array
+) -> Iterator[Array]:
+    """How the basis moves without each block, (d, r), from moves in the span and Σ ss' of what is expected."""
+    span, r = model.frame.basis, refined.basis.shape[1]
     turn, _ = scipy.linalg.polar(refined.mixture.bases[0].T @ (span.T @ refined.basis))
     left = 1 - 1 / len(moves)
-    told = expected @ np.linalg.pinv(expected.T @ expected * left, hermitian=True)[:, :r] @ turn
-    for inside, rows in zip(moves, interleaved_slices(len(told)), strict=True):
-        yield span @ (inside @ turn) - model.frame.reject(np.asarray(X[rows].T @ told[rows]))
+    untangle = np.linalg.pinv(expected * left, hermitian=True)[:, :r] @ turn
+    for inside, told in zip(moves, sums_by_block(shards, r, _told, refined.mixture, untangle), strict=True):
+        yield span @ (inside @ turn) - model.frame.reject(told)
+
+
+def _told(shard: MixedShard, mixture: Subspaces, untangle: Array) -> Array:
+    """What each sample tells of the basis found, (n, r): least squares on the coordinates expected."""
+    return np.asarray(_expected(mixture, shard.coordinates, shard.members) @ untangle)
 
 
 def _expected(mixture: Subspaces, Z: Array, members: Array) -> Array:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import interleaved_slices
+from mixsearch.blocks import Product
 from mixsearch.models import SubspaceModel
-from mixsearch.types import Array, Frame, Replicates, Samples
+from mixsearch.models.gaussian import sum_weighted
+from mixsearch.models.subspace import SubspaceShard
+from mixsearch.shards import Shards
+from mixsearch.types import Array, Frame, Replicates
 from mixsearch.uncertainty.jackknife import jackknife, whitened
+
+# Entries of all sums that one pass over the samples brings back, where a single one has not more: 32 MB.
+MOST_ENTRIES = 2**22
 
 
 class SubspaceErrors(NamedTuple):
@@ -44,7 +50,7 @@ def subspace_errors(model: SubspaceModel, directions: Array, basis: Array, repli
     # The rotation of the G of all samples that is nearest to the image of each replicate.
     turns = np.linalg.lstsq(scale * directions, np.hstack(list(images)), rcond=None)[0]
     turned = np.split(turns, len(images), axis=1)
-    outside = means_left_out(model.samples, model.projected @ directions)
+    outside = means_left_out(model.shards, directions.shape[1], _along, directions)
     moves = (
         _turned_onto(basis, model.frame.basis @ image + model.frame.reject(beside) @ turn)
         for image, beside, turn in zip(images, outside, turned, strict=True)
@@ -67,20 +73,44 @@ def _turned_onto(basis: Array, image: Array) -> Array:
     return np.asarray(image @ np.linalg.inv(basis.T @ image) - basis)
 
 
-def means_left_out(X: Samples, values: Array, weights: Array | None = None) -> Iterator[Array]:
-    """The weighted mean of x values' over all samples but one block, (d, r), for each block in turn.
+def _along(shard: SubspaceShard, directions: Array) -> Array:
+    return np.asarray(shard.projected @ directions)
+
+
+def means_left_out(shards: Shards[Any], r: int, tell: Callable[..., Array], *shared: Any) -> Iterator[Array]:
+    """The mean of x t' over all samples but one block, (d, r), for each block in turn; see `sums_by_block`."""
+    total, n, n_blocks = shards.fold(_sum_told, tell, shared).total, shards.n_rows, shards.n_blocks
+    for block, own in enumerate(sums_by_block(shards, r, tell, *shared)):
+        yield (total - own) / (n - len(range(block, n, n_blocks)))
+
+
+def sums_by_block(shards: Shards[Any], r: int, tell: Callable[..., Array], *shared: Any) -> Iterator[Array]:
+    """Σ x t' over the samples of each block of the jackknife in turn, (d, r): as many in one pass as memory allows.
 
     Parameters
     ----------
-    X : array or sparse array of shape (n, d)
-    values : array of shape (n, r)
-    weights : array of shape (n,), optional
+    shards : Shards of samples of shape (n, d)
+    r : int
+    tell : callable
+        From a shard and what is shared to the t of its samples, (n, r).
+    *shared
+        Passed to `tell`.
     """
-    shares = np.ones(len(values)) if weights is None else weights
-    weighted = (values * shares[:, None]).astype(X.dtype, copy=False)
-    total, size = np.asarray(X.T @ weighted, dtype=np.float64), float(shares.sum())
-    for rows in interleaved_slices(len(values)):
-        yield (total - np.asarray(X[rows].T @ weighted[rows])) / (size - float(shares[rows].sum()))
+    n_blocks, at_once = shards.n_blocks, max(MOST_ENTRIES // (shards.n_features * r), 1)
+    for start in range(0, n_blocks, at_once):
+        blocks = range(start, min(start + at_once, n_blocks))
+        yield from shards.fold(_sum_told_by_block, blocks, n_blocks, tell, shared).total
+
+
+def _sum_told(shard: Any, tell: Callable[..., Array], shared: tuple[Any, ...]) -> Product:
+    return Product(sum_weighted(shard.samples, tell(shard, *shared)).rows)
+
+
+def _sum_told_by_block(
+    shard: Any, blocks: range, n_blocks: int, tell: Callable[..., Array], shared: tuple[Any, ...]
+) -> Product:
+    told, rows = tell(shard, *shared), [shard.rows_of(n_blocks, block) for block in blocks]
+    return Product(np.array([sum_weighted(shard.samples[some], told[some]).rows for some in rows]))
 
 
 def jackknife_of_moves(moves: Iterable[Array]) -> Array:

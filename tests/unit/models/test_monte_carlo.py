@@ -5,6 +5,7 @@ import pytest
 
 from mixsearch.models import RegressionModel, SubspaceModel
 from mixsearch.models.design import Design
+from mixsearch.shards import shards_of
 from mixsearch.types import Frame
 
 BATCH, BATCHES = 250_000, 40
@@ -87,7 +88,7 @@ def test_subspace_moments_agree_with_ten_million_draws(subspace_draws):
     W = frame.basis / np.sqrt(frame.values)
     projected = frame.basis @ (frame.basis.T @ v)
     hints = (np.sqrt(frame.values) * (frame.basis.T @ projected))[None, :]
-    model = SubspaceModel(frame, s2, np.zeros((0, 2)), np.zeros(0), np.zeros((0, 3)))
+    model = SubspaceModel(frame, s2, shards_of(np.zeros((0, 3))))
     noise = model.corrected(np.zeros((2, 2)), hints).matrix
     # The draws were hinted by v itself, so compare in the whole space with v's own terms.
     norm, vv = v @ v, np.outer(v, v)
