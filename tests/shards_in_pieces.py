@@ -1,15 +1,14 @@
 """Shards as a cluster has them, without one: several pieces, and functions that travel as bytes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from itertools import pairwise
 from typing import Any
 
 import cloudpickle
-import scipy.sparse as sp
 
 from mixsearch.blocks import add_sums
-from mixsearch.shards import Layout, LocalShards, SampleShard, Shards
+from mixsearch.shards import LocalShards, Shards, shards_of
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,16 @@ def _travelled(function, shared):
 
 def in_pieces(X, cuts, responses=None):
     """Samples cut before these rows; the same row twice makes an empty piece."""
-    n, d = X.shape
+    return cut(shards_of(X, responses), cuts)
+
+
+def cut(shards, cuts):
+    """What is in one shard, cut before these rows."""
+    whole = shards.shard
+    names = [field.name for field in fields(whole) if field.name != "first"]
+    columns = {name: getattr(whole, name) for name in names if getattr(whole, name) is not None}
     pieces = [
-        SampleShard(start, X[start:stop], None if responses is None else responses[start:stop])
-        for start, stop in pairwise([0, *cuts, n])
+        replace(whole, first=start, **{name: column[start:stop] for name, column in columns.items()})
+        for start, stop in pairwise([0, *cuts, shards.n_rows])
     ]
-    return Pieces(Layout(n, d, X.dtype, sp.issparse(X)), tuple(pieces))
+    return Pieces(shards.layout, tuple(pieces))

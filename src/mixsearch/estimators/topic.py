@@ -100,7 +100,7 @@ class Topic(FoundComponent):
             if isinstance(refined, SharpTopic):
                 return sharp_errors(self.model, refined)
             moments, led = self.moment_estimate, refined.state.topics[:, 0]
-            return allow_for_bias(lda_errors(self.model, refined), led - moments.center, moments.stderr, refined.kept)
+            return allow_for_bias(lda_errors(refined), led - moments.center, moments.stderr, refined.kept)
 
     def top_words(self, n: int = 10, *, by: str = "typical") -> list[tuple[str, float]]:
         """The words of the topic with their probabilities.
@@ -155,6 +155,8 @@ class Topic(FoundComponent):
         return list(zip(rows.tolist(), np.clip(shares, 0, 1).tolist(), strict=True))
 
     def _best_documents(self, n: int) -> Best:
+        if isinstance(self.refined, LdaTopic):
+            return self.refined.best_documents(n)
         if self.refined is not None:
             return self.refined.best_documents(self.model, n)
         best: Best = self.model.shards.fold(_best_by_moments, self._told_by_word, n).total

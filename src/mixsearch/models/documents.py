@@ -19,13 +19,19 @@ WORDS_ELSEWHERE = 20
 
 
 @dataclass(frozen=True)
-class CountShard(Shard):
-    """Documents that are long enough, before a fit."""
+class DocumentShard(Shard):
+    """Documents that are long enough."""
 
     by_document: sp.csr_array  # counts, (n, d)
-    by_word: sp.csc_array  # the same, column by column: a word finds its documents
     lengths: Array  # (n,)
     rows: Array  # numbers of the documents in the user's matrix, (n,)
+
+
+@dataclass(frozen=True)
+class CountShard(DocumentShard):
+    """Documents before a fit."""
+
+    by_word: sp.csc_array  # counts column by column: a word finds its documents
     stored: RowBlocks | None = None  # the same counts on disk, where reading all of `by_document` would fill the memory
 
     @property
@@ -35,13 +41,10 @@ class CountShard(Shard):
 
 
 @dataclass(frozen=True)
-class TopicShard(Shard):
+class TopicShard(DocumentShard):
     """Documents of a corpus that was fitted."""
 
-    by_document: sp.csr_array  # counts, (n, d)
-    by_word: sp.csc_array  # the same, column by column
-    lengths: Array  # (n,)
-    rows: Array  # numbers of the documents in the user's matrix, (n,)
+    by_word: sp.csc_array  # counts column by column
     pair_weights: Array  # ωᵢ / (l(l-1)), (n,); ωᵢ / l² for the plug-in
     triple_weights: Array  # ωᵢ / (l(l-1)(l-2)), (n,); ωᵢ / l³ for the plug-in
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
@@ -148,7 +151,7 @@ def _thin_out(shard: HearingShard, most: int, telling: Tally) -> HearingShard:
     return replace(shard, heard=heard)
 
 
-def rank_documents(shard: TopicShard, shares: Array, n: int) -> Product:
+def rank_documents(shard: DocumentShard, shares: Array, n: int) -> Product:
     """The documents of a shard that are most about a topic, by its share in each, with their rows and shares."""
     scores = shares * shard.lengths / (shard.lengths + WORDS_ELSEWHERE)
     return Product(Best.of(shard, scores, n, shard.rows, shares))

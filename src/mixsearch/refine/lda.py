@@ -12,12 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, psi
 
-from mixsearch.blocks import RowBlocks, n_cores, rows_in_memory, sum_blocks
+from mixsearch.blocks import Product, RowBlocks, n_cores, rows_in_memory, sum_blocks
 from mixsearch.models import TopicModel
-from mixsearch.models.documents import rank_documents
+from mixsearch.models.documents import DocumentShard, TopicShard, rank_documents
 from mixsearch.models.tallies import Best
 from mixsearch.refine.rest import separate_rest
 from mixsearch.refine.steps import Steps, climb
+from mixsearch.shards import Shards
 from mixsearch.types import Array, Candidates, Refined, StandardErrors
 
 # What every topic is taken to have said of each word before, in words.
@@ -34,11 +35,24 @@ SMALL_CELLS = 200_000
 N_SHARE_STEPS = 50
 
 
+@dataclass(frozen=True)
+class BeliefShard(DocumentShard):
+    """Documents with what is known of the shares of topics in each: a Dirichlet distribution."""
+
+    says: Array  # ω, the weight of each in all averages, (n,)
+    beliefs: Array  # γ, (n, k): parameters of the Dirichlet distributions
+
+    @property
+    def shares(self) -> Array:
+        """θ of every topic, (n, k): its expectation."""
+        return shares_under(self.beliefs)
+
+
 class Lda(NamedTuple):
-    """Topics, and what is known of the shares of each document: a Dirichlet distribution."""
+    """Topics, and documents with what is known of their shares."""
 
     topics: Array  # φ, (d, k): columns are distributions, the topic found first
-    beliefs: Array  # γ, (n, k): parameters of the Dirichlet distributions
+    shards: Shards[BeliefShard]
 
 
 class Expected(NamedTuple):
@@ -55,12 +69,11 @@ class LdaTopic(Refined):
     kept: float  # the part of the way from the moment estimate to where the steps led that was gone
     prior: Array  # α, (k,)
     state: Lda  # where the steps led
-    shares: Array  # θ of every document of the corpus, (n,): its expectation
     typicality: Array  # (d,): what the word adds to the divergence of the topic from the corpus
 
-    def best_documents(self, model: TopicModel, n: int) -> Best:
+    def best_documents(self, n: int) -> Best:
         """The documents of the corpus that are most about the topic, with their rows and shares."""
-        best: Best = rank_documents(model.here, self.shares, n).total
+        best: Best = self.state.shards.fold(_best_documents, n).total
         return best
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
@@ -68,8 +81,12 @@ class LdaTopic(Refined):
         beliefs = self.prior + lengths[:, None] * self.prior / self.prior.sum()
         blocks = blocks_of(counts, len(self.prior))
         for _ in range(N_SHARE_STEPS):
-            beliefs = take_step(blocks, Lda(self.state.topics, beliefs), self.prior)[0]
-        return np.where(lengths > 0, beliefs[:, 0] / beliefs.sum(axis=1), 0.0)
+            beliefs, _ = expect(blocks, self.state.topics, beliefs, self.prior)
+        return np.where(lengths > 0, shares_under(beliefs)[:, 0], 0.0)
+
+
+def _best_documents(shard: BeliefShard, n: int) -> Product:
+    return rank_documents(shard, shard.shares[:, 0], n)
 
 
 def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> LdaTopic | None:
@@ -91,31 +108,34 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> Lda
     one pass over the counts never lowers the bound. Its maximum is near the likelihood's, not at it, and stays a little
     away however many documents there are: `take_back_bias` is for that.
     """
-    all_topics = separate_rest(lambda c: model.hinted_in_frame(c).matrix, candidates)
+    tensor = model.tensor()
+    all_topics = separate_rest(lambda c: np.tensordot(c, tensor, axes=1), candidates)
     start, prior = _start(model, all_topics)
-    blocks = blocks_of(model.by_document, len(prior))
 
     def step(state: Lda) -> tuple[Lda, float]:
-        beliefs, expected = take_step(blocks, state, prior)
+        shards, expected = state.shards.advance(take_step, state.topics, prior)
         said = expected.counts + WORD_PRIOR
         objective = expected.bound + WORD_PRIOR * float(np.log(state.topics).sum())
-        return Lda(said / said.sum(axis=0), beliefs), objective
+        return Lda(said / said.sum(axis=0), shards), objective
 
     climbed = climb(start, step, steps)
     if _nearest(climbed.state.topics, start.topics[:, 0]) != 0:
         return None
-    topic, beliefs = climbed.state.topics[:, 0].copy(), climbed.state.beliefs
-    shares = beliefs[:, 0] / beliefs.sum(axis=1)
+    topic = climbed.state.topics[:, 0].copy()
     return LdaTopic(
         center=topic,
-        weight=float(model.says @ shares),
+        weight=climbed.state.shards.fold(_weight).total,
         objectives=climbed.objectives,
         kept=1.0,
         prior=prior,
         state=climbed.state,
-        shares=shares,
         typicality=divergence_by_word(topic, model.word_mean),
     )
+
+
+def _weight(shard: BeliefShard) -> Product:
+    """Σ ωθ of the topic found."""
+    return Product(float(shard.says @ shard.shares[:, 0]))
 
 
 def take_back_bias(found: LdaTopic, center: Array, errors: StandardErrors, language: Array) -> LdaTopic:
@@ -156,9 +176,14 @@ def _start(model: TopicModel, candidates: Candidates) -> tuple[Lda, Array]:
     topics = topics + 1e-9 / len(topics)  # for words that the corpus never uses
     # A topic of next to no weight has no center that could tell shares.
     told = candidates.points * np.where(candidates.weights > 0, candidates.weights, 0)
-    shares = np.clip(model.projected.astype(np.float64) @ told, 0, None) + prior
-    beliefs = prior + model.lengths[:, None] * shares / shares.sum(axis=1, keepdims=True)
-    return Lda(topics / topics.sum(axis=0), beliefs), prior
+    shards = model.shards.map(_first_beliefs, told, prior, model.distinct)
+    return Lda(topics / topics.sum(axis=0), shards), prior
+
+
+def _first_beliefs(shard: TopicShard, told: Array, prior: Array, distinct: bool) -> BeliefShard:
+    shares = np.clip(shard.projected.astype(np.float64) @ told, 0, None) + prior
+    beliefs = prior + shard.lengths[:, None] * shares / shares.sum(axis=1, keepdims=True)
+    return BeliefShard(shard.first, shard.by_document, shard.lengths, shard.rows, shard.says(distinct), beliefs)
 
 
 def blocks_of(counts: sp.csr_array, n_topics: int) -> RowBlocks:
@@ -166,23 +191,34 @@ def blocks_of(counts: sp.csr_array, n_topics: int) -> RowBlocks:
     return rows_in_memory(counts, max(BLOCK_CELLS // n_topics, 1))
 
 
-def take_step(blocks: RowBlocks, state: Lda, prior: Array) -> tuple[Array, Expected]:
-    """The next beliefs, (n, k), with the words expected of each topic and the bound at the given state."""
-    beliefs = np.empty_like(state.beliefs)
+def take_step(shard: BeliefShard, topics: Array, prior: Array) -> tuple[BeliefShard, Expected]:
+    """Documents with the next beliefs, and what was expected under those before."""
+    beliefs, expected = expect(blocks_of(shard.by_document, len(prior)), topics, shard.beliefs, prior)
+    return replace(shard, beliefs=beliefs), expected
+
+
+def expect(blocks: RowBlocks, topics: Array, beliefs: Array, prior: Array) -> tuple[Array, Expected]:
+    """The next beliefs, (n, k), with the words expected of each topic and the bound under those given."""
+    following = np.empty_like(beliefs)
 
     def work(block: tuple[int, slice]) -> Expected:
         number, rows = block
-        counts, before = blocks.read(number), state.beliefs[rows]
+        counts, before = blocks.read(number), beliefs[rows]
         logs = expected_logs(before)
         levels = np.exp(logs)
-        per_word = mix(counts, levels, state.topics)
+        per_word = mix(counts, levels, topics)
         ratios = sp.csr_array((counts.data / per_word, counts.indices, counts.indptr), shape=counts.shape)
-        beliefs[rows] = prior + levels * (ratios @ state.topics)
+        following[rows] = prior + levels * (ratios @ topics)
         bound = float(counts.data @ np.log(per_word)) - _divergence(before, logs, prior)
-        return Expected(state.topics * (ratios.T @ levels), bound)
+        return Expected(topics * (ratios.T @ levels), bound)
 
     n_threads = n_cores() if blocks.n_nonzeros * len(prior) > SMALL_CELLS else 1
-    return beliefs, sum_blocks(work, blocks.numbered(), n_threads)
+    return following, sum_blocks(work, blocks.numbered(), n_threads)
+
+
+def shares_under(beliefs: Array) -> Array:
+    """E θ under each document's beliefs, (n, k)."""
+    return np.asarray(beliefs / beliefs.sum(axis=1, keepdims=True))
 
 
 def expected_logs(beliefs: Array) -> Array:

@@ -10,9 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import polygamma
 
-from mixsearch.blocks import Product, RowBlocks, leave_one_out, n_cores, row_slices, rows_in_memory, sum_blocks
-from mixsearch.models import TopicModel
-from mixsearch.refine.lda import BLOCK_CELLS, WORD_PRIOR, Lda, LdaTopic, blocks_of, expected_logs, mix, take_step
+from mixsearch.blocks import n_cores, row_slices, rows_in_memory, sum_blocks
+from mixsearch.refine.lda import (
+    BLOCK_CELLS,
+    WORD_PRIOR,
+    BeliefShard,
+    LdaTopic,
+    blocks_of,
+    expected_logs,
+    mix,
+    take_step,
+)
 from mixsearch.refine.topic_errors import one_word_at_least
 from mixsearch.types import Array, StandardErrors
 from mixsearch.uncertainty import jackknife
@@ -29,11 +37,11 @@ NEAR_ZERO = 2.0
 
 
 class Said(NamedTuple):
-    """Sums over a block of documents."""
+    """Sums over documents, or over those of q blocks each by itself: then with an axis more, (..., q)."""
 
     counts: Array  # words expected of each topic, (d, k)
-    weight: float  # Σ ω
-    share: float  # Σ ωθ of the topic found
+    weight: float | Array  # Σ ω
+    share: float | Array  # Σ ωθ of the topic found
 
 
 class Response(NamedTuple):
@@ -43,7 +51,15 @@ class Response(NamedTuple):
     weight: Array  # Σ ωθ of the topic found, (q,)
 
 
-def lda_errors(model: TopicModel, found: LdaTopic) -> StandardErrors:
+class Told(NamedTuple):
+    """Sums over documents that tell how well the probabilities of words can be known."""
+
+    information: Array  # of the probability of each word alone, (d,)
+    counts: Array  # of each word, (d,)
+    n_words: float  # of the topic found
+
+
+def lda_errors(found: LdaTopic) -> StandardErrors:
     """Standard errors of a topic after steps of LDA.
 
     Notes
@@ -53,16 +69,29 @@ def lda_errors(model: TopicModel, found: LdaTopic) -> StandardErrors:
     M, the part of the information that is missing since nobody tells which word is of which topic. J is self-adjoint
     for ⟨a, b⟩ = Σ nᵢ a b / φᵢ with nᵢ the words of a topic, so that conjugate gradients solve for all blocks.
     """
-    parts = _without_each_block(model, found)
-    d, k = found.state.topics.shape
-    said = reduce(np.add, (part.counts for part in parts)) / (len(parts) - 1) + WORD_PRIOR
+    (topics, shards), prior = found.state, found.prior
+    everything = shards.fold(_said, topics, prior)
+    said = everything.counts + WORD_PRIOR
     centers, weights = [], []
-    for some in row_slices(len(parts), max(BLOCK_CELLS // (d * k), 1)):
-        moves, response = _moves(model, found, said, parts[some])
+    for some in row_slices(shards.n_blocks, max(BLOCK_CELLS // topics.size, 1)):
+        blocks = shards.fold(_said_by_block, range(some.start, some.stop), shards.n_blocks, topics, prior)
+        without = Said(*(np.asarray(all_of)[..., None] - each for all_of, each in zip(everything, blocks, strict=True)))
+        moves, response = _moves(found, said, without.counts + WORD_PRIOR)
         centers.append(moves[:, 0].T)
-        weights.append(np.array([part.share / part.weight for part in parts[some]]) + response)
-    errors = np.maximum(jackknife(np.concatenate(centers)), _least_errors(model, found))
+        weights.append(without.share / without.weight + response)
+    errors = np.maximum(jackknife(np.concatenate(centers)), _least_errors(found))
     return StandardErrors(one_word_at_least(errors, float(said[:, 0].sum())), float(jackknife(np.concatenate(weights))))
+
+
+def _said(shard: BeliefShard, topics: Array, prior: Array) -> Said:
+    _, expected = take_step(shard, topics, prior)
+    return Said(expected.counts, float(shard.says.sum()), float(shard.says @ shard.shares[:, 0]))
+
+
+def _said_by_block(shard: BeliefShard, blocks: range, n_blocks: int, topics: Array, prior: Array) -> Said:
+    """The same in some blocks of the jackknife, each by itself: (d, k, q) and (q,)."""
+    each = [_said(shard.thin(n_blocks, block), topics, prior) for block in blocks]
+    return Said(*(np.stack(sums, axis=-1) for sums in zip(*each, strict=True)))
 
 
 def allow_for_bias(errors: StandardErrors, moved: Array, unbiased: StandardErrors, kept: float = 1.0) -> StandardErrors:
@@ -93,7 +122,7 @@ def allow_for_bias(errors: StandardErrors, moved: Array, unbiased: StandardError
     )
 
 
-def _least_errors(model: TopicModel, found: LdaTopic) -> Array:
+def _least_errors(found: LdaTopic) -> Array:
     """For words near zero what the standard errors would be if all but the word's own probability were known, (d,).
 
     A word that other topics explain is pinned at zero in this one, and no block moves it; its probability is known only
@@ -101,44 +130,36 @@ def _least_errors(model: TopicModel, found: LdaTopic) -> Array:
     information Σ c(θ/s)² of it. What only other topics' documents say has next to none; but all occurrences of a word
     together are no more of the topic's words than they are.
     """
-    blocks = blocks_of(model.by_document, len(found.prior))
-    shares = found.state.beliefs / found.state.beliefs.sum(axis=1, keepdims=True)
-
-    def work(block: tuple[int, slice]) -> Product:
-        number, rows = block
-        counts = blocks.read(number)
-        told = counts.data / mix(counts, shares[rows], found.state.topics) ** 2
-        weighted = sp.csr_array((told, counts.indices, counts.indptr), shape=counts.shape)
-        return Product(np.asarray(weighted.T @ shares[rows, 0] ** 2))
-
-    information = sum_blocks(work, blocks.numbered(), n_cores()).total
-    alone = np.where(information > 0, 1 / np.sqrt(np.where(information > 0, information, 1)), 0.0)
-    most = np.asarray(model.by_document.sum(axis=0)) / max(float(model.lengths @ shares[:, 0]), 1.0)
+    told = found.state.shards.fold(_told, found.state.topics)
+    known = told.information > 0
+    alone = np.where(known, 1 / np.sqrt(np.where(known, told.information, 1)), 0.0)
+    most = told.counts / max(told.n_words, 1.0)
     return np.where(found.center < NEAR_ZERO * alone, np.minimum(alone, most), 0.0)
 
 
-def _without_each_block(model: TopicModel, found: LdaTopic) -> list[Said]:
-    state, says = found.state, model.says
+def _told(shard: BeliefShard, topics: Array) -> Told:
+    blocks, shares = blocks_of(shard.by_document, topics.shape[1]), shard.shares
 
-    def summarize(rows: slice) -> Said:
-        blocks = blocks_of(model.by_document[rows], len(found.prior))
-        _, expected = take_step(blocks, Lda(state.topics, state.beliefs[rows]), found.prior)
-        return Said(expected.counts, float(says[rows].sum()), float(says[rows] @ found.shares[rows]))
+    def work(block: tuple[int, slice]) -> Told:
+        number, rows = block
+        counts, own = blocks.read(number), shares[rows, 0]
+        squared = counts.data / mix(counts, shares[rows], topics) ** 2
+        weighted = sp.csr_array((squared, counts.indices, counts.indptr), shape=counts.shape)
+        all_words = np.asarray(counts.sum(axis=0), dtype=np.float64)
+        return Told(np.asarray(weighted.T @ own**2), all_words, float(shard.lengths[rows] @ own))
 
-    return leave_one_out(summarize, len(model.lengths))
+    return sum_blocks(work, blocks.numbered(), n_cores())
 
 
-def _moves(model: TopicModel, found: LdaTopic, said: Array, parts: list[Said]) -> tuple[Array, Array]:
+def _moves(found: LdaTopic, said: Array, without: Array) -> tuple[Array, Array]:
     """How each replicate's topics differ from those found, (d, k, q), and what that does to the weight, (q,)."""
     lengths = said.sum(axis=0)[None, :, None]
     # One step on: where steps stopped early, rare words would else seem to tell less than nothing.
     topics = said[:, :, None] / lengths
-    without = np.stack([part.counts for part in parts], axis=2) + WORD_PRIOR
     first = without / without.sum(axis=0) - topics
-    blocks = rows_in_memory(model.by_document, max(BLOCK_CELLS // (len(found.prior) + len(parts)), 1))
 
     def respond(moves: Array) -> Response:
-        return _respond(blocks, found, model.says, moves / topics)
+        return found.state.shards.fold(_respond, found.state.topics, moves / topics)
 
     def missing(moves: Array) -> Array:
         """J applied to each move."""
@@ -174,12 +195,13 @@ def _conjugate_gradients(apply: Callable[[Array], Array], goal: Array, metric: A
     return x
 
 
-def _respond(blocks: RowBlocks, found: LdaTopic, says: Array, logs: Array) -> Response:
+def _respond(shard: BeliefShard, topics: Array, logs: Array) -> Response:
     """What moves of log φ, (d, k, q), change in the words expected of the topics and in the weight, to first order."""
+    blocks = rows_in_memory(shard.by_document, max(BLOCK_CELLS // (logs.shape[1] + logs.shape[2]), 1))
 
     def work(block: tuple[int, slice]) -> Response:
         number, rows = block
-        return _respond_in(blocks.read(number), found.state.topics, found.state.beliefs[rows], says[rows], logs)
+        return _respond_in(blocks.read(number), topics, shard.beliefs[rows], shard.says[rows], logs)
 
     return sum_blocks(work, blocks.numbered(), n_cores())
 

@@ -1,5 +1,6 @@
 """Steps of LDA on all documents: against a textbook's, against sampling, and the error bars against refits."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln, psi
+from tests.shards_in_pieces import cut
 
 from mixsearch import TopicSearch
-from mixsearch.blocks import interleaved_slices
 from mixsearch.datasets import make_topics
 from mixsearch.errors import NotRefinedWarning
 from mixsearch.refine import lda, lda_errors
-from mixsearch.refine.lda import WORD_PRIOR, Lda, blocks_of, refine_topic, take_step
+from mixsearch.refine.lda import WORD_PRIOR, BeliefShard, refine_topic, take_step
 from mixsearch.refine.steps import Steps
 
 
@@ -32,49 +33,90 @@ def found_in(n=1500, seed=1, refine=True):
 
 
 def small_state(seed, n=5, d=7, k=3):
-    """Counts with a word that nobody uses and a document without words, topics, beliefs and a prior."""
+    """Documents with a word that nobody uses and one document without words, and topics and a prior."""
     rng = np.random.default_rng(seed)
     counts = rng.poisson(1.2, size=(n, d)).astype(float)
     counts[:, -1], counts[0] = 0, 0
     prior = rng.uniform(0.05, 1.0, k)
-    return counts, Lda(rng.dirichlet(np.ones(d), k).T, prior + rng.uniform(0.1, 5, (n, k))), prior
+    topics, beliefs = rng.dirichlet(np.ones(d), k).T, prior + rng.uniform(0.1, 5, (n, k))
+    return believed(counts, beliefs), topics, prior
 
 
-def textbook_step(counts, state, prior):
+def believed(counts, beliefs, says=None):
+    lengths = counts.sum(axis=1)
+    says = lengths / lengths.sum() if says is None else says
+    return BeliefShard(0, sp.csr_array(counts), lengths, np.arange(len(counts)), says, beliefs)
+
+
+def textbook_step(documents, topics, prior):
     """Beliefs, words by topic and the bound of Blei, Ng and Jordan (2003), each word by itself."""
-    beliefs, said, bound = np.tile(prior, (len(counts), 1)), np.zeros_like(state.topics), 0.0
-    for document, gamma in enumerate(state.beliefs):
+    counts = documents.by_document.toarray()
+    beliefs, said, bound = np.tile(prior, (len(counts), 1)), np.zeros_like(topics), 0.0
+    for document, gamma in enumerate(documents.beliefs):
         logs = psi(gamma) - psi(gamma.sum())
         bound += gammaln(prior.sum()) - gammaln(prior).sum() + (prior - 1) @ logs
         bound -= gammaln(gamma.sum()) - gammaln(gamma).sum() + (gamma - 1) @ logs
         for word in np.flatnonzero(counts[document]):
-            chances = np.exp(logs) * state.topics[word]
+            chances = np.exp(logs) * topics[word]
             chances /= chances.sum()
             times = counts[document, word]
             beliefs[document] += times * chances
             said[word] += times * chances
-            bound += times * chances @ (logs + np.log(state.topics[word]) - np.log(chances))
+            bound += times * chances @ (logs + np.log(topics[word]) - np.log(chances))
     return beliefs, said, bound
 
 
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 4))
 def test_a_step_is_that_of_the_textbook(seed, k):
-    counts, state, prior = small_state(seed, k=k)
-    beliefs, expected = take_step(blocks_of(sp.csr_array(counts), k), state, prior)
-    for one, other in zip((beliefs, *expected), textbook_step(counts, state, prior), strict=True):
+    before, topics, prior = small_state(seed, k=k)
+    after, expected = take_step(before, topics, prior)
+    for one, other in zip((after.beliefs, *expected), textbook_step(before, topics, prior), strict=True):
         assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
 def test_documents_in_many_blocks_take_the_same_step(monkeypatch):
-    counts, state, prior = small_state(3, n=40)
-    wanted = take_step(blocks_of(sp.csr_array(counts), 3), state, prior)
+    before, topics, prior = small_state(3, n=40)
+    wanted, wanted_sums = take_step(before, topics, prior)
     monkeypatch.setattr(lda, "BLOCK_CELLS", 30)
-    blocks = blocks_of(sp.csr_array(counts), 3)
-    assert len(blocks.slices) > 10
-    beliefs, expected = take_step(blocks, state, prior)
-    assert_allclose(beliefs, wanted[0])
-    assert_allclose(expected.counts, wanted[1].counts)
-    assert expected.bound == pytest.approx(wanted[1].bound)
+    assert len(lda.blocks_of(before.by_document, 3).slices) > 10
+    after, expected = take_step(before, topics, prior)
+    assert_allclose(after.beliefs, wanted.beliefs)
+    assert_allclose(expected.counts, wanted_sums.counts)
+    assert expected.bound == pytest.approx(wanted_sums.bound)
+
+
+def found_in_pieces(cuts, **how):
+    """The same search of the same corpus, its documents in one shard and cut into several."""
+    data = drawn(300)
+    whole, pieces = (TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts) for _ in range(2))
+    pieces.model_ = replace(pieces.model_, shards=cut(pieces.model_.shards, cuts))
+    return [each.search(words=data.labelled_word(0), choose="largest", **how) for each in (whole, pieces)]
+
+
+@pytest.mark.parametrize("cuts", [(150,), (0, 1, 1, 120, 299)])
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_documents_in_pieces_give_the_topic_of_all(cuts, n_components):
+    whole, pieces = found_in_pieces(cuts, n_components=n_components, refine=True)
+    assert_allclose(pieces.center, whole.center, rtol=1e-8, atol=1e-10)
+    assert_allclose(pieces.refined.state.topics, whole.refined.state.topics, rtol=1e-8, atol=1e-10)
+    assert_allclose(pieces.refined.objectives[-1], whole.refined.objectives[-1], rtol=1e-12)
+    assert pieces.weight == pytest.approx(whole.weight, rel=1e-9)
+    assert_allclose(pieces.stderr.center, whole.stderr.center, rtol=1e-7)
+    assert pieces.stderr.weight == pytest.approx(whole.stderr.weight, rel=1e-7)
+    rows, shares = zip(*pieces.documents(20), strict=True)
+    wanted_rows, wanted_shares = zip(*whole.documents(20), strict=True)
+    assert rows == wanted_rows
+    assert_allclose(shares, wanted_shares, rtol=1e-9)
+
+
+def test_error_bars_of_few_blocks_at_once_are_the_same(monkeypatch):
+    whole, pieces = found_in_pieces((0, 1, 120), refine=True)
+    stderr = lda_errors.lda_errors(whole.refined)
+    monkeypatch.setattr(lda_errors, "BLOCK_CELLS", 7 * whole.refined.state.topics.size)
+    some = lda_errors.lda_errors(pieces.refined)
+    # Conjugate gradients stop together, whichever blocks they solve for.
+    assert_allclose(some.center, stderr.center, rtol=1e-2)
+    assert some.weight == pytest.approx(stderr.weight, rel=1e-2)
 
 
 def gibbs_topics(counts, alpha, beta, n_sweeps, rng):
@@ -141,9 +183,10 @@ def test_a_refined_topic_is_a_distribution_with_a_share_of_each_document():
     assert found.center.min() > 0
     assert found.center.sum() == pytest.approx(1)
     lengths = np.asarray(data.counts.sum(axis=1))
-    assert found.weight == pytest.approx(lengths @ found.refined.shares / lengths.sum())
+    shares = found.refined.state.shards.shard.shares[:, 0]
+    assert found.weight == pytest.approx(lengths @ shares / lengths.sum())
     assert_array_equal(found.center, found_in.__wrapped__().center)  # the same every time
-    assert np.corrcoef(found.refined.shares, data.shares[:, 0])[0, 1] > 0.97
+    assert np.corrcoef(shares, data.shares[:, 0])[0, 1] > 0.97
     assert [word for word, _ in found.top_words(5, by="probability")] == [
         str(word) for word in np.argsort(-found.center)[:5]
     ]
@@ -182,63 +225,64 @@ def test_steps_and_error_bars_do_with_one_topic_or_two(n_components):
         assert_allclose(found.center, np.asarray(data.counts.sum(axis=0)) / lengths.sum(), atol=1e-5)
 
 
-def settled(model, refined, rows, n_steps):
+def settled(documents, refined, n_steps):
     """The topic and its weight after many more steps on some documents."""
-    state, blocks = Lda(refined.state.topics, refined.state.beliefs[rows]), blocks_of(model.by_document[rows], 3)
+    topics = refined.state.topics
     for _ in range(n_steps):
-        beliefs, expected = take_step(blocks, state, refined.prior)
+        documents, expected = take_step(documents, topics, refined.prior)
         said = expected.counts + WORD_PRIOR
-        state = Lda(said / said.sum(axis=0), beliefs)
-    says = model.says[rows]
-    return state.topics[:, 0], says @ (state.beliefs[:, 0] / state.beliefs.sum(axis=1)) / says.sum()
+        topics = said / said.sum(axis=0)
+    return topics[:, 0], documents.says @ documents.shares[:, 0] / documents.says.sum()
 
 
 def test_error_bars_are_those_of_refits_without_each_block():
     found = found_in(400)
-    model, n = found.model, 400
-    refined = refine_topic(model, found.candidates, Steps(200, 1e-3))
-    without = [np.setdiff1d(np.arange(n), np.arange(n)[rows]) for rows in interleaved_slices(n)]
-    centers, weights = map(np.array, zip(*(settled(model, refined, rows, 30) for rows in without), strict=True))
-    wanted = np.sqrt((len(without) - 1) * centers.var(axis=0))
-    stderr = lda_errors.lda_errors(model, refined)
+    refined = refine_topic(found.model, found.candidates, Steps(200, 1e-3))
+    documents, n_blocks = refined.state.shards.shard, refined.state.shards.n_blocks
+    blocks = [[documents.thin(n_blocks, block) for block in range(n_blocks) if block != out] for out in range(n_blocks)]
+    refits = [settled(BeliefShard.joined(kept), refined, 30) for kept in blocks]
+    centers, weights = map(np.array, zip(*refits, strict=True))
+    wanted = np.sqrt((n_blocks - 1) * centers.var(axis=0))
+    stderr = lda_errors.lda_errors(refined)
     frequent = refined.center > 0.005
     assert_allclose(np.median(stderr.center[frequent] / wanted[frequent]), 1, atol=0.05)
     assert_allclose(stderr.center[frequent], wanted[frequent], rtol=0.35)
-    assert stderr.weight == pytest.approx(np.sqrt((len(without) - 1) * weights.var()), rel=0.1)
+    assert stderr.weight == pytest.approx(np.sqrt((n_blocks - 1) * weights.var()), rel=0.1)
 
 
 def test_error_bars_count_that_shares_and_topics_are_not_known(monkeypatch):
     found = found_in()
     whole = found.stderr.center
     monkeypatch.setattr(lda_errors, "_conjugate_gradients", lambda apply, goal, metric: goal)
-    known = lda_errors.lda_errors(found.model, found.refined).center
+    known = lda_errors.lda_errors(found.refined).center
     assert np.median(whole[found.center > 0.005] / known[found.center > 0.005]) > 1.02
 
 
 def test_error_bars_in_many_blocks_are_the_same(monkeypatch):
     found = found_in(600)
     monkeypatch.setattr(lda_errors, "BLOCK_CELLS", 40_000)
-    stderr = lda_errors.lda_errors(found.model, found.refined)
+    stderr = lda_errors.lda_errors(found.refined)
     assert_allclose(stderr.center, found.stderr.center, rtol=1e-6)
     assert stderr.weight == pytest.approx(found.stderr.weight)
 
 
 def test_the_response_of_expected_words_is_their_derivative(monkeypatch):
-    counts, state, prior = small_state(0, n=4, d=6)
+    before, topics, prior = small_state(0, n=4, d=6)
+    counts = before.by_document.toarray()
     counts[1:] += 1
-    blocks = blocks_of(sp.csr_array(counts), 3)
+    says = np.array([0.1, 0.2, 0.3, 0.4])
 
     def settle(topics, beliefs, n_steps):
+        documents = believed(counts, beliefs, says)
         for _ in range(n_steps):
-            beliefs, expected = take_step(blocks, Lda(topics, beliefs), prior)
-        return beliefs, expected.counts
+            documents, expected = take_step(documents, topics, prior)
+        return documents.beliefs, expected.counts
 
-    beliefs, _ = settle(state.topics, state.beliefs, 600)
-    move, size = np.random.default_rng(0).normal(size=state.topics.shape), 1e-4
-    ahead, behind = (settle(state.topics * np.exp(sign * size * move), beliefs, 300) for sign in (1, -1))
-    says = np.array([0.1, 0.2, 0.3, 0.4])
+    beliefs, _ = settle(topics, before.beliefs, 600)
+    move, size = np.random.default_rng(0).normal(size=topics.shape), 1e-4
+    ahead, behind = (settle(topics * np.exp(sign * size * move), beliefs, 300) for sign in (1, -1))
     monkeypatch.setattr(lda_errors, "MOST_MISSING", 1 - 1e-9)
-    found = lda_errors._respond_in(sp.csr_array(counts), state.topics, beliefs, says, move[:, :, None])
+    found = lda_errors._respond(believed(counts, beliefs, says), topics, move[:, :, None])
     assert_allclose(found.counts[:, :, 0], (ahead[1] - behind[1]) / (2 * size), rtol=1e-3, atol=1e-3)
     shares = (ahead[0] - behind[0])[:, 0] / (2 * size) / beliefs.sum(axis=1)
     assert found.weight[0] == pytest.approx(says @ shares, rel=1e-3, abs=1e-4)
@@ -249,7 +293,7 @@ def test_no_error_bar_is_wider_than_all_occurrences_of_a_word_would_make_it():
     n_words = found.weight * data.counts.sum()
     others = data.topics[0] < 1e-3
     most = np.maximum(np.asarray(data.counts.sum(axis=0)).ravel(), 1) / n_words
-    stderr = lda_errors.lda_errors(found.model, found.refined).center
+    stderr = lda_errors.lda_errors(found.refined).center
     assert np.all(stderr[others] < 1.5 * most[others])
 
 
