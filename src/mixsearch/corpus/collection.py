@@ -7,20 +7,21 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from mixsearch.corpus.bags import read_bags
 from mixsearch.corpus.corpus import Corpus
-from mixsearch.corpus.counting import BlockCounts, count_tokens, tokens_of_block
+from mixsearch.corpus.counted import Counted, count_load, take_documents
+from mixsearch.corpus.counting import BlockCounts
 from mixsearch.corpus.documents import Load, Reading
 from mixsearch.corpus.duplicates import Duplicates
 from mixsearch.corpus.options import CorpusOptions
 from mixsearch.corpus.readers import read_documents, read_strings
 from mixsearch.corpus.sources import Source, find_sources
-from mixsearch.corpus.spool import Block, Spool, lengths_of, pack_texts, unpack_texts
+from mixsearch.corpus.spool import Block, Spool
 from mixsearch.corpus.tokens import hash_words, words_of_pattern
 from mixsearch.corpus.vocabulary import GrowingTally, Tally, Vocabulary, choose_words, name_words, order_words
 from mixsearch.corpus.wordlists import stop_list
@@ -76,7 +77,7 @@ def read_corpus(
     options = options or CorpusOptions()
     sources = find_sources(source, options.format)
     notes = [] if sources.note is None else [sources.note]
-    reading = Reading(options, "standard input" if source == "-" else repr(_spoken(source)), notes=notes)
+    reading = Reading(options, named_source(source), notes=notes)
     report = None if on_progress is None else partial(_report, on_progress, reading, sources.n_bytes)
     if sources.format in ("docword", "mtx", "npz"):
         bags = read_bags(sources, reading)
@@ -109,14 +110,6 @@ def count_texts(
     return _collect(read_strings(texts, names, reading), reading, None)
 
 
-@dataclass(frozen=True)
-class _Counted:
-    """A block that a thread has counted."""
-
-    block: Block  # its rows numbered from 0
-    marks: Array
-
-
 class _Collection:
     """Blocks in the order of the input, as they arrive."""
 
@@ -126,7 +119,7 @@ class _Collection:
         self.n_rows = self.n_documents = self.n_characters = 0
         self.dropped: list[Array] = []
 
-    def add(self, counted: _Counted) -> None:
+    def add(self, counted: Counted) -> None:
         """Number the documents, drop the duplicates, and spool the rest."""
         block = replace(counted.block, rows=counted.block.rows + self.n_rows)
         self.n_rows += len(block.rows)
@@ -134,7 +127,7 @@ class _Collection:
         repeated = self.seen.find(counted.marks, block.rows, is_empty)
         if (repeated >= 0).any():
             self.dropped.append(np.stack([block.rows, repeated], axis=1)[repeated >= 0])
-            block = _take(block, repeated < 0)
+            block = take_documents(block, repeated < 0)
         self.n_documents += len(block.rows)
         self.n_characters += int(block.n_characters.sum())
         self.tally.add(block.counts)
@@ -152,7 +145,7 @@ def _collect(loads: Iterable[Load], reading: Reading, report: Callable[[], None]
     # Made once, before all threads ask for it.
     words_of_pattern(options.token_pattern)
     with _spool_of(reading) as collection:
-        work = partial(_count, options=options, stop_hashes=stop_hashes, seen=collection.seen)
+        work = partial(count_load, options=options, stop_hashes=stop_hashes)
         # An error must end the threads now, not when its traceback is forgotten.
         with closing(_map_in_order(work, loads, options.n_threads)) as results:
             for counted in results:
@@ -172,7 +165,7 @@ def _collect_bags(
         for counts in blocks:
             rows = np.arange(counts.n_documents)
             block = Block(counts, rows, None, None, np.zeros(counts.n_documents, dtype=np.int64))
-            collection.add(_Counted(block, np.empty(0)))
+            collection.add(Counted(block, np.empty(0)))
             if report is not None:
                 report()
         stopped = set(stop_list(options))
@@ -200,32 +193,22 @@ def _choose(collection: _Collection, reading: Reading, stopped_keys: Sequence[in
     return choose_words(tally, collection.n_documents, reading.options)
 
 
-def _spoken(source: Source) -> str:
+def named_source(source: Source) -> str:
+    """What to call all files in a sentence."""
+    if source == "-":
+        return "standard input"
     named = [source] if isinstance(source, str | os.PathLike) else list(source)
-    return os.fspath(named[0]) + (" and others" if len(named) > 1 else "")
-
-
-def _count(load: Load, *, options: CorpusOptions, stop_hashes: Array, seen: Duplicates) -> _Counted:
-    documents = load()
-    tokens = tokens_of_block(documents.texts, options, stop_hashes, documents.place)
-    block = Block(
-        count_tokens(tokens, options.ngrams),
-        np.arange(len(documents.texts)),
-        documents.names,
-        pack_texts(documents.texts) if options.keep_texts else None,
-        lengths_of(documents.texts),
-    )
-    return _Counted(block, seen.marks(documents.texts, tokens))
+    return repr(os.fspath(named[0]) + (" and others" if len(named) > 1 else ""))
 
 
 def _map_in_order(
-    work: Callable[[Load], _Counted], loads: Iterable[Load], n_threads: int
-) -> Generator[_Counted, None, None]:
+    work: Callable[[Load], Counted], loads: Iterable[Load], n_threads: int
+) -> Generator[Counted, None, None]:
     """Work on several blocks at once, but never on more than there are threads, and one."""
     if n_threads == 1:
         yield from map(work, loads)
         return
-    pending: deque[Future[_Counted]] = deque()
+    pending: deque[Future[Counted]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             for load in loads:
@@ -236,17 +219,6 @@ def _map_in_order(
                 yield pending.popleft().result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _take(block: Block, kept: Array) -> Block:
-    texts = block.texts
-    if texts is not None:
-        unpacked = unpack_texts(texts, block.n_characters)
-        texts = pack_texts([text for text, keep in zip(unpacked, kept.tolist(), strict=True) if keep])
-    names = block.names
-    if names is not None:
-        names = [name for name, keep in zip(names, kept.tolist(), strict=True) if keep]
-    return Block(block.counts.take(kept), block.rows[kept], names, texts, block.n_characters[kept])
 
 
 def _report(on_progress: OnProgress, reading: Reading, total: int | None) -> None:

@@ -38,14 +38,6 @@ class Duplicates:
     row_of_mark: dict[int, int] = field(default_factory=dict)
     signature_of_row: dict[int, Array] = field(default_factory=dict)
 
-    def marks(self, texts: Sequence[str], tokens: Tokens) -> Array:
-        """What to compare of each document, computed before its turn comes; empty where nothing is asked for."""
-        if self.kind == "exact":
-            return np.array([_digest(text) for text in texts], dtype=np.uint64)
-        if self.kind == "near":
-            return _signatures(tokens)
-        return np.empty(0, dtype=np.uint64)
-
     def find(self, marks: Array, rows: Array, is_empty: Array) -> Array:
         """For each document the row that it repeats, or -1; documents without words repeat nothing."""
         found = np.full(len(rows), -1)
@@ -70,6 +62,15 @@ class Duplicates:
         # A copy: a view would keep the signatures of the whole block.
         self.signature_of_row[row] = signature.copy()
         return -1
+
+
+def marks_of(kind: Literal["exact", "near"] | None, texts: Sequence[str], tokens: Tokens) -> Array:
+    """What to compare of each document, computed before its turn comes; empty where nothing is asked for."""
+    if kind == "exact":
+        return np.array([_digest(text) for text in texts], dtype=np.uint64)
+    if kind == "near":
+        return _signatures(tokens)
+    return np.empty(0, dtype=np.uint64)
 
 
 def _digest(text: str) -> int:

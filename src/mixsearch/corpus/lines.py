@@ -19,19 +19,20 @@ _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _FIRST_RECORDS = 100
 
 
-def read_jsonl(path: File | None, reading: Reading) -> Iterator[Load]:
-    """One JSON object, or string, on each line."""
-    columns = None
-    for first_line, data in _whole_lines(path, reading):
+def read_jsonl(path: File | None, reading: Reading, span: range | None = None) -> Iterator[Load]:
+    """One JSON object, or string, on each line; with a span of bytes, on the lines that begin within it."""
+    # In the middle of a file, a column that was found at its start may be missing for a while.
+    columns = reading.columns if span is not None and span.start > 0 else None
+    for first_line, data in _whole_lines(path, reading, span):
         decode = partial(_decode_lines, data, reading.options.encoding, path, first_line)
         if columns is None or not columns.texts:
             columns = _find_columns(decode(), path, reading)
         yield partial(_load_jsonl, decode, columns, path)
 
 
-def read_lines(path: File | None, reading: Reading) -> Iterator[Load]:
-    """One text on each line."""
-    for first_line, data in _whole_lines(path, reading):
+def read_lines(path: File | None, reading: Reading, span: range | None = None) -> Iterator[Load]:
+    """One text on each line; with a span of bytes, on the lines that begin within it."""
+    for first_line, data in _whole_lines(path, reading, span):
         yield partial(_load_lines, partial(_decode_lines, data, reading.options.encoding, path, first_line), path)
 
 
@@ -63,10 +64,10 @@ def without_bom(data: bytes, path: File | None) -> bytes:
     return data.removeprefix(_BOM)
 
 
-def _whole_lines(path: File | None, reading: Reading) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(path: File | None, reading: Reading, span: range | None) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines, each with the number of its first line."""
     size = reading.options.block_bytes
-    with open_bytes(path, reading.progress) as file:
+    with open_bytes(path, reading.progress, span) as file:
         line, rest = 1, [without_bom(file.read(size), path)]
         while data := file.read(size):
             cut = data.rfind(b"\n") + 1

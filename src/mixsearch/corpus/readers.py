@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 
 from mixsearch.corpus.columns import as_text
@@ -22,7 +22,7 @@ _READERS: dict[str, Callable[[File | None, Reading], Iterator[Load]]] = {
 }
 
 
-def read_documents(sources: Sources, reading: Reading) -> Iterator[Load]:
+def read_documents(sources: Sources, reading: Reading) -> Generator[Load, None, None]:
     """The documents of all files, in order."""
     if sources.format in ("lines", "files"):
         _check_no_columns(reading)

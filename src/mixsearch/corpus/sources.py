@@ -84,6 +84,19 @@ class _CountedBytes(io.RawIOBase):
         return len(data)
 
 
+class _Stretch:
+    """A file from one place to another."""
+
+    def __init__(self, raw: BinaryIO, start: int, stop: int) -> None:
+        raw.seek(start)
+        self._raw, self._left = raw, stop - start
+
+    def read(self, size: int) -> bytes:
+        data = self._raw.read(min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
 def find_sources(source: Source, format: Format | None) -> Sources:
     """The files that a path, a folder, a glob or a list of them means, and their format."""
     if source == "-":
@@ -142,7 +155,12 @@ def _glance(folder: Path) -> str:
 
 def plain_name(path: File) -> str:
     """The name of a file without the suffix of its compression."""
-    return path.stem if path.suffix.lower() in _COMPRESSIONS else path.name
+    return path.stem if is_compressed(path) else path.name
+
+
+def is_compressed(path: File) -> bool:
+    """Whether the name of a file says that it is compressed."""
+    return path.suffix.lower() in _COMPRESSIONS
 
 
 def _format_of(path: File) -> Format:
@@ -159,17 +177,35 @@ def _format_of_input() -> Format:
 
 
 @contextmanager
-def open_bytes(path: File | None, progress: Progress) -> Iterator[BinaryIO]:
-    """The bytes of a file, decompressed, or of standard input; what breaks on the way is said with its name."""
+def open_bytes(path: File | None, progress: Progress, span: range | None = None) -> Iterator[BinaryIO]:
+    """The bytes of a file, decompressed, or of standard input; what breaks on the way is said with its name.
+
+    With a span of bytes, only the lines that begin within it.
+    """
     name = repr(str(path)) if path is not None else "standard input"
     try:
         if path is None:
             yield cast(BinaryIO, io.BufferedReader(_CountedBytes(sys.stdin.buffer, progress)))
         else:
-            with path.open("rb") as raw, _decompress(raw, path.suffix.lower(), progress) as file:
+            with path.open("rb") as raw, _decompress(_lines_in(raw, span), path.suffix.lower(), progress) as file:
                 yield file
     except _BROKEN as error:
         raise SearchError(f"Could not read {name}: {error}. Is the file whole, and what its name says?") from error
+
+
+def _lines_in(raw: BinaryIO, span: range | None) -> BinaryIO:
+    if span is None:
+        return raw
+    return cast(BinaryIO, _Stretch(raw, _line_start(raw, span.start), _line_start(raw, span.stop)))
+
+
+def _line_start(raw: BinaryIO, place: int) -> int:
+    """Where the first line begins that does not begin before a place."""
+    if place == 0:
+        return 0
+    raw.seek(place - 1)
+    raw.readline()
+    return raw.tell()
 
 
 def _decompress(raw: BinaryIO, suffix: str, progress: Progress) -> BinaryIO:

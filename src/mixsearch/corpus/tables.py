@@ -39,8 +39,8 @@ def read_csv(path: File | None, reading: Reading) -> Iterator[Load]:
             yield partial(_load_rows, block, names, columns, path)
 
 
-def read_parquet(path: File | None, reading: Reading) -> Iterator[Load]:
-    """A Parquet file, of which only the columns in use are read."""
+def read_parquet(path: File | None, reading: Reading, span: range | None = None) -> Iterator[Load]:
+    """A Parquet file, of which only the columns in use are read; with a span, only those of its row groups."""
     if path is None:
         raise SearchError("Found Parquet on standard input, needed a file: Parquet is read from its end.")
     arrow = load_arrow("Parquet files")
@@ -49,7 +49,7 @@ def read_parquet(path: File | None, reading: Reading) -> Iterator[Load]:
             fields = list(file.schema_arrow)
             strings = [field.name for field in fields if _holds_text(arrow, field.type)]
             columns = reading.settle_columns([field.name for field in fields], strings, path)
-            yield from _read_batches(file, columns, path, reading)
+            yield from _read_batches(file, columns, path, reading, span)
     except (arrow.ArrowException, OSError) as error:
         raise SearchError(f"Could not read {file_name(path)} as Parquet: {error}. Is the file whole?") from error
 
@@ -64,20 +64,24 @@ def opened_parquet(path: File) -> Iterator[Any]:
         yield stack.enter_context(parquet.ParquetFile(source))
 
 
-def _read_batches(file: Any, columns: Columns, path: File, reading: Reading) -> Iterator[Load]:
-    n_rows, n_bytes = max(file.metadata.num_rows, 1), max(_bytes_of(file, columns), 1)
+def _read_batches(file: Any, columns: Columns, path: File, reading: Reading, span: range | None) -> Iterator[Load]:
+    groups = range(file.num_row_groups) if span is None else span
+    n_rows, n_bytes = max(file.metadata.num_rows, 1), max(sum(group_bytes(file, columns)), 1)
     rows_per_batch = min(max(1, reading.options.block_bytes * n_rows // n_bytes), 1 << 20)
-    start, size = 0, size_of(path) or 0
-    for batch in file.iter_batches(batch_size=rows_per_batch, columns=columns.all):
+    start, size = sum(file.metadata.row_group(group).num_rows for group in range(groups.start)), size_of(path) or 0
+    for batch in file.iter_batches(batch_size=rows_per_batch, row_groups=list(groups), columns=columns.all):
         reading.progress.add(size * (start + batch.num_rows) // n_rows - size * start // n_rows)
         yield partial(_load_batch, batch, columns, start, path)
         start += batch.num_rows
 
 
-def _bytes_of(file: Any, columns: Columns) -> int:
-    """Bytes of the columns in use, decompressed."""
+def group_bytes(file: Any, columns: Columns) -> list[int]:
+    """Bytes of the columns in use of each row group, decompressed."""
     groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-    chunks = [group.column(j) for group in groups for j in range(group.num_columns)]
+    return [_bytes_of([group.column(j) for j in range(group.num_columns)], columns) for group in groups]
+
+
+def _bytes_of(chunks: list[Any], columns: Columns) -> int:
     return sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] in columns.all)
 
 

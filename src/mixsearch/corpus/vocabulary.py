@@ -47,12 +47,12 @@ class GrowingTally:
         self._parts.append(tally_block(counts))
         while len(self._parts) > 1 and len(self._parts[-2]) <= 2 * len(self._parts[-1]):
             last = self._parts.pop()
-            self._parts.append(_merge(self._parts.pop(), last))
+            self._parts.append(add_tallies(self._parts.pop(), last))
 
     def total(self) -> Tally:
         """The tally of all blocks."""
         empty = np.empty(0, dtype=np.int64)
-        return reduce(_merge, reversed(self._parts), Tally(empty.astype(np.uint64), empty, empty))
+        return reduce(add_tallies, reversed(self._parts), Tally(empty.astype(np.uint64), empty, empty))
 
 
 def tally_block(counts: BlockCounts) -> Tally:
@@ -64,7 +64,8 @@ def tally_block(counts: BlockCounts) -> Tally:
     return tally if documents.all() else tally.take(documents > 0)
 
 
-def _merge(one: Tally, other: Tally) -> Tally:
+def add_tallies(one: Tally, other: Tally) -> Tally:
+    """The tally of two sets of documents together."""
     keys = np.concatenate([one.keys, other.keys])
     # Two sorted runs: the stable sort is a merge.
     order = np.argsort(keys, kind="stable")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from time import monotonic
@@ -38,7 +38,8 @@ def current_client() -> Client | None:
 def connected(address: str, *, timeout: float = 10.0) -> Iterator[Client]:
     """A client of the cluster at an address, or of a new one with all cores of this machine for "local"."""
     if address == LOCAL:
-        with LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        # Any free port: the usual one may be in use, which is nobody's concern here.
+        with LocalCluster(threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
             yield client
         return
     try:
@@ -88,8 +89,11 @@ def _mismatch(name: str, own: str, wrong: dict[str, Any], n_workers: int) -> str
     )
 
 
-def wait_for(client: Client, futures: Sequence[Any]) -> None:
-    """Wait until all are done; an error where no worker is left to do them, or the cluster is gone."""
+def wait_for(client: Client, futures: Sequence[Any], on_look: Callable[[], None] | None = None) -> None:
+    """Wait until all are done; an error where no worker is left to do them, or the cluster is gone.
+
+    `on_look` is called every second meanwhile; what it raises ends the waiting.
+    """
     alone_since: float | None = None
     patience = float(dask.config.get("mixsearch.patience", PATIENCE))
     while True:
@@ -97,6 +101,8 @@ def wait_for(client: Client, futures: Sequence[Any]) -> None:
             wait(futures, timeout=_LOOK)
         except TimeoutError:
             alone_since = _alone(client, alone_since, patience)
+            if on_look is not None:
+                on_look()
             continue
         except _LOST as error:
             raise ClusterError(_failure(error)) from error

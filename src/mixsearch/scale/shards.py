@@ -23,7 +23,7 @@ from mixsearch.scale.cluster import current_client, failure, wait_for
 from mixsearch.shards import LocalShards, S, Shard, Shards, T
 
 # The arrays that go to the shards travel with the graph: they are small, but not as small as Dask likes a graph to be.
-_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
+GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
 
 
 class Change(NamedTuple):
@@ -161,7 +161,7 @@ def _by_worker(client: Client, parts: Sequence[Delayed]) -> dict[str, list[Delay
 def held(nodes: Sequence[Delayed]) -> list[Delayed]:
     """Results that the scheduler keeps where they are computed."""
     client = current_client()
-    with dask.config.set(_GRAPHS):
+    with dask.config.set(GRAPHS):
         kept = list(dask.persist(*nodes, optimize_graph=False))
     if client is not None:
         wait_for(client, futures_of(kept))
@@ -173,7 +173,7 @@ def values_of(nodes: Sequence[Delayed]) -> list[Any]:
     client = current_client()
     if client is None:
         return list(dask.compute(*nodes, optimize_graph=False))
-    with dask.config.set(_GRAPHS):
+    with dask.config.set(GRAPHS):
         futures = client.compute(list(nodes), optimize_graph=False)
     wait_for(client, futures)
     try:

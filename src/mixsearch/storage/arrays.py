@@ -158,7 +158,7 @@ def allocate_array(
         with suppress(OSError):
             path.unlink()
         raise
-    finished(name, StoredArray(dtype.str, shape, size, _checksum_of_array(filled)))
+    finished(name, StoredArray(dtype.str, shape, size, checksum_of_array(filled)))
 
 
 def _sync_path(path: Path) -> None:
@@ -166,7 +166,8 @@ def _sync_path(path: Path) -> None:
         sync_handle(file.fileno())
 
 
-def _checksum_of_array(array: Array) -> str:
+def checksum_of_array(array: Array) -> str:
+    """Of the bytes of an array, a chunk at a time."""
     data, sums = array.reshape(-1).view(np.uint8), blake2b(digest_size=CHECKSUM_BYTES)
     for start in range(0, len(data), CHUNK_BYTES):
         sums.update(data[start : start + CHUNK_BYTES].data)

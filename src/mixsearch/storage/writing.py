@@ -19,6 +19,7 @@ from mixsearch.storage.arrays import Array, ArrayStream, allocate_array, map_arr
 from mixsearch.storage.claiming import claim_folder, remove_stale, remove_unpublished
 from mixsearch.storage.disk import explain_os_errors, sync_folder, sync_folders, sync_handle
 from mixsearch.storage.manifest import MANIFEST_NAME, Manifest, StoredArray, check_array_name, check_dtype
+from mixsearch.storage.pieces import ArrayInPieces
 from mixsearch.storage.texts import TextWriter
 
 
@@ -100,6 +101,30 @@ class FolderWriter:
         """
         checked = check_dtype(np.dtype(dtype))
         return allocate_array(name, self._make_place(name), checked, tuple(shape), self._stored.__setitem__)
+
+    def in_pieces(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> ArrayInPieces:
+        """Make an array of zeros on disk that any process which sees the folder fills in; `adopt` it then.
+
+        Parameters
+        ----------
+        name : str
+            As for `save`.
+        shape : tuple of int
+            Of at least one dimension.
+        dtype : dtype
+            Type of the array.
+        """
+        checked = check_dtype(np.dtype(dtype))
+        return ArrayInPieces.made(self._make_place(name).absolute(), checked, tuple(shape))
+
+    def adopt(self, name: str, stored: StoredArray) -> None:
+        """Take up an array whose pieces are all there, as its `finished` describes it."""
+        self._stored[name] = stored
+
+    @property
+    def place(self) -> Path:
+        """Where the files are until the folder is published."""
+        return self._staging
 
     def texts(self, name: str) -> TextWriter:
         """Begin a column of texts, to which lists of str are appended; left open, it is closed at the end."""

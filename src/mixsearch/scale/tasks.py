@@ -1,0 +1,85 @@
+"""Work that a Dask cluster does in tasks whose results stay where they are made: merging them, and how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import getitem
+from typing import Any, cast
+from uuid import uuid4
+
+import dask
+from dask.delayed import Delayed, delayed
+from distributed import Client, futures_of
+
+from mixsearch.errors import ClusterError
+from mixsearch.scale.cluster import current_client, wait_for
+from mixsearch.scale.shards import GRAPHS
+
+# Results that one task puts together: more would fill the memory of the worker that does it.
+_MERGED_AT_ONCE = 8
+
+
+def task(function: Callable[..., Any], *arguments: Any) -> Delayed:
+    """A function to be called on some worker; arguments may be other tasks, or lists of them."""
+    return delayed(function, pure=False)(*arguments)
+
+
+def shared(value: Any) -> Delayed:
+    """Something that many tasks take, sent once."""
+    return delayed(value, name=f"mixsearch-{uuid4().hex}", traverse=False)
+
+
+def item(node: Delayed, number: int) -> Delayed:
+    """One entry of what a task returns."""
+    return delayed(getitem, pure=False)(node, number)
+
+
+def merged(merge: Callable[[list[Any]], Any], nodes: Sequence[Delayed]) -> Delayed:
+    """What comes of merging the results of tasks, a few at a time, in their order."""
+    level = list(nodes)
+    while len(level) > 1:
+        starts = range(0, len(level), _MERGED_AT_ONCE)
+        level = [task(merge, level[start : start + _MERGED_AT_ONCE]) for start in starts]
+    return level[0]
+
+
+def kept(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None = None) -> list[Delayed]:
+    """Tasks, done now, whose results stay where they are; told every second which of them are done.
+
+    The first one that fails ends the waiting: what it raised is raised here.
+    """
+    client = cluster()
+    if not nodes:
+        return []
+    with dask.config.set(GRAPHS):
+        held = list(dask.persist(*nodes, optimize_graph=False))
+    futures = [futures_of(node)[0] for node in held]
+
+    def look() -> None:
+        failed = next((future for future in futures if future.status == "error"), None)
+        if failed is not None:
+            failed.result()
+        if on_done is not None:
+            on_done([number for number, future in enumerate(futures) if future.done()])
+
+    wait_for(client, futures, on_look=look)
+    look()
+    return held
+
+
+def on_every_worker(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+    """What a function returns on each worker, by the worker's address."""
+    return cast(dict[str, Any], cluster().run(function, *arguments))
+
+
+def n_threads() -> int:
+    """Threads of all workers."""
+    return max(int(sum(cluster().nthreads().values())), 1)
+
+
+def cluster() -> Client:
+    """The client of the current cluster."""
+    client = current_client()
+    if client is None:
+        raise ClusterError("No Dask cluster is connected, and this work needs one: name it with scheduler=.")
+    return client
