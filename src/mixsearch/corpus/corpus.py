@@ -94,11 +94,11 @@ class Corpus:
         """The documents in order, a block at a time; as often as wanted."""
         for block in self._spool.blocks():
             texts = None if block.texts is None else unpack_texts(block.texts, block.n_characters)
-            yield CountBlock(_as_counts(block.counts, self._vocabulary), block.rows, block.names, texts)
+            yield CountBlock(counts_of(block.counts, self._vocabulary), block.rows, block.names, texts)
 
     def to_counts(self) -> sp.csr_array[Any]:
         """All counts at once, (n_documents, d), for a corpus that fits into memory."""
-        return sp.csr_array(sp.vstack([_as_counts(counts, self._vocabulary) for counts in self._spool.counts()], "csr"))
+        return sp.csr_array(sp.vstack([counts_of(counts, self._vocabulary) for counts in self._spool.counts()], "csr"))
 
     def close(self) -> None:
         """Remove the temporary files; the vocabulary stays."""
@@ -111,7 +111,7 @@ class Corpus:
         self.close()
 
 
-def _as_counts(counts: BlockCounts, vocabulary: Vocabulary) -> sp.csr_array[Any]:
+def counts_of(counts: BlockCounts, vocabulary: Vocabulary) -> sp.csr_array[Any]:
     """The counts of a block over the words of the whole corpus."""
     columns = vocabulary.columns_of(counts.keys)[counts.words]
     kept = columns >= 0

@@ -63,6 +63,10 @@ class SpreadCorpus:
         """The words of the columns."""
         return self.words.words
 
+    def release(self) -> None:
+        """Let the workers forget what they have counted."""
+        self.parts.clear()
+
 
 def read_on_cluster(
     source: Source, options: CorpusOptions, on_progress: Callable[[int, int | None], None]

@@ -24,7 +24,7 @@ VERSION = 1
 # Where the sparse counts are, by document and by word.
 BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
 _PARTS = ("data", "indices", "indptr")
-_DOCUMENTS = ("lengths", "pair_weights", "triple_weights", "rows")
+DOCUMENTS = ("lengths", "pair_weights", "triple_weights", "rows")
 _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
 
 
@@ -36,14 +36,19 @@ def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite:
             for part in _PARTS:
                 out.save(f"{place}/{part}", getattr(counts, part))
         out.save("documents/projected", documents.projected)
+        store_documents(out, documents)
         store_search(out, search)
 
 
+def store_documents(out: FolderWriter, documents: TopicShard) -> None:
+    """Write what a fit knows of each document, but the counts and its projection, which may be on disk already."""
+    for name in DOCUMENTS:
+        out.save(f"documents/{name}", getattr(documents, name))
+
+
 def store_search(out: FolderWriter, search: TopicSearch) -> None:
-    """Write all of a fitted search but the counts and the projected documents, which may be on disk already."""
+    """Write all of a fitted search but its documents."""
     model = search.model_
-    for name in _DOCUMENTS:
-        out.save(f"documents/{name}", getattr(model.here, name))
     for name in _WORDS:
         out.save(f"words/{name}", getattr(model, name))
     out.save("frame/basis", model.frame.basis)
@@ -84,7 +89,7 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
         by_document=sparse_from(sp.csr_array, [folder[f"{BY_DOCUMENT}/{part}"] for part in _PARTS], (n, d)),
         by_word=sparse_from(sp.csc_array, [folder[f"{BY_WORD}/{part}"] for part in _PARTS], (n, d)),
         projected=folder["documents/projected"],
-        **{name: folder[f"documents/{name}"] for name in _DOCUMENTS},
+        **{name: folder[f"documents/{name}"] for name in DOCUMENTS},
     )
     search.model_ = TopicModel(
         frame=Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"]),

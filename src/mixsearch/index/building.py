@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,14 +17,27 @@ from mixsearch.blocks import RowBlocks, rows_in_memory
 from mixsearch.corpus import Corpus, CorpusOptions, CountBlock, read_corpus
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
-from mixsearch.estimators.stored_topics import BY_DOCUMENT, BY_WORD, KIND, VERSION, sparse_from, store_search
+from mixsearch.estimators.stored_topics import (
+    BY_DOCUMENT,
+    BY_WORD,
+    KIND,
+    VERSION,
+    sparse_from,
+    store_documents,
+    store_search,
+)
 from mixsearch.estimators.topic import damp
 from mixsearch.estimators.topics import LEAST_WORDS, SAY
 from mixsearch.index.transposing import columns_of, rows_on_disk
 from mixsearch.models import fit_topics
-from mixsearch.models.documents import corpus_in_memory
+from mixsearch.models.documents import CountShard, corpus_in_memory
+from mixsearch.scale import load_with_dask
+from mixsearch.shards import Shards
 from mixsearch.storage import FolderWriter, write_folder
 from mixsearch.types import Array
+
+if TYPE_CHECKING:
+    from mixsearch.corpus.on_cluster import SpreadCorpus
 
 # More topics than an analyst asks for at once: one index serves every smaller number.
 DEFAULT_COMPONENTS = 100
@@ -89,13 +102,14 @@ def build_index(
     options: IndexOptions | None = None,
     reading: CorpusOptions | None = None,
     *,
+    scheduler: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> Built:
     """Index the texts or counts of files.
 
     Parameters
     ----------
-    source : path, sequence of paths, or Corpus
+    source : path, URL, sequence of them, or Corpus
         As `read_corpus` takes them, or what it gave.
     path : path
         The folder of the index. It appears when all is done, or stays as it was.
@@ -103,13 +117,24 @@ def build_index(
         Of the fit.
     reading : CorpusOptions, optional
         Of the text. Of a Corpus those that it was read with, so that a text can be a hint.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers read, count and fit, such as ``"tcp://host:8786"``, or
+        ``client.scheduler.address``; ``"local"`` starts a worker for each core of this machine. The workers must see
+        the files under the same names. Where they see the folder of the index too, they write it; else its blocks
+        come here one at a time.
     on_progress : callable, optional
         Told of each step, how far it is, and in which unit.
     """
     chosen, say = options or IndexOptions(), on_progress or (lambda *_: None)
     wanted = reading or CorpusOptions(memory=max(chosen.bytes // READING_PART, 1))
     # What is wrong with any corpus, or with the folder, is said before an hour of reading.
-    _checked_search(chosen, chosen.n_components if isinstance(chosen.n_components, int) else DEFAULT_COMPONENTS)
+    checked_search(chosen, chosen.n_components if isinstance(chosen.n_components, int) else DEFAULT_COMPONENTS)
+    if scheduler is not None:
+        on_cluster = load_with_dask("mixsearch.index.on_cluster", "Work on a cluster needs")
+        built: Built = on_cluster.build_on_cluster(
+            source, Path(path), chosen, reading or CorpusOptions(), scheduler, say
+        )
+        return built
     with ExitStack() as stack:
         out = stack.enter_context(write_folder(path, kind=KIND, version=VERSION, overwrite=chosen.overwrite))
         if isinstance(source, Corpus):
@@ -118,19 +143,24 @@ def build_index(
             corpus = stack.enter_context(
                 read_corpus(source, wanted, on_progress=lambda done, total: say("Reading", done, total, "bytes"))
             )
-        built = _write(out, corpus, chosen, reading if isinstance(source, Corpus) else wanted, say)
-    size = sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
-    return Built(path=Path(path), n_bytes=size, notes=corpus.notes, n_duplicates=corpus.n_dropped, **built)
+        counted = _write(out, corpus, chosen, reading if isinstance(source, Corpus) else wanted, say)
+    return summed_up(Path(path), corpus, counted)
+
+
+def summed_up(path: Path, corpus: Corpus | SpreadCorpus, counted: dict[str, int]) -> Built:
+    """What came of an index that is published."""
+    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    return Built(path=path, n_bytes=size, notes=corpus.notes, n_duplicates=corpus.n_dropped, **counted)
 
 
 def _write(
     out: FolderWriter, corpus: Corpus, options: IndexOptions, reading: CorpusOptions | None, say: OnProgress
 ) -> dict[str, int]:
     n_words = len(corpus.vocabulary)
-    search = _checked_search(options, n_words)
+    search = checked_search(options, n_words)
     stored = _store_documents(out, corpus, search, say)
     rows, n_short, n_nonzeros = stored.rows, stored.n_short, stored.n_nonzeros
-    _require_some(len(rows), n_short, stored.least)
+    require_some(len(rows), n_short, stored.least)
     on_disk = rows_on_disk(partial(_staged, out, BY_DOCUMENT), n_words)
     fits = n_nonzeros * 8 * COUNTS_PART <= options.bytes
     counts = rows_in_memory(_mapped(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
@@ -138,14 +168,9 @@ def _write(
     _fit(out, search, counts, rows, say)
     search.kept_rows_, search.n_dropped_ = rows, n_short + corpus.n_dropped
     search.name_words(corpus.vocabulary)
+    store_documents(out, search.model_.here)
     store_search(out, search)
-    out.facts["corpus"] = {
-        "n_characters": corpus.n_characters,
-        "n_duplicates": corpus.n_dropped,
-        "has_texts": stored.has_texts,
-        "has_names": stored.has_names,
-        "tokens": _tokens(corpus, reading),
-    }
+    out.facts["corpus"] = facts_of(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
     return {
         "n_documents": len(rows),
         "n_short": n_short,
@@ -155,7 +180,20 @@ def _write(
     }
 
 
-def _tokens(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
+def facts_of(
+    corpus: Corpus | SpreadCorpus, reading: CorpusOptions | None, *, has_texts: bool, has_names: bool
+) -> dict[str, Any]:
+    """What an index must know of its corpus beside the arrays."""
+    return {
+        "n_characters": corpus.n_characters,
+        "n_duplicates": corpus.n_dropped,
+        "has_texts": has_texts,
+        "has_names": has_names,
+        "tokens": _tokens(corpus, reading),
+    }
+
+
+def _tokens(corpus: Corpus | SpreadCorpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
     """What a text must go through to be a hint; nothing where only the user's own function knows, or counts came."""
     if reading is None or reading.tokenizer is not None or not corpus.n_characters:
         return None
@@ -166,7 +204,8 @@ def _tokens(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | N
     return {**tokens, "stop_words": reading.stop_words if is_listed else None}
 
 
-def _require_some(n_documents: int, n_short: int, least: int) -> None:
+def require_some(n_documents: int, n_short: int, least: int) -> None:
+    """Refuse a corpus with hardly any document that is long enough."""
     if n_documents < 2:
         raise SearchError(
             f"Of {n_documents + n_short:,} documents, {n_documents} have at least {least} words of the vocabulary; an "
@@ -174,7 +213,17 @@ def _require_some(n_documents: int, n_short: int, least: int) -> None:
         )
 
 
-def _checked_search(options: IndexOptions, n_words: int) -> TopicSearch:
+def require_room(n_nonzeros: int) -> None:
+    """Refuse more counts than an index holds."""
+    if n_nonzeros > MOST_NONZEROS:
+        raise SearchError(
+            f"The corpus has more than {MOST_NONZEROS:,} non-zero counts, which is all that one index holds. "
+            "Raise min_df, lower max_df or max_words, or index parts of it."
+        )
+
+
+def checked_search(options: IndexOptions, n_words: int) -> TopicSearch:
+    """A search with these options, which are as they must be."""
     wanted = min(DEFAULT_COMPONENTS, n_words) if options.n_components is None else options.n_components
     search = TopicSearch(wanted, **options.search)
     search.check_options(n_words)
@@ -197,7 +246,7 @@ class _Stored:
 def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, say: OnProgress) -> _Stored:
     """Write counts, names and texts of the documents that are long enough."""
     n_words, damping = len(corpus.vocabulary), search.damping
-    least = 1 if search.moments == "plugin" else LEAST_WORDS
+    least = least_words(search)
     rows, n_short, total, per_word = [], 0, 0, np.zeros(n_words, dtype=np.int64)
     texts, names = None, None
     with (
@@ -207,15 +256,9 @@ def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, say
     ):
         indptr.append(np.zeros(1, dtype=np.int64))
         for done, block in _numbered(corpus.blocks()):
-            counts = _prepared(block.counts, damping)
-            kept = np.flatnonzero(np.asarray(counts.sum(axis=1)) >= least)
-            counts = counts[kept]
+            counts, kept = long_enough(block.counts, damping, least)
             n_short += len(block.rows) - len(kept)
-            if total + counts.nnz > MOST_NONZEROS:
-                raise SearchError(
-                    f"The corpus has more than {MOST_NONZEROS:,} non-zero counts, which is all that one index holds. "
-                    "Raise min_df, lower max_df or max_words, or index parts of it."
-                )
+            require_room(total + counts.nnz)
             data.append(counts.data)
             indices.append(counts.indices)
             indptr.append(total + counts.indptr[1:].astype(np.int64))
@@ -244,10 +287,18 @@ def _numbered(blocks: Iterator[CountBlock]) -> Iterator[tuple[int, CountBlock]]:
         yield done, block
 
 
-def _prepared(counts: sp.csr_array, damping: bool) -> sp.csr_array:
+def least_words(search: TopicSearch) -> int:
+    """Words that a document must have."""
+    return 1 if search.moments == "plugin" else LEAST_WORDS
+
+
+def long_enough(counts: sp.csr_array, damping: bool, least: int) -> tuple[sp.csr_array, Array]:
+    """The counts of documents with enough words as a fit takes them, and which those are."""
     # To the bit what a fit in memory makes of them, which has the counts in double precision.
     values = damp(counts.data) if damping else counts.data.astype(np.float32)
-    return sp.csr_array((values, counts.indices.astype(np.int32, copy=False), counts.indptr), shape=counts.shape)
+    weighed = sp.csr_array((values, counts.indices.astype(np.int32, copy=False), counts.indptr), shape=counts.shape)
+    kept = np.flatnonzero(np.asarray(weighed.sum(axis=1)) >= least)
+    return weighed[kept], kept
 
 
 def _staged(out: FolderWriter, place: str, part: str) -> Array:
@@ -277,26 +328,33 @@ def _store_columns(out: FolderWriter, counts: RowBlocks, per_word: Array, memory
 
 def _fit(out: FolderWriter, search: TopicSearch, counts: RowBlocks, rows: Array, say: OnProgress) -> None:
     """Fit the topics, with the projected documents on disk from the start."""
-    distinct = search.moments != "plugin"
     by_word = sparse_from(
         sp.csc_array, [_staged(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
     )
     shards = corpus_in_memory(_mapped(out, BY_DOCUMENT, counts.shape), by_word, rows, stored=counts)
-    say("Fitting topics", 0, None, "passes")
     with ExitStack() as stack:
 
         def allocate(shape: tuple[int, int], dtype: Any) -> Array:
             return stack.enter_context(out.allocate("documents/projected", shape, dtype))
 
-        search.model_ = fit_topics(
-            shards,
-            search.n_topics(shards, distinct=distinct),
-            alpha0=search.alpha0,
-            distinct=distinct,
-            say=SAY[search.weights],
-            metric=search.metric,
-            seed=search._seed(),
-            allocate=allocate,
-            on_pass=lambda n_passes: say("Fitting topics", n_passes, None, "passes"),
-        )
+        fit_search(search, shards, say, allocate)
+
+
+def fit_search(
+    search: TopicSearch, shards: Shards[CountShard], say: OnProgress, allocate: Callable[..., Array] = np.empty
+) -> None:
+    """Fit a search to documents, wherever they are."""
+    distinct = search.moments != "plugin"
+    say("Fitting topics", 0, None, "passes")
+    search.model_ = fit_topics(
+        shards,
+        search.n_topics(shards, distinct=distinct),
+        alpha0=search.alpha0,
+        distinct=distinct,
+        say=SAY[search.weights],
+        metric=search.metric,
+        seed=search._seed(),
+        allocate=allocate,
+        on_pass=lambda n_passes: say("Fitting topics", n_passes, None, "passes"),
+    )
     search.warn_if_fewer()

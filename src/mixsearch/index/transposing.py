@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,15 +55,32 @@ def columns_of(rows: RowBlocks, per_column: Array, memory: int) -> Iterator[tupl
 
 
 def _collect(rows: RowBlocks, first: int, last: int, ends: Array) -> tuple[Array, Array]:
-    size = int(ends[last] - ends[first])
-    values, owners = np.empty(size, dtype=rows.dtype), np.empty(size, dtype=np.int32)
-    next_place = (ends[first:last] - ends[first]).astype(np.int64)
-    for number, part in rows.numbered():
-        block = rows.read(number).tocsc()
-        start, stop = int(block.indptr[first]), int(block.indptr[last])
-        lengths = np.diff(block.indptr[first : last + 1])
-        places = np.repeat(next_place - block.indptr[first:last], lengths) + np.arange(start, stop)
-        values[places] = block.data[start:stop]
-        owners[places] = block.indices[start:stop] + part.start
+    pieces = (cut_columns(rows.read(number).tocsc(), first, last, part.start) for number, part in rows.numbered())
+    return join_columns(pieces, np.diff(ends[first : last + 1]), rows.dtype)
+
+
+class ColumnPiece(NamedTuple):
+    """The non-zeros of some columns in some of the rows, column after column."""
+
+    lengths: Array  # how many each column has
+    values: Array
+    rows: Array  # the number of each one's row among all
+
+
+def cut_columns(block: sp.csc_array, first: int, last: int, first_row: int) -> ColumnPiece:
+    """Some columns of a block of rows."""
+    start, stop = int(block.indptr[first]), int(block.indptr[last])
+    lengths = np.diff(block.indptr[first : last + 1])
+    return ColumnPiece(lengths, block.data[start:stop], (block.indices[start:stop] + first_row).astype(np.int32))
+
+
+def join_columns(pieces: Iterable[ColumnPiece], per_column: Array, dtype: Any) -> tuple[Array, Array]:
+    """The values and rows of whole columns, from pieces in the order of their rows."""
+    ends = np.cumsum(per_column)
+    values, owners = np.empty(int(ends[-1]), dtype=dtype), np.empty(int(ends[-1]), dtype=np.int32)
+    next_place = (ends - per_column).astype(np.int64)
+    for lengths, own_values, own_rows in pieces:
+        places = np.repeat(next_place - np.cumsum(lengths) + lengths, lengths) + np.arange(len(own_values))
+        values[places], owners[places] = own_values, own_rows
         next_place += lengths
     return values, owners

@@ -15,11 +15,16 @@ def is_dask(X: Any) -> bool:
 
 
 def dask_arrays() -> ModuleType:
-    """What is done with Dask arrays, where Dask is installed as a whole."""
+    """What is done with Dask arrays."""
+    return load_with_dask("mixsearch.scale.arrays", "Dask arrays need")
+
+
+def load_with_dask(name: str, what: str) -> ModuleType:
+    """A module of this package that needs Dask, or what to install; `what` begins that sentence."""
     try:
-        return import_module("mixsearch.scale.arrays")
+        return import_module(name)
     except ImportError as error:
         raise SearchError(
-            f"Dask arrays need the packages of mixsearch[dask], and {error.name} is missing. Install them with "
+            f"{what} the packages of mixsearch[dask], and {error.name} is missing. Install them with "
             "`pip install 'mixsearch[dask]'`."
         ) from error

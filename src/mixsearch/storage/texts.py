@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from types import TracebackType
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from mixsearch.errors import DamagedFolderError, StorageError
-from mixsearch.storage.arrays import Array, ArrayStream
+from mixsearch.storage.arrays import Array
 from mixsearch.storage.manifest import REMEDY
 
 # zlib looks back 32 KiB: larger blocks compress hardly better, and one text costs one block to read.
@@ -34,6 +35,19 @@ PARTS: Mapping[str, tuple[type[np.generic], tuple[int, ...]]] = {
 }
 
 
+class Stream(Protocol):
+    """An array that grows, as an `ArrayStream` does."""
+
+    def append(self, rows: npt.ArrayLike) -> None:
+        """Add rows at the end."""
+
+    def close(self) -> None:
+        """Nothing comes any more."""
+
+    def abandon(self) -> None:
+        """Forget the array."""
+
+
 class TextWriter:
     """A column of texts that grows in a stream; what is given back later is what was appended, to the character.
 
@@ -45,7 +59,7 @@ class TextWriter:
         Name of the column.
     """
 
-    def __init__(self, stream: Callable[..., ArrayStream], name: str) -> None:
+    def __init__(self, stream: Callable[..., Stream], name: str) -> None:
         self._name = name
         self._parts = {part: stream(f"{name}/{part}", dtype, rows) for part, (dtype, rows) in PARTS.items()}
         self._pending: list[bytes] = []
@@ -111,6 +125,50 @@ class TextWriter:
         self._stored_bytes += len(packed)
         self._stored_texts += len(self._pending)
         self._pending, self._pending_bytes = [], 0
+
+
+class TextBlocks(NamedTuple):
+    """The arrays behind a column of texts, in memory."""
+
+    bytes: Array
+    blocks: Array
+    ends: Array
+
+    @property
+    def n_bytes(self) -> int:
+        """Of the arrays."""
+        return self.bytes.nbytes + self.blocks.nbytes + self.ends.nbytes
+
+
+class _Growing:
+    """Takes blocks as an `ArrayStream` does, and keeps them."""
+
+    def __init__(self, _: str, dtype: npt.DTypeLike, row_shape: tuple[int, ...]) -> None:
+        self._dtype, self._parts = dtype, [np.empty((0, *row_shape), dtype)]
+
+    def append(self, rows: npt.ArrayLike) -> None:
+        self._parts.append(np.asarray(rows, self._dtype))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    abandon = close
+
+    def whole(self) -> Array:
+        return np.concatenate(self._parts)
+
+
+def compress_texts(texts: Iterable[str | None]) -> TextBlocks:
+    """Texts as they would be stored. Blocks of some texts and of others, one after the other, are those of all."""
+    kept: list[_Growing] = []
+
+    def stream(*what: Any) -> _Growing:
+        kept.append(_Growing(*what))
+        return kept[-1]
+
+    with TextWriter(stream, "texts") as writer:
+        writer.append(texts)
+    return TextBlocks(*(part.whole() for part in kept))
 
 
 def _encode(text: str | None) -> bytes:

@@ -1,0 +1,327 @@
+"""From files to an index on a Dask cluster: the workers read, count, fit and, where they see its folder, write it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.blocks import Product
+from mixsearch.corpus import Corpus, CorpusOptions
+from mixsearch.corpus.corpus import counts_of
+from mixsearch.corpus.on_cluster import SpreadCorpus, read_on_cluster
+from mixsearch.corpus.parts import CountedPart
+from mixsearch.corpus.spool import unpack_texts
+from mixsearch.corpus.vocabulary import Vocabulary
+from mixsearch.errors import SearchError
+from mixsearch.estimators import TopicSearch
+from mixsearch.estimators.stored_topics import BY_DOCUMENT, BY_WORD, DOCUMENTS, KIND, VERSION, store_search
+from mixsearch.index.building import (
+    Built,
+    IndexOptions,
+    OnProgress,
+    checked_search,
+    facts_of,
+    fit_search,
+    least_words,
+    long_enough,
+    require_room,
+    require_some,
+    summed_up,
+)
+from mixsearch.index.pieces import Pieces, SpreadWriter
+from mixsearch.index.transposing import ColumnPiece, cut_columns, join_columns
+from mixsearch.models.documents import CountShard, TopicShard
+from mixsearch.scale.cluster import check_workers, connected
+from mixsearch.scale.shards import DaskShards, values_of
+from mixsearch.scale.tasks import item, kept, shared, task
+from mixsearch.shards import Layout
+from mixsearch.storage import FolderWriter, write_folder
+from mixsearch.storage.texts import PARTS, TextBlocks, compress_texts
+from mixsearch.types import Array
+
+# Counts that one task puts in the order of their words: 128 MB, and half as much again while it does.
+_NONZEROS_AT_ONCE = 1 << 24
+
+
+def build_on_cluster(
+    source: Any, path: Path, options: IndexOptions, reading: CorpusOptions, scheduler: str, say: OnProgress
+) -> Built:
+    """Index the texts of files on a cluster; `build_index` has the parameters."""
+    if isinstance(source, Corpus):
+        raise SearchError("Found a Corpus, which is on this machine, needed files: leave out scheduler=.")
+    if options.memory is not None:
+        raise SearchError(
+            f"Found memory={options.memory:,} for work on a cluster, whose workers have memory of their own: leave it "
+            "out, and start them with `dask worker --memory-limit`."
+        )
+    # The folder first: what ends the work must reach the cluster before the files go that its workers write to.
+    with (
+        write_folder(path, kind=KIND, version=VERSION, overwrite=options.overwrite) as out,
+        connected(scheduler) as client,
+    ):
+        check_workers(client)
+        corpus = read_on_cluster(source, reading, lambda done, total: say("Reading", done, total, "bytes"))
+        counted = _write(out, corpus, options, reading, say)
+    return summed_up(path, corpus, counted)
+
+
+def _write(
+    out: FolderWriter, corpus: SpreadCorpus, options: IndexOptions, reading: CorpusOptions, say: OnProgress
+) -> dict[str, int]:
+    n_words = len(corpus.vocabulary)
+    search = checked_search(options, n_words)
+    documents = _assemble(corpus, search, say)
+    corpus.release()
+    writer = SpreadWriter.on(out)
+    _store_counts(writer, documents, say)
+    columns = [name for name, is_there in (("texts", reading.keep_texts), ("names", corpus.has_names)) if is_there]
+    for name in columns:
+        _store_texts(writer, documents, name)
+    documents.texts.clear()
+    shards = documents.shards(n_words)
+    _store_columns(writer, shards, say)
+    fit_search(search, shards, say)
+    _store_fit(writer, search, documents)
+    writer.finish()
+    search.n_dropped_ = documents.n_short + corpus.n_dropped
+    search.name_words(corpus.vocabulary)
+    store_search(out, search)
+    out.facts["corpus"] = facts_of(corpus, reading, has_texts="texts" in columns, has_names="names" in columns)
+    return {
+        "n_documents": documents.n_documents,
+        "n_short": documents.n_short,
+        "n_words": n_words,
+        "n_nonzeros": documents.n_nonzeros,
+        "n_components": search.n_components_,
+    }
+
+
+class _Facts(NamedTuple):
+    """Sizes of one shard, from which follows where it goes on disk."""
+
+    n_documents: int
+    n_short: int
+    n_nonzeros: int
+    n_blocks: dict[str, int]  # of texts and names
+    n_bytes: dict[str, int]
+
+
+class _Assembled(NamedTuple):
+    """One shard as its worker makes it."""
+
+    shard: CountShard
+    texts: dict[str, TextBlocks]  # texts and names, of the same documents
+    facts: _Facts
+
+
+class _Documents(NamedTuple):
+    """All documents that are long enough, on the workers."""
+
+    parts: list[Any]  # tasks of `CountShard`, numbered
+    texts: list[Any]  # tasks of their texts and names
+    facts: list[_Facts]
+    n_short: int
+
+    @property
+    def n_documents(self) -> int:
+        return sum(each.n_documents for each in self.facts)
+
+    @property
+    def n_nonzeros(self) -> int:
+        return sum(each.n_nonzeros for each in self.facts)
+
+    @property
+    def firsts(self) -> list[int]:
+        """The number of each shard's first document."""
+        return _starts(each.n_documents for each in self.facts)
+
+    def shards(self, n_words: int) -> DaskShards[CountShard]:
+        return DaskShards(Layout(self.n_documents, n_words, np.dtype(np.float32), is_sparse=True), tuple(self.parts))
+
+
+def _starts(sizes: Any) -> list[int]:
+    """Where each of some things starts that lie one after the other."""
+    return list(accumulate(sizes, initial=0))[:-1]
+
+
+def _assemble(corpus: SpreadCorpus, search: TopicSearch, say: OnProgress) -> _Documents:
+    """Give the counted words their columns, leave out short documents, and number the others."""
+    least, vocabulary = least_words(search), shared(corpus.words)
+    made = kept(
+        [
+            task(_assembled, part, vocabulary, first, search.damping, least)
+            for part, first in zip(corpus.parts, corpus.first_rows, strict=True)
+        ],
+        lambda done: say("Sorting words", len(done), len(corpus.parts), "parts"),
+    )
+    facts: list[_Facts] = values_of([item(each, 2) for each in made])
+    n_documents, n_short = sum(each.n_documents for each in facts), sum(each.n_short for each in facts)
+    require_some(n_documents, n_short, least)
+    require_room(sum(each.n_nonzeros for each in facts))
+    full = [number for number, each in enumerate(facts) if each.n_documents]
+    firsts = _starts(each.n_documents for each in facts)
+    nodes = kept([task(_numbered, item(made[i], 0), firsts[i]) for i in full] + [item(made[i], 1) for i in full])
+    return _Documents(nodes[: len(full)], nodes[len(full) :], [facts[i] for i in full], n_short)
+
+
+def _assembled(part: CountedPart, vocabulary: Vocabulary, first_row: int, damping: bool, least: int) -> _Assembled:
+    counts, rows, texts, names = [], [np.empty(0, dtype=np.int64)], [], []
+    n_short = 0
+    for block in part.blocks:
+        long, chosen = long_enough(counts_of(block.counts, vocabulary), damping, least)
+        counts.append(long)
+        rows.append(block.rows[chosen] + first_row)
+        n_short += len(block.rows) - len(chosen)
+        if block.texts is not None:
+            unpacked = unpack_texts(block.texts, block.n_characters)
+            texts += [unpacked[row] for row in chosen]
+        if block.names is not None:
+            names += [block.names[row] for row in chosen]
+    by_document = sp.csr_array(sp.vstack(counts, "csr")) if counts else sp.csr_array((0, len(vocabulary.words)))
+    shard = CountShard(
+        first=0,
+        by_document=by_document,
+        by_word=by_document.tocsc(),
+        lengths=np.asarray(by_document.sum(axis=1), np.float64),
+        rows=np.concatenate(rows),
+    )
+    packed = {"texts": compress_texts(texts), "names": compress_texts(names)}
+    n_blocks = {name: len(column.blocks) - 1 for name, column in packed.items()}
+    n_bytes = {name: len(column.bytes) for name, column in packed.items()}
+    return _Assembled(shard, packed, _Facts(by_document.shape[0], n_short, by_document.nnz, n_blocks, n_bytes))
+
+
+def _numbered(shard: CountShard, first: int) -> CountShard:
+    return replace(shard, first=first)
+
+
+def _store_counts(writer: SpreadWriter, documents: _Documents, say: OnProgress) -> None:
+    n_documents, n_nonzeros = documents.n_documents, documents.n_nonzeros
+    writer.make(f"{BY_DOCUMENT}/data", (n_nonzeros,), np.float32)
+    writer.make(f"{BY_DOCUMENT}/indices", (n_nonzeros,), np.int32)
+    writer.make(f"{BY_DOCUMENT}/indptr", (n_documents + 1,), np.int64)  # begins with the 0 that is there already
+    writer.make("documents/rows", (n_documents,), np.int64)
+    starts = _starts(each.n_nonzeros for each in documents.facts)
+    places = [
+        {
+            f"{BY_DOCUMENT}/data": start,
+            f"{BY_DOCUMENT}/indices": start,
+            f"{BY_DOCUMENT}/indptr": first + 1,
+            "documents/rows": first,
+        }
+        for start, first in zip(starts, documents.firsts, strict=True)
+    ]
+    sizes = [each.n_documents for each in documents.facts]
+    writer.put(
+        [task(_count_pieces, part, start) for part, start in zip(documents.parts, starts, strict=True)],
+        places,
+        lambda done: say("Storing", sum(sizes[number] for number in done), n_documents, "documents"),
+    )
+
+
+def _count_pieces(shard: CountShard, start: int) -> Pieces:
+    counts = shard.by_document
+    return {
+        f"{BY_DOCUMENT}/data": counts.data,
+        f"{BY_DOCUMENT}/indices": counts.indices,
+        f"{BY_DOCUMENT}/indptr": counts.indptr[1:].astype(np.int64) + start,
+        "documents/rows": shard.rows,
+    }
+
+
+def _store_texts(writer: SpreadWriter, documents: _Documents, name: str) -> None:
+    """Write a column of texts: the compressed blocks of every shard, one after the other."""
+    blocks = _starts(each.n_blocks[name] for each in documents.facts)
+    bytes_ = _starts(each.n_bytes[name] for each in documents.facts)
+    n_blocks, n_bytes = (sum(getattr(each, of)[name] for each in documents.facts) for of in ("n_blocks", "n_bytes"))
+    sizes = {"bytes": n_bytes, "blocks": n_blocks + 1, "ends": documents.n_documents}
+    for part, (dtype, row_shape) in PARTS.items():
+        writer.make(f"{name}/{part}", (sizes[part], *row_shape), dtype)
+    starts = list(zip(bytes_, blocks, documents.firsts, strict=True))
+    writer.put(
+        [
+            task(_text_pieces, texts, name, (start, first))
+            for texts, (start, _, first) in zip(documents.texts, starts, strict=True)
+        ],
+        [{f"{name}/{part}": place for part, place in zip(PARTS, own, strict=True)} for own in starts],
+    )
+    writer.put_here(f"{name}/blocks", n_blocks, np.array([[n_bytes, documents.n_documents]]))
+
+
+def _text_pieces(texts: dict[str, TextBlocks], name: str, before: tuple[int, int]) -> Pieces:
+    """Some texts of a column that has so many compressed bytes, and texts, before them."""
+    column = texts[name]
+    return {
+        f"{name}/bytes": column.bytes,
+        f"{name}/blocks": column.blocks[:-1] + np.array(before),
+        f"{name}/ends": column.ends,
+    }
+
+
+def _store_columns(writer: SpreadWriter, shards: DaskShards[CountShard], say: OnProgress) -> None:
+    """Write the counts word by word: every shard is cut at the same words, and each stretch of words joined."""
+    per_word = shards.fold(_holding).total
+    ends = np.concatenate([[0], np.cumsum(per_word)]).astype(np.int64)
+    writer.make(f"{BY_WORD}/indptr", ends.shape, np.int64)
+    writer.put_here(f"{BY_WORD}/indptr", 0, ends)
+    for part, dtype in (("data", np.float32), ("indices", np.int32)):
+        writer.make(f"{BY_WORD}/{part}", (int(ends[-1]),), dtype)
+    cuts = _word_cuts(ends)
+    cut = [task(_cut_words, part, cuts) for part in shards.parts]
+    joined = [
+        task(_word_pieces, [item(pieces, number) for pieces in cut], per_word[first:last])
+        for number, (first, last) in enumerate(pairwise(cuts))
+    ]
+    places = [{f"{BY_WORD}/data": int(ends[first]), f"{BY_WORD}/indices": int(ends[first])} for first in cuts[:-1]]
+    stops = ends[cuts[1:]]
+    writer.put(
+        joined,
+        places,
+        lambda done: say("Listing words", int(np.diff(stops, prepend=0)[done].sum()), int(ends[-1]), "counts"),
+    )
+
+
+def _holding(shard: CountShard) -> Product:
+    return Product(np.diff(shard.by_word.indptr).astype(np.int64))
+
+
+def _word_cuts(ends: Array) -> list[int]:
+    """Words at which to cut, so that the counts in between fit into memory; one word at least, however frequent."""
+    cuts = [0]
+    while cuts[-1] < len(ends) - 1:
+        last = int(np.searchsorted(ends, ends[cuts[-1]] + _NONZEROS_AT_ONCE, side="right")) - 1
+        cuts.append(max(last, cuts[-1] + 1))
+    return cuts
+
+
+def _cut_words(shard: CountShard, cuts: Sequence[int]) -> list[ColumnPiece]:
+    return [cut_columns(shard.by_word, first, last, shard.first) for first, last in pairwise(cuts)]
+
+
+def _word_pieces(pieces: list[ColumnPiece], per_word: Array) -> Pieces:
+    values, rows = join_columns(pieces, per_word, np.float32)
+    return {f"{BY_WORD}/data": values, f"{BY_WORD}/indices": rows}
+
+
+def _store_fit(writer: SpreadWriter, search: TopicSearch, documents: _Documents) -> None:
+    """Write what the fit has found out about each document."""
+    fitted = search.model_.shards.keep()
+    n, k = documents.n_documents, search.n_components_
+    writer.make("documents/projected", (n, k), np.float32)
+    names = [name for name in DOCUMENTS if name != "rows"]
+    for name in names:
+        writer.make(f"documents/{name}", (n,), np.float64)
+    places = [
+        dict.fromkeys(["documents/projected", *(f"documents/{name}" for name in names)], f) for f in documents.firsts
+    ]
+    writer.put([task(_fit_pieces, part, names) for part in fitted.parts], places)
+
+
+def _fit_pieces(shard: TopicShard, names: Sequence[str]) -> Pieces:
+    return {f"documents/{name}": getattr(shard, name) for name in ("projected", *names)}
