@@ -157,11 +157,10 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
         Design(np.zeros(d), None),
         0.0,
         W.T @ mixture.mean,
-        np.zeros(k),
-        np.zeros(k),
-        *[np.zeros(0)] * 4,
-        0.0,
-        np.zeros(0),
+        *[np.zeros(k)] * 3,
+        linear=0.0,
+        noise=0.0,
+        shards=shards_of(np.zeros((0, d))),
     )
     candidates = extract(model.corrected(W.T @ third @ W, W.T @ first, hint), frame, Extraction(**how))
     assert_allclose(

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch.blocks import BLOCK_ROWS, Product, row_slices, sum_blocks
+from mixsearch.blocks import Product
 from mixsearch.estimators import GaussianSearch, TopicSearch
 from mixsearch.models.documents import TopicShard
 from mixsearch.models.gaussian import GaussianShard
+from mixsearch.models.third_moment import in_every_place, sum_products
 from mixsearch.types import Array, Frame
-
-# Numbers in a block of outer products: they stay in cache until they are summed.
-CACHED_PRODUCTS = 2**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def _(search: GaussianSearch) -> ThirdMoment:
     check_is_fitted(search)
     model = search.model_
     tensor = model.shards.fold(_third_powers).total / model.shards.n_rows
-    tensor -= _in_every_place(np.multiply.outer(np.diag(model.frame.spread), model.noise_mean))
+    tensor -= in_every_place(np.multiply.outer(np.diag(model.frame.spread), model.noise_mean))
     return ThirdMoment(model.frame, tensor, model.mean)
 
 
@@ -83,35 +81,17 @@ def _(search: TopicSearch) -> ThirdMoment:
     if model.distinct:
         W = model.whitener(slice(None))
         with_itself = model.own_crossed - 2 / 3 * model.own_triples[:, None] * W
-        triples -= _in_every_place(_sum_products(W, with_itself, np.ones(len(W))))
+        triples -= in_every_place(sum_products(W, with_itself, np.ones(len(W))))
     m = model.mean
-    shared = _in_every_place(np.multiply.outer(np.eye(len(m)), m)) + np.multiply.outer(np.outer(m, m), m)
+    shared = in_every_place(np.multiply.outer(np.eye(len(m)), m)) + np.multiply.outer(np.outer(m, m), m)
     return ThirdMoment(model.frame, a0 * (a0 + 1) * (a0 + 2) / 2 * triples - shared / 2, m, total=a0)
 
 
 def _third_powers(shard: GaussianShard) -> Product:
     """Σ y⊗y⊗y."""
-    return Product(_sum_products(shard.projected, shard.projected, np.ones(len(shard.projected))))
+    return Product(sum_products(shard.projected, shard.projected, np.ones(len(shard.projected))))
 
 
 def _weighted_third_powers(shard: TopicShard) -> Product:
     """Σ triple weight y⊗y⊗y."""
-    return Product(_sum_products(shard.projected, shard.projected, shard.triple_weights))
-
-
-def _sum_products(Y: Array, Z: Array, weights: Array) -> Array:
-    """Σ wᵢ yᵢ⊗yᵢ⊗zᵢ, (k, k, k), block by block in double precision."""
-    k = Y.shape[1]
-
-    def work(rows: slice) -> Product:
-        part, last = Y[rows].astype(np.float64, copy=False), Z[rows].astype(np.float64, copy=False)
-        squares = part[:, :, None] * part[:, None, :]
-        return Product(squares.reshape(len(part), -1).T @ (last * weights[rows, None]))
-
-    slices = row_slices(len(Y), int(np.clip(CACHED_PRODUCTS // k**2, 1, BLOCK_ROWS)))
-    return np.asarray(sum_blocks(work, slices).total).reshape(k, k, k)
-
-
-def _in_every_place(tensor: Array) -> Array:
-    """A tensor that is symmetric in its first two places, with its third moved to every place, (k, k, k), summed."""
-    return np.asarray(tensor + tensor.transpose(1, 2, 0) + tensor.transpose(2, 0, 1))
+    return Product(sum_products(shard.projected, shard.projected, shard.triple_weights))

@@ -17,14 +17,12 @@ from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if
 from mixsearch.hints import hint_from_direction, hint_from_responses, require_one, require_seen
 from mixsearch.models import RegressionModel, fit_regression
 from mixsearch.models.parts import regression_spectrum
-from mixsearch.models.regression import Lines
 from mixsearch.models.spectrum import Spectrum
-from mixsearch.refine.regression import (
-    learn_regressions,
-    refine_regression,
-)
+from mixsearch.refine.regression import Learned, learn_regressions, refine_regression
 from mixsearch.refine.regression_examples import is_explained, tell_by_examples
-from mixsearch.refine.steps import Climbed, Steps, steps_of
+from mixsearch.refine.steps import Steps, steps_of
+from mixsearch.scale import dask_arrays, is_dask
+from mixsearch.shards import SampleShard, Shards, shards_of
 from mixsearch.types import Array, Candidates, Hinted, Samples
 
 
@@ -88,27 +86,24 @@ class RegressionSearch(BaseSearch):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n, d)
+        X : array, sparse matrix or Dask array of shape (n, d)
             Sparse only with ``design="standard"``.
-        y : array of shape (n,)
+        y : array or Dask array of shape (n,)
         """
-        checked, response = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True)
-        samples = as_samples(checked)
-        self._check_options(samples)
-        y = np.asarray(response, dtype=np.float64)
-        k = self._number(samples, lambda: self._find_spectrum(samples, y))
+        shards = self._shards(X, y)
+        self._check_options(shards)
+        k = self._number(shards, lambda: self._find_spectrum(shards))
         if self.n_components == AUTO:
             warn_of_nothing(self.spectrum_, "one regression")
         self.model_ = fit_regression(
-            samples,
-            y,
+            shards,
             k,
             design=self.design,
             intercept=self.fit_intercept,
             noise=self.noise,
             seed=self._seed(),
         )
-        self._learned: dict[tuple[int, Steps], Climbed[Lines]] = {}
+        self._learned: dict[tuple[int, Steps], Learned] = {}
         mass = float(self.model_.mean @ self.model_.mean)
         if self.model_.has_moments and not 0.5 < mass < 2:
             warn_user(
@@ -119,20 +114,32 @@ class RegressionSearch(BaseSearch):
             )
         return self
 
-    def _find_spectrum(self, X: Samples, y: Array) -> Spectrum:
-        return regression_spectrum(X, y, design=self.design, intercept=self.fit_intercept, seed=self._seed())
+    def _shards(self, X: Any, y: Any = None) -> Shards[SampleShard]:
+        """Samples and responses to fit, checked: in memory, or where their blocks are."""
+        if is_dask(X):
+            shards: Shards[SampleShard] = dask_arrays().sample_shards(X, y)
+            self._see_features(shards)
+            return shards
+        checked, response = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True)
+        return shards_of(as_samples(checked), np.asarray(response, dtype=np.float64))
 
-    def _check_options(self, X: Samples) -> None:
+    def _find_spectrum(self, shards: Shards[SampleShard]) -> Spectrum:
+        whole = shards.gather().shard
+        return regression_spectrum(
+            whole.samples, whole.responses, design=self.design, intercept=self.fit_intercept, seed=self._seed()
+        )
+
+    def _check_options(self, shards: Shards[SampleShard]) -> None:
         least = require_number(self.n_components)
         require_choice("design", self.design, ("covariance", "standard"))
         require_choice("noise", self.noise, ("average", "paper"))
-        if sp.issparse(X) and self.design == "covariance":
+        if shards.layout.is_sparse and self.design == "covariance":
             raise TypeError(
                 "Sparse X needs design='standard', since its covariance is dense. Pass X.toarray() where it fits."
             )
-        d = X.shape[1]
+        d = shards.n_features
         needed = (d if self.design == "covariance" else least) + 1
-        require_samples(X, needed, f"{least} regressions with design={self.design!r} on {d} features")
+        require_samples(shards, needed, f"{least} regressions with design={self.design!r} on {d} features")
 
     def search(
         self,

@@ -22,7 +22,6 @@ from mixsearch.refine.regression import (
     chance_of_refined,
     for_fit,
     refined_regression_errors,
-    regressors_of,
 )
 from mixsearch.types import Array, Replicates, Samples, StandardErrors
 from mixsearch.uncertainty import jackknife, replicate_component
@@ -130,7 +129,7 @@ class RegressionComponent(FoundComponent):
         if self.refined is not None and self.wanted is not None:
             return chance_of_refined(self.model, self.refined, self.wanted, choose=self.choose)
         if self.refined is not None:
-            return float(self.prefer(for_fit(self.model, regressors_of(self.model), self.refined.mixture))[0])
+            return float(self.prefer(for_fit(self.model, self.refined.design, self.refined.mixture))[0])
         chance = super().confidence
         return chance if self.examples is None else chance * float(self.prefer(self._lines)[self.rank])
 
@@ -150,6 +149,9 @@ class RegressionComponent(FoundComponent):
     @cached_property
     def _replicates(self) -> Replicates:
         return leave_regressions_out(self.model, self.hinted.hint)
+
+    def _tensor_within(self, basis: Array) -> Array:
+        return self.model.tensor(basis)
 
     def predict(self, X: Any) -> Array:
         """⟨x, center⟩ + intercept for each row, (n,)."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.errors import SearchError
+from mixsearch.models.second_moment import mean_of
+from mixsearch.shards import SampleShard, Shards
 from mixsearch.types import Array, Samples, project
 
 # Directions in which the correlations of the columns fall below this part of the largest are those that do not exist.
@@ -66,28 +68,36 @@ class Design:
 
     def sum_rows(self, X: Samples, weights: Array) -> Array:
         """Σ z w for each column of weights, (r, q), without a standardised copy of the samples."""
-        if sp.issparse(X):
-            total = np.asarray(X.T @ weights) - np.outer(self.center, weights.sum(axis=0))
-        else:
-            middle = self.center.astype(X.dtype)
-            parts = sum_blocks(
-                lambda rows: Product(np.asarray((X[rows] - middle).T @ weights[rows], dtype=np.float64)),
-                row_slices(X.shape[0]),
-            )
-            total = np.asarray(parts.total)
-        return np.asarray(total if self.whitener is None else self.whitener.T @ total)
+        return self.standardised_sums(sum_centered(X, self.center, weights))
+
+    def standardised_sums(self, sums: Array) -> Array:
+        """Σ z w', (r, q), from Σ (x - center) w', (d, q)."""
+        return sums if self.whitener is None else np.asarray(self.whitener.T @ sums)
 
 
-def fit_design(X: Samples, design: str) -> Design:
+def sum_centered(X: Samples, center: Array, weights: Array) -> Array:
+    """Σ (x - center) w for each column of weights, (d, q), without a centered copy of the samples."""
+    if sp.issparse(X):
+        return np.asarray(X.T @ weights) - np.outer(center, weights.sum(axis=0))
+    middle = center.astype(X.dtype)
+    parts = sum_blocks(
+        lambda rows: Product(np.asarray((X[rows] - middle).T @ weights[rows], dtype=np.float64)), row_slices(X.shape[0])
+    )
+    return np.asarray(parts.total)
+
+
+def fit_design(shards: Shards[SampleShard], design: str) -> Design:
     """Read the mean and the covariance off the samples, or take x as standard normal already."""
-    d = X.shape[1]
+    n, d, dtype, _ = shards.layout
     if design == "standard":
         return Design(np.zeros(d), None)
-    center = np.asarray(X.mean(axis=0, dtype=np.float64))
-    covariance = np.atleast_2d(np.cov(np.asarray(X), rowvar=False, bias=True, dtype=np.float64))
+    near = mean_of(shards)
+    total, squares = shards.fold(_spread_around, near)
+    # A mean of many samples is rounded: what is left of it comes off, or a constant column would seem to vary.
+    center, covariance = near + total / n, squares / n - np.outer(total / n, total / n)
     # Columns may come in any units: their correlations say whether they depend on each other.
-    deviations = np.sqrt(np.diag(covariance))
-    constant = deviations <= np.finfo(X.dtype).eps * np.abs(center)
+    deviations = np.sqrt(np.maximum(np.diag(covariance), 0))
+    constant = deviations <= np.finfo(dtype).eps * np.abs(center)
     inverse = np.where(constant, 0.0, 1 / np.where(constant, 1.0, deviations))
     values, vectors = np.linalg.eigh(covariance * np.outer(inverse, inverse))
     seen = values > LEAST_CORRELATION * max(float(values[-1]), 1.0)
@@ -95,16 +105,46 @@ def fit_design(X: Samples, design: str) -> Design:
     return Design(center, inverse[:, None] * axes / root, root[:, None] * axes.T * deviations)
 
 
-def scale_design(X: Samples, *, centered: bool) -> Design:
+class Spread(NamedTuple):
+    """Sums over samples around a point."""
+
+    total: Array  # Σ (x - point), (d,)
+    squares: Array  # Σ (x - point)(x - point)', (d, d), or its diagonal
+
+
+def _spread_around(shard: SampleShard, point: Array) -> Spread:
+    X = shard.samples
+
+    def work(rows: slice) -> Spread:
+        part = X[rows] - point  # in double precision
+        return Spread(part.sum(axis=0), part.T @ part)
+
+    return sum_blocks(work, row_slices(X.shape[0]))
+
+
+def scale_design(shards: Shards[Any], *, centered: bool) -> Design:
     """Columns in units of their deviation, each by itself, seen from their mean or from zero; dense or sparse."""
-    d = X.shape[1]
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    squares = X.multiply(X).mean(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, X) / X.shape[0]
-    center = mean if centered else np.zeros(d)
-    variances = np.asarray(squares, dtype=np.float64).ravel() - center**2
+    n, d, _, _ = shards.layout
+    total, squares = shards.fold(_spread_of_columns)
+    center = total / n if centered else np.zeros(d)
+    variances = squares / n - center**2
     seen = np.flatnonzero(variances > 1e-10 * center**2)
     units = sp.csr_array((np.sqrt(variances[seen]), (seen, np.arange(len(seen)))), shape=(d, len(seen)))
     return Design(center, units.power(-1), units.T)
+
+
+def _spread_of_columns(shard: Any) -> Spread:
+    """Around zero, each column by itself."""
+    X = shard.samples
+    if sp.issparse(X):
+        total, squares = (np.asarray(each.sum(axis=0, dtype=np.float64)).ravel() for each in (X, X.multiply(X)))
+        return Spread(total, squares)
+
+    def work(rows: slice) -> Spread:
+        part = X[rows].astype(np.float64, copy=False)
+        return Spread(part.sum(axis=0), np.einsum("ij,ij->j", part, part))
+
+    return sum_blocks(work, row_slices(X.shape[0]))
 
 
 def refuse_constant(design: Design) -> None:

@@ -75,7 +75,7 @@ def regression_spectrum(X: Samples, y: Array, *, design: str, intercept: bool, s
     -----
     2A = E[y²xx'] - E[y²] I is E[(y² - E[y²])(xx' - I)] for x standard normal, which varies less from sample to sample.
     """
-    plan = fit_design(X, design)
+    plan = fit_design(shards_of(X), design)
     Z: Any = plan.standardise(X)
     n, d = Z.shape
     response = y - y.mean() if intercept or design == "covariance" else y

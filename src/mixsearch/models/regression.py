@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 
+from mixsearch.blocks import Product, row_slices, sum_blocks
 from mixsearch.linalg import frame_above, top_eigenpairs
 from mixsearch.models.design import Design, fit_design, refuse_constant
-from mixsearch.models.second_moment import cores_for, second_moment_of_rows, squared_distances, weighted_gram
-from mixsearch.shards import shards_of
+from mixsearch.models.second_moment import cores_for, second_moment, squared_distances
+from mixsearch.models.third_moment import in_every_place, sum_products
+from mixsearch.shards import SampleShard, Shard, Shards
 from mixsearch.types import Array, Candidates, Frame, Hinted, Samples
 
 
@@ -36,6 +38,16 @@ class Lines(NamedTuple):
         return np.asarray(softmax(logs))
 
 
+@dataclass(frozen=True)
+class RegressionShard(Shard):
+    """Samples of a mixture of regressions, seen in its signal space."""
+
+    samples: Samples  # x itself, not a copy: likelihood steps and error bars read it, (n, d)
+    responses: Array  # t = y - offset, (n,)
+    projected: Array  # Y = ZW, (n, k)
+    beside: Array  # |z|² outside the signal space, (n,)
+
+
 @dataclass(frozen=True, slots=True)
 class RegressionModel:
     """All that a search among regressions needs."""
@@ -44,14 +56,12 @@ class RegressionModel:
     design: Design
     offset: float  # taken off y before anything else
     mean: Array  # W'm, (k,)
+    leaning: Array  # W'E[t²x], (k,): twice the intercepts below, before they are made to average to zero
     intercepts: Array  # W'Σ αᵢbᵢμᵢ, (k,)
     energies: Array  # W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ, (k,)
-    weight_function: Array  # f(y) = y³ - 3 E[y²] y, or y³ as the paper has it, (n,)
-    projected: Array  # Y = ZW, (n, k)
-    responses: Array  # t = y - offset, (n,)
-    samples: Samples  # X itself, not a copy: likelihood steps and error bars read it
+    linear: float  # 3 E[t²], the part of t in the weight function; 0 for the plain third power that the paper has
     noise: float  # t2 / 2, the level above which eigenvalues are signal
-    beside: Array  # |z|² outside the signal space, (n,)
+    shards: Shards[RegressionShard]
     fit_intercept: bool = True
     n_components: int = 0  # where they are more than x has coordinates, so that the frame holds no moments
     n_fitted: int = 0  # dimensions of the signal space before any were left out: `noise` and `beside` are of the others
@@ -63,10 +73,18 @@ class RegressionModel:
 
     def hinted(self, hint: Array) -> Hinted:
         """The hinted moment of a hint given in the frame."""
-        f, n = self.weight_function, len(self.weight_function)
-        third = weighted_gram(self.projected, f * (self.projected @ hint))
-        first = np.asarray(self.projected.T @ f.astype(self.projected.dtype), dtype=np.float64)
-        return self.corrected(third / n, first / n, hint)
+        third, first = self.shards.fold(_third, hint, self.linear)
+        return self.corrected(third / self.shards.n_rows, first / self.shards.n_rows, hint)
+
+    def tensor(self, basis: Array) -> Array:
+        """R of the columns of an orthonormal basis, (k, q), as hints in the frame, seen in that basis, (q, q, q)."""
+        third, first = self.shards.fold(_tensor, basis, self.linear)
+        return self.corrected_tensor(third / self.shards.n_rows, first / self.shards.n_rows, basis)
+
+    def corrected_tensor(self, third: Array, first: Array, basis: Array) -> Array:
+        """The same from W'E[f(y) x⊗x⊗x]W in all places, (q, q, q), and W'E[f(y)x], (q,), seen in a basis."""
+        identity = (basis.T * self.frame.spread) @ basis
+        return np.asarray((third - in_every_place(np.multiply.outer(identity, first))) / 6)
 
     def corrected(self, third: Array, first: Array, hint: Array) -> Hinted:
         """The hinted moment from W'E[f(y)⟨x,v⟩xx']W, (k, k), and W'E[f(y)x], (k,).
@@ -90,9 +108,10 @@ class RegressionModel:
             n_components=k,
             frame=self.frame.take(k),
             mean=self.mean[:k],
+            leaning=self.leaning[:k],
             intercepts=self.intercepts[:k],
             energies=self.energies[:k],
-            projected=self.projected[:, :k],
+            shards=self.shards.map(_first_coordinates, k),
         )
 
     def lines(self, candidates: Candidates) -> Lines:
@@ -113,14 +132,50 @@ class RegressionModel:
 
     def thin(self, step: int) -> RegressionModel:
         """The same fit with every so many-th sample only."""
-        return replace(
-            self,
-            weight_function=self.weight_function[::step],
-            projected=self.projected[::step],
-            responses=self.responses[::step],
-            samples=self.samples[::step],
-            beside=self.beside[::step],
-        )
+        return replace(self, shards=self.shards.thin(step))
+
+
+class Third(NamedTuple):
+    """Sums over samples of third order in their coordinates, and of first."""
+
+    third: Array  # Σ f(t)⟨y, c⟩yy', (k, k), or Σ f(t) y⊗y⊗y, (k, k, k)
+    first: Array  # Σ f(t)y, (k,)
+
+
+def weight_function(responses: Array, linear: float) -> Array:
+    """f(t) = t³ - linear t, (n,)."""
+    return responses * (responses * responses - linear)
+
+
+def _third(shard: RegressionShard, hint: Array, linear: float) -> Third:
+    def work(rows: slice) -> Third:
+        Y, f = shard.projected[rows].astype(np.float64, copy=False), weight_function(shard.responses[rows], linear)
+        return Third((Y * (f * (Y @ hint))[:, None]).T @ Y, f @ Y)
+
+    return sum_blocks(work, row_slices(len(shard.projected)))
+
+
+def _tensor(shard: RegressionShard, basis: Array, linear: float) -> Third:
+    Y, f = shard.projected @ basis, weight_function(shard.responses, linear)
+    return Third(sum_products(Y, Y, f), f @ Y)
+
+
+def _first_coordinates(shard: RegressionShard, k: int) -> RegressionShard:
+    return replace(shard, projected=shard.projected[:, :k])
+
+
+@dataclass(frozen=True)
+class StandardShard(Shard):
+    """Samples with their design undone."""
+
+    samples: Samples  # z, (n, r)
+    responses: Array  # t, (n,)
+    given: Samples  # x, (n, d)
+
+
+def _standardised(shard: SampleShard, design: Design, offset: float) -> StandardShard:
+    responses = np.asarray(shard.responses, dtype=np.float64) - offset
+    return StandardShard(shard.first, design.standardise(shard.samples), responses, shard.samples)
 
 
 class Signal(NamedTuple):
@@ -130,41 +185,64 @@ class Signal(NamedTuple):
     noise: float
 
 
-def _signal_of_one(X: Samples, y: Array) -> Signal:
+def _signal_of_one(shards: Shards[StandardShard]) -> Signal:
     """A single regression has A = mm', and m = E[yx] is far less noisy than any fourth moment."""
-    m = np.asarray(X.T @ y, dtype=np.float64) / len(y)
+    m = np.asarray(shards.fold(_explained).total, dtype=np.float64) / shards.n_rows
     length = float(np.linalg.norm(m))
     return Signal(frame_above(np.array([length**2]), m[:, None] / (length or 1.0)), 0.0)
 
 
-def _signal_of_many(X: Samples, y: Array, n_components: int, noise: str, seed: int) -> Signal:
+def _explained(shard: StandardShard) -> Product:
+    """Σ tz."""
+    return Product(np.asarray(shard.samples.T @ shard.responses, dtype=np.float64))
+
+
+def _signal_of_many(shards: Shards[StandardShard], power: float, n_components: int, noise: str, seed: int) -> Signal:
     """The top eigenvectors of E[y²xx'] / 2 = A + (t2/2) I."""
-    second = second_moment_of_rows(X, y**2 / (2 * len(y)))
-    with cores_for(shards_of(X)):
+    second = second_moment(shards, _half_squares, shards.n_rows)
+    with cores_for(shards):
         values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
         smallest = -top_eigenpairs(-second, 1, seed=seed).values[0] if noise == "paper" else None
-    level = _noise_level(X, y, values) if smallest is None else float(smallest)
-    return Signal(frame_above(values, vectors, level, precision=X.dtype), level)
+    level = _noise_level(shards, power, values, len(vectors)) if smallest is None else float(smallest)
+    return Signal(frame_above(values, vectors, level, precision=shards.layout.dtype), level)
 
 
-def _noise_level(X: Samples, y: Array, values: Array) -> float:
-    """Half of t2: the average of the d - k noise eigenvalues, or E[y²], its expectation, where k = d leaves none."""
-    d, k = int(X.shape[1]), len(values)
-    if d == k:
-        return float(np.mean(y**2)) / 2
-    energy = np.mean(y**2 * squared_distances(X, np.zeros(d))) / 2
-    return max(float(energy) - float(values.sum()), 0.0) / (d - k)
+def _half_squares(shard: StandardShard, n_rows: int) -> Array:
+    return np.asarray(shard.responses**2 / (2 * n_rows))
+
+
+def _noise_level(shards: Shards[StandardShard], power: float, values: Array, r: int) -> float:
+    """Half of t2: the average of the r - k noise eigenvalues, or E[y²], its expectation, where k = r leaves none."""
+    if r == len(values):
+        return power / 2
+    energy = shards.fold(_energy).total / shards.n_rows / 2
+    return max(float(energy) - float(values.sum()), 0.0) / (r - len(values))
+
+
+def _energy(shard: StandardShard) -> Product:
+    """Σ t²|z|²."""
+    r = shard.samples.shape[1]
+    return Product(float(shard.responses**2 @ squared_distances(shard.samples, np.zeros(r))))
+
+
+def _response(shard: SampleShard) -> Product:
+    """Σ y."""
+    return Product(float(np.sum(shard.responses, dtype=np.float64)))
+
+
+def _power(shard: StandardShard) -> Product:
+    """Σ t²."""
+    return Product(float(shard.responses @ shard.responses))
 
 
 def fit_regression(
-    X: Samples, y: Array, n_components: int, *, design: str, intercept: bool, noise: str, seed: int
+    shards: Shards[SampleShard], n_components: int, *, design: str, intercept: bool, noise: str, seed: int
 ) -> RegressionModel:
     """Find the signal space of a mixture of regressions and project the samples onto it.
 
     Parameters
     ----------
-    X : array or sparse array of shape (n, d)
-    y : array of shape (n,)
+    shards : Shards of samples of shape (n, d), with responses
     n_components : int
         k. Moments tell at most as many as x has independent coordinates.
     design : {"covariance", "standard"}
@@ -181,46 +259,47 @@ def fit_regression(
     E[y²xx'] = 2A + t2 I with t2 = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²]. Intercepts enter no moment but through t2
     and M, since all that is odd in x has expectation 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them back.
     """
-    n = X.shape[0]
-    plan = fit_design(X, design)
+    n, plan = shards.n_rows, fit_design(shards, design)
     if not intercept:
         refuse_constant(plan)
-    Z: Any = plan.standardise(X)
     # Where X is centered, lines through zero no longer pass through it: y must be centered as well.
-    offset = float(y.mean()) if intercept or design == "covariance" else 0.0
-    t = np.asarray(y, dtype=np.float64) - offset
-    energy = float(np.mean(t**2))
-    r = Z.shape[1]
+    offset = shards.fold(_response).total / n if intercept or design == "covariance" else 0.0
+    standard = shards.map(_standardised, replace(plan, unwhitener=None), offset).keep()
+    power, r = standard.fold(_power).total / n, plan.n_coordinates
     if n_components > r:
         frame, level = Frame(np.eye(r), np.ones(r)), 0.0  # the whole space: likelihood alone tells so many apart
     elif n_components == 1:
-        frame, level = _signal_of_one(Z, t)
+        frame, level = _signal_of_one(standard)
     else:
-        frame, level = _signal_of_many(Z, t, n_components, noise, seed)
-    Y = frame.whiten(Z).astype(X.dtype, copy=False)
-    cube = t**3 if noise == "paper" else t**3 - 3 * energy * t
-
-    def averaged(weights: Array) -> Array:
-        return np.asarray(Y.T @ weights.astype(Y.dtype) / n, dtype=np.float64)
-
-    mean, levels = averaged(t), averaged(t**2) / 2
+        frame, level = _signal_of_many(standard, power, n_components, noise, seed)
+    projected, sums = standard.advance(_projected, frame)
+    mean, leaning, energies = sums.total / n
+    intercepts = leaning / 2
     if intercept and mean.any():
         # Around the mean of y the intercepts average to zero, Σ αᵢbᵢ = ⟨W'm, W'Σ αᵢbᵢμᵢ⟩ = 0: so must the estimate.
-        levels = levels - mean * (mean @ levels) / (mean @ mean)
+        intercepts = intercepts - mean * (mean @ intercepts) / (mean @ mean)
     return RegressionModel(
         frame=frame,
         design=plan,
         offset=offset,
         mean=mean,
-        intercepts=levels,
-        energies=averaged(t**3) / 3,
-        weight_function=cube,
-        projected=Y,
-        responses=t,
-        samples=X,
+        leaning=leaning,
+        intercepts=intercepts,
+        energies=energies / 3,
+        linear=0.0 if noise == "paper" else 3 * power,
         noise=level,
-        beside=squared_distances(Z, np.zeros(r)) - (Y.astype(np.float64) ** 2) @ frame.values,
+        shards=projected,
         fit_intercept=intercept,
         n_components=n_components,
         n_fitted=frame.n_components,
     )
+
+
+def _projected(shard: StandardShard, frame: Frame) -> tuple[RegressionShard, Product]:
+    """Samples in the signal space, and Σ ty, Σ t²y, Σ t³y, (3, k)."""
+    Z, t = shard.samples, shard.responses
+    Y = frame.whiten(Z).astype(shard.given.dtype, copy=False)
+    inside = Y.astype(np.float64, copy=False)
+    beside = squared_distances(Z, np.zeros(Z.shape[1])) - inside**2 @ frame.values
+    powers = np.stack([t, t**2, t**2 * t])
+    return RegressionShard(shard.first, shard.given, t, Y, beside), Product(powers @ inside)

@@ -11,10 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import Product, leave_one_out, spread_over_blocks
-from mixsearch.models.regression import RegressionModel
+from mixsearch.blocks import Product
+from mixsearch.models.design import sum_centered
+from mixsearch.models.regression import RegressionModel, RegressionShard, weight_function
 from mixsearch.models.second_moment import weighted_gram
-from mixsearch.types import Array, Replicates
+from mixsearch.models.third_moment import sum_products
+from mixsearch.shards import leave_one_out, spread_over_blocks
+from mixsearch.types import Array, Replicates, project
 
 
 class RegressionSums(NamedTuple):
@@ -36,8 +39,16 @@ class Whole(NamedTuple):
     """What the first-order change of the design acts on: averages over all samples."""
 
     tensor: Array  # R(c) for each unit vector c, (k, k, k)
-    levels: Array  # E[t²y], (k,)
     crossed: Array  # Σ αᵢbᵢ W'μᵢμᵢ'W, (k, k)
+
+
+class WholeSums(NamedTuple):
+    """Sums over all samples that give it."""
+
+    third: Array  # Σ f(t) y⊗y⊗y, (k, k, k)
+    second: Array  # Σ f(t) yy', (k, k)
+    first: Array  # Σ f(t) y, (k,)
+    plain: float  # Σ f(t)
 
 
 def leave_regressions_out(model: RegressionModel, hint: Array) -> Replicates:
@@ -50,36 +61,39 @@ def leave_regressions_out(model: RegressionModel, hint: Array) -> Replicates:
     off δ ⊗ (the moment of one order less). The moments lie in the signal space, so that W'EW = e tells all of it, as in
     W'E A W = e D.
     """
-    Y, t, f = model.projected, model.responses, model.weight_function
-
-    def summarize(rows: slice) -> RegressionSums:
-        y, squares, cubes = Y[rows].astype(np.float64, copy=False), t[rows] ** 2, f[rows]
-        return RegressionSums(
-            n=len(y),
-            gram=y.T @ y,
-            second=(y * squares[:, None]).T @ y,
-            third=(y * (cubes * (y @ hint))[:, None]).T @ y,
-            place=y.sum(axis=0),
-            mean=t[rows] @ y,
-            first=cubes @ y,
-            power=float(squares.sum()),
-            energy=float(squares @ model.beside[rows]),
-            beside=float(model.beside[rows].sum()),
-        )
-
     whole = _whole(model)
-    replicates = [_moments(model, whole, sums, hint) for sums in leave_one_out(summarize, len(t))]
+    sums = leave_one_out(model.shards, _sums, hint, model.linear)
+    replicates = [_moments(model, whole, each, hint) for each in sums]
     return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
 
-def _whole(model: RegressionModel) -> Whole:
-    n, k, f = len(model.responses), model.frame.n_components, model.weight_function
-    crossed = weighted_gram(model.projected, f) / n - f.mean() * np.diag(model.frame.spread)
-    return Whole(
-        tensor=np.stack([model.hinted(c).matrix for c in np.eye(k)]),
-        levels=np.asarray(model.responses**2 @ model.projected, dtype=np.float64) / n,
-        crossed=crossed / 6,
+def _sums(shard: RegressionShard, rows: slice, hint: Array, linear: float) -> RegressionSums:
+    y, t, beside = shard.projected[rows].astype(np.float64, copy=False), shard.responses[rows], shard.beside[rows]
+    squares, cubes = t**2, weight_function(t, linear)
+    return RegressionSums(
+        n=len(y),
+        gram=y.T @ y,
+        second=(y * squares[:, None]).T @ y,
+        third=(y * (cubes * (y @ hint))[:, None]).T @ y,
+        place=y.sum(axis=0),
+        mean=t @ y,
+        first=cubes @ y,
+        power=float(squares.sum()),
+        energy=float(squares @ beside),
+        beside=float(beside.sum()),
     )
+
+
+def _whole(model: RegressionModel) -> Whole:
+    n, k = model.shards.n_rows, model.frame.n_components
+    third, second, first, plain = model.shards.fold(_whole_sums, model.linear)
+    crossed = second / n - plain / n * np.diag(model.frame.spread)
+    return Whole(model.corrected_tensor(third / n, first / n, np.eye(k)), crossed / 6)
+
+
+def _whole_sums(shard: RegressionShard, linear: float) -> WholeSums:
+    Y, f = shard.projected, weight_function(shard.responses, linear)
+    return WholeSums(sum_products(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum()))
 
 
 def _moments(model: RegressionModel, whole: Whole, sums: RegressionSums, c: Array) -> tuple[Array, Array, Array]:
@@ -92,7 +106,7 @@ def _moments(model: RegressionModel, whole: Whole, sums: RegressionSums, c: Arra
     mean = sums.mean / n - change @ (D * model.mean)
     if model.n_fitted == 1:  # A = mm'
         return np.outer(mean, mean), np.eye(1), mean
-    second = sums.second / (2 * n) - _both(np.outer(place, whole.levels)) / 2 - _both(change * D)
+    second = sums.second / (2 * n) - _both(np.outer(place, model.leaning)) / 2 - _both(change * D)
     first = sums.first / n
     third = sums.third / n - _both(np.outer(first, noise_gram @ c)) - (first @ c) * noise_gram
     hinted = np.tensordot(c, whole.tensor, axes=1)
@@ -117,11 +131,40 @@ def _noise(model: RegressionModel, sums: RegressionSums, *, is_fitted: bool) -> 
     return energy / n_beside
 
 
+class Pulling(NamedTuple):
+    """What the pull of a sample, beside itself, depends on."""
+
+    values: Array  # D, (k,)
+    level: float  # t2 / 2
+    average: Array | None  # of t²y/2, (k,), where x was standardised by its own moments
+    is_single: bool  # whether one regression was fitted: then A = mm'
+
+    @classmethod
+    def of(cls, model: RegressionModel) -> Pulling:
+        """Of a fit."""
+        average = None if model.design.whitener is None else model.leaning / 2
+        return cls(model.frame.values, model.noise, average, model.n_fitted == 1)
+
+
+def _pulls(shard: RegressionShard, pulling: Pulling) -> Array:
+    """The weights of samples, (n, k), with which Σ x weight is A W up to what lies in the signal space."""
+    Y, t, D = shard.projected.astype(np.float64, copy=False), shard.responses[:, None], pulling.values
+    if pulling.is_single:
+        return np.asarray(t - Y * D)
+    squares = t**2 * Y / 2
+    return squares if pulling.average is None else squares - Y * (pulling.level + D) - pulling.average
+
+
 def regressions_outside(model: RegressionModel, direction: Array) -> Array:
     """A W u of all samples but one block, (r, B), up to what lies in the signal space, where u is a direction."""
-    spread = spread_over_blocks(_pulls(model) @ direction)
-    sums = model.design.sum_rows(model.samples, spread)
-    return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / (len(spread) * (1 - 1 / spread.shape[1])))
+    n_blocks = model.shards.n_blocks
+    total = model.shards.fold(_spread_pulls, Pulling.of(model), direction, model.design.center, n_blocks).total
+    return _without_each(model.design.standardised_sums(total).T, model).T
+
+
+def _spread_pulls(shard: RegressionShard, pulling: Pulling, direction: Array, center: Array, n_blocks: int) -> Product:
+    spread = spread_over_blocks(shard, _pulls(shard, pulling) @ direction, n_blocks)
+    return Product(sum_centered(shard.samples, center, spread))
 
 
 def regression_hint_moves(model: RegressionModel, hint: Array) -> Array:
@@ -131,16 +174,18 @@ def regression_hint_moves(model: RegressionModel, hint: Array) -> Array:
     -----
     W'A v⊥ is 0 for all samples together, with v⊥ what the signal space lacks of v; without a block it is not.
     """
-    beside = model.design.predict(model.samples, model.frame.reject(hint[:, None]))[:, 0]
-    pulls = _pulls(model)
-    sums = leave_one_out(lambda rows: Product(beside[rows] @ pulls[rows]), len(beside))
-    return np.array([each.total for each in sums]) / (len(beside) * (1 - 1 / len(sums)))
+    design, n_blocks = model.design, model.shards.n_blocks
+    beside = design.coefficients(model.frame.reject(hint[:, None]))
+    sums = model.shards.fold(_told_beside, Pulling.of(model), beside, design.center, n_blocks)
+    return _without_each(sums.total, model)
 
 
-def _pulls(model: RegressionModel) -> Array:
-    """The weights of samples, (n, k), with which Σ x weight is A W up to what lies in the signal space."""
-    Y, t, D = model.projected.astype(np.float64, copy=False), model.responses, model.frame.values
-    if model.n_fitted == 1:
-        return np.asarray(t[:, None] - Y * D)
-    squares = t[:, None] ** 2 * Y / 2
-    return squares if model.design.whitener is None else squares - Y * (model.noise + D) - squares.mean(axis=0)
+def _told_beside(shard: RegressionShard, pulling: Pulling, beside: Array, center: Array, n_blocks: int) -> Product:
+    told, pulls = np.asarray(project(shard.samples, beside, center), dtype=np.float64)[:, 0], _pulls(shard, pulling)
+    blocks = [shard.rows_of(n_blocks, block) for block in range(n_blocks)]
+    return Product(np.stack([told[rows] @ pulls[rows] for rows in blocks]))
+
+
+def _without_each(sums: Array, model: RegressionModel) -> Array:
+    """Averages over all samples but those of one block, (B, q), from the sums over each block."""
+    return np.asarray((sums.sum(axis=0) - sums) / (model.shards.n_rows * (1 - 1 / len(sums))))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from mixsearch.linalg import invert_information
 from mixsearch.models.design import Design, scale_design
-from mixsearch.models.regression import Lines, RegressionModel
+from mixsearch.models.regression import Lines, RegressionModel, RegressionShard
 from mixsearch.refine.regression_steps import (
     FEW_PER_PARAMETER,
     FEW_SAMPLES,
@@ -18,12 +19,13 @@ from mixsearch.refine.regression_steps import (
     Regressors,
     climb_regressions,
     expect,
+    information_of,
     look,
-    scores_of,
 )
 from mixsearch.refine.rest import all_components, separate_rest
 from mixsearch.refine.steps import Climbed, Steps
-from mixsearch.types import Array, Candidates, Refined, Samples, StandardErrors
+from mixsearch.shards import SampleShard
+from mixsearch.types import Array, Candidates, Refined, Samples, StandardErrors, project
 
 # A component is taken to have this part of an even share at least, and of the variance of y, so that none dies early.
 LEAST_SHARE, LEAST_NOISE = 0.2, 0.02
@@ -46,17 +48,30 @@ class RefinedRegression(Refined):
         return expect(self.mixture, self.design.predict(X, self.mixture.slopes), y - self.offset)
 
 
-def learn_regressions(model: RegressionModel, steps: Steps) -> Climbed[Lines]:
-    """The whole mixture, from all contractions of its third moment and likelihood steps: it serves every hint."""
-    part = model.thin(few_of(model))
-    return _climb(model, all_components(lambda c: part.hinted(c).matrix, model.mean), steps)
+class Learned(NamedTuple):
+    """The whole mixture, which serves every hint, and the samples that it was learned from."""
+
+    regressors: Regressors
+    climbed: Climbed[Lines]
+
+
+def learn_regressions(model: RegressionModel, steps: Steps) -> Learned:
+    """The whole mixture, from all contractions of its third moment and likelihood steps."""
+    regressors = regressors_of(model)
+    return Learned(regressors, _climb(model, regressors, all_components(_contraction(model), model.mean), steps))
+
+
+def _contraction(model: RegressionModel) -> Callable[[Array], Array]:
+    """From a hint in the frame, (k,), to its moment, (k, k), of a part of the samples, which are read once."""
+    tensor = model.thin(few_of(model)).tensor(np.eye(model.frame.n_components))
+    return lambda c: np.asarray(np.tensordot(c, tensor, axes=1))
 
 
 def refine_regression(
     model: RegressionModel,
     candidates: Candidates,
     steps: Steps,
-    learned: Climbed[Lines],
+    learned: Learned,
     prefer: Callable[[Lines], Array],
 ) -> tuple[RefinedRegression, int]:
     """The regression that the hint means, sharpened, and which of the candidates it is.
@@ -68,7 +83,7 @@ def refine_regression(
         As moments show them.
     steps : Steps
         For a component that the mixture lacks.
-    learned : Climbed
+    learned : Learned
         The mixture as `learn_regressions` has it.
     prefer : callable
         From regressions for the design of the fit to what the hint makes of each, (k,).
@@ -79,27 +94,24 @@ def refine_regression(
     the hint means. Where the mixture lacks the component that moments find, the steps begin there once more, and the
     larger likelihood decides.
     """
-    regressors, rough = regressors_of(model), model.lines(candidates)
-    if (
-        not np.all(_alive(learned.state, model))
-        or _place_of(rough, 0, for_fit(model, regressors, learned.state)) is None
-    ):
-        part = model.thin(few_of(model))
-        again = _climb(model, separate_rest(lambda c: part.hinted(c).matrix, candidates), steps)
-        learned = max(learned, again, key=lambda climbed: climbed.objectives[-1])
-    lines = for_fit(model, regressors, learned.state)
+    regressors, climbed = learned
+    rough, design = model.lines(candidates), regressors.design
+    if not np.all(_alive(climbed.state, model)) or _place_of(rough, 0, for_fit(model, design, climbed.state)) is None:
+        again = _climb(model, regressors, separate_rest(_contraction(model), candidates), steps)
+        climbed = max(climbed, again, key=lambda each: each.objectives[-1])
+    lines = for_fit(model, design, climbed.state)
     place = int(np.argmax(np.where(_alive(lines, model), prefer(lines), -np.inf)))
     rank = int(np.argmin(_squared_distances(lines, place, rough)))
-    return refined_of(regressors, learned, model.offset, place), rank
+    return refined_of(regressors, climbed, model.offset, place), rank
 
 
 def _alive(lines: Lines, model: RegressionModel) -> Array:
     """Which regressions have more samples than it takes to draw a line through them anywhere, (k,)."""
-    return lines.weights * len(model.responses) > min(model.design.n_coordinates, len(model.responses) / 4)
+    n = model.shards.n_rows
+    return lines.weights * n > min(model.design.n_coordinates, n / 4)
 
 
-def _climb(model: RegressionModel, candidates: Candidates, steps: Steps) -> Climbed[Lines]:
-    regressors = regressors_of(model)
+def _climb(model: RegressionModel, regressors: Regressors, candidates: Candidates, steps: Steps) -> Climbed[Lines]:
     start = _in_units(model, model.lines(candidates), regressors)
     return climb_regressions(regressors, start, steps, few=few_of(model))
 
@@ -119,15 +131,23 @@ def _squared_distances(one: Lines, rank: int, lines: Lines) -> Array:
     )
 
 
-def regressors_of(model: RegressionModel) -> Regressors:
-    """The samples of a fit, in coordinates of about the same variance each."""
+def regressors_of(model: RegressionModel, design: Design | None = None) -> Regressors:
+    """The samples of a fit, in coordinates of about the same variance each, or in those of a design known already."""
+    if design is None:
+        design = _design_of(model)
+    shift = 0.0 if model.fit_intercept else model.offset
+    return Regressors(design, model.shards.map(_samples, shift), constant=model.fit_intercept)
+
+
+def _design_of(model: RegressionModel) -> Design:
     design = model.design
     if design.whitener is None:
-        design = scale_design(model.samples, centered=model.fit_intercept)
-    if model.fit_intercept:
-        return Regressors(design, model.samples, model.responses, constant=True)
-    at_zero = replace(design, center=np.zeros_like(design.center))
-    return Regressors(at_zero, model.samples, model.responses + model.offset, constant=False)
+        design = scale_design(model.shards, centered=model.fit_intercept)
+    return design if model.fit_intercept else replace(design, center=np.zeros_like(design.center))
+
+
+def _samples(shard: RegressionShard, shift: float) -> SampleShard:
+    return SampleShard(shard.first, shard.samples, shard.responses + shift if shift else shard.responses)
 
 
 def refined_of(regressors: Regressors, climbed: Climbed[Lines], offset: float, place: int) -> RefinedRegression:
@@ -147,18 +167,18 @@ def refined_of(regressors: Regressors, climbed: Climbed[Lines], offset: float, p
     )
 
 
-def for_fit(model: RegressionModel, regressors: Regressors, lines: Lines) -> Lines:
+def for_fit(model: RegressionModel, design: Design, lines: Lines) -> Lines:
     """Lines for the coordinates in which the likelihood is climbed -> lines for the design of the fit."""
-    coefficients = regressors.design.coefficients(lines.slopes)
-    level = 0.0 if regressors.constant else model.offset
-    levels = lines.levels - level + (model.design.center - regressors.design.center) @ coefficients
+    coefficients = design.coefficients(lines.slopes)
+    level = 0.0 if model.fit_intercept else model.offset
+    levels = lines.levels - level + (model.design.center - design.center) @ coefficients
     return lines._replace(slopes=model.design.standardised(coefficients), levels=levels)
 
 
 def few_of(model: RegressionModel) -> int:
     """Of so many samples one leads near the maximum."""
     n_parameters = model.n_components * (model.design.n_coordinates + 3)
-    return max(len(model.responses) // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_parameters), 1)
+    return max(model.shards.n_rows // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_parameters), 1)
 
 
 def _in_units(model: RegressionModel, lines: Lines, regressors: Regressors) -> Lines:
@@ -184,15 +204,14 @@ def refined_regression_errors(model: RegressionModel, refined: RefinedRegression
     one for all that lies in the span of the slopes, and the k x k one for every direction outside of it. Where that is
     no more work than a step, the span is taken to be the whole space: then x may have any distribution.
     """
-    regressors, lines = regressors_of(model), refined.mixture
-    is_small = len(lines.levels) * (len(lines.slopes) + 3) * len(regressors.responses) < MOST_SCORES
-    here = _with_noise_seen(look(regressors, lines, whole=is_small))
+    design, lines = refined.design, refined.mixture
+    is_small = len(lines.levels) * (len(lines.slopes) + 3) * model.shards.n_rows < MOST_SCORES
+    here = _with_noise_seen(look(regressors_of(model, design), lines, whole=is_small, every=1))
     covariance, (k, q) = _covariance(here), (len(lines.levels), here.basis.shape[1])
-    axes = regressors.design.coefficients(here.basis)
+    axes = design.coefficients(here.basis)
     inside = np.einsum("iq,qp,ip->i", axes, covariance[:q, :q], axes)
-    pulls = here.expected.pulls(here.lines.variances)
-    outside = invert_information(pulls.T @ pulls)[0, 0]
-    beside = np.maximum(regressors.design.squares - np.sum(axes**2, axis=1), 0)
+    outside = invert_information(here.sums.pulls)[0, 0]
+    beside = np.maximum(design.squares - np.sum(axes**2, axis=1), 0)
     slope = lines.weights[0] * (np.eye(k)[0] - lines.weights)  # of the weight by all logarithms
     return StandardErrors(np.sqrt(inside + outside * beside), float(np.sqrt(slope @ covariance[-k:, -k:] @ slope)))
 
@@ -203,19 +222,20 @@ def _with_noise_seen(here: Position) -> Position:
     The scores of slopes, residuals over variances, then tell 1/s per sample, as they do where s = e; with s they would
     tell e/s², next to nothing where y has no noise.
     """
-    residuals, memberships, _ = here.expected
-    seen = np.sum(memberships * residuals**2, axis=0) / np.maximum(memberships.sum(axis=0), 1e-9)
-    kept = here.lines.variances
+    sums, kept = here.sums, here.lines.variances
+    seen = sums.energies / np.maximum(sums.sizes, 1e-9)
     between = kept * np.sqrt(np.clip(seen / kept, np.finfo(np.float64).tiny, 1.0))
-    return here._replace(lines=here.lines._replace(variances=between))
+    pulls = sums.pulls * np.outer(kept / between, kept / between)
+    return here._replace(lines=here.lines._replace(variances=between), sums=sums._replace(pulls=pulls))
 
 
 def _covariance(here: Position) -> Array:
     """Of all parameters in the span, in the order of their scores, (p, p)."""
-    k, scores = len(here.lines.levels), scores_of(here.lines, here.inside, here.expected)
+    k, sums, information = len(here.lines.levels), here.sums, information_of(here)
     # A noise variance that was kept from falling tells nothing of the weights.
-    scores[:, -2 * k : -k] *= scores[:, -2 * k : -k].sum(axis=0) > -0.25 * here.expected.memberships.sum(axis=0)
-    return invert_information(scores.T @ scores)
+    told = np.ones(len(information))
+    told[-2 * k : -k] = 0.5 * (sums.energies / here.lines.variances - sums.sizes) > -0.25 * sums.sizes
+    return invert_information(information * np.outer(told, told))
 
 
 def chance_of_refined(model: RegressionModel, refined: RefinedRegression, v: Array, *, choose: str) -> float:
@@ -235,20 +255,35 @@ def chance_of_refined(model: RegressionModel, refined: RefinedRegression, v: Arr
     Scores move with the slopes, by their covariance in the span, and with the samples that x was standardised by: they
     are averages of ⟨z, μᵢ⟩⟨z, v⟩ over those.
     """
-    regressors, lines = regressors_of(model), refined.mixture
-    here = _with_noise_seen(look(regressors, lines))
-    (k, q), n = (len(lines.levels), here.basis.shape[1]), len(regressors.responses)
-    axes = for_fit(model, regressors, lines._replace(slopes=here.basis, levels=np.zeros(q))).slopes
-    by_slopes = np.zeros((k, len(here.inside.T) * k))
+    design, lines = refined.design, refined.mixture
+    here = _with_noise_seen(look(regressors_of(model, design), lines, every=1))
+    (k, q), n = (len(lines.levels), here.basis.shape[1]), model.shards.n_rows
+    axes = for_fit(model, design, lines._replace(slopes=here.basis, levels=np.zeros(q))).slopes
+    by_slopes = np.zeros((k, here.n_features * k))
     for i in range(k):
-        by_slopes[i, i * here.inside.shape[1] :][:q] = axes.T @ v
+        by_slopes[i, i * here.n_features :][:q] = axes.T @ v
     covariance = by_slopes @ _covariance(here)[: -2 * k, : -2 * k] @ by_slopes.T
-    slopes = for_fit(model, regressors, lines).slopes
+    slopes = for_fit(model, design, lines).slopes
     if model.design.whitener is not None:
-        seen = model.design.predict(model.samples, np.column_stack([slopes, v]))
-        covariance = covariance + np.atleast_2d(np.cov(seen[:, :k] * seen[:, k:], rowvar=False)) / n
+        seen = model.design.coefficients(np.column_stack([slopes, v]))
+        total, squares = model.shards.fold(_score_products, seen, model.design.center)
+        covariance = covariance + (squares - np.outer(total, total) / n) / (n - 1) / n
     values, vectors = np.linalg.eigh(covariance)
     draws = np.random.default_rng(0).standard_normal((N_DRAWS, k)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
     scores = slopes.T @ v + draws
     preference = scores if choose == "largest" else scores * np.sqrt(lines.weights)
     return float(np.mean(preference.argmax(axis=1) == 0))
+
+
+class ScoreSums(NamedTuple):
+    """Sums over samples of ⟨z, μᵢ⟩⟨z, v⟩, whose averages are the scores."""
+
+    total: Array  # (k,)
+    squares: Array  # of the outer products, (k, k)
+
+
+def _score_products(shard: RegressionShard, axes: Array, center: Array) -> ScoreSums:
+    """From the slopes and the hint for the user's x, (d, k + 1)."""
+    seen = np.asarray(project(shard.samples, axes, center), dtype=np.float64)
+    products = seen[:, :-1] * seen[:, -1:]
+    return ScoreSums(products.sum(axis=0), products.T @ products)

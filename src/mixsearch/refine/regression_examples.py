@@ -17,6 +17,7 @@ from mixsearch.models.regression import Lines, RegressionModel
 from mixsearch.refine.regression import RefinedRegression, few_of, for_fit, refined_of, regressors_of
 from mixsearch.refine.regression_steps import Regressors, climb_regressions, least_squares
 from mixsearch.refine.steps import Climbed, Steps
+from mixsearch.shards import SampleShard
 from mixsearch.types import Array, Samples
 
 # Starts from other samples for the other lines; each is followed for so many steps, and the best one to the end.
@@ -46,16 +47,16 @@ def tell_by_examples(model: RegressionModel, X: Samples, y: Array, steps: Steps)
     random from those that the examples' line does not explain, the one with the largest likelihood is kept.
     """
     regressors = replace(regressors_of(model), least_variance=LEAST_VARIANCE)
-    few = replace(regressors, samples=X, responses=y - (model.offset if regressors.constant else 0.0))
+    few = SampleShard(0, X, y - (model.offset if regressors.constant else 0.0))
     rng = np.random.default_rng(0)  # the same answer every time
-    part = regressors.thin(few_of(model))
-    starts = [_draw_lines(part, few, model.n_components, rng) for _ in range(N_STARTS)]
+    part = regressors.thin(few_of(model)).gather()
+    starts = _draw_starts(part, few, model.n_components, rng)
     best = max((climb_regressions(part, start, FIRST_STEPS) for start in starts), key=_objective)
     climbed = climb_regressions(regressors, best.state, steps)
-    lines = climbed.state
-    place = int(np.argmax(lines.odds(few.design.predict(X, lines.slopes), few.responses)))
+    lines, design = climbed.state, regressors.design
+    place = int(np.argmax(lines.odds(design.predict(X, lines.slopes), few.responses)))
     refined = refined_of(regressors, climbed, model.offset, place)
-    return ToldByExamples(refined, for_fit(model, regressors, refined.mixture))
+    return ToldByExamples(refined, for_fit(model, design, refined.mixture))
 
 
 def is_explained(refined: RefinedRegression, X: Samples, y: Array) -> bool:
@@ -78,23 +79,37 @@ def _objective(climbed: Climbed[Lines]) -> float:
     return climbed.objectives[-1]
 
 
-def _draw_lines(regressors: Regressors, few: Regressors, n_lines: int, rng: np.random.Generator) -> Lines:
-    """The examples' line, and lines through samples that no line before them explains."""
-    Z, y = _features(regressors), regressors.responses
-    fits = [least_squares(_features(few), few.responses, np.ones(len(few.responses)))]
-    unexplained = (y - Z @ fits[0]) ** 2
+def _draw_starts(part: Regressors, few: SampleShard, n_lines: int, rng: np.random.Generator) -> list[Lines]:
+    samples = part.shards.gather().shard
+    Z, y = _features(part, samples), samples.responses
+    first = _line_through(_features(part, few), few.responses)
+    return [_lines_of(part, _draw_lines(Z, y, first, n_lines, part.energy, rng)) for _ in range(N_STARTS)]
+
+
+def _line_through(Z: Array, y: Array) -> Array:
+    return least_squares(Z.T @ Z, Z.T @ y)
+
+
+def _draw_lines(Z: Array, y: Array, first: Array, n_lines: int, energy: float, rng: np.random.Generator) -> Array:
+    """The examples' line, and lines through samples that no line before them explains, (r + 1, k) or (r, k)."""
+    fits, unexplained = [first], (y - Z @ first) ** 2
     for _ in range(n_lines - 1):
         # Squares are capped: one outlier must not be in every draw.
-        chances = np.minimum(unexplained, ROUGH_NOISE * regressors.energy) + 1e-9 * regressors.energy
+        chances = np.minimum(unexplained, ROUGH_NOISE * energy) + 1e-9 * energy
         rows = rng.choice(len(y), size=min(Z.shape[1] + 2, len(y)), replace=False, p=chances / chances.sum())
-        fits.append(least_squares(Z[rows], y[rows], np.ones(len(rows))))
+        fits.append(_line_through(Z[rows], y[rows]))
         unexplained = np.minimum(unexplained, (y - Z @ fits[-1]) ** 2)
-    coefficients = np.column_stack(fits)
-    slopes, levels = (coefficients[:-1], coefficients[-1]) if regressors.constant else (coefficients, np.zeros(n_lines))
-    return Lines(slopes, levels, np.full(n_lines, ROUGH_NOISE * regressors.energy), np.full(n_lines, 1 / n_lines))
+    return np.column_stack(fits)
 
 
-def _features(regressors: Regressors) -> Array:
+def _lines_of(regressors: Regressors, fits: Array) -> Lines:
+    """With the same noise and the same weight each."""
+    k = fits.shape[1]
+    slopes, levels = (fits[:-1], fits[-1]) if regressors.constant else (fits, np.zeros(k))
+    return Lines(slopes, levels, np.full(k, ROUGH_NOISE * regressors.energy), np.full(k, 1 / k))
+
+
+def _features(regressors: Regressors, samples: SampleShard) -> Array:
     """Standardised samples, and 1 where lines have levels, (n, r) or (n, r + 1): there are few of them."""
-    Z = regressors.design.predict(regressors.samples, np.eye(regressors.design.n_coordinates))
+    Z = regressors.design.predict(samples.samples, np.eye(regressors.design.n_coordinates))
     return np.column_stack([Z, np.ones(len(Z))]) if regressors.constant else Z

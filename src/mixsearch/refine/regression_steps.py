@@ -7,17 +7,21 @@ maximum. A few of the samples lead most of the way there.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import softmax
 
+from mixsearch.blocks import CACHED_ROWS, Product, add_sums, row_slices, rows_in_memory, sum_blocks
 from mixsearch.linalg import invert_information
-from mixsearch.models.design import Design
+from mixsearch.models.design import Design, sum_centered
 from mixsearch.models.regression import Lines
 from mixsearch.refine.steps import Climbed, Steps, climb
+from mixsearch.shards import SampleShard, Shard, Shards
 from mixsearch.types import Array, Samples
 
 # The first steps take so many samples, and so many per parameter.
@@ -33,6 +37,10 @@ LEAST_SPAN = 1e-3
 LONGEST_STEP = 2.0
 # A step that lowers the likelihood is halved so many times before it is given up.
 MOST_HALVINGS = 8
+# Samples at once in a step: what it makes of them stays in cache.
+STEP_ROWS = 4 * CACHED_ROWS
+# Numbers that are brought together from all shards where many steps will look at them.
+MOST_GATHERED = 20_000_000
 
 
 class Expected(NamedTuple):
@@ -47,31 +55,95 @@ class Expected(NamedTuple):
         return self.memberships * self.residuals / variances
 
 
+class Totals(NamedTuple):
+    """Sums over all samples."""
+
+    responses: float  # Σ t
+    squares: float  # Σ t²
+    rows: Array  # Σ (x - center), (d, 1)
+
+
 @dataclass(frozen=True)
 class Regressors:
     """Samples as likelihood steps see them: standardised around their mean, or around zero without intercepts."""
 
     design: Design
-    samples: Samples
-    responses: Array  # (n,)
+    shards: Shards[SampleShard]
     constant: bool  # whether the components have levels of their own
     least_variance: float = LEAST_VARIANCE
 
     @cached_property
+    def _totals(self) -> Totals:
+        return self.shards.fold(_totals, self.design.center)
+
+    @cached_property
     def energy(self) -> float:
         """The variance of y, or a trace of one where y is constant."""
-        return max(float(np.var(self.responses)), np.finfo(float).tiny)
+        n, totals = self.shards.n_rows, self._totals
+        return max(totals.squares / n - (totals.responses / n) ** 2, np.finfo(float).tiny)
 
     @cached_property
     def drift(self) -> Array:
         """The mean of z, where it has one, as a unit column, (r, 1) or (r, 0): outside the span there shall be none."""
-        mean = self.design.sum_rows(self.samples, np.ones((len(self.responses), 1)))
+        mean = self.design.standardised_sums(self._totals.rows)
         length = float(np.linalg.norm(mean))
-        return mean / length if length > 1e-6 * len(self.responses) else mean[:, :0]
+        return mean / length if length > 1e-6 * self.shards.n_rows else mean[:, :0]
 
     def thin(self, step: int) -> Regressors:
         """Every so many-th sample."""
-        return replace(self, samples=self.samples[::step], responses=self.responses[::step])
+        return replace(self, shards=self.shards.thin(step).keep())
+
+    def gather(self) -> Regressors:
+        """The same in this process, where the samples are few."""
+        return replace(self, shards=self.shards.gather())
+
+
+def _totals(shard: SampleShard, center: Array) -> Totals:
+    t = shard.responses
+    ones = np.ones((len(t), 1))
+    return Totals(float(t.sum()), float(t @ t), sum_centered(shard.samples, center, ones))
+
+
+class Span(NamedTuple):
+    """The directions in which samples are looked at."""
+
+    axes: Array  # from x - center to what is seen of it, (d, p)
+    center: Array  # (d,)
+    within: Array  # from there to the coordinates of an orthonormal basis, (p, q)
+    predicted: Array  # from there to what the slopes predict, (p, k)
+    constant: bool  # whether 1 is one more coordinate
+
+    def inside(self, seen: Array) -> Array:
+        """The coordinates of samples, (n, q), and 1 where components have levels, (n, q + 1)."""
+        inside = seen @ self.within
+        return np.column_stack([inside, np.ones(len(inside))]) if self.constant else inside
+
+
+@dataclass(frozen=True)
+class SeenShard(Shard):
+    """Samples in the span of all slopes, with what a mixture says of them."""
+
+    inside: Array  # zQ, and 1 where components have levels, (n, q) or (n, q + 1)
+    residuals: Array  # (n, k)
+    memberships: Array  # (n, k)
+
+    def scores(self, lines: Lines, rows: slice) -> Array:
+        """Derivatives of samples' log-likelihood, (n, p): by inside coefficients, log variances and log weights."""
+        inside, residuals, members = self.inside[rows], self.residuals[rows], self.memberships[rows]
+        pulls = members * residuals / lines.variances
+        by_slopes = (pulls[:, :, None] * inside[:, None, :]).reshape(len(inside), -1)
+        return np.hstack([by_slopes, 0.5 * (pulls * residuals - members), members - lines.weights])
+
+
+class Looked(NamedTuple):
+    """Sums over all samples: what the next step needs."""
+
+    objective: float
+    sizes: Array  # Σ p, (k,), with the memberships p
+    energies: Array  # Σ pe², (k,), with the residuals e
+    inside: Array  # Σ g ⊗ the inside features, (k, q) or (k, q + 1), with the pulls g
+    pulls: Array  # Σ gg', (k, k)
+    rows: Array  # Σ (x - center) g', (d, k)
 
 
 class Position(NamedTuple):
@@ -79,8 +151,14 @@ class Position(NamedTuple):
 
     lines: Lines
     basis: Array  # Q of the span, (r, q), orthonormal
-    inside: Array  # zQ, and 1 where components have levels, (n, q) or (n, q + 1)
-    expected: Expected
+    sums: Looked
+    seen: Shards[SeenShard]  # few of the samples, or all
+    n_rows: int  # of all
+
+    @property
+    def n_features(self) -> int:
+        """Of what is seen inside the span."""
+        return int(self.sums.inside.shape[1])
 
 
 def climb_regressions(regressors: Regressors, start: Lines, steps: Steps, *, few: int = 1) -> Climbed[Lines]:
@@ -95,30 +173,91 @@ def climb_regressions(regressors: Regressors, start: Lines, steps: Steps, *, few
 def _ascend(regressors: Regressors, start: Lines, steps: Steps) -> Climbed[Lines]:
     """Newton steps, which know the objective of where they lead before they are taken."""
     here = look(regressors, start)
-    objectives = [here.expected.objective]
+    objectives = [here.sums.objective]
     while len(objectives) <= steps.most:
         beyond = _step(regressors, here)
         if beyond is None:
             break
         here = beyond
-        objectives.append(here.expected.objective)
+        objectives.append(here.sums.objective)
         if objectives[-1] - objectives[-2] < steps.tolerance:
             break
     return Climbed(here.lines, tuple(objectives))
 
 
-def look(regressors: Regressors, lines: Lines, *, whole: bool = False) -> Position:
-    """One pass over the samples; the span may be taken to be the whole space."""
+def look(regressors: Regressors, lines: Lines, *, whole: bool = False, every: int | None = None) -> Position:
+    """One pass over the samples.
+
+    Parameters
+    ----------
+    regressors : Regressors
+    lines : Lines
+    whole : bool
+        Take the span to be the whole space.
+    every : int, optional
+        Keep what is seen of every so many-th sample; by default of as many as the information needs.
+    """
+    basis, span = _span_of(regressors, lines, whole=whole)
+    n, k, q = regressors.shards.n_rows, len(lines.levels), basis.shape[1] + regressors.constant
+    n_scores = k * q + 2 * k
+    some = every or max(n // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_scores), 1)
+    seen, sums = regressors.shards.advance(_look, span, lines, some)
+    return Position(lines, basis, sums, replace(seen, layout=seen.layout._replace(n_rows=-(-n // some))), n)
+
+
+def _span_of(regressors: Regressors, lines: Lines, *, whole: bool = False) -> tuple[Array, Span]:
+    """An orthonormal basis of the span of all slopes, (r, q), and how samples are seen in it."""
     k, r = len(lines.levels), len(lines.slopes)
     directions = np.eye(r) if whole else np.hstack([lines.slopes, regressors.drift])
-    seen = regressors.design.predict(regressors.samples, directions)
     left, values, right = np.linalg.svd(directions, full_matrices=False)
     kept = values > LEAST_SPAN * max(float(values.max(initial=0.0)), np.finfo(float).tiny)
-    inside = seen @ (right[kept].T / values[kept])
-    if regressors.constant:
-        inside = np.column_stack([inside, np.ones(len(inside))])
-    expected = expect(lines, seen @ lines.slopes if whole else seen[:, :k], regressors.responses)
-    return Position(lines, left[:, kept], inside, expected)
+    predicted = lines.slopes if whole else np.eye(directions.shape[1], k)
+    axes, within = regressors.design.coefficients(directions), right[kept].T / values[kept]
+    return left[:, kept], Span(axes, regressors.design.center, within, predicted, regressors.constant)
+
+
+def _centered_blocks(X: Samples, center: Array) -> Iterator[tuple[slice, Samples]]:
+    """Samples block by block; those that are dense around their center."""
+    if sp.issparse(X):
+        blocks = rows_in_memory(sp.csr_array(X))
+        yield from ((rows, blocks.read(number)) for number, rows in blocks.numbered())
+        return
+    middle = center.astype(X.dtype)
+    yield from ((rows, X[rows] - middle) for rows in row_slices(X.shape[0], STEP_ROWS))
+
+
+def _look(shard: SampleShard, span: Span, lines: Lines, some: int) -> tuple[SeenShard, Looked]:
+    """Every `some`-th sample as it is seen, and the sums over all of them."""
+    sums, seen = [], []
+    for rows, block in _centered_blocks(shard.samples, span.center):
+        place = _see(block, span)
+        inside, expected = span.inside(place), expect(lines, place @ span.predicted, shard.responses[rows])
+        sums.append(_summed(block, span.center, inside, expected, lines))
+        few = replace(shard, first=shard.first + rows.start).rows_of(some)
+        seen.append((inside[few], expected.residuals[few], expected.memberships[few]))
+    picked = [np.concatenate(column) for column in zip(*seen, strict=True)]
+    return SeenShard(-(-shard.first // some), *picked), reduce(add_sums, sums)
+
+
+def _see(block: Any, span: Span) -> Array:
+    """What is seen of a block, (n, p)."""
+    if sp.issparse(block):
+        return np.asarray(block @ span.axes - span.center @ span.axes, dtype=np.float64)
+    return np.asarray(block @ span.axes.astype(block.dtype), dtype=np.float64)
+
+
+def _summed(block: Any, center: Array, inside: Array, expected: Expected, lines: Lines) -> Looked:
+    residuals, members, objective = expected
+    pulls = expected.pulls(lines.variances)
+    rows = np.asarray(block.T @ pulls, dtype=np.float64)
+    return Looked(
+        objective=objective,
+        sizes=members.sum(axis=0),
+        energies=np.einsum("ij,ij,ij->j", members, residuals, residuals),
+        inside=pulls.T @ inside,
+        pulls=pulls.T @ pulls,
+        rows=rows - np.outer(center, pulls.sum(axis=0)) if sp.issparse(block) else rows,
+    )
 
 
 def expect(lines: Lines, predicted: Array, responses: Array) -> Expected:
@@ -141,7 +280,7 @@ def _step(regressors: Regressors, here: Position) -> Position | None:
     move = _newton(regressors, here)
     for halvings in range(MOST_HALVINGS + 1):
         beyond = look(regressors, _moved(regressors, here, move, 0.5**halvings))
-        if beyond.expected.objective >= here.expected.objective:
+        if beyond.sums.objective >= here.sums.objective:
             return beyond
     return None
 
@@ -164,34 +303,33 @@ def _newton(regressors: Regressors, here: Position) -> Move:
     the outer products of the scores stands for the information: it is never negative, and agrees with minus the second
     derivative at the maximum up to the noise of the samples.
     """
-    lines, (residuals, memberships, _) = here.lines, here.expected
-    pulls = here.expected.pulls(lines.variances)
-    n, k = pulls.shape
-    n_scores = k * here.inside.shape[1] + 2 * k
-    some = max(n // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_scores), 1)
-    part = Expected(residuals[::some], memberships[::some], 0.0)
-    scores = scores_of(lines, here.inside[::some], part)
-    information = scores.T @ scores * (n / len(scores))
+    lines, sums, k = here.lines, here.sums, len(here.lines.levels)
+    information = information_of(here) * (here.n_rows / here.seen.n_rows)
     gradient = np.concatenate(
         [
-            (pulls.T @ here.inside).ravel(),
-            0.5 * (np.sum(pulls * residuals, axis=0) - memberships.sum(axis=0)),
-            memberships.sum(axis=0) - n * lines.weights,
+            sums.inside.ravel(),
+            0.5 * (sums.energies / lines.variances - sums.sizes),
+            sums.sizes - here.n_rows * lines.weights,
         ]
     )
     move = invert_information(information) @ gradient
-    total = regressors.design.sum_rows(regressors.samples, pulls)
+    total = regressors.design.standardised_sums(sums.rows)
     beside = total - here.basis @ (here.basis.T @ total)
-    outside = beside @ invert_information(pulls.T @ pulls)
+    outside = beside @ invert_information(sums.pulls)
     return Move(move[: -2 * k].reshape(k, -1).T, outside, move[-2 * k : -k], move[-k:])
 
 
-def scores_of(lines: Lines, inside: Array, expected: Expected) -> Array:
-    """Derivatives of each sample's log-likelihood, (n, p): by inside coefficients, log variances and log weights."""
-    pulls = expected.pulls(lines.variances)
-    by_slopes = (pulls[:, :, None] * inside[:, None, :]).reshape(len(inside), -1)
-    by_variances = 0.5 * (pulls * expected.residuals - expected.memberships)
-    return np.hstack([by_slopes, by_variances, expected.memberships - lines.weights])
+def information_of(here: Position) -> Array:
+    """The sum of the outer products of the scores of what is seen, (p, p)."""
+    return np.asarray(here.seen.fold(_information, here.lines).total)
+
+
+def _information(shard: SeenShard, lines: Lines) -> Product:
+    def work(rows: slice) -> Product:
+        scores = shard.scores(lines, rows)
+        return Product(scores.T @ scores)
+
+    return sum_blocks(work, row_slices(len(shard.inside)))
 
 
 def _moved(regressors: Regressors, here: Position, move: Move, part: float) -> Lines:
@@ -216,27 +354,76 @@ def _floored(variances: Array, weights: Array, regressors: Regressors) -> Array:
     )
 
 
+@dataclass(frozen=True)
+class InsideShard(Shard):
+    """Samples in the span of all slopes."""
+
+    inside: Array  # (n, q) or (n, q + 1)
+    responses: Array  # (n,)
+
+
+class Maximised(NamedTuple):
+    """Sums that one step of expectation maximisation takes."""
+
+    objective: float
+    sizes: Array  # Σ p, (k,)
+    squares: Array  # Σ p ss', (k, q, q), with the inside features s
+    explained: Array  # Σ p t s, (k, q)
+    left: Array  # Σ p e s, (k, q), with the residuals e
+    energies: Array  # Σ p e², (k,)
+
+
 def _maximise_in_span(regressors: Regressors, start: Lines) -> Lines:
     """Steps of expectation maximisation with slopes that stay in their span."""
-    here = look(regressors, start)
-    inside, responses, levelled = here.inside, regressors.responses, regressors.constant
-
-    def lines_of(fits: Array, variances: Array, weights: Array) -> Lines:
-        slopes, levels = (fits[:-1], fits[-1]) if levelled else (fits, np.zeros(len(weights)))
-        return Lines(here.basis @ slopes, levels, variances, weights)
+    basis, span = _span_of(regressors, start)
+    shards = regressors.shards.map(_inside, span)
+    n_numbers = shards.n_rows * (basis.shape[1] + 2)
+    near: Shards[InsideShard] = shards.gather() if n_numbers < MOST_GATHERED else shards.keep()
+    levelled = regressors.constant
 
     def step(lines: Lines) -> tuple[Lines, float]:
-        expected = expect(lines, inside[:, : here.basis.shape[1]] @ (here.basis.T @ lines.slopes), responses)
-        members, sizes = expected.memberships, np.maximum(expected.memberships.sum(axis=0), 1e-9)
-        fits = np.column_stack([least_squares(inside, responses, own) for own in members.T])
-        variances = np.sum(members * (responses[:, None] - inside @ fits) ** 2, axis=0) / sizes
+        before = np.vstack([basis.T @ lines.slopes, *([lines.levels] if levelled else [])])
+        sums = near.fold(_maximised, before, lines)
+        sizes = np.maximum(sums.sizes, 1e-9)
+        fits = np.column_stack([least_squares(*each) for each in zip(sums.squares, sums.explained, strict=True)])
+        # Around the lines before: sums around zero would lose the digits of a small noise.
+        moved = (fits - before).T
+        energies = sums.energies + np.einsum("ki,ki->k", moved, np.einsum("kij,kj->ki", sums.squares, moved))
+        variances = (energies - 2 * np.sum(moved * sums.left, axis=1)) / sizes
         weights = sizes / sizes.sum()
-        return lines_of(fits, _floored(variances, weights, regressors), weights), expected.objective
+        slopes, levels = (fits[:-1], fits[-1]) if levelled else (fits, np.zeros(len(weights)))
+        return Lines(basis @ slopes, levels, _floored(variances, weights, regressors), weights), sums.objective
 
     return climb(start, step, START).state
 
 
-def least_squares(inside: Array, responses: Array, weights: Array) -> Array:
-    """Coefficients on few features, (q,); the smallest, where samples of any weight do not tell them all."""
-    weighted = inside * weights[:, None]
-    return np.asarray(np.linalg.pinv(weighted.T @ inside, rcond=1e-12, hermitian=True) @ (weighted.T @ responses))
+def _inside(shard: SampleShard, span: Span) -> InsideShard:
+    blocks = _centered_blocks(shard.samples, span.center)
+    inside = np.concatenate([span.inside(_see(block, span)) for _, block in blocks])
+    return InsideShard(shard.first, inside, shard.responses)
+
+
+def _maximised(shard: InsideShard, fits: Array, lines: Lines) -> Maximised:
+    """From lines with these coefficients on the inside features, (q, k)."""
+    plain = lines._replace(levels=np.zeros_like(lines.levels))  # levels are in the coefficients
+
+    def work(rows: slice) -> Maximised:
+        inside, responses = shard.inside[rows], shard.responses[rows]
+        residuals, members, objective = expect(plain, inside @ fits, responses)
+        weighted = [inside * own[:, None] for own in members.T]
+        pulled = members * residuals
+        return Maximised(
+            objective=objective,
+            sizes=members.sum(axis=0),
+            squares=np.stack([each.T @ inside for each in weighted]),
+            explained=(members * responses[:, None]).T @ inside,
+            left=pulled.T @ inside,
+            energies=np.sum(pulled * residuals, axis=0),
+        )
+
+    return sum_blocks(work, row_slices(len(shard.inside), STEP_ROWS))
+
+
+def least_squares(squares: Array, explained: Array) -> Array:
+    """Coefficients on few features s from Σ ss' and Σ ts, (q,); the smallest, where samples do not tell them all."""
+    return np.asarray(np.linalg.pinv(squares, rcond=1e-12, hermitian=True) @ explained)

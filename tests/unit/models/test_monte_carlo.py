@@ -32,9 +32,8 @@ def regression():
 @pytest.mark.parametrize("multiple", [0.0, 3.0], ids=["the paper's third power", "the third Hermite polynomial"])
 def test_regression_moments_agree_with_ten_million_draws(regression, multiple):
     centers, weights, intercepts, noises, v = regression
-    model = RegressionModel(
-        WHOLE, Design(np.zeros(3), None), 0.0, *[np.zeros(3)] * 3, *[np.zeros(0)] * 4, 0.0, np.zeros(0)
-    )
+    design, nobody = Design(np.zeros(3), None), shards_of(np.zeros((0, 3)))
+    model = RegressionModel(WHOLE, design, 0.0, *[np.zeros(3)] * 4, linear=0.0, noise=0.0, shards=nobody)
     energy = weights @ ((centers**2).sum(axis=1) + noises**2 + intercepts**2)
 
     def hinted(rng):
