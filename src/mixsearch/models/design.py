@@ -136,7 +136,7 @@ def scale_design(shards: Shards[Any], *, centered: bool) -> Design:
 def _spread_of_columns(shard: Any) -> Spread:
     """Around zero, each column by itself."""
     X = shard.samples
-    if sp.issparse(X):
+    if not isinstance(X, np.ndarray):
         total, squares = (np.asarray(each.sum(axis=0, dtype=np.float64)).ravel() for each in (X, X.multiply(X)))
         return Spread(total, squares)
 

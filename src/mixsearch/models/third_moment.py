@@ -18,7 +18,7 @@ def sum_products(Y: Array, Z: Array, weights: Array) -> Array:
     def work(rows: slice) -> Product:
         part, last = Y[rows].astype(np.float64, copy=False), Z[rows].astype(np.float64, copy=False)
         squares = part[:, :, None] * part[:, None, :]
-        return Product(squares.reshape(len(part), -1).T @ (last * weights[rows, None]))
+        return Product(squares.reshape(len(part), k * k).T @ (last * weights[rows, None]))
 
     slices = row_slices(len(Y), int(np.clip(CACHED_PRODUCTS // k**2, 1, BLOCK_ROWS)))
     return np.asarray(sum_blocks(work, slices).total).reshape(k, k, k)

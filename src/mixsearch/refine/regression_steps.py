@@ -131,7 +131,7 @@ class SeenShard(Shard):
         """Derivatives of samples' log-likelihood, (n, p): by inside coefficients, log variances and log weights."""
         inside, residuals, members = self.inside[rows], self.residuals[rows], self.memberships[rows]
         pulls = members * residuals / lines.variances
-        by_slopes = (pulls[:, :, None] * inside[:, None, :]).reshape(len(inside), -1)
+        by_slopes = (pulls[:, :, None] * inside[:, None, :]).reshape(len(inside), pulls.shape[1] * inside.shape[1])
         return np.hstack([by_slopes, 0.5 * (pulls * residuals - members), members - lines.weights])
 
 
@@ -233,10 +233,8 @@ def _look(shard: SampleShard, span: Span, lines: Lines, some: int) -> tuple[Seen
         place = _see(block, span)
         inside, expected = span.inside(place), expect(lines, place @ span.predicted, shard.responses[rows])
         sums.append(_summed(block, span.center, inside, expected, lines))
-        few = replace(shard, first=shard.first + rows.start).rows_of(some)
-        seen.append((inside[few], expected.residuals[few], expected.memberships[few]))
-    picked = [np.concatenate(column) for column in zip(*seen, strict=True)]
-    return SeenShard(-(-shard.first // some), *picked), reduce(add_sums, sums)
+        seen.append(SeenShard(shard.first + rows.start, inside, expected.residuals, expected.memberships).thin(some))
+    return SeenShard.joined(seen), reduce(add_sums, sums)
 
 
 def _see(block: Any, span: Span) -> Array:
