@@ -63,7 +63,10 @@ def hint_from_responses(frame: Frame, X: Samples, y: Array, *, intercept: bool) 
     """
     Y, k = frame.whiten(X) * frame.values, frame.n_components
     if intercept and len(y) > k + 1:  # fewer could not tell an intercept from the coefficients
+        y = y - y[0]  # copies of one sample have a response of zero then, and not one of rounding
         Y, y = Y - Y.mean(axis=0), y - y.mean()
+    if not y.any():
+        return np.zeros(k)
     ridge = 0.1 * max(float(np.mean(y**2)), np.finfo(float).tiny)
     return np.asarray(np.linalg.solve(Y.T @ Y + ridge * np.eye(k), Y.T @ y))
 

@@ -194,6 +194,7 @@ def test_examples_with_columns_in_another_order_are_refused():
         named.search(examples=(frame.iloc[:9, ::-1], data.y[:9]))
 
 
-def test_copies_of_one_example_are_named():
+@pytest.mark.parametrize("row", range(8))  # some of them round, some do not
+def test_copies_of_one_example_are_named(row):
     with pytest.raises(HintError, match="all of them are the same"):
-        search.search(examples=(np.repeat(data.X[:1], 5, axis=0), np.repeat(data.y[:1], 5)))
+        search.search(examples=(np.repeat(data.X[row : row + 1], 5, axis=0), np.repeat(data.y[row], 5)))
