@@ -40,7 +40,7 @@ def test_json_has_every_number(index: Path) -> None:
     told = json.loads(invoke("info", index, "--json").stdout)
     opened = open_index(index)
     assert told["n_documents"] == N_DOCUMENTS
-    assert told["n_nonzeros"] == opened.topics.model_.by_document.nnz
+    assert told["n_nonzeros"] == opened.topics.model_.here.by_document.nnz
     assert told["eigenvalues"] == [float(value) for value in opened.topics.model_.frame.values]
     assert told["bytes_of_parts"] == opened.folder.sizes()
     assert told["n_bytes"] == sum(told["bytes_of_parts"].values())
@@ -50,7 +50,7 @@ def test_json_has_every_number(index: Path) -> None:
     assert told["verified"] is False
     most = told["frequent_words"][0]
     column = opened.vocabulary.index(most["word"])
-    assert most["documents"] == opened.topics.model_.by_document[:, [column]].nnz
+    assert most["documents"] == opened.topics.model_.here.by_document[:, [column]].nnz
     assert column == opened.topics.model_.word_mean.argmax()
 
 

@@ -102,7 +102,6 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
         **{name: folder[f"words/{name}"] for name in _WORDS},
     )
     search.n_features_in_ = d
-    search.kept_rows_ = documents.rows
     search.n_dropped_ = fit["n_dropped"]
     if fit.get("spectrum") is not None:
         search.spectrum_ = Spectrum.from_dict(fit["spectrum"])

@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch.blocks import Product, one_blas_thread
 from mixsearch.display import Card, plain_number, separation_in_words
-from mixsearch.errors import SearchError
 from mixsearch.estimators.base import require_choice, require_whole
+from mixsearch.estimators.counts import as_counts
 from mixsearch.estimators.found import FoundComponent
 from mixsearch.estimators.samples import check_samples
 from mixsearch.linalg import project_to_simplex
@@ -25,7 +24,7 @@ from mixsearch.refine import LdaTopic, SharpTopic
 from mixsearch.refine.lda import divergence_by_word
 from mixsearch.refine.lda_errors import allow_for_bias, lda_errors
 from mixsearch.refine.topic_errors import one_word_at_least, sharp_errors
-from mixsearch.types import Array, Replicates, Samples, StandardErrors, WordHint
+from mixsearch.types import Array, Replicates, StandardErrors, WordHint
 from mixsearch.uncertainty import component_errors
 
 # A word in few documents belongs to a topic by chance more easily: as many others are taken not to.
@@ -201,31 +200,3 @@ def _linear_shares(Y: Array, lengths: Array, told: Array) -> Array:
 
 def _best_by_moments(shard: TopicShard, told: Array, n: int) -> Product:
     return rank_documents(shard, _linear_shares(shard.projected, shard.lengths, told), n)
-
-
-def as_counts(X: Samples, damping: bool) -> sp.csr_array:
-    """Checked word counts, each word of a document once, as log2(1 + c) in single precision where they are damped.
-
-    Damping keeps a word that is repeated in one document from owning a topic. It is for real text, which moments fit to
-    two digits at best: single precision is as good there, and twice as fast.
-    """
-    counts = sp.csr_array(X)
-    if not counts.has_canonical_format:
-        counts = counts.copy()
-        counts.sum_duplicates()
-    if counts.nnz and counts.data.min() < 0:
-        raise SearchError(
-            f"Negative values in data passed to TopicSearch: the smallest is {counts.data.min():g}, and counts are "
-            "0 or more."
-        )
-    if counts.nnz and counts.data.min() == 0:  # a word that is stored as absent would count as held
-        counts = counts.copy()
-        counts.eliminate_zeros()
-    if not damping:
-        return counts
-    return sp.csr_array((damp(counts.data), counts.indices, counts.indptr), shape=counts.shape)
-
-
-def damp(counts: Array) -> Array:
-    """log2(1 + c), in single precision."""
-    return np.asarray(np.log2(1.0 + counts), dtype=np.float32)

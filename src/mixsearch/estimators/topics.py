@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch.blocks import one_blas_thread
 from mixsearch.errors import (
-    DroppedDocumentsWarning,
     FewerComponentsWarning,
     HintError,
     SearchError,
@@ -31,31 +30,32 @@ from mixsearch.estimators.base import (
     require_whole,
     warn_of_nothing,
 )
+from mixsearch.estimators.counts import LEAST_WORDS, as_counts, counts_of, damped_counts, long_documents
 from mixsearch.estimators.stored_topics import open_search, restore_search, save_search
-from mixsearch.estimators.topic import Topic, as_counts
+from mixsearch.estimators.topic import Topic
 from mixsearch.estimators.topic_seeds import breadth, seeds_of_documents, seeds_of_words
 from mixsearch.estimators.topic_words import one_word_per_column
 from mixsearch.extraction import Extraction, ExtractionOptions, extract, warn_if_weak
 from mixsearch.hints import hint_from_direction, hint_from_documents, require_one
 from mixsearch.models import TopicModel, fit_topics
-from mixsearch.models.documents import CountShard, corpus_in_memory
+from mixsearch.models.documents import CountShard, few_documents, numbers_of
 from mixsearch.models.topic_parts import topic_spectrum
 from mixsearch.refine import Seeds, Steps, refine_topic, sharpen_topic, steps_of
 from mixsearch.refine.lda import take_back_bias
 from mixsearch.refine.steps import warn_not_refined
-from mixsearch.shards import SampleShard, Shards, shards_of
+from mixsearch.shards import SampleShard, Shards
 from mixsearch.storage import Folder
 from mixsearch.types import Array, Hinted, Samples, WordHint
 from mixsearch.words import hint_from_words
 
-# Three words of a document make a third moment.
-LEAST_WORDS = 3
 # Below this part of a hint, fewer components than were fitted no longer stand for it.
 LEAST_KEPT = 0.5
 # Steps of LDA where the user gives no number: further ones move the shares of documents, hardly the topics.
 USUAL_STEPS = 30
 # Enough components hold this part of what all of them make of a hint; fewer than these are never enough.
 ENOUGH, LEAST_COMPONENTS = 0.8, 20
+# Numbers of documents that are no part of the corpus.
+NOWHERE: Array = np.zeros(0, dtype=np.intp)
 # The weight of a document in all averages, from its length.
 SAY: dict[str, Callable[[Array], Array]] = {"length": np.array, "uniform": np.ones_like}
 
@@ -100,6 +100,8 @@ class TopicSearch(SemiSupervised):
         The words, one per column.
     n_dropped_ : int
         How many documents were too short to enter.
+    kept_rows_ : array
+        The rows of X that did enter, where X was in memory.
     component_ : Topic
         The topic of the known documents, where `fit` was given labels.
     model_ : TopicModel
@@ -192,18 +194,15 @@ class TopicSearch(SemiSupervised):
         return search
 
     def _fit_model(self, X: Any) -> Shards[SampleShard]:
-        counts = as_counts(self._checked(X, reset=True), damping=False)
-        self.check_options(counts.shape[1])
-        distinct = self._distinct(counts)
-        counts = as_counts(counts, self.damping)
-        kept = self._long_enough(counts, LEAST_WORDS if distinct else 0)
-        self.kept_rows_ = np.flatnonzero(kept)
-        self.n_dropped_ = int(len(kept) - len(self.kept_rows_))
-        counts_kept = counts[self.kept_rows_] if self.n_dropped_ else counts
-        shards = corpus_in_memory(counts_kept, rows=self.kept_rows_)
+        counts, is_whole = counts_of(self._shards(X))
+        self.check_options(counts.n_features)
+        distinct = self._distinct(is_whole)
+        counts = damped_counts(counts) if self.damping else counts
+        documents = long_documents(counts, LEAST_WORDS if distinct else 0, damping=self.damping)
+        self.n_dropped_ = counts.n_rows - documents.n_rows
         self.model_ = fit_topics(
-            shards,
-            self.n_topics(shards, distinct=distinct),
+            documents,
+            self.n_topics(documents, distinct=distinct),
             alpha0=self.alpha0,
             distinct=distinct,
             say=SAY[self.weights],
@@ -211,7 +210,13 @@ class TopicSearch(SemiSupervised):
             seed=self._seed(),
         )
         self.warn_if_fewer()
-        return shards_of(counts)
+        return counts
+
+    @property
+    def kept_rows_(self) -> Array:
+        """The rows that became documents of the fit, (n,), where they are in this process."""
+        rows: Array = self.model_.here.rows
+        return rows
 
     def n_topics(self, shards: Shards[CountShard], *, distinct: bool) -> int:
         """How many topics to fit, as asked for or as the documents show."""
@@ -251,32 +256,13 @@ class TopicSearch(SemiSupervised):
             raise SearchError(f"metric must be a number from 0 to 1; found {self.metric!r}.")
         require_room(n_words, least, n_words, "topics", "their word vectors must be linearly independent")
 
-    def _distinct(self, counts: sp.csr_array) -> bool:
-        whole = bool(np.all(counts.data == np.floor(counts.data)))
-        if self.moments == "distinct" and not whole:
+    def _distinct(self, is_whole: bool) -> bool:
+        if self.moments == "distinct" and not is_whole:
             raise SearchError(
                 "moments='distinct' needs whole counts, but X holds fractions. Pass the counts themselves, not "
                 "frequencies or tf-idf, or moments='plugin'."
             )
-        return whole if self.moments == "auto" else self.moments == "distinct"
-
-    def _long_enough(self, counts: sp.csr_array, least: int) -> Array:
-        """Which documents hold the three words that a third moment takes."""
-        lengths = np.asarray(counts.sum(axis=1))
-        kept = lengths >= least if least else lengths > 0
-        n_kept, n = int(np.count_nonzero(kept)), len(lengths)
-        if n_kept < 2:
-            raise SearchError(
-                f"Found n_samples={n}, of which {n_kept} documents have at least {max(least, 1)} words; a corpus needs "
-                "at least 2 such documents."
-            )
-        if n_kept < n:
-            warn_user(
-                f"{n - n_kept:,} of {n:,} documents have fewer than {max(least, 1)} words"
-                f"{' (repeats damped)' if self.damping and least else ''} and were left out of the fit.",
-                DroppedDocumentsWarning,
-            )
-        return np.asarray(kept)
+        return is_whole if self.moments == "auto" else self.moments == "distinct"
 
     def search(
         self,
@@ -342,10 +328,10 @@ class TopicSearch(SemiSupervised):
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:
             if documents is not None:
-                model, counts = self._narrowed(None, n_components, finer), self._documents(documents)
+                model = self._narrowed(None, n_components, finer)
+                counts, numbers = self._documents(documents)
                 found = self._extract_in_frame(self._hint_of_documents(counts, model), model, how)
-                rows = self.places_of(documents) if np.ndim(documents) == 1 else np.zeros(0, dtype=np.intp)
-                seeds: Callable[[], Seeds] = partial(seeds_of_documents, counts, rows, model, found.weight)
+                seeds: Callable[[], Seeds] = partial(seeds_of_documents, counts, numbers, model, found.weight)
             else:
                 v = self._hint_of_words(hint, words)
                 model = self._narrowed(v, n_components, finer)
@@ -373,7 +359,7 @@ class TopicSearch(SemiSupervised):
 
     def _sharpened(self, found: Topic, seeds: Seeds, steps: Steps, *, narrower: bool = False, finer: int = 0) -> Topic:
         """After a closer look."""
-        usual = breadth(seeds.size, self.n_components_, len(self.model_.lengths)) if narrower else 1.0
+        usual = breadth(seeds.size, self.n_components_, self.model_.shards.n_rows) if narrower else 1.0
         wide = seeds._replace(size=round(usual * 2.0**-finer * seeds.size))
         return replace(found, refined=sharpen_topic(found.model, found.candidates, wide, steps))
 
@@ -439,16 +425,17 @@ class TopicSearch(SemiSupervised):
         seen = hint_from_documents(counts, model.word_mean)
         return model.frame.values * model.frame.whiten(seen)
 
-    def _documents(self, documents: Any) -> sp.csr_array:
-        """Counts of the hinted documents, from their rows in the corpus or as they are."""
+    def _documents(self, documents: Any) -> tuple[sp.csr_array, Array]:
+        """Counts of the hinted documents, from their rows in the corpus or as they are, and their numbers there."""
         if np.ndim(documents) != 1:
-            return as_counts(self._checked(documents, reset=False), self.damping)
-        return sp.csr_array(self.model_.by_document[self.places_of(documents)])
+            return as_counts(self._checked(documents, reset=False), self.damping), NOWHERE
+        numbers = self.places_of(documents)
+        return few_documents(self.model_.shards, numbers).counts, numbers
 
     def places_of(self, documents: Any) -> Array:
         """Where rows of the user's matrix stand among the documents of the model."""
         rows = np.asarray(documents)
-        n_rows = len(self.kept_rows_) + self.n_dropped_
+        n_rows = self.model_.shards.n_rows + self.n_dropped_
         if rows.dtype == bool and len(rows) == n_rows:
             rows = np.flatnonzero(rows)
         if not np.issubdtype(rows.dtype, np.integer):
@@ -456,15 +443,13 @@ class TopicSearch(SemiSupervised):
                 f"documents must be row numbers, a mask of all {n_rows:,} rows, or counts of {self.n_features_in_:,} "
                 f"columns; found {len(rows):,} values of type {rows.dtype}. Pass one document as counts[[row]]."
             )
-        places = np.searchsorted(self.kept_rows_, rows)
-        known = places < len(self.kept_rows_)
-        known[known] = self.kept_rows_[places[known]] == rows[known]
-        if not known.all():
+        numbers = numbers_of(self.model_.shards, rows)
+        if (numbers < 0).any():
             raise SearchError(
-                f"Row {rows[~known][0]} is not a document of this fit: it was left out, or is not among the "
+                f"Row {rows[numbers < 0][0]} is not a document of this fit: it was left out, or is not among the "
                 f"{n_rows:,} rows."
             )
-        return np.asarray(places)
+        return numbers
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
         """Counts are documents, an array is a direction, words with numbers are words with weights."""
@@ -483,8 +468,7 @@ class TopicSearch(SemiSupervised):
         steps = steps_of(bool(self.damping), 0.0)
         if steps is None:
             return found
-        nowhere = np.zeros(0, dtype=np.intp)
-        return self._sharpened(found, seeds_of_documents(counts, nowhere, self.model_, found.weight), steps)
+        return self._sharpened(found, seeds_of_documents(counts, NOWHERE, self.model_, found.weight), steps)
 
     def _whiten(self, X: Samples) -> Array:
         counts = as_counts(X, self.damping)

@@ -17,6 +17,7 @@ from mixsearch.blocks import RowBlocks, rows_in_memory
 from mixsearch.corpus import Corpus, CorpusOptions, CountBlock, read_corpus
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
+from mixsearch.estimators.counts import LEAST_WORDS, damp
 from mixsearch.estimators.stored_topics import (
     BY_DOCUMENT,
     BY_WORD,
@@ -26,8 +27,7 @@ from mixsearch.estimators.stored_topics import (
     store_documents,
     store_search,
 )
-from mixsearch.estimators.topic import damp
-from mixsearch.estimators.topics import LEAST_WORDS, SAY
+from mixsearch.estimators.topics import SAY
 from mixsearch.index.transposing import columns_of, rows_on_disk
 from mixsearch.models import fit_topics
 from mixsearch.models.documents import CountShard, corpus_in_memory
@@ -166,7 +166,7 @@ def _write(
     counts = rows_in_memory(_mapped(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
     _store_columns(out, counts, stored.per_word, options.bytes // MOVING_PART, say)
     _fit(out, search, counts, rows, say)
-    search.kept_rows_, search.n_dropped_ = rows, n_short + corpus.n_dropped
+    search.n_dropped_ = n_short + corpus.n_dropped
     search.name_words(corpus.vocabulary)
     store_documents(out, search.model_.here)
     store_search(out, search)

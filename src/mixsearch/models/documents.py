@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.blocks import Product, RowBlocks, rows_in_memory
-from mixsearch.models.tallies import Best, Tally
+from mixsearch.models.tallies import Best, Largest, Tally, best_rows
 from mixsearch.shards import Layout, LocalShards, Shard, Shards
 from mixsearch.types import Array, Sparse
 
@@ -151,7 +151,58 @@ def _thin_out(shard: HearingShard, most: int, telling: Tally) -> HearingShard:
     return replace(shard, heard=heard)
 
 
+@dataclass(frozen=True)
+class ToldShard(TopicShard):
+    """Documents, and what their words tell of a topic."""
+
+    told: Array  # (n,)
+
+
 def rank_documents(shard: DocumentShard, shares: Array, n: int) -> Product:
     """The documents of a shard that are most about a topic, by its share in each, with their rows and shares."""
-    scores = shares * shard.lengths / (shard.lengths + WORDS_ELSEWHERE)
-    return Product(Best.of(shard, scores, n, shard.rows, shares))
+    best = best_rows(shares * shard.lengths / (shard.lengths + WORDS_ELSEWHERE), n)
+    scores = shares[best] * shard.lengths[best] / (shard.lengths[best] + WORDS_ELSEWHERE)
+    return Product(Best(n, scores, best + shard.first, (shard.rows[best], shares[best])))
+
+
+@dataclass(frozen=True)
+class FewShard(Shard):
+    """A few documents, to be looked at in this process."""
+
+    counts: sp.csr_array  # (n, d)
+    lengths: Array  # (n,)
+    projected: Array  # (n, k)
+
+
+def few_documents(shards: Shards[TopicShard], numbers: Array) -> FewShard:
+    """Documents by their numbers in the corpus, in this order."""
+    each, places = np.unique(numbers, return_inverse=True)
+    few = shards.map(_pick, each).gather().shard
+    if len(each) == len(numbers) and np.all(each == numbers):
+        return few
+    return FewShard(0, few.counts[places], few.lengths[places], few.projected[places])
+
+
+def _pick(shard: TopicShard, numbers: Array) -> FewShard:
+    rows = places_in(shard, numbers)[1]
+    return FewShard(shard.first, shard.by_document[rows], shard.lengths[rows], shard.projected[rows])
+
+
+def places_in(shard: DocumentShard, numbers: Array) -> tuple[Array, Array]:
+    """Which documents of the corpus are in a shard, of those with some numbers, and where they stand there."""
+    rows = numbers - shard.first
+    inside = (rows >= 0) & (rows < len(shard.lengths))
+    return inside, rows[inside]
+
+
+def numbers_of(shards: Shards[TopicShard], rows: Array) -> Array:
+    """Numbers in the corpus of documents by their rows in the user's matrix, -1 where they are not part of it."""
+    found: Largest = shards.fold(_numbers_of, rows).total
+    return np.asarray(found.value)
+
+
+def _numbers_of(shard: DocumentShard, rows: Array) -> Product:
+    places = np.searchsorted(shard.rows, rows)
+    known = places < len(shard.rows)
+    known[known] = shard.rows[places[known]] == rows[known]
+    return Product(Largest(np.where(known, places + shard.first, -1)))

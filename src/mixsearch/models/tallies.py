@@ -56,12 +56,6 @@ class Best:
     numbers: Array  # of the rows among all
     about: tuple[Array, ...] = ()  # whatever else is to be known of these rows
 
-    @classmethod
-    def of(cls, shard: Shard, scores: Array, most: int, *about: Array) -> Best:
-        """Of the rows of a shard."""
-        rows = best_rows(scores, most)
-        return cls(most, scores[rows], rows + shard.first, tuple(each[rows] for each in about))
-
     def __add__(self, other: Best) -> Best:
         scores, numbers, *about = (
             np.concatenate(pair)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from mixsearch.blocks import spread_over_blocks
+from mixsearch.blocks import N_JACKKNIFE
 from mixsearch.models import TopicModel
-from mixsearch.refine.topics import SharpTopic, held_words, ratios_to_expected
+from mixsearch.models.documents import ToldShard, few_documents
+from mixsearch.refine.topics import SharpTopic, held_words, ratios_to_expected, shares_in
+from mixsearch.shards import Shard, spread_over_blocks
 from mixsearch.types import Array, StandardErrors
 from mixsearch.uncertainty import jackknife
 
@@ -39,14 +43,26 @@ def one_word_at_least(errors: Array, n_words: float) -> Array:
 def _said_by_block(model: TopicModel, sharp: SharpTopic) -> Array:
     """Words expected of the topic in each block of the documents looked at, (q, B)."""
     look = sharp.look
-    counts, _ = held_words(model, look.rows)
+    counts, _ = held_words(few_documents(model.shards, look.numbers).counts)
     ratios, _ = ratios_to_expected(counts, look.topics, look.mixed)
-    shares = spread_over_blocks(look.mixed[:, 0].astype(np.float64))
+    n_looked = len(look.numbers)
+    shares = spread_over_blocks(Shard(0), look.mixed[:, 0].astype(np.float64), min(N_JACKKNIFE, n_looked))
     return np.asarray(look.topics[:, :1].astype(np.float64) * (ratios.T @ shares))
+
+
+class ShareSums(NamedTuple):
+    """Sums over the documents of each block."""
+
+    says: Array  # Σ ω, (B,)
+    told: Array  # Σ ωθ, (B,)
 
 
 def _weights(model: TopicModel, sharp: SharpTopic) -> Array:
     """The mean share of all documents but one block, (B,)."""
-    says = spread_over_blocks(model.says)
-    sizes, told = says.sum(axis=0), sharp.shares @ says
-    return np.asarray((told.sum() - told) / (sizes.sum() - sizes))
+    says, told = sharp.told.fold(_share_sums, sharp.base, sharp.gain, model.distinct, model.shards.n_blocks)
+    return np.asarray((told.sum() - told) / (says.sum() - says))
+
+
+def _share_sums(shard: ToldShard, base: float, gain: float, distinct: bool, n_blocks: int) -> ShareSums:
+    says = spread_over_blocks(shard, shard.says(distinct), n_blocks)
+    return ShareSums(says.sum(axis=0), shares_in(shard, base, gain) @ says)

@@ -17,9 +17,18 @@ import scipy.sparse as sp
 from mixsearch.blocks import Product, even_slices, n_cores, sum_blocks
 from mixsearch.linalg import project_to_simplex
 from mixsearch.models import TopicModel
-from mixsearch.models.documents import WORDS_ELSEWHERE, rank_documents
+from mixsearch.models.documents import (
+    WORDS_ELSEWHERE,
+    FewShard,
+    ToldShard,
+    TopicShard,
+    few_documents,
+    places_in,
+    rank_documents,
+)
 from mixsearch.models.tallies import Best, best_rows
 from mixsearch.refine.steps import Steps, climb
+from mixsearch.shards import Shard, Shards
 from mixsearch.types import Array, Candidates, Refined
 
 # Documents near the hint: twice as many as it names, within these bounds.
@@ -52,7 +61,8 @@ MEMBERS_WORDS = 500_000
 class Seeds(NamedTuple):
     """What a hint says by itself, before any topic is known."""
 
-    rows: Array  # documents of the corpus that it names, (s,)
+    telling: Shards[ToldShard]  # documents of the corpus with what they tell of it
+    least: float  # it names those that tell more
     words: Array | None  # the word frequencies of its documents, (d,); None where it names none
     size: int  # how many documents are about it at least, as far as it tells
 
@@ -60,7 +70,7 @@ class Seeds(NamedTuple):
 class Look(NamedTuple):
     """The documents that were looked at, and what competes for their words, the topic first."""
 
-    rows: Array  # (m,)
+    numbers: Array  # in the corpus, (m,)
     words: Array  # that they hold, (q,)
     topics: Array  # probabilities of these words, (q, J)
     mixed: Array  # shares in each document, (m, J)
@@ -79,13 +89,13 @@ class SharpTopic(Refined):
     evidence: Array  # z, (d,); 0 for words that are hardly likelier in the topic than in the corpus
     base: float  # b: that of the middle document of those without the topic
     gain: float  # a - b
-    shares: Array  # θ of every document of the corpus, (n,)
+    told: Shards[ToldShard]  # Σ z over the words of every document of the corpus
     typicality: Array  # (d,): what holding the word tells of whether a document is about the topic
     look: Look
 
     def best_documents(self, model: TopicModel, n: int) -> Best:
         """The documents of the corpus that are most about the topic, with their rows and shares."""
-        best: Best = rank_documents(model.here, self.shares, n).total
+        best: Best = self.told.fold(_best_documents, self.base, self.gain, n).total
         return best
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
@@ -132,16 +142,20 @@ def evidence_of(model: TopicModel, probabilities: Array) -> Array:
     return evidence
 
 
-def _told(model: TopicModel, evidence: Array) -> Array:
+def _tell(shard: TopicShard, evidence: Array) -> ToldShard:
+    return ToldShard(**vars(shard), told=told_by(shard, evidence))
+
+
+def told_by(shard: TopicShard, evidence: Array) -> Array:
     """Σ z over the words of each document, (n,): only the lists of the words that speak for the topic are read."""
     words = np.flatnonzero(evidence)
     if not len(words):
-        return np.zeros(len(model.lengths))
-    weights = evidence[words].astype(model.by_word.dtype)
-    n_postings = int(model.holding[words].sum())
+        return np.zeros(len(shard.lengths))
+    weights = evidence[words].astype(shard.by_word.dtype)
+    n_postings = int(np.diff(shard.by_word.indptr)[words].sum())
 
     def add_up(part: slice) -> Product:
-        return Product(np.asarray(model.by_word[:, words[part]] @ weights[part], dtype=np.float64))
+        return Product(np.asarray(shard.by_word[:, words[part]] @ weights[part], dtype=np.float64))
 
     n_threads = n_cores() if n_postings > FEW_POSTINGS else 1
     return np.asarray(sum_blocks(add_up, even_slices(len(words), 2), n_threads).total)
@@ -151,28 +165,58 @@ def _share_of(told: Array, lengths: Array, base: float, gain: float) -> Array:
     return np.asarray((told / np.where(lengths > 0, lengths, np.inf) - base) / gain)
 
 
+def shares_in(shard: ToldShard, base: float, gain: float) -> Array:
+    """θ of the documents of a shard, (n,)."""
+    return _share_of(shard.told, shard.lengths, base, gain)
+
+
+def _best_documents(shard: ToldShard, base: float, gain: float, n: int) -> Product:
+    return rank_documents(shard, shares_in(shard, base, gain), n)
+
+
+class Near(NamedTuple):
+    """Documents that a topic is about, with how many different words each has."""
+
+    best: Best  # of all documents
+    named: Best  # of those that the hint names
+
+
 def _nearest(model: TopicModel, probabilities: Array, seeds: Seeds) -> Array:
-    """Rows of the documents that the topic and the hint are about, (m,)."""
-    scores = _told(model, evidence_of(model, probabilities)) / (model.lengths + WORDS_ELSEWHERE)
+    """Numbers of the documents that the topic and the hint are about, (m,)."""
     n_near = int(np.clip(NEAR_PER_SEED * seeds.size, NEAR_LEAST, NEAR_MOST))
-    named = seeds.rows[best_rows(scores[seeds.rows], NEAR_MOST)]
-    near = np.union1d(best_rows(scores, n_near), named)
-    ranked = near[np.argsort(-scores[near], kind="stable")]
-    return np.sort(_within(model, ranked, NEAR_WORDS, NEAR_LEAST))
+    near = seeds.telling.fold(_near, evidence_of(model, probabilities), seeds.least, n_near)
+    numbers, places = np.unique(np.concatenate([each.numbers for each in near]), return_index=True)
+    scores, sizes = (np.concatenate(both)[places] for both in zip(*((b.scores, *b.about) for b in near), strict=True))
+    ranked = np.argsort(-scores, kind="stable")
+    return np.sort(numbers[ranked[: _n_within(sizes[ranked], NEAR_WORDS, NEAR_LEAST)]])
 
 
-def _within(model: TopicModel, ranked: Array, most_words: int, least: int) -> Array:
-    """The first of some documents that have so many different words in all."""
-    n_words = np.cumsum(model.by_document.indptr[ranked + 1] - model.by_document.indptr[ranked])
-    return ranked[: max(int(np.searchsorted(n_words, most_words)), least)]
+def _near(shard: ToldShard, evidence: Array, least: float, n_near: int) -> Near:
+    scores = told_by(shard, evidence) / (shard.lengths + WORDS_ELSEWHERE)
+    named = np.flatnonzero(shard.told > least)
+    return Near(
+        _best_with_sizes(shard, scores, best_rows(scores, n_near), n_near),
+        _best_with_sizes(shard, scores, named[best_rows(scores[named], NEAR_MOST)], NEAR_MOST),
+    )
+
+
+def _best_with_sizes(shard: TopicShard, scores: Array, rows: Array, most: int) -> Best:
+    starts = shard.by_document.indptr
+    return Best(most, scores[rows], rows + shard.first, (starts[rows + 1] - starts[rows],))
+
+
+def _n_within(sizes: Array, most_words: int, least: int) -> int:
+    """How many documents, the first of some, have so many different words in all."""
+    return max(int(np.searchsorted(np.cumsum(sizes), most_words)), least)
 
 
 def _climb(
-    model: TopicModel, rows: Array, start: Array, candidates: Candidates, steps: Steps
+    model: TopicModel, numbers: Array, start: Array, candidates: Candidates, steps: Steps
 ) -> tuple[Look, tuple[float, ...]]:
     """What a few steps make of the topic in these documents, and the log-likelihoods on the way."""
-    counts, words = held_words(model, rows)
-    others = _neighbours(model, rows, words, candidates)
+    near = few_documents(model.shards, numbers)
+    counts, words = held_words(near.counts)
+    others = _neighbours(model, near, words, candidates)
     language = model.word_mean[words, None]
     topics = np.hstack([start[words, None] + 1e-9, others, language / model.word_mean.sum()]).astype(counts.dtype)
     n_others = others.shape[1]
@@ -182,25 +226,24 @@ def _climb(
 
     def step(look: Look) -> tuple[Look, float]:
         said, mixed, objective = _step(counts, look.topics, look.mixed, prior)
-        return Look(rows, words, said, mixed), objective
+        return Look(numbers, words, said, mixed), objective
 
-    climbed = climb(Look(rows, words, topics, np.tile(first / first.sum(), (len(rows), 1))), step, steps)
+    climbed = climb(Look(numbers, words, topics, np.tile(first / first.sum(), (len(numbers), 1))), step, steps)
     return climbed.state, climbed.objectives
 
 
-def held_words(model: TopicModel, rows: Array) -> tuple[sp.csr_array, Array]:
+def held_words(counts: sp.csr_array) -> tuple[sp.csr_array, Array]:
     """Counts of some documents, with columns only for words that occur there, (m, q), and which words these are."""
-    counts = model.by_document[rows]
     occurs = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
     columns = (np.cumsum(occurs, dtype=counts.indices.dtype) - 1)[counts.indices]
     words = np.flatnonzero(occurs)
-    return sp.csr_array((counts.data, columns, counts.indptr), shape=(len(rows), len(words))), words
+    return sp.csr_array((counts.data, columns, counts.indptr), shape=(counts.shape[0], len(words))), words
 
 
-def _neighbours(model: TopicModel, rows: Array, words: Array, candidates: Candidates) -> Array:
+def _neighbours(model: TopicModel, near: FewShard, words: Array, candidates: Candidates) -> Array:
     """The other topics that have most of these documents, as far as these words go, (q, J)."""
     points, weights = candidates.points, candidates.weights[: candidates.points.shape[1]]
-    shares = (model.projected[rows] / model.lengths[rows, None]) @ (points * weights)
+    shares = (near.projected / near.lengths[:, None]) @ (points * weights)
     mass = np.clip(shares, 0, 1).mean(axis=0)
     strongest = 1 + np.argsort(-mass[1:], kind="stable")[:N_NEIGHBOURS]
     rough = np.maximum(model.frame.rows(words).unwhiten(points[:, strongest]), 0)
@@ -235,12 +278,11 @@ def _describe(
     probabilities = np.zeros_like(model.word_mean)
     probabilities[look.words] = look.topics[:, 0]
     evidence = evidence_of(model, probabilities)
-    told = _told(model, evidence)
-    base = _base(model, told / model.lengths, rough_weight)
+    told = model.shards.map(_tell, evidence)
+    base = _base(told, rough_weight)
     gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
     if not evidence.any():  # no word tells the topic from the corpus: every document has the share that moments find
         base, gain = -min(rough_weight, 1.0), 1.0
-    shares = _share_of(told, model.lengths, base, gain)
     return SharpTopic(
         center=probabilities,
         weight=float(np.clip((model.word_mean @ evidence - base) / gain, 0, 1)),
@@ -248,25 +290,56 @@ def _describe(
         evidence=evidence,
         base=base,
         gain=gain,
-        shares=shares,
-        typicality=_typicality(model, probabilities, shares, seeds),
+        told=told,
+        typicality=_typicality(model, probabilities, _members(told, base, gain, seeds.size)),
         look=look,
     )
 
 
-def _base(model: TopicModel, levels: Array, rough_weight: float) -> float:
+@dataclass(frozen=True)
+class LevelShard(Shard):
+    """Documents with the mean of z over their words."""
+
+    levels: Array  # (n,)
+    lengths: Array  # (n,)
+
+
+def _levels(shard: ToldShard) -> LevelShard:
+    return LevelShard(shard.first, shard.told / shard.lengths, shard.lengths)
+
+
+def _base(told: Shards[ToldShard], rough_weight: float) -> float:
     """The level of the middle document of those without the topic, in length as a weight is.
 
     Had each document one topic only, all but the topic's weight of the lowest levels would be without it.
     """
-    some = slice(None, None, len(levels) // MOST_LEVELS + 1)
-    order = np.argsort(levels[some], kind="stable")
-    lengths = np.cumsum(model.lengths[some][order])
+    some = told.map(_levels).thin(told.n_rows // MOST_LEVELS + 1).gather().shard
+    order = np.argsort(some.levels, kind="stable")
+    lengths = np.cumsum(some.lengths[order])
     middle = np.searchsorted(lengths, (1 - np.clip(rough_weight, 0, 1)) / 2 * lengths[-1])
-    return float(levels[some][order][min(int(middle), len(order) - 1)])
+    return float(some.levels[order][min(int(middle), len(order) - 1)])
 
 
-def _typicality(model: TopicModel, probabilities: Array, shares: Array, seeds: Seeds) -> Array:
+def _members(told: Shards[ToldShard], base: float, gain: float, size: int) -> Array:
+    """Numbers of the documents that are clearly about the topic, (m,)."""
+    n_members = int(np.clip(MEMBERS_PER_SEED * size, MEMBERS_LEAST, MEMBERS_MOST))
+    best: Best = told.fold(_best_members, base, gain, n_members).total
+    n_clear = max(int(np.count_nonzero(best.scores > MEMBER_SHARE)), MEMBERS_LEAST)
+    return best.numbers[:n_clear][: _n_within(best.about[0][:n_clear], MEMBERS_WORDS, MEMBERS_LEAST)]
+
+
+def _best_members(shard: ToldShard, base: float, gain: float, n_members: int) -> Product:
+    scores = shares_in(shard, base, gain) * shard.lengths / (shard.lengths + WORDS_ELSEWHERE)
+    return Product(_best_with_sizes(shard, scores, best_rows(scores, n_members), n_members))
+
+
+def _holding(shard: TopicShard, numbers: Array) -> Product:
+    """How many of some documents hold each word, (d,)."""
+    counts = shard.by_document[places_in(shard, numbers)[1]]
+    return Product(np.bincount(counts.indices, minlength=counts.shape[1]))
+
+
+def _typicality(model: TopicModel, probabilities: Array, members: Array) -> Array:
     """How much holding each word tells of being about the topic, (d,): its information in nats per document.
 
     Notes
@@ -276,15 +349,10 @@ def _typicality(model: TopicModel, probabilities: Array, shares: Array, seeds: S
     lift those that occur twice; this favours words that many of the topic's documents hold and few others. Where a
     neighbour is in the same documents, its words do not count: they are not likelier in the topic itself.
     """
-    scores = shares * model.lengths / (model.lengths + WORDS_ELSEWHERE)
-    n_members = int(np.clip(MEMBERS_PER_SEED * seeds.size, MEMBERS_LEAST, MEMBERS_MOST))
-    ranked = best_rows(scores, n_members)
-    n_clear = int(np.count_nonzero(scores[ranked] > MEMBER_SHARE))
-    members = _within(model, ranked[: max(n_clear, MEMBERS_LEAST)], MEMBERS_WORDS, MEMBERS_LEAST)
-    held = np.bincount(model.by_document[members].indices, minlength=len(model.word_mean))
+    held = model.shards.fold(_holding, members).total
     rounding = 1e-9
     inside = np.clip(held / len(members), rounding, 1 - rounding)
-    overall = np.clip(model.holding / len(model.lengths), rounding, 1 - rounding)
+    overall = np.clip(model.holding / model.shards.n_rows, rounding, 1 - rounding)
     told = inside * np.log(inside / overall) + (1 - inside) * np.log((1 - inside) / (1 - overall))
     is_own = (inside > overall) & (probabilities > TYPICAL_LIFT * model.word_mean)
     return np.where(is_own, told, 0.0)

@@ -44,7 +44,7 @@ def test_a_closer_look_takes_three_steps_at_most_and_none_lowers_its_objective()
 def test_error_bars_of_a_closer_look_are_those_of_its_words_in_blocks_of_its_documents():
     found = search.search(WORDS[1])
     look, model = found.refined.look, found.model
-    counts = model.by_document[look.rows].toarray()[:, look.words].astype(float)
+    counts = model.here.by_document[look.numbers].toarray()[:, look.words].astype(float)
     chances = look.mixed[:, :1] * look.topics[:, 0] / (look.mixed @ look.topics.T)
     own = counts * chances
     blocks = np.arange(len(own)) % 40
@@ -126,7 +126,7 @@ def test_a_closer_look_does_with_one_component_and_without_neighbours():
     counts = with_columns(np.ones((400, 1), dtype=int))
     found = TopicSearch(1).fit(counts).search(words=[3])
     assert found.probabilities.sum() == pytest.approx(1, abs=1e-5)
-    assert np.isfinite(found.refined.shares).all()
+    assert np.isfinite([share for _, share in found.documents(400)]).all()
 
 
 def test_a_word_of_every_document_has_the_language_as_its_topic():
@@ -294,7 +294,7 @@ def test_counts_that_are_stored_as_zero_are_no_words():
     )
     stored.sort_indices()
     fitted = TopicSearch(4).fit(stored, vocabulary=data.vocabulary)
-    assert fitted.model_.by_word.nnz == counts.nnz
+    assert fitted.model_.here.by_word.nnz == counts.nnz
     assert_array_equal(fitted.search(WORDS[1]).center, search.search(WORDS[1]).center)
     assert stored.nnz == counts.nnz + 1
 

@@ -172,7 +172,7 @@ def test_a_hint_of_documents_without_words_is_refused():
 
 
 def test_damping_keeps_single_words_and_flattens_repeats():
-    damped = TopicSearch(4, alpha0=0.8).fit(data.counts).model_.by_document
+    damped = TopicSearch(4, alpha0=0.8).fit(data.counts).model_.here.by_document
     assert_allclose(damped.data, np.log2(1 + data.counts.data))
 
 

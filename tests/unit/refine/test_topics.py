@@ -12,7 +12,7 @@ from scipy.stats import entropy
 
 from mixsearch import TopicSearch
 from mixsearch.models.tallies import best_rows
-from mixsearch.refine import Seeds, topics
+from mixsearch.refine import topics
 from mixsearch.refine.topics import (
     LEAST_LIFT,
     TYPICAL_LIFT,
@@ -20,9 +20,10 @@ from mixsearch.refine.topics import (
     Look,
     SharpTopic,
     _step,
-    _told,
     _typicality,
     evidence_of,
+    shares_in,
+    told_by,
 )
 
 
@@ -98,7 +99,7 @@ def test_where_lists_are_long_only_the_words_of_most_evidence_speak(monkeypatch)
     model = small_model()
     p = np.random.default_rng(1).dirichlet(np.full(12, 0.5))
     all_of_them = evidence_of(model, p)
-    lengths = np.diff(model.by_word.indptr)
+    lengths = np.diff(model.here.by_word.indptr)
     monkeypatch.setattr(topics, "MOST_POSTINGS", int(lengths[all_of_them > 0].sum()) - 1)
     some = evidence_of(model, p)
     left = (all_of_them > 0) & (some == 0)
@@ -110,8 +111,9 @@ def test_where_lists_are_long_only_the_words_of_most_evidence_speak(monkeypatch)
 def test_what_documents_tell_is_the_sum_of_the_evidence_of_their_words():
     model = small_model()
     evidence = np.random.default_rng(2).random(12) * (np.arange(12) % 2)
-    assert_allclose(_told(model, evidence), model.by_document.toarray() @ evidence, rtol=1e-12)
-    assert_array_equal(_told(model, np.zeros(12)), np.zeros(60))
+    documents = model.here
+    assert_allclose(told_by(documents, evidence), documents.by_document.toarray() @ evidence, rtol=1e-12)
+    assert_array_equal(told_by(documents, np.zeros(12)), np.zeros(60))
 
 
 @given(seed=st.integers(0, 2**32 - 1), share=st.floats(0, 1))
@@ -127,7 +129,7 @@ def test_the_share_in_the_expected_counts_of_a_document_is_the_true_one(seed, sh
         evidence=evidence,
         base=base,
         gain=topic @ evidence - base,
-        shares=np.zeros(0),
+        told=None,
         typicality=np.zeros(0),
         look=Look(*[np.zeros(0)] * 4),
     )
@@ -140,10 +142,8 @@ def test_typicality_is_the_divergence_of_the_topic_s_documents_from_all(members,
     model = small_model()
     rng = np.random.default_rng(seed)
     rows, p = rng.choice(60, size=members, replace=False), rng.dirichlet(np.full(12, 0.5))
-    shares = np.zeros(60)
-    shares[rows] = 1.0
-    found = _typicality(model, p, shares, Seeds(rows, None, members))
-    held = model.by_document.toarray() > 0
+    found = _typicality(model, p, rows)
+    held = model.here.by_document.toarray() > 0
     for word in range(12):
         inside, overall = held[rows, word].mean(), held[:, word].mean()
         is_own = inside > overall and p[word] > TYPICAL_LIFT * model.word_mean[word]
@@ -185,6 +185,11 @@ def planted(long_ones=0):
 @cache
 def search_in(long_ones=0):
     return TopicSearch(8).fit(planted(long_ones)[0])
+
+
+def shares_of(topic):
+    """The topic's share in every document of the corpus."""
+    return shares_in(topic.refined.told.shard, topic.refined.base, topic.refined.gain)
 
 
 def words_of(topic, n=15, **options):
@@ -233,7 +238,7 @@ def test_shares_of_a_rare_topic_are_right_on_average(found):
 
 def test_shares_of_the_corpus_are_those_of_its_counts(found):
     counts, _, _ = planted()
-    assert_allclose(found.score_samples(counts), np.clip(found.refined.shares, 0, 1), atol=1e-6)
+    assert_allclose(found.score_samples(counts), np.clip(shares_of(found), 0, 1), atol=1e-6)
 
 
 def test_the_words_of_a_rare_topic_keep_their_proportions(found):
@@ -255,7 +260,7 @@ def test_long_documents_that_name_the_word_once_do_not_carry_the_topic_away():
 def test_the_closer_look_says_the_same_every_time(found):
     again = search_in().search(words=[int(OWN[3])], n_components="enough")
     assert_array_equal(again.probabilities, found.probabilities)
-    assert_array_equal(again.refined.shares, found.refined.shares)
+    assert_array_equal(shares_of(again), shares_of(found))
 
 
 @pytest.mark.parametrize("weight", [0.1, 0.5, 0.7])
@@ -280,10 +285,10 @@ def test_many_short_documents_have_their_share_of_the_words():
     short = rng.multinomial(8, np.repeat([1 / 6, 0.0], [6, 30]), size=120)
     long = rng.multinomial(400, np.repeat([0.0, 1 / 30], [6, 30]), size=80)
     found = TopicSearch(2).fit(sp.csr_array(np.vstack([short, long]))).search(words=[0])
-    lengths = found.model.lengths
+    lengths = found.model.here.lengths
     is_short = found.model.here.rows < 120
     assert found.weight == pytest.approx(lengths[is_short].sum() / lengths.sum(), rel=0.2)
-    assert found.refined.shares[is_short].mean() > 0.8
+    assert shares_of(found)[is_short].mean() > 0.8
 
 
 def test_where_no_word_tells_a_topic_from_the_corpus_it_is_all_of_it():
