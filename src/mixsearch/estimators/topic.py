@@ -154,10 +154,8 @@ class Topic(FoundComponent):
         return list(zip(rows.tolist(), np.clip(shares, 0, 1).tolist(), strict=True))
 
     def _best_documents(self, n: int) -> Best:
-        if isinstance(self.refined, LdaTopic):
-            return self.refined.best_documents(n)
         if self.refined is not None:
-            return self.refined.best_documents(self.model, n)
+            return self.refined.best_documents(n)
         best: Best = self.model.shards.fold(_best_by_moments, self._told_by_word, n).total
         return best
 

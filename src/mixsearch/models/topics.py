@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from mixsearch.blocks import Product, RowBlocks, n_cores, one_blas_thread, sum_blocks
@@ -170,41 +169,6 @@ class TopicModel:
             f"The {self.shards.n_rows:,} documents of this fit are on a cluster, and what was asked for needs them in "
             "this process. Fit a corpus in memory, or an index."
         )
-
-    @property
-    def by_document(self) -> sp.csr_array:
-        """As the documents in this process have it."""
-        return self.here.by_document
-
-    @property
-    def by_word(self) -> sp.csc_array:
-        """As the documents in this process have it."""
-        return self.here.by_word
-
-    @property
-    def lengths(self) -> Array:
-        """As the documents in this process have it."""
-        return self.here.lengths
-
-    @property
-    def projected(self) -> Array:
-        """As the documents in this process have it."""
-        return self.here.projected
-
-    @property
-    def pair_weights(self) -> Array:
-        """As the documents in this process have it."""
-        return self.here.pair_weights
-
-    @property
-    def triple_weights(self) -> Array:
-        """As the documents in this process have it."""
-        return self.here.triple_weights
-
-    @property
-    def says(self) -> Array:
-        """As the documents in this process have it."""
-        return self.here.says(self.distinct)
 
 
 def _n_words(shard: TopicShard) -> Product:

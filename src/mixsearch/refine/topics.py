@@ -93,7 +93,7 @@ class SharpTopic(Refined):
     typicality: Array  # (d,): what holding the word tells of whether a document is about the topic
     look: Look
 
-    def best_documents(self, model: TopicModel, n: int) -> Best:
+    def best_documents(self, n: int) -> Best:
         """The documents of the corpus that are most about the topic, with their rows and shares."""
         best: Best = self.told.fold(_best_documents, self.base, self.gain, n).total
         return best
