@@ -173,7 +173,7 @@ class GaussianSearch(SemiSupervised):
         limit = samples.shape[1]
         require_room(samples.shape[1], least, limit, "Gaussians", "one direction must be left to the noise")
         require_samples(samples, least + 1, f"{least} components and their noise")
-        k = self._number(samples, lambda: gaussian_spectrum(samples.gather().shard.samples, seed=self._seed()))
+        k = self._number(samples, lambda: gaussian_spectrum(samples, seed=self._seed()))
         self.model_ = fit_gaussian(samples, k, noise=self.noise, seed=self._seed())
         self._learned: dict[tuple[int, Steps], Learned] = {}
         self.mean_ = self.model_.sample_mean

@@ -124,10 +124,7 @@ class RegressionSearch(BaseSearch):
         return shards_of(as_samples(checked), np.asarray(response, dtype=np.float64))
 
     def _find_spectrum(self, shards: Shards[SampleShard]) -> Spectrum:
-        whole = shards.gather().shard
-        return regression_spectrum(
-            whole.samples, whole.responses, design=self.design, intercept=self.fit_intercept, seed=self._seed()
-        )
+        return regression_spectrum(shards, design=self.design, intercept=self.fit_intercept, seed=self._seed())
 
     def _check_options(self, shards: Shards[SampleShard]) -> None:
         least = require_number(self.n_components)

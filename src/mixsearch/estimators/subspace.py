@@ -93,9 +93,7 @@ class SubspaceSearch(SemiSupervised):
         )
         require_samples(samples, least * self.dim + 1, f"{least} subspaces of dimension {self.dim}")
         self.dim_ = int(self.dim)
-        k = self._number(
-            samples, lambda: subspace_spectrum(samples.gather().shard.samples, dim=self.dim_, seed=self._seed())
-        )
+        k = self._number(samples, lambda: subspace_spectrum(samples, dim=self.dim_, seed=self._seed()))
         if self.n_components == AUTO:
             self._warn_of_spectrum()
         self.model_ = fit_subspace(samples, k * self.dim_, noise=self.noise, seed=self._seed())

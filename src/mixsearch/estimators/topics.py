@@ -223,7 +223,7 @@ class TopicSearch(SemiSupervised):
         k = self._number(
             shards,
             lambda: topic_spectrum(
-                shards.gather().shard.counts,
+                shards,
                 alpha0=self.alpha0,
                 distinct=distinct,
                 say=SAY[self.weights],

@@ -173,9 +173,38 @@ class StandardShard(Shard):
     given: Samples  # x, (n, d)
 
 
-def _standardised(shard: SampleShard, design: Design, offset: float) -> StandardShard:
+class Standardised(NamedTuple):
+    """Samples with their design undone, and how that was done."""
+
+    design: Design
+    offset: float  # that was taken off y
+    power: float  # E[t²]
+    shards: Shards[StandardShard]
+
+
+def standardise(shards: Shards[SampleShard], design: str, *, intercept: bool) -> Standardised:
+    """Undo the design of samples, as `fit_regression` takes it."""
+    n, plan = shards.n_rows, fit_design(shards, design)
+    if not intercept:
+        refuse_constant(plan)
+    # Where X is centered, lines through zero no longer pass through it: y must be centered as well.
+    offset = shards.fold(_response).total / n if intercept or design == "covariance" else 0.0
+    standard, power = shards.advance(_standardised, replace(plan, unwhitener=None), offset)
+    is_sparse = shards.layout.is_sparse and plan.whitener is None
+    layout = shards.layout._replace(n_features=plan.n_coordinates, is_sparse=is_sparse)
+    return Standardised(plan, offset, power.total / n, replace(standard, layout=layout))
+
+
+def _response(shard: SampleShard) -> Product:
+    """Σ y."""
+    return Product(float(np.sum(shard.responses, dtype=np.float64)))
+
+
+def _standardised(shard: SampleShard, design: Design, offset: float) -> tuple[StandardShard, Product]:
+    """The samples with their design undone, and Σ t²."""
     responses = np.asarray(shard.responses, dtype=np.float64) - offset
-    return StandardShard(shard.first, design.standardise(shard.samples), responses, shard.samples)
+    changed = StandardShard(shard.first, design.standardise(shard.samples), responses, shard.samples)
+    return changed, Product(float(responses @ responses))
 
 
 class Signal(NamedTuple):
@@ -225,16 +254,6 @@ def _energy(shard: StandardShard) -> Product:
     return Product(float(shard.responses**2 @ squared_distances(shard.samples, np.zeros(r))))
 
 
-def _response(shard: SampleShard) -> Product:
-    """Σ y."""
-    return Product(float(np.sum(shard.responses, dtype=np.float64)))
-
-
-def _power(shard: StandardShard) -> Product:
-    """Σ t²."""
-    return Product(float(shard.responses @ shard.responses))
-
-
 def fit_regression(
     shards: Shards[SampleShard], n_components: int, *, design: str, intercept: bool, noise: str, seed: int
 ) -> RegressionModel:
@@ -259,13 +278,8 @@ def fit_regression(
     E[y²xx'] = 2A + t2 I with t2 = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²]. Intercepts enter no moment but through t2
     and M, since all that is odd in x has expectation 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them back.
     """
-    n, plan = shards.n_rows, fit_design(shards, design)
-    if not intercept:
-        refuse_constant(plan)
-    # Where X is centered, lines through zero no longer pass through it: y must be centered as well.
-    offset = shards.fold(_response).total / n if intercept or design == "covariance" else 0.0
-    standard = shards.map(_standardised, replace(plan, unwhitener=None), offset).keep()
-    power, r = standard.fold(_power).total / n, plan.n_coordinates
+    plan, offset, power, standard = standardise(shards, design, intercept=intercept)
+    n, r = standard.shape
     if n_components > r:
         frame, level = Frame(np.eye(r), np.ones(r)), 0.0  # the whole space: likelihood alone tells so many apart
     elif n_components == 1:
@@ -288,7 +302,7 @@ def fit_regression(
         energies=energies / 3,
         linear=0.0 if noise == "paper" else 3 * power,
         noise=level,
-        shards=projected,
+        shards=replace(projected, layout=shards.layout),
         fit_intercept=intercept,
         n_components=n_components,
         n_fitted=frame.n_components,

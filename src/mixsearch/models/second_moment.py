@@ -22,7 +22,7 @@ from mixsearch.blocks import (
     rows_in_memory,
     sum_blocks,
 )
-from mixsearch.shards import Shards, shards_of
+from mixsearch.shards import Layout, Shards, shards_of
 from mixsearch.types import Array, Matrix, Samples
 
 # Up to here the d x d array beats products with blocks of vectors (benchmarks/second_moment.py).
@@ -39,21 +39,27 @@ def second_moment(
     ----------
     shards : Shards of samples
     weigh : callable, optional
-        From a shard and what is shared to the weights of its samples, (n,), not negative; 1/n each by default.
+        From a shard and what is shared to the weights of its samples, (n,), of any sign; 1/n each by default.
     *shared
         Passed to `weigh`.
     center : array of shape (d,), optional
         Zero by default.
     """
-    n, d, dtype, is_sparse = shards.layout
-    if d > (SPARSE_LIMIT if is_sparse else min(DENSE_LIMIT, max(n, SPARSE_LIMIT))):
+    n, d, dtype, _ = shards.layout
+    whole = n if weigh is None else 1
+    if is_array(shards.layout):
+        return np.asarray(shards.fold(gram, weigh, shared, center).total / whole)
 
-        def apply(Q: Array) -> Array:
-            return np.asarray(shards.fold(_applied, np.ascontiguousarray(Q), n, weigh, shared, center).total)
+    def apply(Q: Array) -> Array:
+        return np.asarray(shards.fold(applied, np.ascontiguousarray(Q), weigh, shared, center).total / whole)
 
-        return symmetric(d, dtype, apply)
-    total = np.asarray(shards.fold(_gram, weigh, shared, center).total)
-    return total / n if weigh is None else total
+    return symmetric(d, dtype, apply)
+
+
+def is_array(layout: Layout) -> bool:
+    """Whether the second moment of such samples is an array, and no operator."""
+    n, d, _, is_sparse = layout
+    return d <= (SPARSE_LIMIT if is_sparse else min(DENSE_LIMIT, max(n, SPARSE_LIMIT)))
 
 
 def second_moment_of_rows(X: Samples, weights: Array | None = None, *, center: Array | None = None) -> Matrix:
@@ -61,7 +67,8 @@ def second_moment_of_rows(X: Samples, weights: Array | None = None, *, center: A
     return second_moment(shards_of(X), None if weights is None else lambda _: weights, center=center)
 
 
-def _gram(shard: Any, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None) -> Product:
+def gram(shard: Any, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None) -> Product:
+    """Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d), of a shard; without `weigh` all weights are 1."""
     X, weights = shard.samples, None if weigh is None else weigh(shard, *shared)
     return sum_blocks(partial(_gram_of, X, weights, center), row_slices(X.shape[0]))
 
@@ -71,22 +78,26 @@ def _gram_of(X: Samples, weights: Array | None, center: Array | None, rows: slic
     if center is not None:
         part = (part.toarray() if sp.issparse(X) else part) - center.astype(part.dtype)
     if weights is not None:
-        root = np.sqrt(weights[rows])[:, None].astype(part.dtype)
-        part = part * root if isinstance(part, np.ndarray) else part.multiply(root).tocsr()
-    gram = part.T @ part
-    return Product(np.asarray(gram if isinstance(gram, np.ndarray) else gram.toarray(), dtype=np.float64))
+        part = _scaled(part, np.sqrt(np.abs(weights[rows])))
+    # BLAS takes half the time where both factors are the same.
+    has_signs = weights is not None and weights[rows].min(initial=0.0) < 0
+    other = _scaled(part, np.sign(weights[rows])) if weights is not None and has_signs else part
+    product = other.T @ part
+    return Product(np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64))
 
 
-def _applied(
-    shard: Any,
-    Q: Array,
-    n_rows: int,
-    weigh: Callable[..., Array] | None,
-    shared: tuple[Any, ...],
-    center: Array | None,
+def _scaled(X: Any, factors: Array) -> Any:
+    """Rows times a factor each."""
+    column = factors[:, None].astype(X.dtype)
+    return X * column if isinstance(X, np.ndarray) else X.multiply(column).tocsr()
+
+
+def applied(
+    shard: Any, Q: Array, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None
 ) -> Product:
+    """The same times Q, (d, q)."""
     X: Any = shard.samples
-    weights = np.full(X.shape[0], 1 / n_rows) if weigh is None else weigh(shard, *shared)
+    weights = np.ones(X.shape[0]) if weigh is None else weigh(shard, *shared)
     if isinstance(X, np.ndarray):
         # BLAS already runs on all cores: one block.
         whole = RowBlocks([slice(0, len(X))], [X].__getitem__, X.shape, X.size, X.dtype)
@@ -101,15 +112,6 @@ def apply_to_blocks(
     shares = weights[:, None].astype(blocks.dtype)
     middle = None if center is None else center.astype(blocks.dtype)
     return sum_blocks(partial(_apply, blocks, Q, shares, middle), blocks.numbered(), n_threads or n_cores())
-
-
-def second_moment_of_blocks(blocks: RowBlocks, weights: Array) -> LinearOperator:
-    """Q -> Σ wᵢ xᵢxᵢ'Q: one pass over the samples for a whole block of vectors."""
-
-    def apply(Q: Array) -> Array:
-        return np.asarray(apply_to_blocks(blocks, np.ascontiguousarray(Q), weights).total)
-
-    return symmetric(blocks.shape[1], blocks.dtype, apply)
 
 
 def _apply(blocks: RowBlocks, Q: Array, shares: Array, center: Array | None, block: tuple[int, slice]) -> Product:

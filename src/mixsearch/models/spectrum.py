@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import add_sums
 from mixsearch.display import Card, plain_number
 from mixsearch.linalg import as_operator, top_eigenpairs
 from mixsearch.types import Array, Matrix
@@ -41,12 +38,11 @@ class Shown(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One part of the samples: what it adds to the second moment, and what it shows of directions found elsewhere."""
+class Parts:
+    """Samples in parts: the second moment beside each of them, and what it shows of directions found there."""
 
-    share: float  # of the samples
-    second: Matrix  # its samples' part of the sum that is A and noise, (d, d)
-    show: Callable[[Array], Shown]  # of directions V, (d, q)
+    second_beside: Callable[[int], Matrix]  # of all samples but those of one part: A and noise, (d, d)
+    show: Callable[[list[Array]], Shown]  # of directions V for each part, (d, q)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,7 +139,7 @@ def _name(i: int, spectrum: Spectrum) -> str:
 
 
 def find_spectrum(
-    parts: Sequence[Part],
+    parts: Parts,
     n_directions: int,
     components_of: Callable[[int], int],
     *,
@@ -157,8 +153,7 @@ def find_spectrum(
 
     Parameters
     ----------
-    parts : sequence of Part
-        Of the samples, each sample in one of them.
+    parts : Parts
     n_directions : int
         q, how many to look at, at most; below `n_features`, where those are given. A quarter of them is enough where no
         more than half of those count.
@@ -184,18 +179,20 @@ def find_spectrum(
     return spectrum if 2 * spectrum.n_signal <= few or few == n_directions else look(n_directions)
 
 
-def _look(parts: Sequence[Part], n_directions: int, solver: dict[str, Any]) -> tuple[Array, Shown]:
+def _look(parts: Parts, n_directions: int, solver: dict[str, Any]) -> tuple[Array, Shown]:
     """Eigenvalues where directions were found, (q,), and what the other samples show of them."""
-    found, shown = np.zeros(n_directions), []
-    for left_out in parts:
-        others = [part for part in parts if part is not left_out]
-        second = as_operator(reduce(add, (part.second for part in others)))
+    found, directions = np.zeros(n_directions), []
+    for part in range(N_PARTS):
         values, vectors, _ = top_eigenpairs(
-            second, n_directions, tolerance=TOLERANCE, max_applications=MOST_APPLICATIONS, **solver
+            as_operator(parts.second_beside(part)),
+            n_directions,
+            tolerance=TOLERANCE,
+            max_applications=MOST_APPLICATIONS,
+            **solver,
         )
-        found += values / sum(part.share for part in others) / len(parts)
-        shown.append(left_out.show(vectors))
-    return found, reduce(add_sums, shown)
+        found += values / N_PARTS
+        directions.append(vectors)
+    return found, parts.show(directions)
 
 
 def most_directions(n_samples: int, most: int, limit: int) -> int:

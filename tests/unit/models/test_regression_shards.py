@@ -110,3 +110,13 @@ def test_columns_that_do_not_vary_are_seen_as_such_in_pieces(cuts):
     assert_allclose(np.abs(many.whitener), np.abs(one.whitener), rtol=1e-10, atol=1e-12)
     scaled = [scale_design(shards, centered=False) for shards in (shards_of(X), in_pieces(X, cuts))]
     assert_allclose(scaled[1].whitener.toarray(), scaled[0].whitener.toarray(), rtol=1e-12)
+
+
+def test_columns_that_depend_on_others_count_once_where_the_second_moment_is_an_operator(data, monkeypatch):
+    X = np.hstack([data.X, data.X[:, :2]])
+    options = {"design": "covariance", "intercept": True, "noise": "average", "seed": 0}
+    array = fit_regression(shards_of(X, data.y), 3, **options)
+    monkeypatch.setattr("mixsearch.models.second_moment.DENSE_LIMIT", 3)
+    operator = fit_regression(shards_of(X, data.y), 3, **options)
+    assert operator.frame.basis.shape == (6, 3)
+    assert_allclose(operator.frame.values, array.frame.values, rtol=1e-6)
