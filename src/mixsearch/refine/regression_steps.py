@@ -38,7 +38,7 @@ LONGEST_STEP = 2.0
 # A step that lowers the likelihood is halved so many times before it is given up.
 MOST_HALVINGS = 8
 # Samples at once in a step: what it makes of them stays in cache.
-STEP_ROWS = 4 * CACHED_ROWS
+STEP_ROWS = 8 * CACHED_ROWS
 # Numbers that are brought together from all shards where many steps will look at them.
 MOST_GATHERED = 20_000_000
 
@@ -49,10 +49,6 @@ class Expected(NamedTuple):
     residuals: Array  # (n, k)
     memberships: Array  # (n, k)
     objective: float
-
-    def pulls(self, variances: Array) -> Array:
-        """Derivatives of each sample's log-likelihood by its predictions, (n, k)."""
-        return self.memberships * self.residuals / variances
 
 
 class Totals(NamedTuple):
@@ -141,7 +137,7 @@ class Looked(NamedTuple):
     objective: float
     sizes: Array  # Σ p, (k,), with the memberships p
     energies: Array  # Σ pe², (k,), with the residuals e
-    inside: Array  # Σ g ⊗ the inside features, (k, q) or (k, q + 1), with the pulls g
+    inside: Array  # Σ g ⊗ the inside features, (k, q) or (k, q + 1), with the pulls g = pe/variance
     pulls: Array  # Σ gg', (k, k)
     rows: Array  # Σ (x - center) g', (d, k)
 
@@ -246,12 +242,13 @@ def _see(block: Any, span: Span) -> Array:
 
 def _summed(block: Any, center: Array, inside: Array, expected: Expected, lines: Lines) -> Looked:
     residuals, members, objective = expected
-    pulls = expected.pulls(lines.variances)
+    own = members * residuals
+    pulls = own / lines.variances
     rows = np.asarray(block.T @ pulls, dtype=np.float64)
     return Looked(
         objective=objective,
         sizes=members.sum(axis=0),
-        energies=np.einsum("ij,ij,ij->j", members, residuals, residuals),
+        energies=np.sum(own * residuals, axis=0),
         inside=pulls.T @ inside,
         pulls=pulls.T @ pulls,
         rows=rows - np.outer(center, pulls.sum(axis=0)) if sp.issparse(block) else rows,
@@ -366,7 +363,6 @@ class Maximised(NamedTuple):
     objective: float
     sizes: Array  # Σ p, (k,)
     squares: Array  # Σ p ss', (k, q, q), with the inside features s
-    explained: Array  # Σ p t s, (k, q)
     left: Array  # Σ p e s, (k, q), with the residuals e
     energies: Array  # Σ p e², (k,)
 
@@ -383,11 +379,12 @@ def _maximise_in_span(regressors: Regressors, start: Lines) -> Lines:
         before = np.vstack([basis.T @ lines.slopes, *([lines.levels] if levelled else [])])
         sums = near.fold(_maximised, before, lines)
         sizes = np.maximum(sums.sizes, 1e-9)
-        fits = np.column_stack([least_squares(*each) for each in zip(sums.squares, sums.explained, strict=True)])
+        explained = sums.left + np.einsum("kij,jk->ki", sums.squares, before)
+        fits = np.column_stack([least_squares(*each) for each in zip(sums.squares, explained, strict=True)])
         # Around the lines before: sums around zero would lose the digits of a small noise.
         moved = (fits - before).T
-        energies = sums.energies + np.einsum("ki,ki->k", moved, np.einsum("kij,kj->ki", sums.squares, moved))
-        variances = (energies - 2 * np.sum(moved * sums.left, axis=1)) / sizes
+        gained = 2 * sums.left - np.einsum("kij,kj->ki", sums.squares, moved)
+        variances = (sums.energies - np.sum(moved * gained, axis=1)) / sizes
         weights = sizes / sizes.sum()
         slopes, levels = (fits[:-1], fits[-1]) if levelled else (fits, np.zeros(len(weights)))
         return Lines(basis @ slopes, levels, _floored(variances, weights, regressors), weights), sums.objective
@@ -398,7 +395,8 @@ def _maximise_in_span(regressors: Regressors, start: Lines) -> Lines:
 def _inside(shard: SampleShard, span: Span) -> InsideShard:
     blocks = _centered_blocks(shard.samples, span.center)
     inside = np.concatenate([span.inside(_see(block, span)) for _, block in blocks])
-    return InsideShard(shard.first, inside, shard.responses)
+    # Column by column: products with one number per sample would be slow where rows are short.
+    return InsideShard(shard.first, np.asfortranarray(inside), shard.responses)
 
 
 def _maximised(shard: InsideShard, fits: Array, lines: Lines) -> Maximised:
@@ -414,7 +412,6 @@ def _maximised(shard: InsideShard, fits: Array, lines: Lines) -> Maximised:
             objective=objective,
             sizes=members.sum(axis=0),
             squares=np.stack([each.T @ inside for each in weighted]),
-            explained=(members * responses[:, None]).T @ inside,
             left=pulled.T @ inside,
             energies=np.sum(pulled * residuals, axis=0),
         )
