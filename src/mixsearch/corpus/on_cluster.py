@@ -36,8 +36,7 @@ from mixsearch.corpus.tokens import hash_words
 from mixsearch.corpus.vocabulary import Vocabulary, choose_words, order_words
 from mixsearch.corpus.wordlists import stop_list
 from mixsearch.errors import SearchError
-from mixsearch.scale.shards import values_of
-from mixsearch.scale.tasks import item, kept, merged, n_threads, on_every_worker, shared, task
+from mixsearch.scale.tasks import item, kept, merged, n_threads, on_every_worker, shared, task, values_of
 
 # Of the text that one task counts at a time; a worker has other things in its memory.
 _MEMORY = 256_000_000

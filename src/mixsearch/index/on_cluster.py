@@ -38,8 +38,8 @@ from mixsearch.index.pieces import Pieces, SpreadWriter
 from mixsearch.index.transposing import ColumnPiece, cut_columns, join_columns
 from mixsearch.models.documents import CountShard, TopicShard
 from mixsearch.scale.cluster import check_workers, connected
-from mixsearch.scale.shards import DaskShards, values_of
-from mixsearch.scale.tasks import item, kept, shared, task
+from mixsearch.scale.shards import DaskShards
+from mixsearch.scale.tasks import item, kept, shared, task, values_of
 from mixsearch.shards import Layout
 from mixsearch.storage import FolderWriter, write_folder
 from mixsearch.storage.texts import PARTS, TextBlocks, compress_texts

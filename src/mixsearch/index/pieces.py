@@ -10,8 +10,7 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from mixsearch.scale.shards import values_of
-from mixsearch.scale.tasks import kept, on_every_worker, task
+from mixsearch.scale.tasks import kept, on_every_worker, task, values_of
 from mixsearch.storage import FolderWriter
 from mixsearch.storage.pieces import ArrayInPieces
 from mixsearch.types import Array

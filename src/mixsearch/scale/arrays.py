@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import dask.array as da
 import numpy as np
 import scipy.sparse as sp
-from dask.delayed import delayed
 
 from mixsearch.errors import SearchError
 from mixsearch.scale.cluster import check_workers, current_client
-from mixsearch.scale.shards import DaskShards, held, values_of
+from mixsearch.scale.shards import DaskShards
+from mixsearch.scale.tasks import kept, task, values_of
 from mixsearch.shards import Layout, SampleShard
 
 FLOATS = (np.float64, np.float32)
@@ -47,13 +47,15 @@ def sample_shards(X: Any, y: Any = None) -> DaskShards[SampleShard]:
         check_workers(client)
     dtype = X.dtype if X.dtype in FLOATS else np.dtype(np.float64)
     blocks, responses = X.to_delayed().ravel(), _blocks_of(y, X)
-    parts = held([_shard_of(block, own, dtype) for block, own in zip(blocks, responses, strict=True)])
-    facts = values_of([_facts_of(part) for part in parts])
+    parts = kept([task(_shard_of, block, own, dtype) for block, own in zip(blocks, responses, strict=True)])
+    facts = values_of([task(_facts_of, part) for part in parts])
     firsts = [0, *accumulate(each.n_rows for each in facts)]
     _check(facts, firsts)
-    numbered = [_numbered(part, first) for part, first, each in zip(parts, firsts, facts, strict=False) if each.n_rows]
+    numbered = [
+        task(_numbered, part, first) for part, first, each in zip(parts, firsts, facts, strict=False) if each.n_rows
+    ]
     layout = Layout(firsts[-1], X.shape[1], dtype, facts[0].is_sparse)
-    return DaskShards(layout, tuple(held(numbered)))
+    return DaskShards(layout, tuple(kept([task(_numbered, *each) for each in filled])))
 
 
 def _as_array(X: Any) -> da.Array:
@@ -99,7 +101,6 @@ def _blocks_of(y: Any, X: da.Array) -> Sequence[Any]:
     return blocks
 
 
-@delayed(pure=False)
 def _shard_of(block: Any, responses: Any, dtype: Any) -> SampleShard:
     """One block, its first row not known yet."""
     return SampleShard(0, as_rows(block, dtype), None if responses is None else np.asarray(responses, np.float64))
@@ -113,7 +114,6 @@ def as_rows(block: Any, dtype: Any) -> Any:
     return sp.csr_array(plain, dtype=dtype)
 
 
-@delayed(pure=False)
 def _facts_of(shard: SampleShard) -> Facts:
     X, y = shard.samples, shard.responses
     n_rows = int(X.shape[0])
@@ -142,7 +142,6 @@ def _places(X: Any, wanted: Any) -> tuple[Any, Any]:
     return rows[wanted], X.indices[wanted]
 
 
-@delayed(pure=False)
 def _numbered(shard: SampleShard, first: int) -> SampleShard:
     return replace(shard, first=first)
 
@@ -168,13 +167,12 @@ def _check(facts: Sequence[Facts], firsts: Sequence[int]) -> None:
 
 def member_rows(y: Any) -> tuple[Any, int]:
     """The numbers of the rows that labels mark with 1, which are few, and how many labels there are."""
-    blocks = values_of([_marked(block) for block in y.ravel().to_delayed()])
+    blocks = values_of([task(_marked, block) for block in y.ravel().to_delayed()])
     firsts = [0, *accumulate(n for _, n in blocks)]
     rows = [first + own for first, (own, _) in zip(firsts, blocks, strict=False)]
     return np.concatenate(rows), firsts[-1]
 
 
-@delayed(pure=False)
 def _marked(labels: Any) -> tuple[Any, int]:
     return np.flatnonzero(np.asarray(labels) == 1), len(labels)
 

@@ -112,8 +112,8 @@ def wait_for(client: Client, futures: Sequence[Any], on_look: Callable[[], None]
 def _alone(client: Client, since: float | None, patience: float) -> float | None:
     """Since when the cluster has no workers."""
     try:
-        has_workers = bool(client.nthreads())
-    except OSError as error:
+        has_workers = bool(client.nthreads(callback_timeout=patience))
+    except (OSError, TimeoutError) as error:
         raise ClusterError(_failure(error)) from error
     if has_workers:
         return None

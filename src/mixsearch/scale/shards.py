@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
-from functools import reduce
-from operator import itemgetter
+from functools import cached_property, reduce
 from typing import Any, NamedTuple, NoReturn, Self, cast
-from uuid import uuid4
 
+import cloudpickle
 import dask
-from dask.delayed import Delayed, delayed
+from dask.delayed import Delayed
 from dask.sizeof import sizeof
 from dask.system import CPU_COUNT
 from distributed import Client, futures_of
 
 from mixsearch.blocks import Sums, add_sums, on_one_core
 from mixsearch.errors import SearchError
-from mixsearch.scale.cluster import current_client, failure, wait_for
+from mixsearch.scale.cluster import current_client
+from mixsearch.scale.tasks import item, kept, shared, task, values_of
 from mixsearch.shards import LocalShards, S, Shard, Shards, T
-
-# The arrays that go to the shards travel with the graph: they are small, but not as small as Dask likes a graph to be.
-GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
 
 
 class Change(NamedTuple):
@@ -59,18 +57,18 @@ class DaskShards(Shards[S]):
         order, moved, sums = [], [], []
         for chain in chains(self.parts):
             with chain.place():
-                results = [_changed_later(work, part) for part in chain.parts]
-                moved += [_first_of(result) for result in results]
-                sums.append(_added([_second_of(result) for result in results]))
+                results = [task(_changed, work, part) for part in chain.parts]
+                moved += [item(result, 0) for result in results]
+                sums.append(task(_added, [item(result, 1) for result in results]))
             order += chain.parts
-        kept = held([*moved, *sums])
-        by_part = dict(zip(map(id, order), kept, strict=False))
+        done = kept([*moved, *sums])
+        by_part = dict(zip(map(id, order), done, strict=False))
         shards = replace(self, parts=tuple(by_part[id(part)] for part in self.parts), changes=())
-        return cast(DaskShards[T], shards), cast(Sums, reduce(add_sums, values_of(kept[len(moved) :])))
+        return cast(DaskShards[T], shards), cast(Sums, reduce(add_sums, values_of(done[len(moved) :])))
 
     def keep(self) -> Self:
         """All changes done, and what comes of them kept where it is."""
-        return self if not self.changes else replace(self, parts=tuple(held(self._changed())), changes=())
+        return self if not self.changes else replace(self, parts=tuple(kept(self._changed())), changes=())
 
     def gather(self) -> LocalShards[S]:
         """All rows here, where they are few."""
@@ -79,7 +77,7 @@ class DaskShards(Shards[S]):
 
     def _changed(self) -> list[Delayed]:
         work = _sent(self.changes)
-        return [_changed_later(work, part) for part in self.parts]
+        return [task(_changed, work, part) for part in self.parts]
 
     def __getstate__(self) -> NoReturn:
         raise SearchError(
@@ -88,37 +86,54 @@ class DaskShards(Shards[S]):
         )
 
 
+class Parcel:
+    """Functions and their arrays on the way, packed until the first task opens it.
+
+    What a worker cannot unpack is then an error of the task, not one of the connection, over which Dask would try for
+    ever.
+    """
+
+    def __init__(self, packed: bytes) -> None:
+        self.packed = packed
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What was sent."""
+        return cast(tuple[Change, ...], pickle.loads(self.packed))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parcel, (self.packed,)
+
+    def __sizeof__(self) -> int:
+        return len(self.packed)
+
+
 def _sent(changes: tuple[Change, ...]) -> Delayed:
-    """Functions and their arrays, as one thing that all tasks share."""
-    return delayed(changes, name=f"mixsearch-{uuid4().hex}", traverse=False)
+    """One parcel that all tasks share."""
+    return shared(Parcel(cloudpickle.dumps(changes)))
 
 
-def _changed(changes: tuple[Change, ...], shard: Any) -> Any:
+def _changed(parcel: Parcel, shard: Any) -> Any:
     with on_one_core():
-        for function, shared in changes:
+        for function, shared in parcel.changes:
             shard = function(shard, *shared)
     return shard
 
 
-def _fold(changes: tuple[Change, ...], shard: Any, so_far: Any) -> Any:
-    sums = _changed(changes, shard)
+def _fold(parcel: Parcel, shard: Any, so_far: Any) -> Any:
+    sums = _changed(parcel, shard)
     return sums if so_far is None else add_sums(so_far, sums)
 
 
-_changed_later, _fold_later = delayed(_changed, pure=False), delayed(_fold, pure=False)
-_first_of, _second_of = delayed(itemgetter(0), pure=False), delayed(itemgetter(1), pure=False)
-
-
-@delayed(pure=False)
 def _added(sums: Sequence[Any]) -> Any:
     return reduce(add_sums, sums)
 
 
 def _folded(work: Delayed, parts: Iterable[Delayed]) -> Delayed:
     """One shard after the other, so that no more than one sum is kept at a time."""
-    so_far = None
+    so_far: Any = None
     for part in parts:
-        so_far = _fold_later(work, part, so_far)
+        so_far = task(_fold, work, part, so_far)
     return so_far
 
 
@@ -156,30 +171,6 @@ def _by_worker(client: Client, parts: Sequence[Delayed]) -> dict[str, list[Delay
         workers = where.get(future.key, ()) if future is not None else ()
         by_worker[min(workers, default="")].append(part)
     return by_worker
-
-
-def held(nodes: Sequence[Delayed]) -> list[Delayed]:
-    """Results that the scheduler keeps where they are computed."""
-    client = current_client()
-    with dask.config.set(GRAPHS):
-        kept = list(dask.persist(*nodes, optimize_graph=False))
-    if client is not None:
-        wait_for(client, futures_of(kept))
-    return kept
-
-
-def values_of(nodes: Sequence[Delayed]) -> list[Any]:
-    """Results here, which are small."""
-    client = current_client()
-    if client is None:
-        return list(dask.compute(*nodes, optimize_graph=False))
-    with dask.config.set(GRAPHS):
-        futures = client.compute(list(nodes), optimize_graph=False)
-    wait_for(client, futures)
-    try:
-        return list(client.gather(futures))
-    except Exception as error:
-        raise failure(error) or error from error
 
 
 @sizeof.register(Shard)

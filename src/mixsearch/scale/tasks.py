@@ -1,4 +1,4 @@
-"""Work that a Dask cluster does in tasks whose results stay where they are made: merging them, and how far they are."""
+"""Work as tasks of Dask: on a cluster, where results stay with the worker that made them, or in this process."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from dask.delayed import Delayed, delayed
 from distributed import Client, futures_of
 
 from mixsearch.errors import ClusterError
-from mixsearch.scale.cluster import current_client, wait_for
-from mixsearch.scale.shards import GRAPHS
+from mixsearch.scale.cluster import current_client, failure, wait_for
 
+# The arrays that tasks share travel with the graph: they are small, but not as small as Dask likes a graph to be.
+_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
 # Results that one task puts together: more would fill the memory of the worker that does it.
 _MERGED_AT_ONCE = 8
 
@@ -48,23 +49,39 @@ def kept(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None =
 
     The first one that fails ends the waiting: what it raised is raised here.
     """
-    client = cluster()
     if not nodes:
         return []
-    with dask.config.set(GRAPHS):
+    client = current_client()
+    with dask.config.set(_GRAPHS):
         held = list(dask.persist(*nodes, optimize_graph=False))
-    futures = [futures_of(node)[0] for node in held]
-
-    def look() -> None:
-        failed = next((future for future in futures if future.status == "error"), None)
-        if failed is not None:
-            failed.result()
-        if on_done is not None:
-            on_done([number for number, future in enumerate(futures) if future.done()])
-
-    wait_for(client, futures, on_look=look)
-    look()
+    if client is not None:
+        futures = [futures_of(node)[0] for node in held]
+        wait_for(client, futures, lambda: _look(futures, on_done))
+        _look(futures)
+    if on_done is not None:
+        on_done(list(range(len(held))))
     return held
+
+
+def values_of(nodes: Sequence[Delayed]) -> list[Any]:
+    """What tasks return, here: it is small."""
+    client = current_client()
+    if client is None:
+        return list(dask.compute(*nodes, optimize_graph=False))
+    with dask.config.set(_GRAPHS):
+        futures = client.compute(list(nodes), optimize_graph=False)
+    wait_for(client, futures, lambda: _look(futures))
+    _look(futures)
+    return list(client.gather(futures))
+
+
+def _look(futures: Sequence[Any], on_done: Callable[[list[int]], None] | None = None) -> None:
+    failed = next((future for future in futures if future.status == "error"), None)
+    if failed is not None:
+        error = failed.exception()
+        raise failure(error) or error
+    if on_done is not None:
+        on_done([number for number, future in enumerate(futures) if future.done()])
 
 
 def on_every_worker(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
