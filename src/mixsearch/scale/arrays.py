@@ -51,9 +51,7 @@ def sample_shards(X: Any, y: Any = None) -> DaskShards[SampleShard]:
     facts = values_of([task(_facts_of, part) for part in parts])
     firsts = [0, *accumulate(each.n_rows for each in facts)]
     _check(facts, firsts)
-    numbered = [
-        task(_numbered, part, first) for part, first, each in zip(parts, firsts, facts, strict=False) if each.n_rows
-    ]
+    filled = [(part, first) for part, first, each in zip(parts, firsts, facts, strict=False) if each.n_rows]
     layout = Layout(firsts[-1], X.shape[1], dtype, facts[0].is_sparse)
     return DaskShards(layout, tuple(kept([task(_numbered, *each) for each in filled])))
 
