@@ -79,7 +79,8 @@ class FoundComponent(Component):
 
     def _tensor_within(self, basis: Array) -> Array:
         """R of the columns of an orthonormal basis, (k, q), as hints in the frame, seen in that basis, (q, q, q)."""
-        return np.stack([basis.T @ self.model.hinted(u).matrix @ basis for u in basis.T])
+        tensor: Array = self.model.tensor(basis)
+        return tensor
 
     @cached_property
     def _replicates(self) -> Replicates:

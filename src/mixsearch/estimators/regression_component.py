@@ -150,9 +150,6 @@ class RegressionComponent(FoundComponent):
     def _replicates(self) -> Replicates:
         return leave_regressions_out(self.model, self.hinted.hint)
 
-    def _tensor_within(self, basis: Array) -> Array:
-        return self.model.tensor(basis)
-
     def predict(self, X: Any) -> Array:
         """⟨x, center⟩ + intercept for each row, (n,)."""
         return np.asarray(check_samples(X, len(self.center), self.feature_names) @ self.center) + self.intercept

@@ -10,6 +10,7 @@ import numpy as np
 from mixsearch.blocks import Product
 from mixsearch.linalg import frame_above, top_eigenpairs
 from mixsearch.models.second_moment import cores_for, mean_of, second_moment, squared_distances, weighted_gram
+from mixsearch.models.third_moment import in_every_place, sum_products
 from mixsearch.shards import SampleShard, Shard, Shards, leave_one_out, spread_over_blocks
 from mixsearch.types import Array, Frame, Hinted, Replicates, Samples, project
 
@@ -50,6 +51,12 @@ class GaussianModel:
         crossed = np.outer(self.noise_mean, spread * hint)
         matrix = third - crossed - crossed.T - (self.noise_mean @ hint) * np.diag(spread)
         return Hinted(matrix, self.mean, hint)
+
+    def tensor(self, basis: Array) -> Array:
+        """R of the columns of an orthonormal basis, (k, q), as hints in the frame, seen in that basis, (q, q, q)."""
+        third, identity = self.shards.fold(_tensor, basis).total, (basis.T * self.frame.spread) @ basis
+        noise = in_every_place(np.multiply.outer(identity, self.noise_mean @ basis))
+        return np.asarray(third / self.shards.n_rows - noise)
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """The moments of all samples but one block, for each block in turn, under a hint given in the frame."""
@@ -132,6 +139,12 @@ def seen_from(point: Array, sums: Weighted) -> Array:
 def _third(shard: GaussianShard, hint: Array) -> Product:
     """Σ ⟨y, c⟩yy'."""
     return Product(weighted_gram(shard.projected, shard.projected @ hint))
+
+
+def _tensor(shard: GaussianShard, basis: Array) -> Product:
+    """Σ y⊗y⊗y in the coordinates of a basis, (q, q, q)."""
+    Y = shard.projected @ basis
+    return Product(sum_products(Y, Y, np.ones(len(Y))))
 
 
 def _sums(shard: GaussianShard, rows: slice, hint: Array) -> GaussianSums:

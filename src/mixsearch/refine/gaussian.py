@@ -114,7 +114,7 @@ def learn_spheres(model: GaussianModel, steps: Steps) -> Learned:
     """
     few = max(model.shards.n_rows // max(FEW_SAMPLES, FEW_PER_COMPONENT * model.frame.n_components), 1)
     part = model.thin(few)
-    rough = _spheres(model, all_components(lambda c: part.hinted(c).matrix, model.mean))
+    rough = _spheres(model, all_components(part.tensor(np.eye(len(model.mean))), model.mean))
     start = _climb(_seen(part).gather(), rough, steps).state
     return Learned.of(_climb(_seen(model), start, steps), model)
 

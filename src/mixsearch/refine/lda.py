@@ -108,9 +108,7 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> Lda
     one pass over the counts never lowers the bound. Its maximum is near the likelihood's, not at it, and stays a little
     away however many documents there are: `take_back_bias` is for that.
     """
-    tensor = model.tensor()
-    all_topics = separate_rest(lambda c: np.tensordot(c, tensor, axes=1), candidates)
-    start, prior = _start(model, all_topics)
+    start, prior = _start(model, separate_rest(model.tensor(), candidates))
 
     def step(state: Lda) -> tuple[Lda, float]:
         shards, expected = state.shards.advance(take_step, state.topics, prior)

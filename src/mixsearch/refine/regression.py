@@ -58,13 +58,12 @@ class Learned(NamedTuple):
 def learn_regressions(model: RegressionModel, steps: Steps) -> Learned:
     """The whole mixture, from all contractions of its third moment and likelihood steps."""
     regressors = regressors_of(model)
-    return Learned(regressors, _climb(model, regressors, all_components(_contraction(model), model.mean), steps))
+    return Learned(regressors, _climb(model, regressors, all_components(_tensor_of_few(model), model.mean), steps))
 
 
-def _contraction(model: RegressionModel) -> Callable[[Array], Array]:
-    """From a hint in the frame, (k,), to its moment, (k, k), of a part of the samples, which are read once."""
-    tensor = model.thin(few_of(model)).tensor(np.eye(model.frame.n_components))
-    return lambda c: np.asarray(np.tensordot(c, tensor, axes=1))
+def _tensor_of_few(model: RegressionModel) -> Array:
+    """The moments of all coordinates of the frame as hints, (k, k, k), of a part of the samples."""
+    return model.thin(few_of(model)).tensor(np.eye(model.frame.n_components))
 
 
 def refine_regression(
@@ -97,7 +96,7 @@ def refine_regression(
     regressors, climbed = learned
     rough, design = model.lines(candidates), regressors.design
     if not np.all(_alive(climbed.state, model)) or _place_of(rough, 0, for_fit(model, design, climbed.state)) is None:
-        again = _climb(model, regressors, separate_rest(_contraction(model), candidates), steps)
+        again = _climb(model, regressors, separate_rest(_tensor_of_few(model), candidates), steps)
         climbed = max(climbed, again, key=lambda each: each.objectives[-1])
     lines = for_fit(model, design, climbed.state)
     place = int(np.argmax(np.where(_alive(lines, model), prefer(lines), -np.inf)))

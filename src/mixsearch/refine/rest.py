@@ -14,13 +14,13 @@ N_STARTS = 5
 MOST_STEPS, SMALL_CHANGE = 30, 1e-6
 
 
-def separate_rest(contract: Callable[[Array], Array], candidates: Candidates) -> Candidates:
+def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
     """Sharpen all candidates but the first: those of nearly the same score are any mixture of each other.
 
     Parameters
     ----------
-    contract : callable
-        From a hint c in the frame, (k,), to R(c) = W'BW, (k, k): linear in c. It is called k times.
+    tensor : array of shape (k, k, k)
+        T, with R(c) = W'BW = Σ cₐTₐ for any hint c in the frame.
     candidates : Candidates
         As one hint shows them; the first is the component found.
 
@@ -41,8 +41,7 @@ def separate_rest(contract: Callable[[Array], Array], candidates: Candidates) ->
         return candidates
     directions = _unit_columns(candidates.points)
     beside = _complement(directions[:, 0])
-    tensor = _symmetric(_within(beside, np.stack([contract(c) for c in np.eye(k)])))
-    U = beside @ _diagonalise(tensor, beside.T @ directions[:, 1:])
+    U = beside @ _diagonalise(_symmetric(_within(beside, tensor)), beside.T @ directions[:, 1:])
     hinted = (directions * candidates.scores) @ directions.T
     scores = np.einsum("ai,ab,bi->i", U, hinted, U)
     order = np.argsort(-scores, kind="stable")
@@ -56,18 +55,17 @@ def separate_rest(contract: Callable[[Array], Array], candidates: Candidates) ->
     )
 
 
-def all_components(contract: Callable[[Array], Array], mean: Array) -> Candidates:
+def all_components(tensor: Array, mean: Array) -> Candidates:
     """All components of a mixture, rough as they are, without any hint.
 
     Parameters
     ----------
-    contract : callable
-        From a hint c in the frame, (k,), to R(c), (k, k), as above.
+    tensor : array of shape (k, k, k)
+        As above.
     mean : array of shape (k,)
         W'm, under which each scores 1.
     """
-    tensor = np.stack([contract(c) for c in np.eye(len(mean))])
-    U = _diagonalise(_symmetric(tensor), np.linalg.eigh(contract(mean))[1])
+    U = _diagonalise(_symmetric(tensor), np.linalg.eigh(np.tensordot(mean, tensor, axes=1))[1])
     overlaps = U.T @ mean
     order = np.argsort(-(overlaps**2), kind="stable")
     overlaps, ones = overlaps[order], np.ones(len(mean))
