@@ -29,6 +29,7 @@ Examples:
   mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates near
   zcat logs.gz | mixsearch index - -o logs.index --components 50
   mixsearch index docword.kos.txt.gz --vocabulary vocab.kos.txt
+  mixsearch index 's3://bucket/reviews/*.parquet' --scheduler tcp://host:8786 -o shared/reviews.index
 
 Exit codes: 0 done, 1 the data are not as needed, 2 the command is not,
 130 stopped with Ctrl-C. An index appears when it is whole, or not at all."""
@@ -39,7 +40,7 @@ def index(
         list[str],
         typer.Argument(
             metavar="SOURCE",
-            help="Files, a folder, a pattern in quotes, or - for standard input.",
+            help="Files, a folder, a pattern in quotes, URLs of them such as s3://, or - for standard input.",
             show_default=False,
         ),
     ],
@@ -150,6 +151,16 @@ def index(
             rich_help_panel=_WORK,
         ),
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local",
+            help="The Dask scheduler whose workers do the work, such as tcp://host:8786; they must see the files. With "
+            "local, a worker for each core of this machine.",
+            show_default=False,
+            rich_help_panel=_WORK,
+        ),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(help="Threads that count; one for each core by default.", rich_help_panel=_WORK),
@@ -211,4 +222,4 @@ def index(
             folder=tmp,
             n_jobs=jobs,
         )
-        run_index(sources, output, options, reading, as_json=as_json)
+        run_index(sources, output, options, reading, scheduler=scheduler, as_json=as_json)

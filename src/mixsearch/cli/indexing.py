@@ -58,7 +58,13 @@ class Summary:
 
 
 def run_index(
-    sources: Sequence[str], output: Path | None, options: IndexOptions, reading: CorpusOptions, *, as_json: bool
+    sources: Sequence[str],
+    output: Path | None,
+    options: IndexOptions,
+    reading: CorpusOptions,
+    *,
+    scheduler: str | None,
+    as_json: bool,
 ) -> None:
     """Build an index with its progress shown, and sum up."""
     target = output or default_output(sources)
@@ -66,7 +72,7 @@ def run_index(
     start = perf_counter()
     with steps_shown() as on_progress, warnings_as_notes() as warned:
         source = sources[0] if len(sources) == 1 else list(sources)
-        built = build_index(source, target, options, reading, on_progress=on_progress)
+        built = build_index(source, target, options, reading, scheduler=scheduler, on_progress=on_progress)
     notes = tuple(as_typed(note) for note in (*built.notes, *warned))
     summary = Summary(built, perf_counter() - start, notes, _first_word(target))
     if as_json:

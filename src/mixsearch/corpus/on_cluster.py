@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,20 +67,22 @@ class SpreadCorpus:
         self.parts.clear()
 
 
-def read_on_cluster(
-    source: Source, options: CorpusOptions, on_progress: Callable[[int, int | None], None]
-) -> SpreadCorpus:
-    """Read and count files on the current Dask cluster, as `read_corpus` does on this machine.
+class Files(NamedTuple):
+    """The files of a corpus, and what their first documents tell of all."""
+
+    sources: Sources
+    reading: Reading
+
+
+def find_files(source: Source, options: CorpusOptions) -> Files:
+    """What this machine can tell of a corpus before any cluster is asked.
 
     Parameters
     ----------
     source : path, URL or list of them
-        As `read_corpus` takes them, but for standard input and ready-made counts. Every worker must see the files
-        under the same names.
+        As `read_corpus` takes them, but for standard input and ready-made counts.
     options : CorpusOptions
         How to read and count; duplicates are found where they are exact.
-    on_progress : callable
-        Told the bytes of the files that were read, and of all.
     """
     _check_options(source, options)
     sources = _absolute(find_sources(source, options.format))
@@ -89,7 +91,21 @@ def read_on_cluster(
             f"Found ready-made counts ({sources.format}), needed texts: counts are indexed on one machine, without "
             "scheduler=, or fitted as a Dask array by TopicSearch."
         )
-    reading = _settled(sources, Reading(options, named_source(source)))
+    return Files(sources, _settled(sources, Reading(options, named_source(source))))
+
+
+def read_on_cluster(files: Files, on_progress: Callable[[int, int | None], None]) -> SpreadCorpus:
+    """Read and count files on the current Dask cluster, as `read_corpus` does on this machine.
+
+    Parameters
+    ----------
+    files : Files
+        Every worker must see them under the same names.
+    on_progress : callable
+        Told the bytes of the files that were read, and of all.
+    """
+    sources, reading = files
+    options = reading.options
     _check_seen([sources.paths[0], sources.paths[-1]])
     counted = _count(sources, reading, on_progress)
     facts: list[PartFacts] = values_of([task(facts_of, part) for part in counted])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -129,6 +130,7 @@ def build_index(
     wanted = reading or CorpusOptions(memory=max(chosen.bytes // READING_PART, 1))
     # What is wrong with any corpus, or with the folder, is said before an hour of reading.
     checked_search(chosen, chosen.n_components if isinstance(chosen.n_components, int) else DEFAULT_COMPONENTS)
+    _require_folder(os.fspath(path))
     if scheduler is not None:
         on_cluster = load_with_dask("mixsearch.index.on_cluster", "Work on a cluster needs")
         built: Built = on_cluster.build_on_cluster(
@@ -145,6 +147,16 @@ def build_index(
             )
         counted = _write(out, corpus, chosen, reading if isinstance(source, Corpus) else wanted, say)
     return summed_up(Path(path), corpus, counted)
+
+
+def _require_folder(path: str) -> None:
+    # `pathlib` makes one slash of two; a drive of Windows has one letter.
+    if re.match(r"[a-z][a-z0-9+]+:/", path):
+        url = re.sub(":/+", "://", path, count=1)
+        raise SearchError(
+            f"Found the URL {url!r} for the index, needed a folder: its files are mapped into memory when it is "
+            "searched, which only a file system can do. Write it to a folder, and copy that."
+        )
 
 
 def summed_up(path: Path, corpus: Corpus | SpreadCorpus, counted: dict[str, int]) -> Built:

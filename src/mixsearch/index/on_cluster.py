@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from mixsearch.blocks import Product
 from mixsearch.corpus import Corpus, CorpusOptions
 from mixsearch.corpus.corpus import counts_of
-from mixsearch.corpus.on_cluster import SpreadCorpus, read_on_cluster
+from mixsearch.corpus.on_cluster import SpreadCorpus, find_files, read_on_cluster
 from mixsearch.corpus.parts import CountedPart
 from mixsearch.corpus.spool import unpack_texts
 from mixsearch.corpus.vocabulary import Vocabulary
@@ -61,12 +62,11 @@ def build_on_cluster(
             "out, and start them with `dask worker --memory-limit`."
         )
     # The folder first: what ends the work must reach the cluster before the files go that its workers write to.
-    with (
-        write_folder(path, kind=KIND, version=VERSION, overwrite=options.overwrite) as out,
-        connected(scheduler) as client,
-    ):
-        check_workers(client)
-        corpus = read_on_cluster(source, reading, lambda done, total: say("Reading", done, total, "bytes"))
+    with ExitStack() as stack:
+        out = stack.enter_context(write_folder(path, kind=KIND, version=VERSION, overwrite=options.overwrite))
+        files = find_files(source, reading)
+        check_workers(stack.enter_context(connected(scheduler)))
+        corpus = read_on_cluster(files, lambda done, total: say("Reading", done, total, "bytes"))
         counted = _write(out, corpus, options, reading, say)
     return summed_up(path, corpus, counted)
 

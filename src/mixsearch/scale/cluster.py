@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import platform
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -38,8 +40,7 @@ def current_client() -> Client | None:
 def connected(address: str, *, timeout: float = 10.0) -> Iterator[Client]:
     """A client of the cluster at an address, or of a new one with all cores of this machine for "local"."""
     if address == LOCAL:
-        # Any free port: the usual one may be in use, which is nobody's concern here.
-        with LocalCluster(threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+        with _local_cluster() as cluster, Client(cluster) as client:
             yield client
         return
     try:
@@ -52,6 +53,31 @@ def connected(address: str, *, timeout: float = 10.0) -> Iterator[Client]:
         ) from error
     with client:
         yield client
+
+
+def _local_cluster() -> LocalCluster:
+    """A worker for each core of this machine."""
+    with _interrupts_blocked():
+        return LocalCluster(
+            threads_per_worker=1,
+            # Any free port: the usual one may be in use, which is nobody's concern here.
+            dashboard_address=":0",
+            # What its workers cannot do is raised here: nothing is to be logged beside.
+            silence_logs=logging.CRITICAL,
+        )
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Keep Ctrl-C until later; processes that are started meanwhile never get it, and are ended by who started them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield  # Windows
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def check_workers(client: Client, *, timeout: float = PATIENCE) -> None:

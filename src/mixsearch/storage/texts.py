@@ -134,11 +134,6 @@ class TextBlocks(NamedTuple):
     blocks: Array
     ends: Array
 
-    @property
-    def n_bytes(self) -> int:
-        """Of the arrays."""
-        return self.bytes.nbytes + self.blocks.nbytes + self.ends.nbytes
-
 
 class _Growing:
     """Takes blocks as an `ArrayStream` does, and keeps them."""

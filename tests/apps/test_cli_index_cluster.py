@@ -1,0 +1,255 @@
+"""An index that a cluster builds is the one that this machine builds: two worker processes, with TCP between them."""
+
+import gzip
+import json
+import logging
+import os
+from contextlib import nullcontext
+from functools import partial
+
+import fsspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from distributed import Client, LocalCluster
+from tests.apps.cli_corpus import ALL_WORDS, N_TOPICS, make_files
+from typer.testing import CliRunner
+
+import mixsearch.index.on_cluster as on_cluster
+import mixsearch.index.pieces as pieces
+from mixsearch import SearchError
+from mixsearch.cli.app import app
+from mixsearch.corpus import CorpusOptions, parts, read_corpus
+from mixsearch.index import IndexOptions, build_index, open_index
+from mixsearch.scale import cluster
+from mixsearch.scale.cluster import connected
+from mixsearch.storage.pieces import ArrayInPieces
+
+# Which of the arrays depend on the order of a sum.
+SUMS = ("frame/", "documents/projected", "documents/pair", "documents/triple", "words/own", "words/word_mean")
+# How texts are cut into compressed blocks is nobody's concern.
+PACKED = ("texts/", "names/")
+
+
+@pytest.fixture(scope="module")
+def workers():
+    quiet = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with LocalCluster(n_workers=2, threads_per_worker=1, **quiet) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def scheduler(workers):
+    return workers.scheduler_address
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch):
+    """So that a small corpus has several."""
+    monkeypatch.setattr(parts, "_SMALLEST_PART", 1 << 14)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    made = make_files(tmp_path_factory.mktemp("cluster"))
+    rows = [{"key": f"d{i}", "review": text} for i, text in enumerate(made.texts)]
+    # An earlier document again, in another file; one of too few words, and one without any.
+    rows[500]["review"], rows[7]["review"], rows[8]["review"] = rows[20]["review"], "alone", ""
+    for number, some in enumerate((rows[:250], rows[250:])):
+        lines = "".join(json.dumps(row) + "\n" for row in some)
+        (made.folder / f"part{number}.jsonl").write_text(lines, encoding="utf-8")
+        (made.folder / f"packed{number}.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+        columns = {name: [row[name] for row in some] for name in ("key", "review")}
+        pq.write_table(pa.table(columns), made.folder / f"part{number}.parquet", row_group_size=60)
+    return made
+
+
+READING = CorpusOptions(text="review", id="key", drop_duplicates="exact")
+FIT = IndexOptions(n_components=N_TOPICS)
+
+
+@pytest.fixture(scope="module")
+def local(files):
+    path = files.folder / "local.index"
+    return build_index(str(files.folder / "part*.jsonl"), path, FIT, READING)
+
+
+def assert_same(built, expected):
+    assert (built.n_documents, built.n_short, built.n_duplicates) == (
+        expected.n_documents,
+        expected.n_short,
+        expected.n_duplicates,
+    )
+    one, other = open_index(built.path), open_index(expected.path)
+    one.folder.verify()
+    assert list(one.folder) == list(other.folder)
+    for name in other.folder:
+        if name.startswith(SUMS):
+            tolerance = 1e-4 * np.abs(other.folder[name]).max()
+            np.testing.assert_allclose(one.folder[name], other.folder[name], rtol=0, atol=tolerance, err_msg=name)
+        elif not name.startswith(PACKED):
+            np.testing.assert_array_equal(one.folder[name], other.folder[name], err_msg=name)
+    assert one.folder.facts == other.folder.facts
+    rows = one.topics.kept_rows_
+    assert one.documents(rows) == other.documents(rows)
+
+
+@pytest.mark.parametrize("pattern", ["part*.jsonl", "packed*.jsonl.gz", "part*.parquet"])
+def test_an_index_from_a_cluster_is_the_one_from_this_machine(scheduler, files, local, tmp_path, pattern):
+    steps = {}
+    built = build_index(
+        f"file://{files.folder}/{pattern}",
+        tmp_path / "spread.index",
+        FIT,
+        READING,
+        scheduler=scheduler,
+        on_progress=lambda step, done, total, unit: steps.__setitem__(step, (done, total, unit)),
+    )
+    assert built.n_short == 2
+    assert built.n_duplicates == 1
+    assert_same(built, local)
+    assert list(steps) == ["Reading", "Sorting words", "Storing", "Listing words", "Fitting topics"]
+    assert steps["Reading"][2] == "bytes"
+    assert steps["Storing"] == (built.n_documents, built.n_documents, "documents")
+
+
+def test_texts_and_counts_are_written_by_the_workers(scheduler, files, tmp_path, monkeypatch):
+    here = []
+    write = ArrayInPieces.write
+    monkeypatch.setattr(ArrayInPieces, "write", lambda self, *what: (here.append(self.path.stem), write(self, *what)))
+    build_index(str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
+    assert sorted(here) == ["blocks", "blocks", "indptr"]
+
+
+def test_where_workers_do_not_see_the_folder_the_blocks_come_here(scheduler, files, local, tmp_path, monkeypatch):
+    ask = pieces.on_every_worker
+    monkeypatch.setattr(pieces, "on_every_worker", lambda sees, marker, token: ask(sees, marker, "another"))
+    built = build_index(str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
+    assert_same(built, local)
+
+
+def test_files_that_are_documents_keep_their_names(scheduler, files, tmp_path, monkeypatch):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number, text in enumerate(files.texts[:60]):
+        (folder / f"{number:03}.txt").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for source in ("texts", "texts/0*.txt"):
+        built, expected = (
+            build_index(source, tmp_path / name, IndexOptions(n_components=2, overwrite=True), scheduler=where)
+            for name, where in (("spread.index", scheduler), ("here.index", None))
+        )
+        assert_same(built, expected)
+
+
+def test_the_command_says_what_it_did(scheduler, files, tmp_path):
+    arguments = [files.csv, "-o", tmp_path / "x.index", "--text", "review", "--scheduler", scheduler, "--json"]
+    result = CliRunner().invoke(app, ["index", *map(str, arguments), *ALL_WORDS])
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["n_documents"] == len(files.texts)
+    found = open_index(said["index"]).search(files.words[0]).top_words(1)
+    assert found[0][0] in {likeliest[0] for likeliest in files.likeliest}
+
+
+def test_ctrl_c_leaves_nothing_on_disk_or_on_the_cluster(scheduler, files, tmp_path):
+    def stop(step, *_):
+        if step == "Storing":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_index(
+            str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler=scheduler, on_progress=stop
+        )
+    assert list(tmp_path.iterdir()) == []
+    with Client(scheduler) as client:
+        assert client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0
+
+
+def test_an_error_of_a_worker_is_its_sentence_and_leaves_nothing(scheduler, files, tmp_path):
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text((files.folder / "part1.jsonl").read_text() + '{"review": \n')
+    with pytest.raises(SearchError, match="Found broken JSON in line .* Lines are counted from byte"):
+        build_index(str(broken), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
+    assert list(tmp_path.iterdir()) == [broken]
+
+
+def test_a_file_that_only_the_client_sees_is_named(scheduler, tmp_path):
+    store = fsspec.filesystem("memory")
+    store.pipe_file("/here.txt", b"good sushi\ngood ramen\n")
+    try:
+        with pytest.raises(SearchError, match="Found 'memory:///here.txt' here, but 2 of the workers cannot read it"):
+            build_index("memory://here.txt", tmp_path / "x.index", scheduler=scheduler)
+    finally:
+        store.store.clear()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scheduler_out_of_reach_is_named(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(on_cluster, "connected", partial(connected, timeout=0.5))
+    result = CliRunner().invoke(
+        app,
+        ["index", str(files.jsonl), "-o", str(tmp_path / "x"), "--text", "review", "--scheduler", "tcp://127.0.0.1:9"],
+    )
+    assert result.exit_code == 1
+    assert "No Dask scheduler answers at 'tcp://127.0.0.1:9' within 0.5 seconds" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_local_is_a_cluster_of_this_machine(workers, files, local, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "_local_cluster", lambda: nullcontext(workers))
+    built = build_index(str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler="local")
+    assert_same(built, local)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["-"], "Found standard input, needed files: a cluster cannot read it. Leave out --scheduler."),
+        (["{jsonl}", "--jobs", "2"], "Found --jobs=2 for work on a cluster, whose workers have threads"),
+        (["{jsonl}", "--tmp", "."], "Found --tmp="),
+        (["{jsonl}", "--memory", "1GB"], "for work on a cluster, whose workers have memory of their own"),
+        (["{jsonl}", "--drop-duplicates", "near"], "'near', which compares each document with all before it"),
+        (["{npz}"], "Found ready-made counts (npz), needed texts: counts are indexed on one machine, without"),
+        (["no*.jsonl"], "Found no file 'no*.jsonl'"),
+        (["{jsonl}", "--text", "reviw"], "Did you mean 'review'?"),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_said_before_one_is_asked(files, tmp_path, arguments, sentence):
+    npz = tmp_path / "counts.npz"
+    npz.write_bytes(b"")
+    named = [each.format(jsonl=files.jsonl, npz=npz) for each in arguments]
+    result = CliRunner().invoke(app, ["index", *named, "-o", str(tmp_path / "x"), "--scheduler", "tcp://127.0.0.1:9"])
+    assert result.exit_code == 1
+    assert sentence in result.stderr
+    assert list(tmp_path.iterdir()) == [npz]
+
+
+def test_what_is_on_this_machine_stays_here(tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("good sushi\ngood ramen\n")
+    with read_corpus(texts) as corpus, pytest.raises(SearchError, match="Found a Corpus, which is on this machine"):
+        build_index(corpus, tmp_path / "x.index", scheduler="local")
+
+
+def test_an_index_is_no_url(files):
+    result = CliRunner().invoke(app, ["index", str(files.jsonl), "-o", "s3://bucket/x.index"])
+    assert result.exit_code == 1
+    assert "Found the URL 's3://bucket/x.index' for the index, needed a folder" in result.stderr
+
+
+def test_a_worker_that_dies_changes_nothing(scheduler, files, local, tmp_path):
+    died = []
+
+    def kill_one(step, *_):
+        if step == "Fitting topics" and not died:
+            with Client(scheduler, set_as_default=False) as client:
+                died.append(min(client.scheduler_info()["workers"]))
+                client.run(os._exit, 1, workers=died, on_error="ignore")
+
+    built = build_index(
+        str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler=scheduler, on_progress=kill_one
+    )
+    assert died
+    assert_same(built, local)
