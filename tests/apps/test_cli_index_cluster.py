@@ -127,6 +127,7 @@ def test_where_workers_do_not_see_the_folder_the_blocks_come_here(scheduler, fil
     monkeypatch.setattr(pieces, "on_every_worker", lambda sees, marker, token: ask(sees, marker, "another"))
     built = build_index(str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
     assert_same(built, local)
+    assert "The workers do not see the folder" in built.notes[0]
 
 
 def test_files_that_are_documents_keep_their_names(scheduler, files, tmp_path, monkeypatch):

@@ -2,20 +2,14 @@
 
 import os
 import signal
-import subprocess
-import sys
 
-import dask
 import dask.array as da
-import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
-from mixsearch import GaussianSearch, SearchError
+from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.errors import ClusterError
-from mixsearch.scale.cluster import check_workers, connected
 from mixsearch.scale.shards import DaskShards
 
 pytestmark = pytest.mark.xdist_group("cluster")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,10 +20,10 @@ from mixsearch.corpus.parts import (
     PartFacts,
     count_part,
     cut_file,
-    cut_files,
     drop_rows,
     facts_of,
     find_repeats,
+    join_small,
     join_spellings,
     part_bytes,
     spell_part,
@@ -197,14 +198,14 @@ def _count(sources: Sources, reading: Reading, on_progress: Callable[[int, int |
 
 def _cut(sources: Sources, reading: Reading) -> list[Part]:
     most = part_bytes(sources, n_threads())
-    if sources.format == "files":
-        return cut_files(sources, most)
+    about = replace(sources, paths=[])
     if sources.format != "parquet":
-        return [part for file in sources.paths for part in cut_file(file, sources, reading.columns, most)]
-    # Each file has to be opened for its row groups: far from a store, that is quicker side by side.
-    about = shared(replace(sources, paths=[]))
-    cut = values_of([task(cut_file, file, about, reading.columns, most) for file in sources.paths])
-    return [part for parts in cut for part in parts]
+        cut = [cut_file(file, about, reading.columns, most) for file in sources.paths]
+    else:
+        # Each file has to be opened for its row groups: far from a store, that is quicker side by side.
+        given = shared(about)
+        cut = values_of([task(cut_file, file, given, reading.columns, most) for file in sources.paths])
+    return join_small(chain.from_iterable(cut), most)
 
 
 def _without_repeats(counted: list[Any]) -> list[Any]:

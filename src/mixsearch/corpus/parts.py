@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
@@ -64,8 +64,8 @@ def cut_file(file: File, sources: Sources, columns: Columns | None, most_bytes: 
     one, size = replace(sources, paths=[file], note=None), size_of(file)
     if sources.format == "parquet" and columns is not None:
         return _cut_groups(one, columns, most_bytes)
-    if sources.format in ("jsonl", "lines") and size is not None and not is_compressed(file):
-        ends = [*range(0, size, most_bytes), size]
+    if sources.format in ("jsonl", "lines") and (size or 0) > most_bytes and not is_compressed(file):
+        ends = [*range(0, size or 0, most_bytes), size or 0]
         return [Part(one, range(start, stop), stop - start) for start, stop in pairwise(ends)]
     return [Part(one, None, size or 0)]
 
@@ -77,17 +77,22 @@ def _cut_groups(one: Sources, columns: Columns, most_bytes: int) -> list[Part]:
         sizes = group_bytes(table, columns)
     share = (size_of(file) or 0) / max(sum(sizes), 1)
     spans = [range(run[0], run[-1] + 1) for run in gather(enumerate(sizes), most_bytes)]
+    if len(spans) <= 1:
+        return [Part(one, None, size_of(file) or 0)]
     return [Part(one, span, int(share * sum(sizes[span.start : span.stop]))) for span in spans]
 
 
-def cut_files(sources: Sources, most_bytes: int) -> list[Part]:
-    """Files that are documents, several in a part."""
-    sized = [(file, size_of(file) or 0) for file in sources.paths]
-    together = gather((((file, size), size) for file, size in sized), most_bytes)
-    return [
-        Part(replace(sources, paths=[file for file, _ in some]), None, sum(size for _, size in some))
-        for some in together
-    ]
+def join_small(parts: Iterable[Part], most_bytes: int) -> list[Part]:
+    """The same parts, with whole files that follow each other put together while they are small."""
+    joined: list[Part] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if last is None or last.span or part.span or last.n_bytes + part.n_bytes > most_bytes:
+            joined.append(part)
+        else:
+            paths = [*last.sources.paths, *part.sources.paths]
+            joined[-1] = Part(replace(last.sources, paths=paths), None, last.n_bytes + part.n_bytes)
+    return joined
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ from mixsearch.scale.cluster import check_workers, connected
 from mixsearch.scale.shards import DaskShards
 from mixsearch.scale.tasks import item, kept, shared, task, values_of
 from mixsearch.shards import Layout
-from mixsearch.storage import FolderWriter, write_folder
+from mixsearch.storage import write_folder
 from mixsearch.storage.texts import PARTS, TextBlocks, compress_texts
 from mixsearch.types import Array
 
@@ -67,18 +67,23 @@ def build_on_cluster(
         files = find_files(source, reading)
         check_workers(stack.enter_context(connected(scheduler)))
         corpus = read_on_cluster(files, lambda done, total: say("Reading", done, total, "bytes"))
-        counted = _write(out, corpus, options, reading, say)
-    return summed_up(path, corpus, counted)
+        writer = SpreadWriter.on(out)
+        counted = _write(writer, corpus, options, reading, say)
+    return summed_up(path, replace(corpus, notes=(*corpus.notes, *_notes(path, writer))), counted)
+
+
+def _notes(path: Path, writer: SpreadWriter) -> list[str]:
+    unseen = f"The workers do not see the folder {str(path)!r}: its blocks were sent to this machine, which wrote them."
+    return [] if writer.is_shared else [unseen]
 
 
 def _write(
-    out: FolderWriter, corpus: SpreadCorpus, options: IndexOptions, reading: CorpusOptions, say: OnProgress
+    writer: SpreadWriter, corpus: SpreadCorpus, options: IndexOptions, reading: CorpusOptions, say: OnProgress
 ) -> dict[str, int]:
     n_words = len(corpus.vocabulary)
     search = checked_search(options, n_words)
     documents = _assemble(corpus, search, say)
     corpus.release()
-    writer = SpreadWriter.on(out)
     _store_counts(writer, documents, say)
     columns = [name for name, is_there in (("texts", reading.keep_texts), ("names", corpus.has_names)) if is_there]
     for name in columns:
@@ -91,8 +96,8 @@ def _write(
     writer.finish()
     search.n_dropped_ = documents.n_short + corpus.n_dropped
     search.name_words(corpus.vocabulary)
-    store_search(out, search)
-    out.facts["corpus"] = facts_of(corpus, reading, has_texts="texts" in columns, has_names="names" in columns)
+    store_search(writer.out, search)
+    writer.out.facts["corpus"] = facts_of(corpus, reading, has_texts="texts" in columns, has_names="names" in columns)
     return {
         "n_documents": documents.n_documents,
         "n_short": documents.n_short,

@@ -17,9 +17,9 @@ from mixsearch.corpus.documents import Reading
 from mixsearch.corpus.parts import (
     count_part,
     cut_file,
-    cut_files,
     drop_rows,
     find_repeats,
+    join_small,
     join_spellings,
     part_bytes,
     spell_part,
@@ -105,9 +105,23 @@ def test_a_file_whose_rows_only_its_reader_can_tell_is_one_part(folder):
 def test_small_files_come_together(tmp_path):
     for number in range(7):
         (tmp_path / f"{number}.txt").write_text("x" * 100)
-    parts = cut_files(find_sources(tmp_path, None), 300)
+    parts = join_small(cut(tmp_path, 300), 300)
     assert [len(part.sources.paths) for part in parts] == [3, 3, 1]
     assert [part.n_bytes for part in parts] == [300, 300, 100]
+    assert texts_of_parts(parts) == ["x" * 100] * 7
+
+
+def test_parts_of_large_files_stay_apart_from_small_files(tmp_path):
+    for number, length in enumerate([10, 10, 35, 10, 10]):
+        (tmp_path / f"{number}.jsonl").write_text("".join(f'"t{i}"\n' for i in range(length)))
+    parts = join_small(cut(tmp_path, 120), 120)
+    assert [(len(part.sources.paths), part.span is None) for part in parts] == [
+        (2, True),
+        (1, False),
+        (1, False),
+        (2, True),
+    ]
+    assert texts_of_parts(parts) == [f"t{i}" for length in (10, 10, 35, 10, 10) for i in range(length)]
 
 
 def test_an_error_says_where_the_counting_of_lines_began(folder):
