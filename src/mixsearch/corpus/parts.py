@@ -61,9 +61,10 @@ def part_bytes(sources: Sources, n_threads: int) -> int:
 
 def cut_file(file: File, sources: Sources, columns: Columns | None, most_bytes: int) -> list[Part]:
     """The parts of one file: by row groups, by bytes, or all of it where only its reader can tell a row's end."""
-    one, size = replace(sources, paths=[file], note=None), size_of(file)
+    one = replace(sources, paths=[file], note=None)
     if sources.format == "parquet" and columns is not None:
         return _cut_groups(one, columns, most_bytes)
+    size = size_of(file)
     if sources.format in ("jsonl", "lines") and (size or 0) > most_bytes and not is_compressed(file):
         ends = [*range(0, size or 0, most_bytes), size or 0]
         return [Part(one, range(start, stop), stop - start) for start, stop in pairwise(ends)]
@@ -74,11 +75,11 @@ def _cut_groups(one: Sources, columns: Columns, most_bytes: int) -> list[Part]:
     file = one.paths[0]
     with opened_parquet(file) as table:
         columns.check(table.schema_arrow.names, file_name(file))
-        sizes = group_bytes(table, columns)
-    share = (size_of(file) or 0) / max(sum(sizes), 1)
+        sizes, size = group_bytes(table, columns), size_of(file) or 0
+    share = size / max(sum(sizes), 1)
     spans = [range(run[0], run[-1] + 1) for run in gather(enumerate(sizes), most_bytes)]
     if len(spans) <= 1:
-        return [Part(one, None, size_of(file) or 0)]
+        return [Part(one, None, size)]
     return [Part(one, span, int(share * sum(sizes[span.start : span.stop]))) for span in spans]
 
 
@@ -130,6 +131,9 @@ def count_part(part: Part, options: CorpusOptions, columns: Columns | None, stop
             n_rows += len(counted.block.rows)
     except SearchError as error:
         raise part.located(error) from error
+    except OSError as error:
+        # Of a worker, it would be taken for one of the cluster.
+        raise SearchError(f"Could not read a file: {error}. Do all workers see it?") from error
     return CountedPart(blocks, np.concatenate(marks))
 
 

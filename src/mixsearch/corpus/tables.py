@@ -43,25 +43,26 @@ def read_parquet(path: File | None, reading: Reading, span: range | None = None)
     """A Parquet file, of which only the columns in use are read; with a span, only those of its row groups."""
     if path is None:
         raise SearchError("Found Parquet on standard input, needed a file: Parquet is read from its end.")
-    arrow = load_arrow("Parquet files")
-    try:
-        with opened_parquet(path) as file:
-            fields = list(file.schema_arrow)
-            strings = [field.name for field in fields if _holds_text(arrow, field.type)]
-            columns = reading.settle_columns([field.name for field in fields], strings, path)
-            yield from _read_batches(file, columns, path, reading, span)
-    except (arrow.ArrowException, OSError) as error:
-        raise SearchError(f"Could not read {file_name(path)} as Parquet: {error}. Is the file whole?") from error
+    with opened_parquet(path) as file:
+        fields = list(file.schema_arrow)
+        strings = [field.name for field in fields if _holds_text(field.type)]
+        columns = reading.settle_columns([field.name for field in fields], strings, path)
+        yield from _read_batches(file, columns, path, reading, span)
 
 
 @contextmanager
 def opened_parquet(path: File) -> Iterator[Any]:
-    """A Parquet file of PyArrow's, which itself opens those of this machine only."""
+    """A Parquet file of PyArrow's; what breaks on the way is said with its name."""
+    arrow = load_arrow("Parquet files")
     from pyarrow import parquet
 
-    with ExitStack() as stack:
-        source = stack.enter_context(path.open("rb")) if isinstance(path, RemoteFile) else path
-        yield stack.enter_context(parquet.ParquetFile(source))
+    try:
+        with ExitStack() as stack:
+            # PyArrow opens files of this machine itself.
+            source = stack.enter_context(path.open("rb")) if isinstance(path, RemoteFile) else path
+            yield stack.enter_context(parquet.ParquetFile(source))
+    except (arrow.ArrowException, OSError) as error:
+        raise SearchError(f"Could not read {file_name(path)} as Parquet: {error}. Is the file whole?") from error
 
 
 def _read_batches(file: Any, columns: Columns, path: File, reading: Reading, span: range | None) -> Iterator[Load]:
@@ -92,8 +93,8 @@ def _load_batch(batch: Any, columns: Columns, start: int, path: File) -> Documen
     return Documents(texts, names, lambda i: f"row {start + i + 1:,} of {file_name(path)}")
 
 
-def _holds_text(arrow: Any, kind: Any) -> bool:
-    types = arrow.types
+def _holds_text(kind: Any) -> bool:
+    types = load_arrow("Parquet files").types
     if types.is_dictionary(kind):
         kind = kind.value_type
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))

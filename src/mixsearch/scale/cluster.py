@@ -169,7 +169,7 @@ def _failure(error: BaseException) -> str:
     if isinstance(error, KilledWorker):
         return (
             "Workers died again and again over the same block of samples, most likely for lack of memory: "
-            f"{error}. Cut the samples into smaller blocks (X.rechunk), or give each worker more memory."
+            f"{error}. Cut the samples into smaller blocks (X.rechunk, or smaller files), or give workers more memory."
         )
     return (
         f"The cluster went away, or lost samples that nobody can compute again ({type(error).__name__}: {error}). "

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -130,6 +131,23 @@ def test_an_error_says_where_the_counting_of_lines_began(folder):
     part = cut(path, 38)[1]
     with pytest.raises(SearchError, match="broken JSON in line 2 of .* Lines are counted from byte 38 of the file on"):
         count_part(part, CorpusOptions(n_jobs=1), REVIEW, NO_STOPS)
+
+
+def test_files_that_vanish_are_named(tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("word")
+    sources = find_sources(tmp_path, None)
+    part = join_small(cut(tmp_path, 100), 100)[0]
+    (tmp_path / "b.txt").unlink()
+    with pytest.raises(SearchError, match="Could not read a file: .*b.txt'. Do all workers see it"):
+        count_part(part, CorpusOptions(n_jobs=1), None, NO_STOPS)
+    with pytest.raises(SearchError, match="Could not read '.*b.txt' as Parquet"):
+        cut_file(sources.paths[1], replace(sources, format="parquet"), REVIEW, 100)
+
+
+def test_a_table_without_rows_is_a_part_without_documents(tmp_path):
+    pq.write_table(pa.table({"review": pa.array([], pa.string())}), tmp_path / "none.parquet")
+    assert texts_of_parts(cut(tmp_path / "none.parquet", 100, REVIEW), REVIEW) == []
 
 
 def test_parts_are_neither_small_nor_large(folder):
