@@ -10,12 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.blocks import N_JACKKNIFE, Sums
+from mixsearch.errors import SearchError
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,36 @@ class LocalShards(Shards[S]):
     def gather(self) -> LocalShards[S]:
         """The same."""
         return self
+
+
+class AwayShards(Shards[S]):
+    """Shards that stayed behind when what was found among them was sent elsewhere."""
+
+    def _refuse(self) -> NoReturn:
+        raise SearchError(
+            f"The {self.n_rows:,} samples of this fit are elsewhere: they stayed where they were when it was pickled. "
+            "It can score and transform other samples; for another search, fit again here."
+        )
+
+    def fold(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
+        """Refuse."""
+        self._refuse()
+
+    def map(self, change: Callable[..., T], *shared: Any) -> Shards[T]:
+        """Refuse."""
+        self._refuse()
+
+    def advance(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[Shards[T], Sums]:
+        """Refuse."""
+        self._refuse()
+
+    def keep(self) -> Self:
+        """The same."""
+        return self
+
+    def gather(self) -> LocalShards[S]:
+        """Refuse."""
+        self._refuse()
 
 
 def shards_of(X: Any, responses: Any = None) -> LocalShards[SampleShard]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self, overload
 
@@ -77,16 +76,8 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_is_fitted(self)
         if is_dask(X):
-            whiten = self._without_samples()._whiten
-            return dask_arrays().map_rows(whiten, X, self.n_features_in_, self._n_features_out)
+            return dask_arrays().map_rows(self._whiten, X, self.n_features_in_, n_columns=self._n_features_out)
         return self._whiten(self._checked(X, reset=False))
-
-    def _without_samples(self) -> Self:
-        """What is left of a fit where its samples are not: small enough to go where others are."""
-        bare = type(self)(**self.get_params(deep=False))
-        kept = {name: value for name, value in vars(self).items() if name not in ("component_", "_learned")}
-        vars(bare).update(kept, model_=replace(self.model_, shards=None))
-        return bare
 
     @abstractmethod
     def _whiten(self, X: Samples) -> Array:

@@ -25,6 +25,7 @@ from mixsearch.refine.subspace import (
 )
 from mixsearch.refine.subspace_choice import chances_of_point, chances_of_samples, held_by
 from mixsearch.refine.subspace_errors import refined_subspace_errors
+from mixsearch.scale import dask_arrays, is_dask
 from mixsearch.types import Array, Replicates
 from mixsearch.uncertainty.subspace import SubspaceErrors, nearest_subspace, subspace_errors
 
@@ -219,7 +220,7 @@ class Subspace:
         ranks = range(len(self.family.members))
         return tuple(Subspace(self.family, rank) for rank in ranks if rank != self.rank)
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Any) -> Any:
         """The probability that each sample belongs to this subspace, (n,).
 
         Notes
@@ -228,6 +229,8 @@ class Subspace:
         likelihood steps, against all other subspaces.
         """
         frame, weight = self.model.frame, within_unit(self.weight)
+        if is_dask(X):
+            return dask_arrays().map_rows(self.score_samples, X, frame.basis.shape[0])
         Y = frame.whiten(check_samples(X, frame.basis.shape[0], self.family.feature_names))
         if self.refined is not None:
             return memberships(self.refined.mixture, coordinates(Y, frame.values))[:, 0]

@@ -22,6 +22,7 @@ from mixsearch.models.parts import gaussian_spectrum
 from mixsearch.refine import RefinedGaussian, Steps, learn_spheres, refine_gaussian, refined_gaussian_errors, steps_of
 from mixsearch.refine.gaussian import Learned, Spheres, direction_of, features, memberships, place_of
 from mixsearch.refine.steps import warn_not_refined
+from mixsearch.scale import dask_arrays, is_dask
 from mixsearch.shards import SampleShard, Shards
 from mixsearch.types import Array, Samples, StandardErrors
 
@@ -87,7 +88,7 @@ class GaussianComponent(FoundComponent):
         """The average variance, or a trace of one where the samples have none: densities need some."""
         return max(self.model.noise, 1e-9 * float(self.frame.values[-1]))
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Any) -> Any:
         """The probability that each sample belongs to this component, (n,).
 
         Notes
@@ -95,6 +96,8 @@ class GaussianComponent(FoundComponent):
         Compared in the signal space with one Gaussian for the rest of the mixture, whose mean and covariance follow
         from the moments of all samples less this component's; after likelihood steps, with all other components.
         """
+        if is_dask(X):
+            return dask_arrays().map_rows(self.score_samples, X, len(self.center))
         return self._membership(self.frame.whiten(check_samples(X, len(self.center), self.feature_names)))
 
     def _membership(self, Y: Array) -> Array:

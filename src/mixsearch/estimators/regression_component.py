@@ -23,6 +23,7 @@ from mixsearch.refine.regression import (
     for_fit,
     refined_regression_errors,
 )
+from mixsearch.scale import dask_arrays, is_dask
 from mixsearch.types import Array, Replicates, Samples, StandardErrors
 from mixsearch.uncertainty import jackknife, replicate_component
 
@@ -150,11 +151,13 @@ class RegressionComponent(FoundComponent):
     def _replicates(self) -> Replicates:
         return leave_regressions_out(self.model, self.hinted.hint)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Any:
         """⟨x, center⟩ + intercept for each row, (n,)."""
+        if is_dask(X):
+            return dask_arrays().map_rows(self.predict, X, len(self.center))
         return np.asarray(check_samples(X, len(self.center), self.feature_names) @ self.center) + self.intercept
 
-    def score_samples(self, X: Any, y: Any) -> Array:
+    def score_samples(self, X: Any, y: Any) -> Any:
         """The probability that each sample (x, y) belongs to this regression, (n,).
 
         Notes
@@ -162,6 +165,8 @@ class RegressionComponent(FoundComponent):
         Against one Gaussian for y under the rest of the mixture, whose mean and variance at x follow from the moments
         of all samples less this component's; after likelihood steps, against all other regressions.
         """
+        if is_dask(X):
+            return dask_arrays().map_rows(self.score_samples, X, len(self.center), y=y)
         samples, response = check_X_y(
             check_samples(X, len(self.center), self.feature_names), y, accept_sparse="csr", dtype=FLOATS
         )

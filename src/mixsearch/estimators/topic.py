@@ -24,6 +24,7 @@ from mixsearch.refine import LdaTopic, SharpTopic
 from mixsearch.refine.lda import divergence_by_word
 from mixsearch.refine.lda_errors import allow_for_bias, lda_errors
 from mixsearch.refine.topic_errors import one_word_at_least, sharp_errors
+from mixsearch.scale import dask_arrays, is_dask
 from mixsearch.types import Array, Replicates, StandardErrors, WordHint
 from mixsearch.uncertainty import component_errors
 
@@ -159,8 +160,10 @@ class Topic(FoundComponent):
         best: Best = self.model.shards.fold(_best_by_moments, self._told_by_word, n).total
         return best
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Any) -> Any:
         """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
+        if is_dask(X):
+            return dask_arrays().map_rows(self.score_samples, X, len(self.center))
         counts = as_counts(check_samples(X, len(self.center), self.feature_names), self.damping)
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
         if self.refined is not None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import cloudpickle
 import dask.array as da
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.errors import SearchError
 from mixsearch.scale.cluster import check_workers, current_client
-from mixsearch.scale.shards import DaskShards
+from mixsearch.scale.shards import DaskShards, Parcel
 from mixsearch.scale.tasks import kept, task, values_of
-from mixsearch.shards import Layout, SampleShard
+from mixsearch.shards import AwayShards, Layout, SampleShard, Shards
 
 FLOATS = (np.float64, np.float32)
 
@@ -175,17 +177,55 @@ def _marked(labels: Any) -> tuple[Any, int]:
     return np.flatnonzero(np.asarray(labels) == 1), len(labels)
 
 
-def map_rows(function: Callable[[Any], Any], X: Any, n_features: int, n_columns: int | None = None) -> da.Array:
-    """What a function makes of every block of rows, as a Dask array, (n, q) or (n,); nothing is computed yet."""
+def map_rows(
+    function: Callable[..., Any], X: Any, n_features: int, *, y: Any = None, n_columns: int | None = None
+) -> da.Array:
+    """What a function makes of every block of rows, as a Dask array, (n, q) or (n,); nothing is computed yet.
+
+    Parameters
+    ----------
+    function : callable
+        From samples, and responses where there are any, to as many rows. What it was fitted to stays here.
+    X : dask.array.Array of shape (n, d)
+    n_features : int
+        The d that the function needs.
+    y : dask.array.Array of shape (n,), optional
+    n_columns : int, optional
+        q; one number for each row by default.
+    """
     X = _one_block_wide(_as_array(X))
     if X.shape[1] != n_features:
         raise SearchError(f"X has {X.shape[1]} features, but the fit has {n_features}.")
     dtype = X.dtype if X.dtype in FLOATS else np.dtype(np.float64)
-    work = partial(_on_rows, function, dtype)
+    work = partial(_on_rows, Parcel(_packed_bare(function)), dtype)
+    both = [X] if y is None else [X, _beside(y, X)]
     if n_columns is None:
-        return X.map_blocks(work, dtype=np.float64, drop_axis=1, meta=np.empty(0))
-    return X.map_blocks(work, dtype=dtype, chunks=(X.chunks[0], (n_columns,)), meta=np.empty((0, 0), dtype=dtype))
+        return da.map_blocks(work, *both, dtype=np.float64, drop_axis=1, meta=np.empty(0))
+    return da.map_blocks(
+        work, *both, dtype=dtype, chunks=(X.chunks[0], (n_columns,)), meta=np.empty((0, 0), dtype=dtype)
+    )
 
 
-def _on_rows(function: Callable[[Any], Any], dtype: Any, block: Any) -> Any:
-    return function(as_rows(block, dtype))
+def _beside(y: Any, X: da.Array) -> da.Array:
+    """Responses as one column, in the blocks of the samples."""
+    if not isinstance(y, da.Array):
+        y = da.from_array(np.asarray(y).ravel(), chunks=(X.chunks[0],))
+    return y.ravel().rechunk((X.chunks[0],))[:, None]
+
+
+def _on_rows(parcel: Parcel, dtype: Any, block: Any, responses: Any = None) -> Any:
+    samples = as_rows(block, dtype)
+    return parcel.opened(samples) if responses is None else parcel.opened(samples, responses.ravel())
+
+
+class _BarePickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Leaves samples behind: those of a fit are not needed to score others."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        return (AwayShards, (obj.layout,)) if isinstance(obj, Shards) else super().reducer_override(obj)
+
+
+def _packed_bare(function: Callable[..., Any]) -> bytes:
+    packed = BytesIO()
+    _BarePickler(packed).dump(function)
+    return packed.getvalue()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
-from typing import Any, NamedTuple, NoReturn, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import cloudpickle
 import dask
@@ -18,10 +18,9 @@ from dask.system import CPU_COUNT
 from distributed import Client, futures_of
 
 from mixsearch.blocks import Sums, add_sums, on_one_core
-from mixsearch.errors import SearchError
 from mixsearch.scale.cluster import current_client
 from mixsearch.scale.tasks import item, kept, shared, task, values_of
-from mixsearch.shards import LocalShards, S, Shard, Shards, T
+from mixsearch.shards import AwayShards, LocalShards, S, Shard, Shards, T
 
 
 class Change(NamedTuple):
@@ -79,15 +78,13 @@ class DaskShards(Shards[S]):
         work = _sent(self.changes)
         return [task(_changed, work, part) for part in self.parts]
 
-    def __getstate__(self) -> NoReturn:
-        raise SearchError(
-            "A search that was fitted to Dask arrays cannot be pickled: its samples are on the cluster. Pickle what "
-            "was found (center, weight), or fit again in the other process."
-        )
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Samples stay on the cluster: what is pickled knows that there were some."""
+        return AwayShards, (self.layout,)
 
 
 class Parcel:
-    """Functions and their arrays on the way, packed until the first task opens it.
+    """A function and its arrays on the way, packed until the first task opens it.
 
     What a worker cannot unpack is then an error of the task, not one of the connection, over which Dask would try for
     ever.
@@ -97,9 +94,9 @@ class Parcel:
         self.packed = packed
 
     @cached_property
-    def changes(self) -> tuple[Change, ...]:
+    def opened(self) -> Any:
         """What was sent."""
-        return cast(tuple[Change, ...], pickle.loads(self.packed))
+        return pickle.loads(self.packed)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Parcel, (self.packed,)
@@ -115,7 +112,7 @@ def _sent(changes: tuple[Change, ...]) -> Delayed:
 
 def _changed(parcel: Parcel, shard: Any) -> Any:
     with on_one_core():
-        for function, shared in parcel.changes:
+        for function, shared in parcel.opened:
             shard = function(shard, *shared)
     return shard
 
