@@ -23,7 +23,7 @@ check: $(READY)  ## style, types, layers
 	$(BIN)/lint-imports
 
 test: check  ## everything that must hold
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 bench: $(READY)  ## time and accuracy beside the peers, on the same data
 	$(BIN)/python benchmarks/run.py

@@ -6,7 +6,7 @@ from distributed import Client, LocalCluster
 
 @pytest.fixture(scope="session")
 def cluster():
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as started:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as started:
         assert all(worker.address.startswith("tcp://") for worker in started.workers.values())
         yield started
 

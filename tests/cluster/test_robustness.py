@@ -28,7 +28,7 @@ def data():
 @pytest.fixture
 def own_cluster():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield cluster, client
@@ -86,11 +86,10 @@ def test_no_scheduler_at_the_address():
 
 PATCH = """
 import importlib.metadata
-_version = importlib.metadata.version
-def version(name):
+def version(name, plain=importlib.metadata.version):
     if name == {name!r}:
         {effect}
-    return _version(name)
+    return plain(name)
 importlib.metadata.version = version
 """
 
@@ -111,7 +110,7 @@ def test_a_worker_with_another_environment(tmp_path, data, name, effect, message
     preload = tmp_path / "other_environment.py"
     preload.write_text(PATCH.format(name=name, effect=effect))
     with (
-        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, preload=[str(preload)]) as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", preload=[str(preload)]) as cluster,
         Client(cluster),
         pytest.raises(ClusterError, match=message),
     ):

@@ -33,7 +33,11 @@ _LOST = (CancelledError, KilledWorker, NoValidWorkerError, OSError)
 def current_client() -> Client | None:
     """The client of the cluster that Dask would work on now; None where that is this process."""
     owner = getattr(get_scheduler(), "__self__", None)
-    return owner if isinstance(owner, Client) else None
+    if not isinstance(owner, Client):
+        return None
+    if owner.scheduler is None:
+        raise ClusterError("The connection to the cluster is closed. Connect again, and fit again there.")
+    return owner
 
 
 @contextmanager
@@ -115,6 +119,14 @@ def _mismatch(name: str, own: str, wrong: dict[str, Any], n_workers: int) -> str
     )
 
 
+def threads_of(client: Client, *, timeout: float = PATIENCE) -> dict[str, int]:
+    """The threads of every worker, by its address."""
+    try:
+        return dict(client.nthreads(callback_timeout=timeout))
+    except (OSError, TimeoutError, AttributeError) as error:  # the last, where the client is closed meanwhile
+        raise ClusterError(_failure(error)) from error
+
+
 def wait_for(client: Client, futures: Sequence[Any], on_look: Callable[[], None] | None = None) -> None:
     """Wait until all are done; an error where no worker is left to do them, or the cluster is gone.
 
@@ -137,11 +149,7 @@ def wait_for(client: Client, futures: Sequence[Any], on_look: Callable[[], None]
 
 def _alone(client: Client, since: float | None, patience: float) -> float | None:
     """Since when the cluster has no workers."""
-    try:
-        has_workers = bool(client.nthreads(callback_timeout=patience))
-    except (OSError, TimeoutError) as error:
-        raise ClusterError(_failure(error)) from error
-    if has_workers:
+    if threads_of(client, timeout=patience):
         return None
     if since is not None and monotonic() - since > patience:
         raise ClusterError(_no_workers(client, patience))

@@ -18,7 +18,7 @@ from dask.system import CPU_COUNT
 from distributed import Client, futures_of
 
 from mixsearch.blocks import Sums, add_sums, on_one_core
-from mixsearch.scale.cluster import current_client
+from mixsearch.scale.cluster import current_client, threads_of
 from mixsearch.scale.tasks import item, kept, shared, task, values_of
 from mixsearch.shards import AwayShards, LocalShards, S, Shard, Shards, T
 
@@ -150,7 +150,7 @@ def chains(parts: Sequence[Delayed]) -> list[Chain]:
     client = current_client()
     if client is None:
         return _dealt(parts, dask.config.get("num_workers", None) or CPU_COUNT, "")
-    threads = client.nthreads()
+    threads = threads_of(client)
     by_worker = _by_worker(client, parts).items()
     return [chain for worker, own in by_worker for chain in _dealt(own, threads.get(worker, 1), worker)]
 

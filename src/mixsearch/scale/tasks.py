@@ -12,7 +12,7 @@ from dask.delayed import Delayed, delayed
 from distributed import Client, futures_of
 
 from mixsearch.errors import ClusterError
-from mixsearch.scale.cluster import current_client, failure, wait_for
+from mixsearch.scale.cluster import current_client, failure, threads_of, wait_for
 
 # The arrays that tasks share travel with the graph: they are small, but not as small as Dask likes a graph to be.
 _GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
@@ -91,7 +91,7 @@ def on_every_worker(function: Callable[..., Any], *arguments: Any) -> dict[str, 
 
 def n_threads() -> int:
     """Threads of all workers."""
-    return max(int(sum(cluster().nthreads().values())), 1)
+    return max(sum(threads_of(cluster()).values()), 1)
 
 
 def cluster() -> Client:
