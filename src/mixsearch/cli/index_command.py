@@ -13,7 +13,7 @@ from mixsearch.cli.manners import errors_as_sentences
 from mixsearch.corpus import CorpusOptions
 from mixsearch.corpus.options import FORMATS, Format
 from mixsearch.index import IndexOptions
-from mixsearch.index.building import DEFAULT_COMPONENTS, READING_PART
+from mixsearch.index.options import DEFAULT_COMPONENTS, READING_PART
 
 _READING, _WORDS, _WORK, _ADVANCED = "Reading", "Words", "Work", "Advanced: the fit"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +18,6 @@ from mixsearch.blocks import RowBlocks, rows_in_memory
 from mixsearch.corpus import Corpus, CorpusOptions, CountBlock, read_corpus
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
-from mixsearch.estimators.counts import LEAST_WORDS, damp
 from mixsearch.estimators.stored_topics import (
     BY_DOCUMENT,
     BY_WORD,
@@ -28,73 +27,14 @@ from mixsearch.estimators.stored_topics import (
     store_documents,
     store_search,
 )
-from mixsearch.estimators.topics import SAY
+from mixsearch.index.fitting import checked_search, fit_search, least_words, long_enough, require_room, require_some
+from mixsearch.index.options import COUNTS_PART, DEFAULT_COMPONENTS, MOVING_PART, READING_PART, IndexOptions, OnProgress
+from mixsearch.index.summary import Built, facts_of, summed_up
 from mixsearch.index.transposing import columns_of, rows_on_disk
-from mixsearch.models import fit_topics
-from mixsearch.models.documents import CountShard, corpus_in_memory
+from mixsearch.models.documents import corpus_in_memory
 from mixsearch.scale import load_with_dask
-from mixsearch.shards import Shards
 from mixsearch.storage import FolderWriter, write_folder
 from mixsearch.types import Array
-
-if TYPE_CHECKING:
-    from mixsearch.corpus.on_cluster import SpreadCorpus
-
-# More topics than an analyst asks for at once: one index serves every smaller number.
-DEFAULT_COMPONENTS = 100
-# SciPy counts the non-zeros of counts with 32-bit columns in 32 bits.
-MOST_NONZEROS = 2**31 - 1
-# Parts of the memory: for the counts in a fit, for non-zeros that change their order, for reading text.
-COUNTS_PART, MOVING_PART, READING_PART = 4, 4, 4
-
-# Step of the work, units done, units in all (None where unknown), and what the units are.
-OnProgress = Callable[[str, int, int | None, str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class IndexOptions:
-    """How an index is built.
-
-    Parameters
-    ----------
-    n_components : int or "auto", optional
-        How many topics to fit; a search may use fewer. By default 100, or as many as there are words; "auto" as many as
-        the documents show.
-    search : dict
-        Further arguments of `TopicSearch`: alpha0, moments, weights, metric, damping, random_state.
-    memory : int, optional
-        Bytes that the work may take, about; half of the machine's memory by default. Less means more reading from disk,
-        never another result.
-    overwrite : bool, default=False
-        Replace an index that is there already.
-    """
-
-    n_components: int | str | None = None
-    search: dict[str, Any] = field(default_factory=dict)
-    memory: int | None = None
-    overwrite: bool = False
-
-    @property
-    def bytes(self) -> int:
-        """The memory in bytes."""
-        if self.memory is not None:
-            return self.memory
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-
-
-@dataclass(frozen=True)
-class Built:
-    """What came of building an index."""
-
-    path: Path
-    n_documents: int
-    n_short: int  # documents of too few words
-    n_duplicates: int
-    n_words: int
-    n_nonzeros: int
-    n_components: int
-    n_bytes: int
-    notes: tuple[str, ...]
 
 
 def build_index(
@@ -159,12 +99,6 @@ def _require_folder(path: str) -> None:
         )
 
 
-def summed_up(path: Path, corpus: Corpus | SpreadCorpus, counted: dict[str, int]) -> Built:
-    """What came of an index that is published."""
-    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-    return Built(path=path, n_bytes=size, notes=corpus.notes, n_duplicates=corpus.n_dropped, **counted)
-
-
 def _write(
     out: FolderWriter, corpus: Corpus, options: IndexOptions, reading: CorpusOptions | None, say: OnProgress
 ) -> dict[str, int]:
@@ -190,56 +124,6 @@ def _write(
         "n_nonzeros": n_nonzeros,
         "n_components": search.n_components_,
     }
-
-
-def facts_of(
-    corpus: Corpus | SpreadCorpus, reading: CorpusOptions | None, *, has_texts: bool, has_names: bool
-) -> dict[str, Any]:
-    """What an index must know of its corpus beside the arrays."""
-    return {
-        "n_characters": corpus.n_characters,
-        "n_duplicates": corpus.n_dropped,
-        "has_texts": has_texts,
-        "has_names": has_names,
-        "tokens": _tokens(corpus, reading),
-    }
-
-
-def _tokens(corpus: Corpus | SpreadCorpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
-    """What a text must go through to be a hint; nothing where only the user's own function knows, or counts came."""
-    if reading is None or reading.tokenizer is not None or not corpus.n_characters:
-        return None
-    kept = ("token_pattern", "lowercase", "normal_form", "strip_tags", "ngrams")
-    tokens = {name: value for name, value in asdict(reading).items() if name in kept}
-    # They matter for pairs of words, which close up over them; a file of them may be gone when a text is asked for.
-    is_listed = reading.stop_words == "english" or isinstance(reading.stop_words, list | tuple)
-    return {**tokens, "stop_words": reading.stop_words if is_listed else None}
-
-
-def require_some(n_documents: int, n_short: int, least: int) -> None:
-    """Refuse a corpus with hardly any document that is long enough."""
-    if n_documents < 2:
-        raise SearchError(
-            f"Of {n_documents + n_short:,} documents, {n_documents} have at least {least} words of the vocabulary; an "
-            "index needs 2 at least. Count rarer words (min_df), or give more documents."
-        )
-
-
-def require_room(n_nonzeros: int) -> None:
-    """Refuse more counts than an index holds."""
-    if n_nonzeros > MOST_NONZEROS:
-        raise SearchError(
-            f"The corpus has more than {MOST_NONZEROS:,} non-zero counts, which is all that one index holds. "
-            "Raise min_df, lower max_df or max_words, or index parts of it."
-        )
-
-
-def checked_search(options: IndexOptions, n_words: int) -> TopicSearch:
-    """A search with these options, which are as they must be."""
-    wanted = min(DEFAULT_COMPONENTS, n_words) if options.n_components is None else options.n_components
-    search = TopicSearch(wanted, **options.search)
-    search.check_options(n_words)
-    return search
 
 
 @dataclass
@@ -299,20 +183,6 @@ def _numbered(blocks: Iterator[CountBlock]) -> Iterator[tuple[int, CountBlock]]:
         yield done, block
 
 
-def least_words(search: TopicSearch) -> int:
-    """Words that a document must have."""
-    return 1 if search.moments == "plugin" else LEAST_WORDS
-
-
-def long_enough(counts: sp.csr_array, damping: bool, least: int) -> tuple[sp.csr_array, Array]:
-    """The counts of documents with enough words as a fit takes them, and which those are."""
-    # To the bit what a fit in memory makes of them, which has the counts in double precision.
-    values = damp(counts.data) if damping else counts.data.astype(np.float32)
-    weighed = sp.csr_array((values, counts.indices.astype(np.int32, copy=False), counts.indptr), shape=counts.shape)
-    kept = np.flatnonzero(np.asarray(weighed.sum(axis=1)) >= least)
-    return weighed[kept], kept
-
-
 def _staged(out: FolderWriter, place: str, part: str) -> Array:
     return out.read(f"{place}/{part}")
 
@@ -350,23 +220,3 @@ def _fit(out: FolderWriter, search: TopicSearch, counts: RowBlocks, rows: Array,
             return stack.enter_context(out.allocate("documents/projected", shape, dtype))
 
         fit_search(search, shards, say, allocate)
-
-
-def fit_search(
-    search: TopicSearch, shards: Shards[CountShard], say: OnProgress, allocate: Callable[..., Array] = np.empty
-) -> None:
-    """Fit a search to documents, wherever they are."""
-    distinct = search.moments != "plugin"
-    say("Fitting topics", 0, None, "passes")
-    search.model_ = fit_topics(
-        shards,
-        search.n_topics(shards, distinct=distinct),
-        alpha0=search.alpha0,
-        distinct=distinct,
-        say=SAY[search.weights],
-        metric=search.metric,
-        seed=search._seed(),
-        allocate=allocate,
-        on_pass=lambda n_passes: say("Fitting topics", n_passes, None, "passes"),
-    )
-    search.warn_if_fewer()

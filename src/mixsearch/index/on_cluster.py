@@ -5,45 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch.blocks import Product
 from mixsearch.corpus import Corpus, CorpusOptions
-from mixsearch.corpus.corpus import counts_of
 from mixsearch.corpus.on_cluster import SpreadCorpus, find_files, read_on_cluster
-from mixsearch.corpus.parts import CountedPart
-from mixsearch.corpus.spool import unpack_texts
-from mixsearch.corpus.vocabulary import Vocabulary
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
 from mixsearch.estimators.stored_topics import BY_DOCUMENT, BY_WORD, DOCUMENTS, KIND, VERSION, store_search
-from mixsearch.index.building import (
-    Built,
-    IndexOptions,
-    OnProgress,
-    checked_search,
-    facts_of,
-    fit_search,
-    least_words,
-    long_enough,
-    require_room,
-    require_some,
-    summed_up,
-)
+from mixsearch.index.assembling import SpreadDocuments, assemble, starts_of
+from mixsearch.index.fitting import checked_search, fit_search
+from mixsearch.index.options import IndexOptions, OnProgress
 from mixsearch.index.pieces import Pieces, SpreadWriter
+from mixsearch.index.summary import Built, facts_of, summed_up
 from mixsearch.index.transposing import ColumnPiece, cut_columns, join_columns
 from mixsearch.models.documents import CountShard, TopicShard
 from mixsearch.scale.cluster import check_workers, connected
 from mixsearch.scale.shards import DaskShards
-from mixsearch.scale.tasks import item, kept, shared, task, values_of
-from mixsearch.shards import Layout
+from mixsearch.scale.tasks import item, task
 from mixsearch.storage import write_folder
-from mixsearch.storage.texts import PARTS, TextBlocks, compress_texts
+from mixsearch.storage.texts import PARTS, TextBlocks
 from mixsearch.types import Array
 
 # Counts that one task puts in the order of their words: 128 MB, and half as much again while it does.
@@ -82,7 +67,7 @@ def _write(
 ) -> dict[str, int]:
     n_words = len(corpus.vocabulary)
     search = checked_search(options, n_words)
-    documents = _assemble(corpus, search, say)
+    documents = assemble(corpus, search, say)
     corpus.release()
     _store_counts(writer, documents, say)
     columns = [name for name, is_there in (("texts", reading.keep_texts), ("names", corpus.has_names)) if is_there]
@@ -107,112 +92,13 @@ def _write(
     }
 
 
-class _Facts(NamedTuple):
-    """Sizes of one shard, from which follows where it goes on disk."""
-
-    n_documents: int
-    n_short: int
-    n_nonzeros: int
-    n_blocks: dict[str, int]  # of texts and names
-    n_bytes: dict[str, int]
-
-
-class _Assembled(NamedTuple):
-    """One shard as its worker makes it."""
-
-    shard: CountShard
-    texts: dict[str, TextBlocks]  # texts and names, of the same documents
-    facts: _Facts
-
-
-class _Documents(NamedTuple):
-    """All documents that are long enough, on the workers."""
-
-    parts: list[Any]  # tasks of `CountShard`, numbered
-    texts: list[Any]  # tasks of their texts and names
-    facts: list[_Facts]
-    n_short: int
-
-    @property
-    def n_documents(self) -> int:
-        return sum(each.n_documents for each in self.facts)
-
-    @property
-    def n_nonzeros(self) -> int:
-        return sum(each.n_nonzeros for each in self.facts)
-
-    @property
-    def firsts(self) -> list[int]:
-        """The number of each shard's first document."""
-        return _starts(each.n_documents for each in self.facts)
-
-    def shards(self, n_words: int) -> DaskShards[CountShard]:
-        return DaskShards(Layout(self.n_documents, n_words, np.dtype(np.float32), is_sparse=True), tuple(self.parts))
-
-
-def _starts(sizes: Any) -> list[int]:
-    """Where each of some things starts that lie one after the other."""
-    return list(accumulate(sizes, initial=0))[:-1]
-
-
-def _assemble(corpus: SpreadCorpus, search: TopicSearch, say: OnProgress) -> _Documents:
-    """Give the counted words their columns, leave out short documents, and number the others."""
-    least, vocabulary = least_words(search), shared(corpus.words)
-    made = kept(
-        [
-            task(_assembled, part, vocabulary, first, search.damping, least)
-            for part, first in zip(corpus.parts, corpus.first_rows, strict=True)
-        ],
-        lambda done: say("Sorting words", len(done), len(corpus.parts), "parts"),
-    )
-    facts: list[_Facts] = values_of([item(each, 2) for each in made])
-    n_documents, n_short = sum(each.n_documents for each in facts), sum(each.n_short for each in facts)
-    require_some(n_documents, n_short, least)
-    require_room(sum(each.n_nonzeros for each in facts))
-    full = [number for number, each in enumerate(facts) if each.n_documents]
-    firsts = _starts(each.n_documents for each in facts)
-    nodes = kept([task(_numbered, item(made[i], 0), firsts[i]) for i in full] + [item(made[i], 1) for i in full])
-    return _Documents(nodes[: len(full)], nodes[len(full) :], [facts[i] for i in full], n_short)
-
-
-def _assembled(part: CountedPart, vocabulary: Vocabulary, first_row: int, damping: bool, least: int) -> _Assembled:
-    counts, rows, texts, names = [], [np.empty(0, dtype=np.int64)], [], []
-    n_short = 0
-    for block in part.blocks:
-        long, chosen = long_enough(counts_of(block.counts, vocabulary), damping, least)
-        counts.append(long)
-        rows.append(block.rows[chosen] + first_row)
-        n_short += len(block.rows) - len(chosen)
-        if block.texts is not None:
-            unpacked = unpack_texts(block.texts, block.n_characters)
-            texts += [unpacked[row] for row in chosen]
-        if block.names is not None:
-            names += [block.names[row] for row in chosen]
-    by_document = sp.csr_array(sp.vstack(counts, "csr")) if counts else sp.csr_array((0, len(vocabulary.words)))
-    shard = CountShard(
-        first=0,
-        by_document=by_document,
-        by_word=by_document.tocsc(),
-        lengths=np.asarray(by_document.sum(axis=1), np.float64),
-        rows=np.concatenate(rows),
-    )
-    packed = {"texts": compress_texts(texts), "names": compress_texts(names)}
-    n_blocks = {name: len(column.blocks) - 1 for name, column in packed.items()}
-    n_bytes = {name: len(column.bytes) for name, column in packed.items()}
-    return _Assembled(shard, packed, _Facts(by_document.shape[0], n_short, by_document.nnz, n_blocks, n_bytes))
-
-
-def _numbered(shard: CountShard, first: int) -> CountShard:
-    return replace(shard, first=first)
-
-
-def _store_counts(writer: SpreadWriter, documents: _Documents, say: OnProgress) -> None:
+def _store_counts(writer: SpreadWriter, documents: SpreadDocuments, say: OnProgress) -> None:
     n_documents, n_nonzeros = documents.n_documents, documents.n_nonzeros
     writer.make(f"{BY_DOCUMENT}/data", (n_nonzeros,), np.float32)
     writer.make(f"{BY_DOCUMENT}/indices", (n_nonzeros,), np.int32)
     writer.make(f"{BY_DOCUMENT}/indptr", (n_documents + 1,), np.int64)  # begins with the 0 that is there already
     writer.make("documents/rows", (n_documents,), np.int64)
-    starts = _starts(each.n_nonzeros for each in documents.facts)
+    starts = starts_of(each.n_nonzeros for each in documents.facts)
     places = [
         {
             f"{BY_DOCUMENT}/data": start,
@@ -240,10 +126,10 @@ def _count_pieces(shard: CountShard, start: int) -> Pieces:
     }
 
 
-def _store_texts(writer: SpreadWriter, documents: _Documents, name: str) -> None:
+def _store_texts(writer: SpreadWriter, documents: SpreadDocuments, name: str) -> None:
     """Write a column of texts: the compressed blocks of every shard, one after the other."""
-    blocks = _starts(each.n_blocks[name] for each in documents.facts)
-    bytes_ = _starts(each.n_bytes[name] for each in documents.facts)
+    blocks = starts_of(each.n_blocks[name] for each in documents.facts)
+    bytes_ = starts_of(each.n_bytes[name] for each in documents.facts)
     n_blocks, n_bytes = (sum(getattr(each, of)[name] for each in documents.facts) for of in ("n_blocks", "n_bytes"))
     sizes = {"bytes": n_bytes, "blocks": n_blocks + 1, "ends": documents.n_documents}
     for part, (dtype, row_shape) in PARTS.items():
@@ -314,7 +200,7 @@ def _word_pieces(pieces: list[ColumnPiece], per_word: Array) -> Pieces:
     return {f"{BY_WORD}/data": values, f"{BY_WORD}/indices": rows}
 
 
-def _store_fit(writer: SpreadWriter, search: TopicSearch, documents: _Documents) -> None:
+def _store_fit(writer: SpreadWriter, search: TopicSearch, documents: SpreadDocuments) -> None:
     """Write what the fit has found out about each document."""
     fitted = search.model_.shards.keep()
     n, k = documents.n_documents, search.n_components_

@@ -23,7 +23,7 @@ from mixsearch.errors import (
     UnknownWordError,
     WeakHintWarning,
 )
-from mixsearch.index import Asking, Document, IndexOptions, Query, ask, build_index, building, open_index
+from mixsearch.index import Asking, Document, IndexOptions, Query, ask, build_index, building, fitting, open_index
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
@@ -374,7 +374,7 @@ def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
 
 
 def test_more_non_zeros_than_an_index_holds_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(building, "MOST_NONZEROS", 1000)
+    monkeypatch.setattr(fitting, "MOST_NONZEROS", 1000)
     with pytest.raises(
         SearchError, match="more than 1,000 non-zero counts, which is all that one index holds. Raise min_df"
     ):
