@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,8 +66,12 @@ def replicate_topics(model: TopicModel, hint: WordHint | Array, most_documents: 
         Where more of them hold the words of the hint, so many stand for all, as in `TopicModel.hinted`.
     """
     words, heard = _heard(model, hint, most_documents)
-    sums = leave_one_out(heard, _sums, words, model.distinct)
-    moments = [_moments_of(_without_own(each, words, model), model.alpha0) for each in sums]
+    sums: tuple[Any, ...] = heard.fold(_sums_by_block, words, model.distinct, heard.n_blocks)
+    # Before blocks are left out: one of them holds few of the words, the others together nearly all.
+    blocks = [_without_own(TopicSums(*block), words, model) for block in zip(*sums, strict=True)]
+    by_block = [np.array(field) for field in zip(*blocks, strict=True)]
+    kept = zip(*(field.sum(axis=0) - field for field in by_block), strict=True)
+    moments = [_moments_of(DistinctSums(*each), model.alpha0) for each in kept]
     return Replicates(*map(np.array, zip(*moments, strict=True)))
 
 
@@ -85,6 +89,13 @@ def _heard(
 def _by_document(shard: HearingShard) -> HearingShard:
     """Blocks of documents are picked faster from counts by document."""
     return replace(shard, held=sp.csr_array(shard.held))
+
+
+def _sums_by_block(shard: HearingShard, words: HintedWords, distinct: bool, n_blocks: int) -> TopicSums:
+    """Sums with one entry for each block of the jackknife, (B, ...)."""
+    blocks = [_sums(shard, shard.rows_of(n_blocks, block), words, distinct) for block in range(n_blocks)]
+    by_block: list[Any] = [np.array(field) for field in zip(*blocks, strict=True)]
+    return TopicSums(*by_block)
 
 
 def _sums(shard: HearingShard, rows: slice, words: HintedWords, distinct: bool) -> TopicSums:
