@@ -109,6 +109,8 @@ def ratio(value: float) -> str:
     return f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
-def verdict(name: str, value: float, limit: float, unit: str = "") -> str:
+def verdict(name: str, value: float, limit: float, unit: str = "", *, at_least: bool = False) -> str:
     """Whether a required limit holds."""
-    return f"- {name}: {value:.3g}{unit}, required at most {limit:g}{unit}: {'holds' if value <= limit else 'FAILS'}"
+    holds = value >= limit if at_least else value <= limit
+    bound = "at least" if at_least else "at most"
+    return f"- {name}: {value:.3g}{unit}, required {bound} {limit:g}{unit}: {'holds' if holds else 'FAILS'}"

@@ -7,6 +7,7 @@ import time
 
 import accuracy
 import choices
+import cluster
 import confidence
 import counting
 import coverage
@@ -37,6 +38,7 @@ BENCHMARKS = {
     "quality": quality,
     "reading": reading,
     "scale": scale,
+    "cluster": cluster,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (

@@ -19,7 +19,7 @@ from distributed import Client, futures_of
 
 from mixsearch.blocks import Sums, add_sums, on_one_core
 from mixsearch.scale.cluster import current_client, threads_of
-from mixsearch.scale.tasks import item, kept, shared, task, values_of
+from mixsearch.scale.tasks import item, kept, merged, shared, task, values_of
 from mixsearch.shards import AwayShards, LocalShards, S, Shard, Shards, T
 
 
@@ -44,7 +44,7 @@ class DaskShards(Shards[S]):
         for chain in chains(self.parts):
             with chain.place():
                 sums.append(_folded(work, chain.parts))
-        return cast(Sums, reduce(add_sums, values_of(sums)))
+        return cast(Sums, values_of([merged(_added, sums)])[0])
 
     def map(self, change: Callable[..., T], *shared: Any) -> DaskShards[T]:
         """The same with one more change to do in every fold."""
@@ -60,10 +60,10 @@ class DaskShards(Shards[S]):
                 moved += [item(result, 0) for result in results]
                 sums.append(task(_added, [item(result, 1) for result in results]))
             order += chain.parts
-        done = kept([*moved, *sums])
+        done = kept([*moved, merged(_added, sums)])
         by_part = dict(zip(map(id, order), done, strict=False))
         shards = replace(self, parts=tuple(by_part[id(part)] for part in self.parts), changes=())
-        return cast(DaskShards[T], shards), cast(Sums, reduce(add_sums, values_of(done[len(moved) :])))
+        return cast(DaskShards[T], shards), cast(Sums, values_of(done[-1:])[0])
 
     def keep(self) -> Self:
         """All changes done, and what comes of them kept where it is."""
