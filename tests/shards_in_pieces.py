@@ -7,7 +7,7 @@ from typing import Any
 
 import cloudpickle
 
-from mixsearch.blocks import add_sums
+from mixsearch.blocks import N_JACKKNIFE, add_sums
 from mixsearch.shards import LocalShards, Shards, shards_of
 
 
@@ -45,6 +45,12 @@ class Pieces(Shards[Any]):
 
 def _travelled(function, shared):
     return cloudpickle.loads(cloudpickle.dumps((function, shared)))
+
+
+def jackknife_slices(n_rows):
+    """The rows of each block of the jackknife."""
+    n_blocks = min(N_JACKKNIFE, n_rows)
+    return [slice(first, n_rows, n_blocks) for first in range(n_blocks)]
 
 
 def in_pieces(X, cuts, responses=None):

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import pairwise
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
@@ -83,35 +83,31 @@ def add_sums(one: Sums, other: Sums) -> Sums:
     return type(one)(*(a + b for a, b in zip(one, other, strict=True)))
 
 
+def add_all(sums: Iterable[Sums]) -> Sums:
+    """The sums over many disjoint blocks together, one at least, in their order."""
+    each = iter(sums)
+    total, following = next(each), next(each, None)
+    if following is None:
+        return total
+    total = add_sums(total, following)  # new arrays, which the others may be added to
+    for more in each:
+        total = type(total)(*map(_add_into, total, more))
+    return total
+
+
+def _add_into(total: Any, more: Any) -> Any:
+    if isinstance(total, np.ndarray) and total.dtype == np.result_type(total, more) and total.shape == np.shape(more):
+        total += more  # workers of Dask give large arrays back to the system at once: a new one for each sum is slow
+        return total
+    return total + more
+
+
 def sum_blocks(summarize: Callable[[Block], Sums], blocks: Iterable[Block], n_threads: int = 1) -> Sums:
     """Fold blocks into sums; with several threads where the work releases the interpreter, as sparse products do."""
     if n_threads == 1:
-        return reduce(add_sums, map(summarize, blocks))
+        return add_all(map(summarize, blocks))
     with ThreadPoolExecutor(n_threads) as pool:
-        return reduce(add_sums, pool.map(summarize, blocks))
-
-
-def interleaved_slices(n_rows: int) -> list[slice]:
-    """The blocks of the jackknife, row i in block i mod `N_JACKKNIFE`: rows that come sorted are spread over all."""
-    n_blocks = min(N_JACKKNIFE, n_rows)
-    return [slice(first, n_rows, n_blocks) for first in range(n_blocks)]
-
-
-def leave_one_out(summarize: Callable[[slice], Sums], n_rows: int) -> list[Sums]:
-    """The sums over all rows but those of one block, for each block of the jackknife in turn."""
-    parts = [summarize(rows) for rows in interleaved_slices(n_rows)]
-    total = reduce(add_sums, parts)
-    return [type(total)(*(a - b for a, b in zip(total, part, strict=True))) for part in parts]
-
-
-def spread_over_blocks(values: Any) -> Any:
-    """Values of samples, (n,), each in the column of its block, (n, B): X' times that is all block sums in one pass."""
-    n_rows = len(values)
-    n_blocks = min(N_JACKKNIFE, n_rows)
-    spread = np.zeros((n_rows, n_blocks), dtype=values.dtype)
-    rows = np.arange(n_rows)
-    spread[rows, rows % n_blocks] = values
-    return spread
+        return add_all(pool.map(summarize, blocks))
 
 
 _cores: ContextVar[int | None] = ContextVar("cores", default=None)
@@ -153,9 +149,10 @@ class RowBlocks:
 
 
 def cut_rows(indptr: Any, most_nonzeros: int | None = None) -> list[slice]:
-    """Slices of rows with about the same number of non-zeros, two at least and no more than a block holds."""
+    """Slices of rows with about the same number of non-zeros, no more than a block holds, and two for two threads."""
     n_rows, n_nonzeros = len(indptr) - 1, int(indptr[-1])
-    n_blocks = min(max(2, -(-n_nonzeros // (most_nonzeros or BLOCK_NONZEROS))), max(n_rows, 1))
+    least = 1 if _cores.get() == 1 else 2
+    n_blocks = min(max(least, -(-n_nonzeros // (most_nonzeros or BLOCK_NONZEROS))), max(n_rows, 1))
     cuts = np.searchsorted(indptr, np.linspace(0, n_nonzeros, n_blocks + 1))
     cuts[0], cuts[-1] = 0, n_rows
     return [slice(int(a), int(b)) for a, b in pairwise(cuts) if b > a] or [slice(0, 0)]

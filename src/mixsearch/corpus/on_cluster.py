@@ -218,8 +218,8 @@ def _without_repeats(counted: list[Any]) -> list[Any]:
 
 def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) -> Vocabulary:
     """The words to count. How often each occurs is summed up on the workers; those that are chosen come here."""
-    total = merged(sum_tallies, [task(tally_part, part) for part in counted])
+    total = merged(sum_tallies, [task(tally_part, part) for part in counted])[0]
     chosen = kept([task(choose_words, total, n_documents, options)])[0]
-    spelled = merged(join_spellings, [task(spell_part, part, chosen) for part in counted])
+    spelled = merged(join_spellings, [task(spell_part, part, chosen) for part in counted])[0]
     tally, words = values_of([chosen, spelled])
     return order_words(tally, words, options.max_words, by_alphabet=True)

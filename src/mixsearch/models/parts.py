@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from mixsearch.blocks import Product, add_sums, row_slices, sum_blocks
+from mixsearch.blocks import Product, add_all, row_slices, sum_blocks
 from mixsearch.models.regression import StandardShard, standardise
 from mixsearch.models.second_moment import (
     applied,
@@ -72,7 +71,7 @@ def _show_spheres(shard: SampleShard, directions: list[Array], center: Array, n:
     for part, V in zip(_parts_of(shard), directions, strict=True):
         X = part.samples
         shown.append(_show(X, center, np.full(X.shape[0], 1 / n), squared_distances(X, center) / n, V))
-    return reduce(add_sums, shown)
+    return add_all(shown)
 
 
 def regression_spectrum(shards: Shards[SampleShard], *, design: str, intercept: bool, seed: int) -> Spectrum:
@@ -112,7 +111,7 @@ def _show_regressions(shard: StandardShard, directions: list[Array], power: floa
     for part, V in zip(_parts_of(shard), directions, strict=True):
         weights = _weights(part, power) / n
         shown.append(_show(part.samples, np.zeros(len(V)), weights, weights, V))
-    return reduce(add_sums, shown)
+    return add_all(shown)
 
 
 def _parts_of(shard: S) -> list[S]:
@@ -154,7 +153,7 @@ def _applied_beside(
 ) -> Product:
     """The sum over all samples but those of one part, times Q, (d, q)."""
     others = (shard.thin(N_PARTS, part) for part in range(N_PARTS) if part != left_out)
-    return reduce(add_sums, [applied(part, Q, weigh, shared, center) for part in others])
+    return add_all([applied(part, Q, weigh, shared, center) for part in others])
 
 
 def _show(X: Samples, center: Array, weights: Array, noise: Array, V: Array) -> Shown:

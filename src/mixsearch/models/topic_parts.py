@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import Product, RowBlocks, add_sums, n_cores, one_blas_thread, sum_blocks
+from mixsearch.blocks import Product, RowBlocks, add_all, n_cores, one_blas_thread, sum_blocks
 from mixsearch.models.documents import CountShard, Weighing, total_say
 from mixsearch.models.second_moment import apply_to_blocks, change, symmetric
 from mixsearch.models.spectrum import N_PARTS, Parts, Shown, Spectrum, find_spectrum, most_directions, sums_of
@@ -122,7 +121,7 @@ def _show(shard: CountShard, words: list[Array], off: list[Array], scale: float,
         shown.append(
             _show_pairs(_rows_where(shard.counts, picked), weights, directions, mean, scale, weighing.distinct)
         )
-    return reduce(add_sums, shown)
+    return add_all(shown)
 
 
 def _show_pairs(

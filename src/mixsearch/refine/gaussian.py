@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 
-from mixsearch.blocks import CACHED_ROWS, Product, add_sums, row_slices
+from mixsearch.blocks import CACHED_ROWS, Product, row_slices, sum_blocks
 from mixsearch.models import GaussianModel
 from mixsearch.models.gaussian import GaussianShard, Weighted, seen_from, sum_weighted
 from mixsearch.refine.rest import all_components
@@ -295,7 +294,7 @@ def _expected(shard: FeatureShard, coefficients: Array) -> Expected:
         members, objective = _expect(coefficients, Z[:, some])
         return Expected(members @ Z[:, some].T, objective)
 
-    return reduce(add_sums, map(work, row_slices(Z.shape[1], STEP_ROWS)))
+    return sum_blocks(work, row_slices(Z.shape[1], STEP_ROWS))
 
 
 def _spheres(model: GaussianModel, candidates: Candidates) -> Spheres:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
 
-from mixsearch.blocks import CACHED_ROWS, Product, add_sums, row_slices, rows_in_memory, sum_blocks
+from mixsearch.blocks import CACHED_ROWS, Product, add_all, row_slices, rows_in_memory, sum_blocks
 from mixsearch.linalg import invert_information
 from mixsearch.models.design import Design, sum_centered
 from mixsearch.models.regression import Lines
@@ -230,7 +230,7 @@ def _look(shard: SampleShard, span: Span, lines: Lines, some: int) -> tuple[Seen
         inside, expected = span.inside(place), expect(lines, place @ span.predicted, shard.responses[rows])
         sums.append(_summed(block, span.center, inside, expected, lines))
         seen.append(SeenShard(shard.first + rows.start, inside, expected.residuals, expected.memberships).thin(some))
-    return SeenShard.joined(seen), reduce(add_sums, sums)
+    return SeenShard.joined(seen), add_all(sums)
 
 
 def _see(block: Any, span: Span) -> Array:

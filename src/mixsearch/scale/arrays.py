@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 from mixsearch.errors import SearchError
 from mixsearch.scale.cluster import check_workers, current_client
-from mixsearch.scale.shards import DaskShards, Parcel
-from mixsearch.scale.tasks import kept, task, values_of
+from mixsearch.scale.shards import DaskShards
+from mixsearch.scale.tasks import Parcel, kept, task, values_of
 from mixsearch.shards import AwayShards, Layout, SampleShard, Shards
 
 FLOATS = (np.float64, np.float32)

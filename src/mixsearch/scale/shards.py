@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, reduce
+from functools import partial
+from itertools import chain as follow
 from typing import Any, NamedTuple, Self, cast
 
 import cloudpickle
@@ -15,12 +15,17 @@ import dask
 from dask.delayed import Delayed
 from dask.sizeof import sizeof
 from dask.system import CPU_COUNT
-from distributed import Client, futures_of
+from distributed import Client
 
-from mixsearch.blocks import Sums, add_sums, on_one_core
+from mixsearch.blocks import Sums, add_all, on_one_core
 from mixsearch.scale.cluster import current_client, threads_of
-from mixsearch.scale.tasks import item, kept, merged, shared, task, values_of
+from mixsearch.scale.tasks import Parcel, ask, future_of, item, kept, merged, sent, task, values_of
 from mixsearch.shards import AwayShards, LocalShards, S, Shard, Shards, T
+
+# Shards that one task looks at: with more, fewer tasks wait for their turn; with fewer, less is in memory at a time.
+SHARDS_AT_ONCE = 8
+# Sums that come here from as many threads of workers: a further round among the workers takes as long as a few of them.
+SUMS_AT_ONCE = 4
 
 
 class Change(NamedTuple):
@@ -38,13 +43,13 @@ class DaskShards(Shards[S]):
     changes: tuple[Change, ...] = ()  # that every fold does first
 
     def fold(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """The sum over all shards: each thread of a worker adds up its own ones, block by block."""
-        work = _sent((*self.changes, Change(summarize, shared)))
-        sums = []
-        for chain in chains(self.parts):
-            with chain.place():
-                sums.append(_folded(work, chain.parts))
-        return cast(Sums, values_of([merged(_added, sums)])[0])
+        """The sum over all shards: each thread of a worker adds up its own ones, a few at a time."""
+        parcel, chained = _packed((*self.changes, Change(summarize, shared))), chains(self.parts)
+        client = current_client()
+        if client is None:
+            work = sent(parcel)
+            return cast(Sums, add_all(values_of([_folded(task, work, chain.parts) for chain in chained])))
+        return cast(Sums, add_all(ask(client, parcel, partial(_folded_there, chained))))
 
     def map(self, change: Callable[..., T], *shared: Any) -> DaskShards[T]:
         """The same with one more change to do in every fold."""
@@ -52,15 +57,15 @@ class DaskShards(Shards[S]):
 
     def advance(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[DaskShards[T], Sums]:
         """Shards as the function changes them, which stay where they are, and the sum of what it returns beside."""
-        work = _sent((*self.changes, Change(step, shared)))
+        work = sent(_packed((*self.changes, Change(step, shared))))
         order, moved, sums = [], [], []
         for chain in chains(self.parts):
             with chain.place():
                 results = [task(_changed, work, part) for part in chain.parts]
                 moved += [item(result, 0) for result in results]
-                sums.append(task(_added, [item(result, 1) for result in results]))
+                sums.append(task(add_all, [item(result, 1) for result in results]))
             order += chain.parts
-        done = kept([*moved, merged(_added, sums)])
+        done = kept([*moved, *merged(add_all, sums)])
         by_part = dict(zip(map(id, order), done, strict=False))
         shards = replace(self, parts=tuple(by_part[id(part)] for part in self.parts), changes=())
         return cast(DaskShards[T], shards), cast(Sums, values_of(done[-1:])[0])
@@ -75,7 +80,7 @@ class DaskShards(Shards[S]):
         return LocalShards(self.layout, type(shards[0]).joined(shards))
 
     def _changed(self) -> list[Delayed]:
-        work = _sent(self.changes)
+        work = sent(_packed(self.changes))
         return [task(_changed, work, part) for part in self.parts]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -83,31 +88,8 @@ class DaskShards(Shards[S]):
         return AwayShards, (self.layout,)
 
 
-class Parcel:
-    """A function and its arrays on the way, packed until the first task opens it.
-
-    What a worker cannot unpack is then an error of the task, not one of the connection, over which Dask would try for
-    ever.
-    """
-
-    def __init__(self, packed: bytes) -> None:
-        self.packed = packed
-
-    @cached_property
-    def opened(self) -> Any:
-        """What was sent."""
-        return pickle.loads(self.packed)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Parcel, (self.packed,)
-
-    def __sizeof__(self) -> int:
-        return len(self.packed)
-
-
-def _sent(changes: tuple[Change, ...]) -> Delayed:
-    """One parcel that all tasks share."""
-    return shared(Parcel(cloudpickle.dumps(changes)))
+def _packed(changes: tuple[Change, ...]) -> Parcel:
+    return Parcel(cloudpickle.dumps(changes))
 
 
 def _changed(parcel: Parcel, shard: Any) -> Any:
@@ -117,21 +99,28 @@ def _changed(parcel: Parcel, shard: Any) -> Any:
     return shard
 
 
-def _fold(parcel: Parcel, shard: Any, so_far: Any) -> Any:
-    sums = _changed(parcel, shard)
-    return sums if so_far is None else add_sums(so_far, sums)
+def _fold(parcel: Parcel, shards: Sequence[Any], so_far: Any) -> Any:
+    each = (_changed(parcel, shard) for shard in shards)
+    return add_all(each if so_far is None else follow([so_far], each))
 
 
-def _added(sums: Sequence[Any]) -> Any:
-    return reduce(add_sums, sums)
-
-
-def _folded(work: Delayed, parts: Iterable[Delayed]) -> Delayed:
-    """One shard after the other, so that no more than one sum is kept at a time."""
+def _folded(call: Callable[..., Any], work: Any, parts: Sequence[Any]) -> Any:
+    """A few shards after the other, so that no more need to be in memory at a time, nor more than one sum."""
     so_far: Any = None
-    for part in parts:
-        so_far = task(_fold, work, part, so_far)
+    for start in range(0, len(parts), SHARDS_AT_ONCE):
+        so_far = call(_fold, work, list(parts[start : start + SHARDS_AT_ONCE]), so_far)
     return so_far
+
+
+def _folded_there(chained: Sequence[Chain], client: Client, work: Any) -> list[Any]:
+    """The same on the workers that have the shards; where those are many, their sums are added up among them."""
+
+    def call_at(worker: str) -> Callable[..., Any]:
+        place = {"workers": [worker], "allow_other_workers": True} if worker else {}
+        return partial(client.submit, pure=False, **place)
+
+    sums = [_folded(call_at(chain.worker), work, [future_of(part) for part in chain.parts]) for chain in chained]
+    return merged(add_all, sums, call=call_at(""), most=SUMS_AT_ONCE)
 
 
 class Chain(NamedTuple):
@@ -161,12 +150,11 @@ def _dealt(parts: Sequence[Delayed], n_threads: int, worker: str) -> list[Chain]
 
 def _by_worker(client: Client, parts: Sequence[Delayed]) -> dict[str, list[Delayed]]:
     """The shards that each worker has; those that none has under an empty name."""
-    futures = [next(iter(futures_of(part)), None) for part in parts]
-    where = client.who_has([future for future in futures if future is not None])
+    keys = [future_of(part).key for part in parts]
+    where = client.who_has([future_of(part) for part in parts])
     by_worker: dict[str, list[Delayed]] = defaultdict(list)
-    for part, future in zip(parts, futures, strict=True):
-        workers = where.get(future.key, ()) if future is not None else ()
-        by_worker[min(workers, default="")].append(part)
+    for part, key in zip(parts, keys, strict=True):
+        by_worker[min(where.get(key, ()), default="")].append(part)
     return by_worker
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from operator import getitem
 from typing import Any, cast
 from uuid import uuid4
@@ -12,12 +14,36 @@ from dask.delayed import Delayed, delayed
 from distributed import Client, futures_of
 
 from mixsearch.errors import ClusterError
-from mixsearch.scale.cluster import current_client, failure, threads_of, wait_for
+from mixsearch.scale.cluster import LostError, current_client, failure, scattered, threads_of, wait_for
 
 # The arrays that tasks share travel with the graph: they are small, but not as small as Dask likes a graph to be.
 _GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
 # Results that one task puts together: more would fill the memory of the worker that does it.
 _MERGED_AT_ONCE = 8
+# Times that a question is sent to workers that die over it.
+_ATTEMPTS = 4
+
+
+class Parcel:
+    """A function and its arrays on the way, packed until the first task opens it.
+
+    What a worker cannot unpack is then an error of the task, not one of the connection, over which Dask would try for
+    ever.
+    """
+
+    def __init__(self, packed: bytes) -> None:
+        self.packed = packed
+
+    @cached_property
+    def opened(self) -> Any:
+        """What was sent."""
+        return pickle.loads(self.packed)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parcel, (self.packed,)
+
+    def __sizeof__(self) -> int:
+        return len(self.packed)
 
 
 def task(function: Callable[..., Any], *arguments: Any) -> Delayed:
@@ -30,18 +56,49 @@ def shared(value: Any) -> Delayed:
     return delayed(value, name=f"mixsearch-{uuid4().hex}", traverse=False)
 
 
+def sent(parcel: Parcel) -> Delayed:
+    """A parcel that many tasks take."""
+    return shared(parcel)
+
+
 def item(node: Delayed, number: int) -> Delayed:
     """One entry of what a task returns."""
     return delayed(getitem, pure=False)(node, number)
 
 
-def merged(merge: Callable[[list[Any]], Any], nodes: Sequence[Delayed]) -> Delayed:
-    """What comes of merging the results of tasks, a few at a time, in their order."""
+def merged(
+    merge: Callable[[list[Any]], Any], nodes: Sequence[Any], *, call: Callable[..., Any] = task, most: int = 1
+) -> list[Any]:
+    """What comes of merging the results of tasks, a few at a time and in order, until `most` are left, or fewer."""
     level = list(nodes)
-    while len(level) > 1:
+    while len(level) > most:
         starts = range(0, len(level), _MERGED_AT_ONCE)
-        level = [task(merge, level[start : start + _MERGED_AT_ONCE]) for start in starts]
-    return level[0]
+        level = [call(merge, level[start : start + _MERGED_AT_ONCE]) for start in starts]
+    return level
+
+
+def future_of(node: Delayed) -> Any:
+    """Where the cluster has the result of a task that it keeps."""
+    return futures_of(node)[0]
+
+
+def ask(client: Client, parcel: Parcel, submit: Callable[[Client, Any], list[Any]]) -> list[Any]:
+    """The answers to a question that all workers are sent: `submit` makes futures of it.
+
+    A parcel goes straight to the workers, which is far quicker than with a graph; but it is lost with them, and then
+    sent again.
+    """
+    for attempt in range(_ATTEMPTS):
+        futures = submit(client, scattered(client, parcel))
+        try:
+            wait_for(client, futures)
+        except LostError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+            continue
+        _look(futures)
+        return list(client.gather(futures))
+    raise AssertionError
 
 
 def kept(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None = None) -> list[Delayed]:
@@ -55,7 +112,7 @@ def kept(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None =
     with dask.config.set(_GRAPHS):
         held = list(dask.persist(*nodes, optimize_graph=False))
     if client is not None:
-        futures = [futures_of(node)[0] for node in held]
+        futures = [future_of(node) for node in held]
         wait_for(client, futures, lambda: _look(futures, on_done))
         _look(futures)
     if on_done is not None:

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from tests.shards_in_pieces import jackknife_slices
 
-from mixsearch.blocks import interleaved_slices
 from mixsearch.extraction import Extraction, extract
 from mixsearch.models import fit_topics
 from mixsearch.models.documents import corpus_in_memory
@@ -163,7 +163,7 @@ def test_replicates_are_the_moments_of_the_other_documents(in_frame):
     v = W @ c if in_frame else np.array([0.0, 1.0, 0.0, 0.0, -0.5])
     found = replicate_topics(model, c if in_frame else WordHint(np.array([1, 4]), np.array([1.0, -0.5])))
     outside = replicate_outside(model, direction)
-    blocks = interleaved_slices(50)
+    blocks = jackknife_slices(50)
     assert len(found.mean) == outside.shape[1] == len(blocks)
     for number in (0, 1, len(blocks) - 1):
         kept = np.delete(np.arange(50), blocks[number])

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.linear_model import LinearRegression
+from tests.shards_in_pieces import jackknife_slices
 
 from mixsearch import RegressionSearch
-from mixsearch.blocks import interleaved_slices
 from mixsearch.datasets import make_mixed_regression
 
 
@@ -196,7 +196,7 @@ def test_error_bars_are_those_of_fits_without_one_block(refine, shift):
     v = np.linalg.solve(np.eye(4) + 0.2, data.centers[0])
     found = RegressionSearch(2).fit(X, data.y).search(v, refine=refine, tolerance=1e-6)
     refits = []
-    for rows in interleaved_slices(len(X)):
+    for rows in jackknife_slices(len(X)):
         part = RegressionSearch(2).fit(*without(rows, X, data.y)).search(v, refine=refine, tolerance=1e-6)
         refits.append([*part.center, part.weight])
     spread = np.sqrt((len(refits) - 1) * np.var(refits, axis=0))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.shards_in_pieces import jackknife_slices
 
 from mixsearch import GaussianSearch, Moments, SearchError, WeakHintWarning, search_moments
-from mixsearch.blocks import N_JACKKNIFE, interleaved_slices
+from mixsearch.blocks import N_JACKKNIFE
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 from mixsearch.shards import shards_of
 from mixsearch.uncertainty import jackknife, newton_replicates
@@ -26,7 +27,7 @@ def hint_beside(data, target):
 def refits(data, target, **options):
     """Every leave-one-out fit in full."""
     found = []
-    for rows in interleaved_slices(N):
+    for rows in jackknife_slices(N):
         kept = np.delete(data.X, np.arange(N)[rows], axis=0)
         found.append(GaussianSearch(3).fit(kept).search(hint_beside(data, target), **options))
     return found
