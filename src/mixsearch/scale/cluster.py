@@ -127,32 +127,13 @@ def threads_of(client: Client, *, timeout: float = PATIENCE) -> dict[str, int]:
         raise ClusterError(_failure(error)) from error
 
 
-class LostError(ClusterError):
-    """Something that only workers had is gone with them."""
-
-
-def scattered(client: Client, value: Any) -> Any:
-    """A value that every worker has."""
-    patience = _patience()
-    try:
-        return client.scatter(value, broadcast=True, hash=False, timeout=patience)
-    except TimeoutError as error:
-        raise ClusterError(_no_workers(client, patience)) from error
-    except _LOST as error:
-        raise ClusterError(_failure(error)) from error
-
-
-def _patience() -> float:
-    return float(dask.config.get("mixsearch.patience", PATIENCE))
-
-
 def wait_for(client: Client, futures: Sequence[Any], on_look: Callable[[], None] | None = None) -> None:
     """Wait until all are done; an error where no worker is left to do them, or the cluster is gone.
 
     `on_look` is called every second meanwhile; what it raises ends the waiting.
     """
     alone_since: float | None = None
-    patience = _patience()
+    patience = float(dask.config.get("mixsearch.patience", PATIENCE))
     while True:
         try:
             wait(futures, timeout=_LOOK)
@@ -161,8 +142,6 @@ def wait_for(client: Client, futures: Sequence[Any], on_look: Callable[[], None]
             if on_look is not None:
                 on_look()
             continue
-        except CancelledError as error:
-            raise LostError(_failure(error)) from error
         except _LOST as error:
             raise ClusterError(_failure(error)) from error
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
@@ -19,7 +19,7 @@ from distributed import Client
 
 from mixsearch.blocks import Sums, add_all, on_one_core
 from mixsearch.scale.cluster import current_client, threads_of
-from mixsearch.scale.tasks import Parcel, ask, future_of, item, kept, merged, sent, task, values_of
+from mixsearch.scale.tasks import LARGE_GRAPHS, Parcel, future_of, item, kept, merged, results_of, sent, task, values_of
 from mixsearch.shards import AwayShards, LocalShards, S, Shard, Shards, T
 
 # Shards that one task looks at: with more, fewer tasks wait for their turn; with fewer, less is in memory at a time.
@@ -49,7 +49,9 @@ class DaskShards(Shards[S]):
         if client is None:
             work = sent(parcel)
             return cast(Sums, add_all(values_of([_folded(task, work, chain.parts) for chain in chained])))
-        return cast(Sums, add_all(ask(client, parcel, partial(_folded_there, chained))))
+        with dask.config.set(LARGE_GRAPHS):
+            sums = _folded_there(client, parcel, chained)
+        return cast(Sums, add_all(results_of(client, sums)))
 
     def map(self, change: Callable[..., T], *shared: Any) -> DaskShards[T]:
         """The same with one more change to do in every fold."""
@@ -112,15 +114,30 @@ def _folded(call: Callable[..., Any], work: Any, parts: Sequence[Any]) -> Any:
     return so_far
 
 
-def _folded_there(chained: Sequence[Chain], client: Client, work: Any) -> list[Any]:
-    """The same on the workers that have the shards; where those are many, their sums are added up among them."""
+def _folded_there(client: Client, parcel: Parcel, chained: Sequence[Chain]) -> list[Any]:
+    """The same on the workers that have the shards; where those are many, their sums are added up among them.
+
+    Tasks are submitted one by one: a graph takes more than twice as long.
+    """
 
     def call_at(worker: str) -> Callable[..., Any]:
         place = {"workers": [worker], "allow_other_workers": True} if worker else {}
         return partial(client.submit, pure=False, **place)
 
-    sums = [_folded(call_at(chain.worker), work, [future_of(part) for part in chain.parts]) for chain in chained]
+    n_tasks = Counter({chain.worker: 0 for chain in chained})
+    for chain in chained:
+        n_tasks[chain.worker] += -(-len(chain.parts) // SHARDS_AT_ONCE)
+    # Of several tasks of a worker, the first one brings what all of them need.
+    work = {worker: parcel if n == 1 else call_at(worker)(_received, parcel) for worker, n in n_tasks.items()}
+    sums = [
+        _folded(call_at(chain.worker), work[chain.worker], [future_of(part) for part in chain.parts])
+        for chain in chained
+    ]
     return merged(add_all, sums, call=call_at(""), most=SUMS_AT_ONCE)
+
+
+def _received(parcel: Parcel) -> Parcel:
+    return parcel
 
 
 class Chain(NamedTuple):

@@ -14,14 +14,12 @@ from dask.delayed import Delayed, delayed
 from distributed import Client, futures_of
 
 from mixsearch.errors import ClusterError
-from mixsearch.scale.cluster import LostError, current_client, failure, scattered, threads_of, wait_for
+from mixsearch.scale.cluster import current_client, failure, threads_of, wait_for
 
 # The arrays that tasks share travel with the graph: they are small, but not as small as Dask likes a graph to be.
-_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
+LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
 # Results that one task puts together: more would fill the memory of the worker that does it.
 _MERGED_AT_ONCE = 8
-# Times that a question is sent to workers that die over it.
-_ATTEMPTS = 4
 
 
 class Parcel:
@@ -82,25 +80,6 @@ def future_of(node: Delayed) -> Any:
     return futures_of(node)[0]
 
 
-def ask(client: Client, parcel: Parcel, submit: Callable[[Client, Any], list[Any]]) -> list[Any]:
-    """The answers to a question that all workers are sent: `submit` makes futures of it.
-
-    A parcel goes straight to the workers, which is far quicker than with a graph; but it is lost with them, and then
-    sent again.
-    """
-    for attempt in range(_ATTEMPTS):
-        futures = submit(client, scattered(client, parcel))
-        try:
-            wait_for(client, futures)
-        except LostError:
-            if attempt == _ATTEMPTS - 1:
-                raise
-            continue
-        _look(futures)
-        return list(client.gather(futures))
-    raise AssertionError
-
-
 def kept(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None = None) -> list[Delayed]:
     """Tasks, done now, whose results stay where they are; told every second which of them are done.
 
@@ -109,7 +88,7 @@ def kept(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None =
     if not nodes:
         return []
     client = current_client()
-    with dask.config.set(_GRAPHS):
+    with dask.config.set(LARGE_GRAPHS):
         held = list(dask.persist(*nodes, optimize_graph=False))
     if client is not None:
         futures = [future_of(node) for node in held]
@@ -125,8 +104,13 @@ def values_of(nodes: Sequence[Delayed]) -> list[Any]:
     client = current_client()
     if client is None:
         return list(dask.compute(*nodes, optimize_graph=False))
-    with dask.config.set(_GRAPHS):
+    with dask.config.set(LARGE_GRAPHS):
         futures = client.compute(list(nodes), optimize_graph=False)
+    return results_of(client, futures)
+
+
+def results_of(client: Client, futures: Sequence[Any]) -> list[Any]:
+    """What the cluster has made of some futures, here: it is small."""
     wait_for(client, futures, lambda: _look(futures))
     _look(futures)
     return list(client.gather(futures))
