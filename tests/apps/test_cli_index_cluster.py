@@ -26,6 +26,8 @@ from mixsearch.scale import cluster
 from mixsearch.scale.cluster import connected
 from mixsearch.storage.pieces import ArrayInPieces
 
+pytestmark = pytest.mark.xdist_group("cluster")
+
 # Which of the arrays depend on the order of a sum.
 SUMS = ("frame/", "documents/projected", "documents/pair", "documents/triple", "words/own", "words/word_mean")
 # How texts are cut into compressed blocks is nobody's concern.

@@ -261,9 +261,10 @@ def test_an_error_in_the_progress_report_reaches_the_caller_and_leaves_no_proces
         raise KeyError(f"stopped at {done} of {total}")
 
     write_package("rivers", numbered_modules(60))
+    before = set(multiprocessing.active_children())  # other tests may have a cluster
     with pytest.raises(KeyError, match="stopped at"):
         load_docstrings(["rivers"], n_jobs=n_jobs, on_progress=stop)
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= before
 
 
 def test_a_process_that_ends_early_is_answered_with_what_to_do(
