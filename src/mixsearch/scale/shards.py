@@ -68,26 +68,35 @@ class DaskShards(Shards[S]):
                 sums.append(task(add_all, [item(result, 1) for result in results]))
             order += chain.parts
         done = kept([*moved, *merged(add_all, sums)])
-        by_part = dict(zip(map(id, order), done, strict=False))
-        shards = replace(self, parts=tuple(by_part[id(part)] for part in self.parts), changes=())
+        shards = replace(self, parts=_in_order_of(self.parts, order, done), changes=())
         return cast(DaskShards[T], shards), cast(Sums, values_of(done[-1:])[0])
 
     def keep(self) -> Self:
         """All changes done, and what comes of them kept where it is."""
-        return self if not self.changes else replace(self, parts=tuple(kept(self._changed())), changes=())
+        if not self.changes:
+            return self
+        work, order, changed = sent(_packed(self.changes)), [], []
+        for chain in chains(self.parts):
+            with chain.place():
+                changed += [task(_changed, work, part) for part in chain.parts]
+            order += chain.parts
+        return replace(self, parts=_in_order_of(self.parts, order, kept(changed)), changes=())
 
     def gather(self) -> LocalShards[S]:
         """All rows here, where they are few."""
-        shards = values_of(self._changed())
-        return LocalShards(self.layout, type(shards[0]).joined(shards))
-
-    def _changed(self) -> list[Delayed]:
         work = sent(_packed(self.changes))
-        return [task(_changed, work, part) for part in self.parts]
+        shards = values_of([task(_changed, work, part) for part in self.parts])
+        return LocalShards(self.layout, type(shards[0]).joined(shards))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Samples stay on the cluster: what is pickled knows that there were some."""
         return AwayShards, (self.layout,)
+
+
+def _in_order_of(parts: Sequence[Delayed], order: Sequence[Delayed], done: Sequence[Delayed]) -> tuple[Delayed, ...]:
+    """What came of the parts, which were worked on in another order."""
+    by_part = dict(zip(map(id, order), done, strict=False))
+    return tuple(by_part[id(part)] for part in parts)
 
 
 def _packed(changes: tuple[Change, ...]) -> Parcel:
