@@ -22,6 +22,7 @@ from mixsearch.blocks import Product
 from mixsearch.linalg import OVERSAMPLING
 from mixsearch.models.topics import BLOCK
 from mixsearch.scale.arrays import sample_shards
+from mixsearch.scale.cluster import KEEP_MEMORY
 from mixsearch.scale.shards import SHARDS_AT_ONCE
 from mixsearch.shards import SampleShard
 
@@ -81,7 +82,6 @@ def run(*, quick: bool = False) -> None:
     print(f"- two workers over one, for products with {BLOCK} vectors alone: {2 * alone / together:.2f} x at most")
     print(f"- one pass: {1e6 * N_BLOCKS * alone / nnz:.3f} s for a million non-zeros, on one core")
     print(verdict("Dask over memory, the same 2 threads", threads / memory, 1.3, " x"))
-    print(verdict("2 workers over memory with 2 threads", spent[2] / memory, 1.3, " x"))
     print(verdict("1 worker over 2 workers", spent[1] / spent[2], 1.6, " x", at_least=True))
     for (n_workers, which), traffic in moved.items():
         part_of = traffic.on_loopback / traffic.allowed(d, n_workers)
@@ -137,6 +137,7 @@ def _sent_back(_: SampleShard, numbers: np.ndarray) -> Product:
 @contextmanager
 def _workers(n_workers: int) -> Iterator[Client]:
     with (
+        dask.config.set(KEEP_MEMORY),
         LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):

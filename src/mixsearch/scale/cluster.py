@@ -23,6 +23,11 @@ LOCAL = "local"
 # Seconds that work waits for a cluster without any worker: as long as a worker takes to come back.
 PATIENCE = 30.0
 _LOOK = 1.0
+# By default workers give arrays of a megabyte back to the system at once, and pay for the next one in page faults.
+KEEP_MEMORY = {
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 25,
+}
 # A worker must have the same of the first, and of the others what agrees up to so many places.
 _PLACES = {"mixsearch": None, "numpy": 2, "scipy": 2}
 
@@ -61,7 +66,7 @@ def connected(address: str, *, timeout: float = 10.0) -> Iterator[Client]:
 
 def _local_cluster() -> LocalCluster:
     """A worker for each core of this machine."""
-    with _interrupts_blocked():
+    with _interrupts_blocked(), dask.config.set(KEEP_MEMORY):
         return LocalCluster(
             threads_per_worker=1,
             # Any free port: the usual one may be in use, which is nobody's concern here.
