@@ -37,7 +37,7 @@ from mixsearch.corpus.tokens import hash_words
 from mixsearch.corpus.vocabulary import Vocabulary, choose_words, order_words
 from mixsearch.corpus.wordlists import stop_list
 from mixsearch.errors import SearchError
-from mixsearch.scale.tasks import item, kept, merged, n_threads, on_every_worker, shared, task, values_of
+from mixsearch.scale.tasks import item, kept, merged, n_threads, on_every_worker, sent, task, values_of
 
 # Of the text that one task counts at a time; a worker has other things in its memory.
 _MEMORY = 256_000_000
@@ -189,7 +189,7 @@ def _count(sources: Sources, reading: Reading, on_progress: Callable[[int, int |
     parts = _cut(sources, reading)
     sizes, total = [part.n_bytes for part in parts], sources.n_bytes
     options = replace(reading.options, n_jobs=1, memory=min(reading.options.memory, _MEMORY))
-    given = [shared(each) for each in (options, reading.columns, np.sort(hash_words(stop_list(options))))]
+    given = [sent(each) for each in (options, reading.columns, np.sort(hash_words(stop_list(options))))]
     return kept(
         [task(count_part, part, *given) for part in parts],
         lambda done: on_progress(sum(sizes[number] for number in done), total),
@@ -203,7 +203,7 @@ def _cut(sources: Sources, reading: Reading) -> list[Part]:
         cut = [cut_file(file, about, reading.columns, most) for file in sources.paths]
     else:
         # Each file has to be opened for its row groups: far from a store, that is quicker side by side.
-        given = shared(about)
+        given = sent(about)
         cut = values_of([task(cut_file, file, given, reading.columns, most) for file in sources.paths])
     return join_small(chain.from_iterable(cut), most)
 

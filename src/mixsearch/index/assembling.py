@@ -20,7 +20,7 @@ from mixsearch.index.fitting import least_words, long_enough, require_room, requ
 from mixsearch.index.options import OnProgress
 from mixsearch.models.documents import CountShard
 from mixsearch.scale.shards import DaskShards
-from mixsearch.scale.tasks import item, kept, shared, task, values_of
+from mixsearch.scale.tasks import item, kept, sent, task, values_of
 from mixsearch.shards import Layout
 from mixsearch.storage.texts import TextBlocks, compress_texts
 
@@ -78,7 +78,7 @@ def starts_of(sizes: Iterable[int]) -> list[int]:
 
 def assemble(corpus: SpreadCorpus, search: TopicSearch, say: OnProgress) -> SpreadDocuments:
     """Give the counted words their columns, leave out short documents, and number the others."""
-    least, vocabulary = least_words(search), shared(corpus.words)
+    least, vocabulary = least_words(search), sent(corpus.words)
     made = kept(
         [
             task(_assembled, part, vocabulary, first, search.damping, least)

@@ -49,14 +49,9 @@ def task(function: Callable[..., Any], *arguments: Any) -> Delayed:
     return delayed(function, pure=False)(*arguments)
 
 
-def shared(value: Any) -> Delayed:
+def sent(value: Any) -> Delayed:
     """Something that many tasks take, sent once."""
     return delayed(value, name=f"mixsearch-{uuid4().hex}", traverse=False)
-
-
-def sent(parcel: Parcel) -> Delayed:
-    """A parcel that many tasks take."""
-    return shared(parcel)
 
 
 def item(node: Delayed, number: int) -> Delayed:
