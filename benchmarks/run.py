@@ -13,6 +13,7 @@ import counting
 import coverage
 import gaussian
 import one_example
+import passes
 import quality
 import reading
 import refinement
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "reading": reading,
     "scale": scale,
     "cluster": cluster,
+    "passes": passes,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
