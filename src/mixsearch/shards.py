@@ -205,7 +205,7 @@ def leave_one_out(shards: Shards[S], summarize: Callable[..., Sums], *shared: An
 
     `summarize` takes a shard, a slice of its rows and the shared arrays.
     """
-    each = shards.fold(_sums_by_block, shards.n_blocks, summarize, shared)
+    each = sums_by_block(shards, summarize, *shared)
     totals = [field.sum(axis=0) for field in each]
     return [
         type(each)(*(total - field[block] for total, field in zip(totals, each, strict=True)))
@@ -213,8 +213,13 @@ def leave_one_out(shards: Shards[S], summarize: Callable[..., Sums], *shared: An
     ]
 
 
+def sums_by_block(shards: Shards[S], summarize: Callable[..., Sums], *shared: Any) -> Sums:
+    """Sums with one entry for each block of the jackknife, (B, ...), from a function as `leave_one_out` takes it."""
+    sums: Sums = shards.fold(_sums_by_block, shards.n_blocks, summarize, shared)
+    return sums
+
+
 def _sums_by_block(shard: S, n_blocks: int, summarize: Callable[..., Sums], shared: tuple[Any, ...]) -> Sums:
-    """Sums with one entry for each block of the jackknife, (B, ...)."""
     blocks = [summarize(shard, shard.rows_of(n_blocks, block), *shared) for block in range(n_blocks)]
     return type(blocks[0])(*(np.stack(field) for field in zip(*blocks, strict=True)))
 

@@ -200,17 +200,22 @@ class TopicSearch(SemiSupervised):
         counts = damped_counts(counts) if self.damping else counts
         documents = long_documents(counts, LEAST_WORDS if distinct else 0, damping=self.damping)
         self.n_dropped_ = counts.n_rows - documents.n_rows
+        self.fit_documents(documents, distinct=distinct)
+        return counts
+
+    def fit_documents(self, shards: Shards[CountShard], *, distinct: bool, **how: Any) -> None:
+        """Fit documents that are checked and long enough; `how` is passed to `fit_topics`."""
         self.model_ = fit_topics(
-            documents,
-            self.n_topics(documents, distinct=distinct),
+            shards,
+            self.n_topics(shards, distinct=distinct),
             alpha0=self.alpha0,
             distinct=distinct,
             say=SAY[self.weights],
             metric=self.metric,
             seed=self._seed(),
+            **how,
         )
         self.warn_if_fewer()
-        return counts
 
     @property
     def kept_rows_(self) -> Array:

@@ -10,9 +10,7 @@ import scipy.sparse as sp
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
 from mixsearch.estimators.counts import LEAST_WORDS, damp
-from mixsearch.estimators.topics import SAY
 from mixsearch.index.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
-from mixsearch.models import fit_topics
 from mixsearch.models.documents import CountShard
 from mixsearch.shards import Shards
 from mixsearch.types import Array
@@ -65,17 +63,10 @@ def fit_search(
     search: TopicSearch, shards: Shards[CountShard], say: OnProgress, allocate: Callable[..., Array] = np.empty
 ) -> None:
     """Fit a search to documents, wherever they are."""
-    distinct = search.moments != "plugin"
     say("Fitting topics", 0, None, "passes")
-    search.model_ = fit_topics(
+    search.fit_documents(
         shards,
-        search.n_topics(shards, distinct=distinct),
-        alpha0=search.alpha0,
-        distinct=distinct,
-        say=SAY[search.weights],
-        metric=search.metric,
-        seed=search._seed(),
+        distinct=search.moments != "plugin",
         allocate=allocate,
         on_pass=lambda n_passes: say("Fitting topics", n_passes, None, "passes"),
     )
-    search.warn_if_fewer()

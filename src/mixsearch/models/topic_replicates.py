@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from mixsearch.models.documents import HearingShard, TopicShard, hear
 from mixsearch.models.topics import TopicModel
-from mixsearch.shards import Shards, leave_one_out
+from mixsearch.shards import Shards, leave_one_out, sums_by_block
 from mixsearch.types import Array, Replicates, WordHint
 
 
@@ -66,7 +66,7 @@ def replicate_topics(model: TopicModel, hint: WordHint | Array, most_documents: 
         Where more of them hold the words of the hint, so many stand for all, as in `TopicModel.hinted`.
     """
     words, heard = _heard(model, hint, most_documents)
-    sums: tuple[Any, ...] = heard.fold(_sums_by_block, words, model.distinct, heard.n_blocks)
+    sums: tuple[Any, ...] = sums_by_block(heard, _sums, words, model.distinct)
     # Before blocks are left out: one of them holds few of the words, the others together nearly all.
     blocks = [_without_own(TopicSums(*block), words, model) for block in zip(*sums, strict=True)]
     by_block = [np.array(field) for field in zip(*blocks, strict=True)]
@@ -89,13 +89,6 @@ def _heard(
 def _by_document(shard: HearingShard) -> HearingShard:
     """Blocks of documents are picked faster from counts by document."""
     return replace(shard, held=sp.csr_array(shard.held))
-
-
-def _sums_by_block(shard: HearingShard, words: HintedWords, distinct: bool, n_blocks: int) -> TopicSums:
-    """Sums with one entry for each block of the jackknife, (B, ...)."""
-    blocks = [_sums(shard, shard.rows_of(n_blocks, block), words, distinct) for block in range(n_blocks)]
-    by_block: list[Any] = [np.array(field) for field in zip(*blocks, strict=True)]
-    return TopicSums(*by_block)
 
 
 def _sums(shard: HearingShard, rows: slice, words: HintedWords, distinct: bool) -> TopicSums:
