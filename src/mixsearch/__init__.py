@@ -6,7 +6,7 @@ from mixsearch.extraction import search_moments
 from mixsearch.segmentation import segment
 from mixsearch.types import Moments
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 __all__ = [
     "GaussianSearch",
