@@ -1,0 +1,73 @@
+// The server's answers as plain objects, and its errors as one kind of exception.
+
+export class ApiError extends Error {
+  constructor(status, code, message, suggestions = []) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.suggestions = suggestions;
+  }
+}
+
+/** A relative address: the page may live under any prefix. Lists repeat a parameter; null and "" leave it out. */
+export function url(path, params = {}) {
+  const query = queryOf(params).toString();
+  return query ? `${path}?${query}` : path;
+}
+
+export function queryOf(params) {
+  if (params instanceof URLSearchParams) return params;
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    for (const each of [value].flat()) {
+      if (each !== null && each !== undefined && each !== "" && each !== false) query.append(name, each);
+    }
+  }
+  return query;
+}
+
+/** The path of something that belongs to an index. */
+export function pathOf(index, rest) {
+  return `api/indexes/${encodeURIComponent(index.name)}/${rest}`;
+}
+
+export function get(path, params = {}, { signal } = {}) {
+  return request(url(path, params), { signal });
+}
+
+/** Send a blob or file as it is, anything else as JSON. */
+export function send(method, path, body = null, { signal } = {}) {
+  const isRaw = body === null || body instanceof Blob || body instanceof ArrayBuffer;
+  const headers = isRaw ? {} : { "Content-Type": "application/json" };
+  return request(path, { method, headers, signal, body: isRaw ? body : JSON.stringify(body) });
+}
+
+async function request(address, options) {
+  let response;
+  try {
+    response = await fetch(address, { credentials: "same-origin", ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "no_connection", "The server does not answer. It may have been stopped; start it and try again.");
+  }
+  if (response.status === 204) return null;
+  const body = await parsed(response);
+  if (!response.ok) throw failureOf(response.status, body);
+  if (body === undefined) throw new ApiError(response.status, "bad_answer", "The server sent something that is no answer.");
+  return body;
+}
+
+async function parsed(response) {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    return undefined;
+  }
+}
+
+function failureOf(status, body) {
+  const { code = "failed", message, suggestions = [] } = body?.error ?? {};
+  return new ApiError(status, code, message ?? `The server refused this (status ${status}).`, suggestions);
+}

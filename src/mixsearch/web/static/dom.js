@@ -1,0 +1,43 @@
+// Elements from plain calls. Strings become text nodes and never markup, so no document can write the page.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An HTML element: h("button", {class: "chip", on: {click: add}, "aria-label": "Add"}, "sushi"). */
+export function h(tag, props, ...children) {
+  return build(document.createElement(tag), props, children);
+}
+
+/** An SVG element, in the same way. */
+export function svg(tag, props, ...children) {
+  return build(document.createElementNS(SVG, tag), props, children);
+}
+
+/** Put these children in the place of those that an element has. */
+export function replace(element, ...children) {
+  element.replaceChildren(...nodes(children));
+  return element;
+}
+
+function build(element, props, children) {
+  for (const [name, value] of Object.entries(props ?? {})) give(element, name, value);
+  element.append(...nodes(children));
+  return element;
+}
+
+function give(element, name, value) {
+  if (value === null || value === undefined || value === false) return;
+  if (name === "on") {
+    for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+  } else if (name === "dataset") {
+    Object.assign(element.dataset, value);
+  } else if (name === "style") {
+    // The content security policy forbids the attribute, not the properties.
+    for (const [property, each] of Object.entries(value)) element.style.setProperty(property, each);
+  } else {
+    element.setAttribute(name, value === true ? "" : value);
+  }
+}
+
+function nodes(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+}

@@ -1,0 +1,86 @@
+// Files that the page itself makes.
+
+import { svg } from "./dom.js";
+
+// What a picture takes along from the style sheets, as attributes that any reader of SVG knows.
+const STYLED = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap",
+  "opacity", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "paint-order", "visibility",
+];
+const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+const SCALE = 2;
+
+/** Save an SVG element, which must stand in the page, as a picture in light colours; kind is "svg" or "png". */
+export async function savePicture(element, name, kind) {
+  const picture = freeStanding(element);
+  const text = new XMLSerializer().serializeToString(picture);
+  const file = new Blob([text], { type: "image/svg+xml" });
+  save(kind === "png" ? await drawn(file, picture) : file, `${plainName(name)}.${kind}`);
+}
+
+/** Save a text; the name brings its ending. */
+export function saveText(text, name, type = "text/plain") {
+  const dot = name.lastIndexOf(".");
+  save(new Blob([text], { type: `${type};charset=utf-8` }), `${plainName(name.slice(0, dot))}${name.slice(dot)}`);
+}
+
+/** A copy that needs no style sheet. */
+function freeStanding(element) {
+  const copy = element.cloneNode(true);
+  const before = element.style.colorScheme;
+  element.style.colorScheme = "light"; // every light-dark() in it now gives its light side
+  const sources = [element, ...element.querySelectorAll("*")];
+  const copies = [copy, ...copy.querySelectorAll("*")];
+  sources.forEach((source, i) => {
+    const style = getComputedStyle(source);
+    for (const property of STYLED) copies[i].setAttribute(property, style.getPropertyValue(property));
+    copies[i].removeAttribute("class");
+    copies[i].removeAttribute("style");
+  });
+  element.style.colorScheme = before;
+  const [x, y, width, height] = boxOf(element);
+  const attributes = { xmlns: "http://www.w3.org/2000/svg", viewBox: `${x} ${y} ${width} ${height}`, width, height, "font-family": FONT };
+  for (const [attribute, value] of Object.entries(attributes)) copy.setAttribute(attribute, value);
+  copy.prepend(svg("rect", { x, y, width, height, fill: "#ffffff" }));
+  return copy;
+}
+
+function boxOf(element) {
+  const { x, y, width, height } = element.viewBox.baseVal ?? {};
+  if (width) return [x, y, width, height];
+  const shown = element.getBoundingClientRect();
+  return [0, 0, shown.width, shown.height];
+}
+
+async function drawn(file, picture) {
+  const address = URL.createObjectURL(file);
+  try {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = SCALE * Number(picture.getAttribute("width"));
+    canvas.height = SCALE * Number(picture.getAttribute("height"));
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve, reject) => {
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The browser could not draw the picture."))), "image/png");
+    });
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+function save(blob, name) {
+  const address = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000); // the browser reads it after the click
+}
+
+/** A name that every file system takes. */
+function plainName(name) {
+  const plain = name.normalize("NFC").replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "");
+  return plain.slice(0, 80) || "mixsearch";
+}
