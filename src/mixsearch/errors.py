@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_HEARD: ContextVar[list[Warning] | None] = ContextVar("heard", default=None)
 
 
 class SearchError(ValueError):
@@ -15,7 +20,11 @@ class HintError(SearchError):
 
 
 class UnknownWordError(HintError):
-    """A word of the hint is not in the vocabulary."""
+    """A word of the hint is not in the vocabulary; `suggestions` are words that are spelt alike."""
+
+    def __init__(self, message: str, suggestions: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.suggestions = tuple(suggestions)
 
 
 class RankError(SearchError):
@@ -67,7 +76,14 @@ class BusyFolderError(StorageError):
 
 
 class SkippedWordsWarning(UserWarning):
-    """Some words of the hint are not in the vocabulary, and the search went on with the others."""
+    """Some words of the hint are not in the vocabulary, and the search went on with the others.
+
+    `suggestions` has each of them, with the words that are spelt alike.
+    """
+
+    def __init__(self, message: str, suggestions: Mapping[str, Sequence[str]] | None = None) -> None:
+        super().__init__(message)
+        self.suggestions = dict(suggestions or {})
 
 
 class WeakHintWarning(UserWarning):
@@ -98,8 +114,26 @@ class SharedComponentWarning(UserWarning):
     """Hints that should mean different components mean the same one."""
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line that called the package, however deep inside it the cause was found."""
+@contextmanager
+def warnings_heard() -> Iterator[list[Warning]]:
+    """Collect what the package warns of in this thread.
+
+    Python's own way to catch warnings is of the whole process: two threads would restore each other's.
+    """
+    heard: list[Warning] = []
+    token = _HEARD.set(heard)
+    try:
+        yield heard
+    finally:
+        _HEARD.reset(token)
+
+
+def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Warn whoever listens in this thread; else at the line that called the package, however deep the cause was."""
+    heard = _HEARD.get()
+    if heard is not None:
+        heard.append(message if isinstance(message, Warning) else category(message))
+        return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "mixsearch":
         frame, level = frame.f_back, level + 1

@@ -307,8 +307,16 @@ class Component:
     @property
     def alternatives(self) -> tuple[Self, ...]:
         """The other components, likeliest first."""
-        ranks = range(self.candidates.points.shape[1])
-        return tuple(replace(self, rank=rank, refined=None) for rank in ranks if rank != self.rank)
+        return tuple(map(self.ranked, self.other_ranks))
+
+    @property
+    def other_ranks(self) -> list[int]:
+        """The ranks of the alternatives under the hint, from 0 for the likeliest component."""
+        return [rank for rank in range(self.candidates.points.shape[1]) if rank != self.rank]
+
+    def ranked(self, rank: int) -> Self:
+        """The component of another rank, as moments find it."""
+        return replace(self, rank=rank, refined=None)
 
     def _card(self) -> Card:
         """What `repr` and the notebook show."""

@@ -102,7 +102,8 @@ def _weighted(words: Any) -> Mapping[str | int, float]:
 
 def _known(weights: Mapping[str | int, float], columns: Mapping[str, int] | None, word_mean: Array) -> list[Term]:
     """What the vocabulary has of the words; an error where it has none of those that the topic should hold."""
-    terms, missing = [], {}
+    terms: list[Term] = []
+    missing: dict[str, UnknownWordError] = {}
     for word, weight in weights.items():
         try:
             terms.append(Term(float(weight), _parts(word, columns, word_mean)))
@@ -111,7 +112,8 @@ def _known(weights: Mapping[str | int, float], columns: Mapping[str, int] | None
     if missing and not any(term.weight > 0 for term in terms):
         raise next(iter(missing.values()))
     if missing:
-        warn_user(f"Left out: {' '.join(map(str, missing.values()))}", SkippedWordsWarning)
+        sentence = f"Left out: {' '.join(map(str, missing.values()))}"
+        warn_user(SkippedWordsWarning(sentence, {word: error.suggestions for word, error in missing.items()}))
     return terms
 
 
@@ -130,7 +132,9 @@ def _parts(word: str | int, columns: Mapping[str, int] | None, word_mean: Array)
     several = word.split()
     if len(several) > 1:
         return [part for each in several for part in _parts(each, columns, word_mean)]
-    raise UnknownWordError(f"{word!r} is not among the {len(columns):,} words. {_advice(word, columns)}")
+    nearest = _spelt_alike(word, columns)
+    advice = f"Nearest: {', '.join(nearest)}." if nearest else "No word is spelt like it."
+    raise UnknownWordError(f"{word!r} is not among the {len(columns):,} words. {advice}", nearest)
 
 
 def _numbered(column: int, n_words: int) -> int:
@@ -154,15 +158,14 @@ def _seen(word: str | int, found: list[int], word_mean: Array) -> Array:
     return np.array(seen, dtype=np.intp)
 
 
-def _advice(word: str, columns: Iterable[str]) -> str:
-    """Words that are spelt alike."""
+def _spelt_alike(word: str, columns: Iterable[str]) -> list[str]:
+    """Words that differ from a misspelt one by little."""
     alike = [
         other for other in columns if abs(len(other) - len(word)) <= LENGTHS_APART and set(other[:2]) & set(word[:2])
     ]
     close = difflib.get_close_matches(word, alike, n=10)
     # A slip of the finger rarely hits the first letters.
-    nearest = sorted(close, key=lambda other: -_n_first(word, other))[:5]
-    return f"Nearest: {', '.join(nearest)}." if nearest else "No word is spelt like it."
+    return sorted(close, key=lambda other: -_n_first(word, other))[:5]
 
 
 def _n_first(one: str, other: str) -> int:

@@ -16,6 +16,9 @@ from mixsearch.display import verdict
 from mixsearch.index import Answer, Query, ask, open_index
 
 KEYS = {
+    "alternative",
+    "is_doubtful",
+    "skipped",
     "hint",
     "weight",
     "separation",

@@ -13,8 +13,8 @@ from rich.console import Console
 from mixsearch.cli.manners import EXIT_ERROR, print_json, say_error, say_notes
 from mixsearch.cli.pictures import load_plots, write_picture
 from mixsearch.cli.screen import show_reply
-from mixsearch.cli.tidy import as_csv
 from mixsearch.index import Asking, Query, Reply, ask, open_index
+from mixsearch.index.tidy import as_csv
 
 As = Literal["text", "json", "csv"]
 

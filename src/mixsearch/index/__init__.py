@@ -1,8 +1,10 @@
 """A corpus on disk that answers hints: built from files, opened at once, searched in milliseconds."""
 
-from mixsearch.index.answers import Answer, Asking, Query, Reply, ask, telling_words
+from mixsearch.index.answers import Answer, Asking, Query, Reply
+from mixsearch.index.asking import ask
 from mixsearch.index.building import build_index
 from mixsearch.index.options import IndexOptions
+from mixsearch.index.suggesting import telling_words
 from mixsearch.index.summary import Built
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
 

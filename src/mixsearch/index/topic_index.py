@@ -124,14 +124,15 @@ class TopicIndex:
 
     def _spelt(self, words: Any) -> Any:
         """Words in the spelling of the vocabulary, as its texts were folded; an iterator of words as a list."""
-        spell = self._spell
+        spell = self.spell
         if isinstance(words, Mapping):
             return {spell(word): weight for word, weight in words.items()}
         if isinstance(words, str) or not isinstance(words, Iterable):
             return spell(words)
         return [spell(word) for word in words]
 
-    def _spell(self, word: Any) -> Any:
+    def spell(self, word: Any) -> Any:
+        """A word as the vocabulary spells it: what is no word stays as it is."""
         is_foldable = isinstance(word, str) and self._corpus.get("tokens") is not None
         return self._token_options().fold_case(word) if is_foldable else word
 

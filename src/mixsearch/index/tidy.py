@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from mixsearch.index import Answer, Reply
+from mixsearch.index.answers import Answer, Reply
 
 COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet")
 _FACTS = ("weight", "separation", "share_of_hint", "n_components", "n_fitted")
