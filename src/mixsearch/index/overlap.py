@@ -1,0 +1,35 @@
+"""How much topics have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import pdist, squareform
+
+from mixsearch.types import Array
+
+
+def overlaps(probabilities: Any) -> Array:
+    """What each pair of topics has in common, (n, n): 1 for the same topic, 0 for topics without a common word.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, d)
+        Topics as distributions over words, one per row.
+
+    Notes
+    -----
+    The sum over words of the smaller probability, Σ min(p, q) = (Σp + Σq - Σ|p - q|) / 2: one minus the total variation
+    distance.
+
+    Examples
+    --------
+    >>> overlaps([[0.5, 0.5, 0.0], [0.0, 0.75, 0.25]])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    rows = np.asarray(probabilities, dtype=np.float64)
+    totals = rows.sum(axis=1)
+    shared = (totals[:, None] + totals - squareform(pdist(rows, "cityblock"))) / 2
+    return np.clip(shared, 0.0, 1.0)

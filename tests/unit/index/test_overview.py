@@ -1,0 +1,194 @@
+"""A map of topics: what they share, where their circles are, and which words mean one."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import pdist, squareform
+
+from mixsearch import SearchError
+from mixsearch.errors import HintError
+from mixsearch.index import Asking, IndexOptions, build_index, open_index
+from mixsearch.index.overlap import overlaps
+from mixsearch.index.overview import MOST_WORDS, map_topics
+from mixsearch.index.plane import GAP, HEIGHT, LARGEST, SMALLEST, arrange, scale_to_plane
+
+SUBJECTS = {
+    "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
+    "sport": ["goal", "match", "team", "ball", "league", "coach", "player", "score", "win", "cup"],
+    "law": ["court", "judge", "law", "crime", "trial", "jury", "lawyer", "guilty", "appeal", "prison"],
+}
+LANGUAGE = ["the", "and", "day", "good", "time"]
+
+
+def draw_texts(n=300, seed=0):
+    """Documents on three subjects in turn; there are twice as many on food."""
+    rng = np.random.default_rng(seed)
+    turns = ["food", "sport", "food", "law"]
+    texts = []
+    for i in range(n):
+        own, common = rng.choice(SUBJECTS[turns[i % 4]], 25), rng.choice(LANGUAGE, 25)
+        texts.append(" ".join(np.where(rng.random(25) < 0.7, own, common)))
+    return texts
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "texts.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in draw_texts()))
+    return open_index(build_index(folder / "texts.jsonl", folder / "index", IndexOptions(n_components=3)).path)
+
+
+def draw_topics(n, d, seed):
+    return np.random.default_rng(seed).dirichlet(np.full(d, 0.2), n)
+
+
+def gaps(circles):
+    """The room between each two circles."""
+    return pdist(circles.centers) - (circles.radii[:, None] + circles.radii)[np.triu_indices(len(circles.radii), 1)]
+
+
+def test_overlap_is_the_sum_of_the_smaller_probabilities():
+    topics = draw_topics(6, 30, seed=0)
+    by_hand = [[math.fsum(map(min, one, other)) for other in topics] for one in topics]
+    assert_allclose(overlaps(topics), by_hand, atol=1e-12)
+
+
+def test_overlap_is_one_with_itself_and_zero_without_a_common_word():
+    assert_array_equal(overlaps([[1.0, 0.0], [0.0, 1.0]]), np.eye(2))
+    assert_array_equal(overlaps([[0.3, 0.7]]), [[1.0]])
+
+
+def test_points_in_the_plane_are_found_again_from_their_distances():
+    distances = pdist(np.random.default_rng(1).normal(size=(12, 2)))
+    found = scale_to_plane(squareform(distances))
+    assert_allclose(pdist(found), distances, atol=1e-10)
+    assert_allclose(found.mean(axis=0), 0, atol=1e-10)
+
+
+@given(n=st.integers(2, 80), seed=st.integers(0, 1000), spread=st.sampled_from([0.0, 1.0, 4.0]))
+def test_circles_are_apart_and_in_the_plane(n, seed, spread):
+    rng = np.random.default_rng(seed)
+    circles = arrange(1 - overlaps(draw_topics(n, 20, seed)), rng.lognormal(0, spread, n))
+    assert gaps(circles).min() > -1e-5
+    assert (circles.centers >= circles.radii[:, None]).all()
+    assert (circles.centers <= [1, HEIGHT] - circles.radii[:, None]).all()
+
+
+def test_circles_of_equal_topics_are_apart_too():
+    assert gaps(arrange(np.zeros((20, 20)), np.ones(20))).min() > -1e-5
+
+
+def test_areas_go_by_size():
+    sizes = np.array([1.0, 2.0, 4.0, 4.0])
+    circles = arrange(1 - np.eye(4), sizes)
+    assert_allclose(circles.radii**2 / circles.radii[0] ** 2, sizes)
+    assert gaps(circles).min() > GAP / 2
+
+
+def test_one_circle_is_in_the_middle_and_not_too_large():
+    circles = arrange(np.zeros((1, 1)), np.array([0.5]))
+    assert_array_equal(circles.centers, [[0.5, HEIGHT / 2]])
+    assert_allclose(circles.radii, LARGEST)
+
+
+def test_a_tiny_topic_can_still_be_pointed_at():
+    assert arrange(1 - np.eye(2), np.array([1.0, 1e-9])).radii[1] == SMALLEST
+
+
+def test_topics_that_are_alike_are_near_each_other():
+    groups = np.repeat(np.arange(3), 5)
+    distances = np.where(groups[:, None] == groups, 0.4, 0.95) * (1 - np.eye(15))
+    between = squareform(pdist(arrange(distances, np.ones(15)).centers))
+    nearest = np.argsort(between, axis=1)[:, 1:4]
+    assert np.mean(groups[nearest] == groups[:, None]) > 0.9
+
+
+def test_words_of_one_topic_share_an_entry(index):
+    found = map_topics(index, ["sushi", "judge", "rice", "goal", "court", "tuna"])
+    groups = {frozenset(topic.words) for topic in found.topics}
+    assert groups == {frozenset({"sushi", "rice", "tuna"}), frozenset({"judge", "court"}), frozenset({"goal"})}
+    assert set(found.topics[0].label) <= set(SUBJECTS["food"])
+    assert found.topics[0].weight == pytest.approx(0.5, abs=0.1)
+    assert found.n_documents == 300
+
+
+def test_the_word_that_singles_a_topic_out_best_comes_first(index):
+    found = map_topics(index, ["rice", "sushi", "tuna"])
+    alone = {word: index.search(word).separation for word in ["rice", "sushi", "tuna"]}
+    assert found.topics[0].words == tuple(sorted(alone, key=alone.get, reverse=True))
+
+
+def test_the_same_words_give_the_same_map(index):
+    assert map_topics(index, n=20) == map_topics(index, n=20)
+
+
+def test_one_word_and_two_words(index):
+    (alone,) = map_topics(index, ["sushi"]).topics
+    assert (alone.x, alone.y, alone.near) == (0.5, 0.5, ())
+    one, other = map_topics(index, ["sushi", "goal"]).topics
+    assert (one.x, one.y) != (other.x, other.y)
+
+
+def test_a_map_as_plain_data_goes_through_json(index):
+    told = map_topics(index, ["sushi", "goal", "nonsense"]).as_dict()
+    assert set(told) == {"topics", "skipped", "n_documents"}
+    assert json.loads(json.dumps(told))["topics"][0]["words"] == ["sushi"]
+    assert [each["word"] for each in told["skipped"]] == ["nonsense"]
+
+
+def test_neighbours_are_those_with_most_in_common(index):
+    # Food and law hold the same words of the language, and little else.
+    words = ["sushi", "goal", "judge"]
+    found = map_topics(index, words, asking=Asking(search={"refine": False}))
+    topics = {word: index.search(word, refine=False).probabilities for word in words}
+    names = [topic.words[0] for topic in found.topics]
+    shared = overlaps([topics[name] for name in names])
+    for place, topic in enumerate(found.topics):
+        for near in topic.near:
+            assert near.overlap == pytest.approx(shared[place, near.topic])
+            assert near.topic != place
+        assert len(topic.near) == np.count_nonzero(shared[place] >= 0.25) - 1
+
+
+def test_words_are_chosen_by_what_they_tell_or_by_documents(index):
+    telling = {word for topic in map_topics(index, n=9).topics for word in topic.words}
+    assert len(telling) == 9
+    assert not telling & set(LANGUAGE)
+    frequent = {word for topic in map_topics(index, n=5, by="frequent").topics for word in topic.words}
+    assert frequent == set(LANGUAGE)
+
+
+def test_a_word_that_is_not_there_is_skipped_with_its_sentence(index):
+    found = map_topics(index, ["sushi", "sushy", " sushi ", ""])
+    (skipped,) = found.skipped
+    assert skipped.word == "sushy"
+    assert "'sushy' is not among the 35 words. Nearest: sushi" in skipped.message
+    assert skipped.suggestions == ("sushi",)
+    assert len(found.topics) == 1
+
+
+def test_words_of_which_none_is_there_are_an_error(index):
+    with pytest.raises(SearchError, match="None of the words has a topic. 'sushy' is not among the 35 words"):
+        map_topics(index, ["sushy", "xyzzy"])
+
+
+def test_an_empty_list_of_words_is_an_error(index):
+    with pytest.raises(HintError, match="The list of words is empty. Give at least one word."):
+        map_topics(index, [" "])
+
+
+def test_too_many_words_are_an_error(index):
+    with pytest.raises(HintError, match=f"A map takes {MOST_WORDS} words at most; found {MOST_WORDS + 1}"):
+        map_topics(index, [f"w{i}" for i in range(MOST_WORDS + 1)])
+    with pytest.raises(SearchError, match=f"A map takes from 1 to {MOST_WORDS} words; found n=0."):
+        map_topics(index, n=0)
+
+
+def test_a_choice_that_does_not_exist_is_an_error(index):
+    with pytest.raises(SearchError, match="by must be one of 'telling', 'frequent'; found 'rare'."):
+        map_topics(index, by="rare")
