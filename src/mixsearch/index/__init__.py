@@ -4,6 +4,8 @@ from mixsearch.index.answers import Answer, Asking, Query, Reply
 from mixsearch.index.asking import ask
 from mixsearch.index.building import build_index
 from mixsearch.index.options import IndexOptions
+from mixsearch.index.overlap import overlaps
+from mixsearch.index.overview import TopicMap, map_topics
 from mixsearch.index.suggesting import telling_words
 from mixsearch.index.summary import Built
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
@@ -17,8 +19,11 @@ __all__ = [
     "Query",
     "Reply",
     "TopicIndex",
+    "TopicMap",
     "ask",
     "build_index",
+    "map_topics",
     "open_index",
+    "overlaps",
     "telling_words",
 ]

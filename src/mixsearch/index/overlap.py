@@ -32,4 +32,4 @@ def overlaps(probabilities: Any) -> Array:
     rows = np.asarray(probabilities, dtype=np.float64)
     totals = rows.sum(axis=1)
     shared = (totals[:, None] + totals - squareform(pdist(rows, "cityblock"))) / 2
-    return np.clip(shared, 0.0, 1.0)
+    return np.asarray(np.clip(shared, 0.0, 1.0))

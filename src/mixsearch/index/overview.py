@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mixsearch.errors import HintError, SearchError
-from mixsearch.index.answers import Answer, Asking, Query, Reply, ask, telling_words
+from mixsearch.errors import HintError, SearchError, UnknownWordError
+from mixsearch.index.answers import Answer, Asking, Query, Reply
+from mixsearch.index.asking import ask
 from mixsearch.index.overlap import overlaps
 from mixsearch.index.plane import HEIGHT, Circles, arrange
+from mixsearch.index.suggesting import telling_words
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.types import Array
 
@@ -66,7 +69,7 @@ class MappedTopic:
 
 
 @dataclass(frozen=True)
-class SkippedWord:
+class UnmappedWord:
     """A word without a topic, the sentence that says why, and words that are spelt alike."""
 
     word: str
@@ -79,7 +82,7 @@ class TopicMap:
     """Topics in the plane, the largest first."""
 
     topics: tuple[MappedTopic, ...]
-    skipped: tuple[SkippedWord, ...]
+    skipped: tuple[UnmappedWord, ...]
     n_documents: int
 
     def as_dict(self) -> dict[str, Any]:
@@ -153,8 +156,9 @@ def _tidy(words: Sequence[str]) -> list[str]:
     return given
 
 
-def _skipped(reply: Reply) -> SkippedWord:
-    return SkippedWord(reply.query.name, str(reply.error), tuple(getattr(reply.error, "suggestions", ())))
+def _skipped(reply: Reply) -> UnmappedWord:
+    suggestions = reply.error.suggestions if isinstance(reply.error, UnknownWordError) else ()
+    return UnmappedWord(reply.query.name, str(reply.error), suggestions)
 
 
 def _lay_out(found: Sequence[Reply]) -> tuple[MappedTopic, ...]:
@@ -177,13 +181,18 @@ def _merge(found: Sequence[Reply], shared: Array) -> list[_Group]:
     """
     answers = [reply.answer for reply in found if reply.answer is not None]
     groups: list[_Group] = []
-    for place in sorted(range(len(answers)), key=lambda place: -answers[place].separation):
+    for place in sorted(range(len(answers)), key=lambda place: -_lead(answers[place])):
         alike = [float(shared[place, group.members[0]]) for group in groups]
         if alike and max(alike) >= SAME:
             groups[alike.index(max(alike))].members.append(place)
         else:
             groups.append(_Group([place], answers[place]))
     return sorted(groups, key=lambda group: -group.answer.weight)
+
+
+def _lead(answer: Answer) -> float:
+    """By what factor the topic leads the best other one."""
+    return math.inf if answer.separation is None else answer.separation
 
 
 def _mapped(group: _Group, words: list[str], circles: Circles, place: int, shared: Array) -> MappedTopic:

@@ -76,14 +76,14 @@ def scale_to_plane(distances: Array) -> Array:
     squares = distances**2
     means = squares.mean(axis=0)
     values, vectors = np.linalg.eigh((means[:, None] + means - squares - means.mean()) / 2)
-    return orient(vectors[:, :-3:-1]) * np.sqrt(np.maximum(values[:-3:-1], 0))
+    return np.asarray(orient(vectors[:, :-3:-1]) * np.sqrt(np.maximum(values[:-3:-1], 0)))
 
 
 def _radii(sizes: Array) -> Array:
     """Areas go by size, but for circles too small to point at."""
     sides = np.sqrt(sizes)
     full = np.sqrt(COVERED * HEIGHT / np.pi / max(sizes.sum(), 1e-300))
-    return np.maximum(sides * min(full, LARGEST / max(sides.max(), 1e-300)), SMALLEST)
+    return np.asarray(np.maximum(sides * min(full, LARGEST / max(sides.max(), 1e-300)), SMALLEST))
 
 
 def _inside(centers: Array, radii: Array) -> Array:
@@ -95,14 +95,14 @@ def _inside(centers: Array, radii: Array) -> Array:
 def _towards(wanted: Array, centers: Array) -> Array:
     """A step that lessens the squared errors of all distances, (n, 2)."""
     between, lengths = _between(centers / STRETCH)
-    return STRETCH * np.einsum("ij,ijk->ik", wanted / lengths - 1, between) / len(centers)
+    return np.asarray(STRETCH * np.einsum("ij,ijk->ik", wanted / lengths - 1, between) / len(centers))
 
 
 def _apart(centers: Array, radii: Array) -> Array:
     """Steps that take each two circles apart, (n, 2)."""
     between, lengths = _between(centers)
     missing = np.maximum(radii[:, None] + radii + GAP - lengths, 0)
-    return np.einsum("ij,ijk->ik", missing / lengths, between)
+    return np.asarray(np.einsum("ij,ijk->ik", missing / lengths, between))
 
 
 def _part(centers: Array, radii: Array) -> Circles:
