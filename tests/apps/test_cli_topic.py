@@ -93,7 +93,7 @@ def test_json_has_the_same_keys_for_every_hint(files: Files, index: Path) -> Non
     assert answer["hint"] == files.words[0]
     assert set(answer["words"][0]) == {"word", "probability", "likelier", "probability_stderr"}
     assert set(answer["documents"][0]) == {"row", "name", "share", "snippet"}
-    assert set(answer["alternatives"][0]) == {"words", "weight", "share_of_hint"}
+    assert set(answer["alternatives"][0]) == {"rank", "words", "weight", "share_of_hint"}
     assert answer["words"][0]["likelier"] > 1
     assert 0 < answer["weight"] < 1
     assert answer == told(index, files.words[0])

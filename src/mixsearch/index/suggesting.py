@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from mixsearch.index.topic_index import TopicIndex
 
 # After every letter that a word can go on with.
 _LAST = chr(0x10FFFF)
+# What is typed of a last word: marks before it, its letters, and no blank after them.
+_UNFINISHED = re.compile(r'([^\s"^*?]+)$')
 
 
 @dataclass(frozen=True)
@@ -48,3 +51,22 @@ class Completions:
         first, last = bisect_left(self._words, start), bisect_left(self._words, start + _LAST)
         ranked = np.argsort(-self._n_documents[first:last], kind="stable")[:n] + first
         return [KnownWord(self._words[place], int(self._n_documents[place])) for place in ranked]
+
+    def finish(self, query: str) -> str:
+        """A query whose last word is still being typed, with the most frequent word that begins so in its place.
+
+        Examples
+        --------
+        ``sushi -bur`` becomes ``sushi -burger``, and ``"new yo`` becomes ``"new york"``.
+        """
+        typed = query.rstrip("^")
+        found = _UNFINISHED.search(typed)
+        if found is not None:
+            start = found.start() + (found[0].startswith("-") and typed[: found.start()].count('"') % 2 == 0)
+            typed = typed[:start] + self._longer(typed[start:])
+        return typed.removesuffix(" -").removesuffix("-") + ('"' if typed.count('"') % 2 else "")
+
+    def _longer(self, start: str) -> str:
+        """The word itself where there is one, else the likeliest that begins so, else what was typed."""
+        longer = self.of(start, 1) if start and self._index.topics.columns_of([self._index.spell(start)])[0] < 0 else []
+        return longer[0].word if longer else start

@@ -66,13 +66,23 @@ class TopicIndex:
         """The words, one per column."""
         return self.topics.vocabulary_ or []
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether the texts of documents were kept."""
+        return bool(self._corpus.get("has_texts"))
+
+    @property
+    def has_names(self) -> bool:
+        """Whether documents have names."""
+        return bool(self._corpus.get("has_names"))
+
     @cached_property
     def _texts(self) -> Texts | None:
-        return self.folder.texts("texts") if self._corpus.get("has_texts") else None
+        return self.folder.texts("texts") if self.has_texts else None
 
     @cached_property
     def _names(self) -> Texts | None:
-        return self.folder.texts("names") if self._corpus.get("has_names") else None
+        return self.folder.texts("names") if self.has_names else None
 
     def search(
         self,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from mixsearch.blocks import n_cores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,7 @@ class Limits:
     most_answers_bytes: int = 64 << 20
     most_waiting: int = 256
     most_connections: int = 512
-    n_threads: int = 2
+    n_threads: int = field(default_factory=n_cores)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,65 @@
+"""An index that is served: opened once, with what the page asks of it beside topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from mixsearch.index import TopicIndex, telling_words
+from mixsearch.index.suggesting import Completions, KnownWord
+from mixsearch.web.failures import Refused
+
+N_TELLING = 12
+
+
+@dataclass(frozen=True)
+class IndexFacts:
+    """What an index holds."""
+
+    name: str
+    n_documents: int
+    n_words: int
+    n_components: int
+    has_texts: bool
+    has_names: bool
+    telling_words: tuple[str, ...]
+
+
+class Served:
+    """An index under its name."""
+
+    def __init__(self, name: str, index: TopicIndex) -> None:
+        self.name, self.index = name, index
+
+    @cached_property
+    def completions(self) -> Completions:
+        """The words in the order of a dictionary."""
+        return Completions(self.index)
+
+    @cached_property
+    def facts(self) -> IndexFacts:
+        """What the index holds."""
+        return IndexFacts(
+            self.name,
+            self.index.n_documents,
+            len(self.index.vocabulary),
+            self.index.n_components,
+            self.index.has_texts,
+            self.index.has_names,
+            tuple(telling_words(self.index, N_TELLING)),
+        )
+
+    def words(self, prefix: str, n: int) -> list[KnownWord]:
+        """Words that begin so; where nothing is typed yet, words to begin with."""
+        if prefix:
+            return self.completions.of(prefix, n)
+        return [self.completions.of(word, 1)[0] for word in telling_words(self.index, n)]
+
+
+def find(served: Mapping[str, Served], name: str) -> Served:
+    """The index of this name."""
+    if name not in served:
+        known = f"There are {', '.join(served)}" if served else "The server was started without one"
+        raise Refused("not_found", f"There is no index {name[:80]!r}. {known}.")
+    return served[name]

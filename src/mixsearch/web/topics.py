@@ -1,0 +1,209 @@
+"""The HTTP API of topics: every answer of the page as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import Query as QueryParameter
+
+from mixsearch.errors import SearchError
+from mixsearch.index import Answer, Query, Reply
+from mixsearch.index.answers import TypicalDocument
+from mixsearch.index.asking import reply_to
+from mixsearch.index.suggesting import KnownWord
+from mixsearch.index.tidy import as_csv
+from mixsearch.web.answering import Answering
+from mixsearch.web.failures import RESPONSES, Refused
+from mixsearch.web.questions import MOST_ROW, DocumentsQuestion, TextHint, TopicQuestion
+from mixsearch.web.served import IndexFacts, Served, find
+
+# A document is read by people: a book is shown by its beginning.
+MOST_TEXT = 200_000
+_KEEP = {"Cache-Control": "private, max-age=60"}
+
+
+@dataclass(frozen=True)
+class Indexes:
+    """All that is served."""
+
+    indexes: list[IndexFacts]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words that complete what was typed."""
+
+    words: list[KnownWord]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A page of documents, and whether others follow."""
+
+    documents: list[TypicalDocument]
+    start: int
+    more: bool
+
+
+@dataclass(frozen=True)
+class WholeDocument:
+    """A document with its text, cut where it is very long."""
+
+    row: int
+    name: str | None
+    text: str | None
+    is_cut: bool
+
+
+router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
+
+
+def _chosen(request: Request, index: Annotated[str, Path(description="Its name.", max_length=200)]) -> Served:
+    return find(request.app.state.served, index)
+
+
+def _answering(request: Request) -> Answering:
+    answering: Answering = request.app.state.answering
+    return answering
+
+
+Chosen = Annotated[Served, Depends(_chosen)]
+Answerer = Annotated[Answering, Depends(_answering)]
+Question = Annotated[TopicQuestion, QueryParameter()]
+Paging = Annotated[DocumentsQuestion, QueryParameter()]
+
+
+@router.get("", response_model=Indexes)
+async def list_indexes(request: Request) -> Indexes:
+    """What is served."""
+    return Indexes([each.facts for each in request.app.state.served.values()])
+
+
+@router.get("/{index}", response_model=IndexFacts)
+async def describe_index(index: Chosen) -> IndexFacts:
+    """What an index holds."""
+    return index.facts
+
+
+@router.get("/{index}/words", response_model=Words)
+async def complete_word(
+    index: Chosen,
+    answering: Answerer,
+    prefix: Annotated[str, QueryParameter(max_length=200)] = "",
+    n: Annotated[int, QueryParameter(ge=1, le=100)] = 8,
+) -> Response:
+    """Words that begin so, the most frequent first; without a beginning, words that tell topics apart."""
+    key = (index.name, "words", prefix, n)
+    return json_response(await answering.once(key, partial(words_as_json, index, prefix, n), answering.quick))
+
+
+@router.get("/{index}/topic", response_model=Answer)
+async def find_topic(index: Chosen, question: Question, answering: Answerer) -> Response:
+    """The topic that words, or documents, mean."""
+    return json_response(await _told(answering, index, question, topic_as_json))
+
+
+@router.get("/{index}/topic.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
+async def download_topic(index: Chosen, question: Question, answering: Answerer) -> Response:
+    """The same as a table, one fact in each row."""
+    return csv_response(await _told(answering, index, question, topic_as_csv), index.name)
+
+
+@router.post("/{index}/topic", response_model=Answer)
+async def find_topic_of_texts(index: Chosen, hint: TextHint, question: Question, answering: Answerer) -> Response:
+    """The topic that texts are about."""
+    if question.q is not None or question.like:
+        raise Refused("bad_value", "A topic needs texts, or q, or like; found more than one of them.")
+    query = Query(" ".join(hint.texts[0].split())[:40], texts=tuple(hint.texts))
+    return json_response(await answering.lane(question.errors).run(partial(topic_as_json, index, query, question)))
+
+
+@router.get("/{index}/topic/documents", response_model=Documents)
+async def list_documents(index: Chosen, question: Paging, answering: Answerer) -> Response:
+    """The typical documents of a topic, from any place on."""
+    return json_response(await _told(answering, index, question, documents_as_json))
+
+
+@router.get("/{index}/documents/{row}", response_model=WholeDocument)
+async def read_document(index: Chosen, row: Annotated[int, Path(ge=0, le=MOST_ROW)], answering: Answerer) -> Response:
+    """One document."""
+    return json_response(await answering.quick.run(lambda: as_json(vars(whole_document(index, row)))))
+
+
+async def _told(
+    answering: Answering, index: Served, question: TopicQuestion, tell: Callable[[Served, Query, Any], bytes]
+) -> bytes:
+    asked = finished(index, question)
+    work = partial(tell, index, asked.query(), asked)
+    return await answering.once((index.name, tell, asked), work, answering.lane(question.errors))
+
+
+def words_as_json(index: Served, prefix: str, n: int) -> bytes:
+    """Words that begin so."""
+    return as_json({"words": [vars(word) for word in index.words(prefix, n)]})
+
+
+def finished(index: Served, question: TopicQuestion) -> TopicQuestion:
+    """The question with its last word finished, where that is asked for."""
+    if not question.complete or question.q is None:
+        return question
+    return question.model_copy(update={"q": index.completions.finish(question.q), "complete": False})
+
+
+def reply(index: Served, query: Query, question: TopicQuestion, **asking: Any) -> Reply:
+    """What an index says to a query; its errors are raised."""
+    found = reply_to(index.index, query, question.asking(**asking))
+    if found.error is not None:
+        raise found.error
+    return found
+
+
+def topic_as_json(index: Served, query: Query, question: TopicQuestion) -> bytes:
+    """The answer to a question."""
+    return as_json(reply(index, query, question).as_dict())
+
+
+def topic_as_csv(index: Served, query: Query, question: TopicQuestion) -> bytes:
+    """The same as a table."""
+    return as_csv([reply(index, query, question)], errors=question.errors).encode(errors="replace")
+
+
+def documents_as_json(index: Served, query: Query, question: DocumentsQuestion) -> bytes:
+    """A page of documents; one more than told is looked for, to know whether others follow."""
+    answer = reply(index, query, question, n_documents=question.n + 1, skip_documents=question.start).as_dict()
+    documents = answer["documents"]
+    return as_json({"documents": documents[: question.n], "start": question.start, "more": len(documents) > question.n})
+
+
+def whole_document(index: Served, row: int) -> WholeDocument:
+    """A document by its row."""
+    try:
+        (found,) = index.index.documents([row])
+    except SearchError as error:
+        raise Refused("not_found", str(error)) from error
+    text = found.text
+    is_cut = text is not None and len(text) > MOST_TEXT
+    return WholeDocument(row, found.name, text[:MOST_TEXT] if text is not None else None, is_cut)
+
+
+def as_json(value: Any) -> bytes:
+    """A value for a client; half a character, as broken files contain, becomes a question mark."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
+
+
+def json_response(body: bytes) -> Response:
+    """JSON that is ready."""
+    return Response(body, media_type="application/json", headers=_KEEP)
+
+
+def csv_response(body: bytes, name: str) -> Response:
+    """A table that browsers save as a file."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+    disposition = f'attachment; filename="{plain}.csv"'
+    return Response(body, media_type="text/csv", headers={**_KEEP, "Content-Disposition": disposition})
