@@ -1,0 +1,28 @@
+// What else the hint could mean.
+
+import { h } from "./dom.js";
+import { percent } from "./numbers.js";
+
+export function alternativesSection({ alternatives, is_doubtful: isDoubtful, alternative }, act) {
+  if (alternatives.length === 0) return null;
+  return h(
+    "section",
+    { class: `alternatives ${isDoubtful && alternative === 0 ? "is-doubtful" : ""}`, "aria-labelledby": "alternatives-title" },
+    h("h2", { id: "alternatives-title" }, "It could also mean"),
+    h("ul", {}, alternatives.map((each) => h("li", {}, card(each, act)))),
+  );
+}
+
+function card({ rank, words, share_of_hint: share }, act) {
+  return h(
+    "button",
+    { type: "button", class: "alternative", "data-rank": rank, "data-key": `alternative ${rank}`, on: { click: () => act.read(rank) } },
+    h("span", { class: "alternative-words" }, words.join(", ")),
+    h(
+      "span",
+      { class: "alternative-share small" },
+      h("span", { class: "bar", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * Math.min(share, 1)).toFixed(1)}%` } })),
+      h("span", { class: "number" }, `${percent(share)} of the hint${rank === 0 ? ", the first reading" : ""}`),
+    ),
+  );
+}

@@ -1,0 +1,27 @@
+// Words set off in a text, as text nodes and <mark> elements.
+
+import { h } from "./dom.js";
+
+const LETTER = "[\\p{L}\\p{N}\\p{M}_]";
+
+/** A function that cuts a text into nodes, with these words marked wherever they stand as whole words. */
+export function highlighter(words) {
+  const longestFirst = [...new Set(words)].filter(Boolean).sort((a, b) => b.length - a.length);
+  if (longestFirst.length === 0) return (text) => [text];
+  const pattern = new RegExp(`(?<!${LETTER})(?:${longestFirst.map(escaped).join("|")})(?!${LETTER})`, "giu");
+  return (text) => marked(text, pattern);
+}
+
+function marked(text, pattern) {
+  const nodes = [];
+  let end = 0;
+  for (const match of text.matchAll(pattern)) {
+    nodes.push(text.slice(end, match.index), h("mark", {}, match[0]));
+    end = match.index + match[0].length;
+  }
+  return [...nodes, text.slice(end)].filter((node) => node !== "");
+}
+
+function escaped(word) {
+  return word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}

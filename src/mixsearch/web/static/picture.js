@@ -1,0 +1,88 @@
+// A picture of topics to take along: the words as bars with whiskers, in colours that suit paper.
+
+import { svg } from "./dom.js";
+import { savePicture } from "./download.js";
+import { chance, count, giveOrTake, percent, times } from "./numbers.js";
+import { titleOf } from "./topic-card.js";
+import { badgeOf, toneOf } from "./verdicts.js";
+
+const WIDTH = 560;
+const EDGE = 28;
+const ROW = 24;
+const HEAD = 96;
+const FOOT = 34;
+const NAMES = 130; // room for the words
+const NUMBERS = 150; // and for the numbers on the right
+const INK = "#1b1f27";
+const MUTED = "#5a6270";
+const BAR = "#3454b4";
+const TONES = { good: "#1a6b41", doubt: "#855400", bad: "#ab2a20" };
+
+/** Save the answers side by side as a picture; kind is "png" or "svg". */
+export async function saveTopics(answers, page, kind) {
+  const picture = drawTopics(answers, page.index);
+  const hidden = Object.assign(document.createElement("div"), { className: "visually-hidden", inert: true });
+  hidden.append(picture);
+  document.body.append(hidden); // its colours are read off as the page shows them
+  try {
+    await savePicture(picture, answers.map(({ hint }) => hint).join("-"), kind);
+  } catch (error) {
+    page.tell(error);
+  } finally {
+    hidden.remove();
+  }
+}
+
+function drawTopics(answers, index) {
+  const height = HEAD + ROW * Math.max(...answers.map(({ words }) => words.length)) + FOOT;
+  const width = WIDTH * answers.length;
+  return svg(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, width, height },
+    answers.map((answer, i) => svg("g", { transform: `translate(${i * WIDTH} 0)` }, head(answer), words(answer))),
+    text(EDGE, height - 16, `mixsearch · ${index.name}, ${count(index.n_documents, "document")} · bars: share of the topic, with one standard error where known; then times likelier than usual`, { size: 10, fill: MUTED }),
+  );
+}
+
+function head(answer) {
+  const share = `${percent(answer.weight)}${answer.weight_stderr === null ? "" : ` ${giveOrTake(answer.weight, answer.weight_stderr)}`} of the corpus`;
+  const sure = answer.confidence === null ? "" : ` · ${chance(answer.confidence)} sure`;
+  return [
+    text(EDGE, 30, `Topic of ${cut(answer.hint, 60)}`, { size: 12, fill: MUTED }),
+    text(EDGE, 54, cut(titleOf(answer.words), 44), { size: 20, weight: 650 }),
+    text(EDGE, 76, `${share}${sure}`, { size: 13 }),
+    text(WIDTH - EDGE, 76, badgeOf(answer), { size: 13, weight: 600, anchor: "end", fill: TONES[toneOf(answer)] }),
+  ];
+}
+
+function words(answer) {
+  const top = Math.max(...answer.words.map(({ probability, probability_stderr: stderr }) => probability + (stderr ?? 0)));
+  const scale = (WIDTH - 2 * EDGE - NAMES - NUMBERS) / top;
+  return answer.words.map((each, i) => row(each, HEAD + i * ROW, scale));
+}
+
+function row({ word, probability, probability_stderr: stderr, likelier }, y, scale) {
+  const left = EDGE + NAMES;
+  const middle = y + ROW / 2;
+  const share = `${percent(probability)}${stderr === null ? "" : ` ${giveOrTake(probability, stderr)}`}`;
+  return [
+    text(left - 10, middle + 4, cut(word, 20), { anchor: "end" }),
+    svg("rect", { x: left, y: y + 5, width: probability * scale, height: ROW - 10, rx: 3, fill: BAR }),
+    stderr === null ? null : whisker(left + Math.max(probability - stderr, 0) * scale, left + (probability + stderr) * scale, middle),
+    text(WIDTH - EDGE - 48, middle + 4, share, { anchor: "end", size: 12 }),
+    text(WIDTH - EDGE, middle + 4, times(likelier), { anchor: "end", size: 12, fill: MUTED }),
+  ];
+}
+
+function whisker(from, to, y) {
+  const d = `M${from} ${y - 4}V${y + 4}M${from} ${y}H${to}M${to} ${y - 4}V${y + 4}`;
+  return svg("path", { d, fill: "none", stroke: INK, "stroke-width": 1.4 });
+}
+
+function text(x, y, content, { size = 13, weight = 400, anchor = "start", fill = INK } = {}) {
+  return svg("text", { x, y, "font-size": `${size}px`, "font-weight": weight, "text-anchor": anchor, fill }, content);
+}
+
+function cut(content, length) {
+  return content.length > length ? `${content.slice(0, length - 1)}…` : content;
+}

@@ -1,0 +1,39 @@
+// One search: what is asked, and how an address says it.
+
+const DEFAULTS = { q: "", like: [], finer: 0, alternative: 0, by: "typical", n_components: null };
+
+export function emptySearch() {
+  return { ...DEFAULTS };
+}
+
+export function readSearch(state) {
+  return {
+    q: state.get("q") ?? "",
+    like: state.getAll("like").filter((row) => /^\d+$/.test(row)),
+    finer: numberOf(state.get("finer")),
+    alternative: Math.max(0, Math.trunc(numberOf(state.get("alternative")))),
+    by: state.get("by") === "probability" ? "probability" : "typical",
+    n_components: state.get("n_components"),
+  };
+}
+
+/** Its parameters, without those that say what goes without saying. */
+export function paramsOf(search) {
+  const said = Object.entries(search).filter(([name, value]) => String(value ?? "") !== String(DEFAULTS[name] ?? ""));
+  return Object.fromEntries(said.map(([name, value]) => [name, name === "q" ? value.trim() : value]));
+}
+
+export function isBlank(search) {
+  return search.q.trim() === "" && search.like.length === 0;
+}
+
+/** What a person would call it. */
+export function nameOf(search) {
+  if (search.q.trim()) return search.q.trim();
+  return search.like.length === 1 ? `like document ${search.like[0]}` : `like documents ${search.like.join(", ")}`;
+}
+
+function numberOf(text) {
+  const number = Number(text ?? 0);
+  return Number.isFinite(number) ? number : 0;
+}

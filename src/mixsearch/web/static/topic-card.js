@@ -1,0 +1,109 @@
+// What was found: the topic's name, its size, the verdict and its words.
+
+import { h } from "./dom.js";
+import { chance, giveOrTake, percent, times } from "./numbers.js";
+import { badgeOf, explain, toneOf } from "./verdicts.js";
+import { WordBars } from "./word-bars.js";
+import { wordButton } from "./word-buttons.js";
+
+const WORDS_OF_TITLE = 3;
+
+export function titleOf(words) {
+  return words.slice(0, WORDS_OF_TITLE).map((each) => each.word ?? each).join(", ");
+}
+
+export class TopicCard {
+  constructor(answer, { name, by, wanted, tools }, act) {
+    this.answer = answer;
+    this.error = h("span", { class: "muted" });
+    this.badge = h("span", {});
+    this.sentence = h("p", { class: "sentence" });
+    this.confidence = h("p", { id: "confidence", class: "small muted" }, "\u00a0"); // keeps its line until it is known
+    this.bars = new WordBars(answer.words, wanted, act);
+    this.element = h(
+      "section",
+      { id: "topic", class: "card topic", "aria-labelledby": "topic-title" },
+      h("p", { class: "eyebrow" }, "Topic of ", h("b", {}, name)),
+      h("h1", { id: "topic-title", tabindex: "-1" }, titleOf(answer.words)),
+      answer.alternative > 0 ? wayBack(name, act) : null,
+      h("p", { class: "facts" }, h("span", { id: "share", class: "share" }, `${percent(answer.weight)} of the corpus `, this.error), this.badge),
+      this.sentence,
+      this.confidence,
+      notes(answer, act),
+      h("div", { class: "words-head" }, h("h2", {}, "Words"), orders(by, act), columns()),
+      this.bars.element,
+      related(answer.related_words, wanted, act),
+      tools,
+    );
+    this.#judge(answer);
+  }
+
+  /** Standard errors and the confidence, once they are known. */
+  addErrors(answer) {
+    if (answer.weight_stderr !== null) this.error.textContent = giveOrTake(answer.weight, answer.weight_stderr);
+    if (answer.confidence !== null) {
+      this.confidence.textContent = `${sentenceCase(chance(answer.confidence))} sure that this is the topic meant.`;
+    }
+    this.bars.addErrors(answer.words);
+    this.#judge(answer);
+  }
+
+  #judge(answer) {
+    this.badge.className = `verdict ${toneOf(answer)}`;
+    this.badge.textContent = badgeOf(answer);
+    this.sentence.textContent = explain(answer);
+  }
+}
+
+function wayBack(name, act) {
+  const back = h("button", { type: "button", id: "first-reading", class: "link", "data-key": "back", on: { click: () => act.read(0) } }, "Back to the first");
+  return h("p", { class: "way-back" }, "Another reading of ", h("b", {}, name), ". ", back);
+}
+
+/** Which words come first. */
+function orders(by, act) {
+  const order = (value, label, title) =>
+    h(
+      "button",
+      { type: "button", title, "aria-pressed": String(by === value), "data-key": `by ${value}`, on: { click: () => act.order(value) } },
+      label,
+    );
+  return h(
+    "span",
+    { class: "switch", role: "group", "aria-label": "Which words come first" },
+    order("typical", "typical", "Words that set the topic apart come first"),
+    order("probability", "frequent", "Words that the topic has most often come first"),
+  );
+}
+
+function columns() {
+  return h("span", { class: "column-names small", "aria-hidden": "true" }, "share of the topic · times likelier than usual");
+}
+
+function related(words, wanted, act) {
+  if (words.length === 0) return null;
+  const chip = ({ word, likelier }) => h("li", {}, wordButton(word, wanted, act, { class: "chip related-word" }, h("small", {}, times(likelier))));
+  return h("section", { class: "related" }, h("h2", {}, "Related words"), h("ul", { class: "chips" }, words.map(chip)));
+}
+
+function notes({ warnings, skipped }, act) {
+  // The sentence on words left out is told with buttons instead.
+  const told = skipped.length > 0 ? warnings.filter((warning) => !warning.startsWith("Left out:")) : warnings;
+  const lines = [...skipped.map((each) => skippedNote(each, act)), ...told.map((warning) => h("li", {}, warning))];
+  return lines.length > 0 ? h("ul", { class: "notes small", "aria-label": "Notes" }, lines) : null;
+}
+
+function skippedNote({ word, suggestions }, act) {
+  return h(
+    "li",
+    { class: "skipped" },
+    h("b", {}, word),
+    " is not in the corpus and was left out. ",
+    suggestions.length > 0 ? "Did you mean " : null,
+    suggestions.map((other) => [h("button", { type: "button", class: "chip suggestion", on: { click: () => act.swap(word, other) } }, other), " "]),
+  );
+}
+
+function sentenceCase(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}

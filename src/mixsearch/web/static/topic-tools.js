@@ -1,0 +1,61 @@
+// What can be done with a topic: pin it, link to it, take it along.
+
+import { pathOf, queryOf, url } from "./api.js";
+import { copyText } from "./clipboard.js";
+import { h } from "./dom.js";
+import { isPinned, MOST_PINS, pinsOf, togglePin } from "./pins.js";
+import { saveTopics } from "./picture.js";
+
+/** The tools of the topic that these parameters find; answer() gives it as it is known by now. */
+export function topicTools(page, params, answer) {
+  const topic = queryOf(params).toString();
+  return h(
+    "div",
+    { class: "toolbar topic-tools" },
+    pinButton(page, topic),
+    linkButton(page, () => location.href),
+    downloads(
+      { csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }), json: url(pathOf(page.index, "topic"), { ...params, errors: true, download: true }) },
+      (kind) => saveTopics([answer()], page, kind),
+    ),
+  );
+}
+
+export function linkButton(page, address) {
+  const button = h("button", { type: "button", id: "copy-link", class: "button plain", "data-key": "copy", on: { click: () => copyText(page, address(), button) } }, "Copy link");
+  return button;
+}
+
+/** Links to files of the API, and pictures that the page draws. */
+export function downloads({ csv, json }, draw) {
+  const picture = (kind) => h("button", { type: "button", class: "link", "data-download": kind, "data-key": kind, on: { click: () => draw(kind) } }, kind.toUpperCase());
+  return h(
+    "span",
+    { class: "downloads small" },
+    h("span", { class: "muted" }, "Save as "),
+    h("a", { href: csv, download: "", "data-download": "csv" }, "CSV"),
+    h("a", { href: json, download: "", "data-download": "json" }, "JSON"),
+    picture("png"),
+    picture("svg"),
+  );
+}
+
+function pinButton(page, topic) {
+  const button = h("button", { type: "button", id: "pin", class: "button plain", "data-key": "pin", on: { click: press } });
+  function show() {
+    const isIn = isPinned(page.index, topic);
+    button.setAttribute("aria-pressed", String(isIn));
+    button.textContent = isIn ? "Pinned" : "Pin to compare";
+  }
+  function press() {
+    if (!isPinned(page.index, topic) && pinsOf(page.index).length >= MOST_PINS) {
+      page.tell(new Error(`${MOST_PINS} topics are pinned already. Remove one under Compare first.`));
+      return;
+    }
+    togglePin(page.index, topic);
+    show();
+    page.announce(isPinned(page.index, topic) ? "Pinned." : "No longer pinned.");
+  }
+  show();
+  return button;
+}
