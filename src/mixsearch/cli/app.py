@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from mixsearch import __version__
-from mixsearch.cli import index_command, info, reproduce_command, segment_command, topic_command
+from mixsearch.cli import index_command, info, reproduce_command, segment_command, serve_command, topic_command
 from mixsearch.cli.demo import DEFAULT_WORDS, DemoOptions, export_docstrings, run_demo
 from mixsearch.cli.manners import errors_as_sentences
 
@@ -19,6 +19,7 @@ Examples:
 
   mixsearch index reviews.csv --text review
   mixsearch topic reviews.index sushi
+  mixsearch serve reviews.index
   mixsearch info reviews.index
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
   mixsearch demo socket fourier
@@ -54,6 +55,7 @@ app.command(help=index_command.HELP)(index_command.index)
 app.command(help=topic_command.HELP)(topic_command.topic)
 app.command(help=info.HELP)(info.info)
 app.command("segment", help=segment_command.HELP)(segment_command.segment_picture)
+app.command(help=serve_command.HELP)(serve_command.serve)
 app.command(help=reproduce_command.HELP)(reproduce_command.reproduce)
 
 
