@@ -12,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from mixsearch import __version__
 from mixsearch.index import TopicIndex
-from mixsearch.web import topics
+from mixsearch.web import several, topics
 from mixsearch.web.answering import Answering
 from mixsearch.web.failures import RESPONSES, answer_failures
 from mixsearch.web.gate import Gate
@@ -67,6 +67,7 @@ def make_app(
     app.state.answering = answering
     app.include_router(page_router())
     app.include_router(health_router(list(indexes)))
+    app.include_router(several.router)
     app.include_router(topics.router)
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
     answer_failures(app)
