@@ -1,7 +1,7 @@
 // What else the hint could mean.
 
 import { h } from "./dom.js";
-import { percent } from "./numbers.js";
+import { roughly } from "./numbers.js";
 
 export function alternativesSection({ alternatives, is_doubtful: isDoubtful, alternative }, act) {
   if (alternatives.length === 0) return null;
@@ -22,7 +22,7 @@ function card({ rank, words, share_of_hint: share }, act) {
       "span",
       { class: "alternative-share small" },
       h("span", { class: "bar", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * Math.min(share, 1)).toFixed(1)}%` } })),
-      h("span", { class: "number" }, `${percent(share)} of the hint${rank === 0 ? ", the first reading" : ""}`),
+      h("span", { class: "number" }, `${roughly(share)} of the hint${rank === 0 ? ", the first reading" : ""}`),
     ),
   );
 }

@@ -3,12 +3,17 @@
 import { get, pathOf } from "./api.js";
 import { h } from "./dom.js";
 import { highlighter } from "./highlight.js";
-import { percent } from "./numbers.js";
+import { roughly } from "./numbers.js";
 
 const PAGE = 10;
 
 export function nameOfDocument({ name, row }) {
   return name ?? `Document ${row}`;
+}
+
+/** A name that may break after a dot, a slash or an underscore. */
+function breakable(name) {
+  return name.split(/(?<=[._/\\-])/u).flatMap((part) => [part, h("wbr")]);
 }
 
 export class Documents {
@@ -67,8 +72,8 @@ export class Documents {
       h(
         "h3",
         {},
-        h("button", { type: "button", class: "document-name", "data-key": `document ${each.row}`, on: { click: () => this.open(i) } }, nameOfDocument(each)),
-        h("small", { class: "number", title: "How much of the document is about the topic" }, `${percent(each.share)} about it`),
+        h("button", { type: "button", class: "document-name", "data-key": `document ${each.row}`, on: { click: () => this.open(i) } }, breakable(nameOfDocument(each))),
+        h("small", { class: "number", title: "How much of the document is about the topic" }, `${roughly(each.share)} about it`),
       ),
       each.snippet === null ? null : h("p", { class: "snippet small" }, this.mark(each.snippet)),
     );

@@ -11,6 +11,11 @@ export function percent(share) {
   return `${(100 * share).toFixed(decimals(share))}%`;
 }
 
+/** A part of a whole where the smallest ones do not matter. */
+export function roughly(share) {
+  return share < 0.005 ? "under 1%" : `${Math.round(100 * share)}%`;
+}
+
 /** The standard error of such a part, with the decimals that the part is shown with. */
 export function giveOrTake(share, stderr) {
   const rounded = (100 * stderr).toFixed(decimals(share));

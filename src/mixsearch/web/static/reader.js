@@ -5,7 +5,7 @@ import { copyText } from "./clipboard.js";
 import { h, replace } from "./dom.js";
 import { nameOfDocument } from "./documents.js";
 import { Newest } from "./newest.js";
-import { percent } from "./numbers.js";
+import { roughly } from "./numbers.js";
 
 export class Reader {
   #newest = new Newest();
@@ -50,7 +50,7 @@ export class Reader {
   async #show() {
     const found = this.shown.documents[this.i];
     this.title.textContent = nameOfDocument(found);
-    this.about.textContent = `${percent(found.share)} about this topic`;
+    this.about.textContent = `${roughly(found.share)} about this topic`;
     this.before.disabled = this.i === 0;
     this.after.disabled = this.i === this.shown.documents.length - 1;
     const result = await this.#newest.ask((signal) => get(pathOf(this.page.index, `documents/${found.row}`), {}, { signal }));

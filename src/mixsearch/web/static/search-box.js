@@ -23,7 +23,7 @@ export class SearchBox {
       id: "query",
       type: "text",
       role: "combobox",
-      placeholder: 'Type words, such as graph -chart "time series"',
+      placeholder: "Type a word, or several",
       "aria-label": "Words to search for",
       "aria-autocomplete": "list",
       "aria-expanded": "false",
@@ -118,8 +118,8 @@ export class SearchBox {
     return h(
       "li",
       { id: `completion-${i}`, role: "option", "aria-selected": "false", on: { mousedown: take } },
-      h("span", {}, isLonger ? [typed, h("b", {}, word.slice(typed.length))] : word),
-      h("small", {}, count(n, "document")),
+      h("span", { class: "completion" }, isLonger ? [typed, h("b", {}, word.slice(typed.length))] : word),
+      h("small", { class: "number", title: count(n, "document") }, n.toLocaleString("en"), h("span", { class: "visually-hidden" }, " documents")),
     );
   }
 

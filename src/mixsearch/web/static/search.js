@@ -33,6 +33,12 @@ export function nameOf(search) {
   return search.like.length === 1 ? `like document ${search.like[0]}` : `like documents ${search.like.join(", ")}`;
 }
 
+/** What of it is not as usual, in a word or two. */
+export function oddityOf({ finer, alternative }) {
+  const breadth = finer > 0 ? "narrower" : finer < 0 ? "broader" : "";
+  return [breadth, alternative > 0 ? "another reading" : ""].filter(Boolean).join(", ");
+}
+
 function numberOf(text) {
   const number = Number(text ?? 0);
   return Number.isFinite(number) ? number : 0;

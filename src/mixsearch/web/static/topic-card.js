@@ -15,22 +15,27 @@ export function titleOf(words) {
 export class TopicCard {
   constructor(answer, { name, by, wanted, tools }, act) {
     this.answer = answer;
-    this.error = h("span", { class: "muted" });
-    this.badge = h("span", {});
+    this.error = h("small", {});
+    this.badge = h("p", {});
     this.sentence = h("p", { class: "sentence" });
-    this.confidence = h("p", { id: "confidence", class: "small muted" }, "\u00a0"); // keeps its line until it is known
+    this.confidence = h("span", { id: "confidence" }, "…");
     this.bars = new WordBars(answer.words, wanted, act);
     this.element = h(
       "section",
       { id: "topic", class: "card topic", "aria-labelledby": "topic-title" },
       h("p", { class: "eyebrow" }, "Topic of ", h("b", {}, name)),
       h("h1", { id: "topic-title", tabindex: "-1" }, titleOf(answer.words)),
-      answer.alternative > 0 ? wayBack(name, act) : null,
-      h("p", { class: "facts" }, h("span", { id: "share", class: "share" }, `${percent(answer.weight)} of the corpus `, this.error), this.badge),
-      this.sentence,
-      this.confidence,
+      answer.alternative > 0 ? wayBack(answer, name, act) : [this.badge, this.sentence],
+      h(
+        "dl",
+        { class: "facts" },
+        fact("Share of the corpus", "How much of all documents is about it, give or take one standard error", h("span", { id: "share" }, percent(answer.weight), " "), this.error),
+        fact("Lead over the next", "By what factor the search leads to this topic rather than to the next best", leadOf(answer)),
+        fact("Confidence", "The chance that this is the topic that the search means", this.confidence),
+      ),
       notes(answer, act),
-      h("div", { class: "words-head" }, h("h2", {}, "Words"), orders(by, act), columns()),
+      h("div", { class: "words-head" }, h("h2", {}, "Words"), orders(by, act)),
+      columns(),
       this.bars.element,
       related(answer.related_words, wanted, act),
       tools,
@@ -41,9 +46,7 @@ export class TopicCard {
   /** Standard errors and the confidence, once they are known. */
   addErrors(answer) {
     if (answer.weight_stderr !== null) this.error.textContent = giveOrTake(answer.weight, answer.weight_stderr);
-    if (answer.confidence !== null) {
-      this.confidence.textContent = `${sentenceCase(chance(answer.confidence))} sure that this is the topic meant.`;
-    }
+    if (answer.confidence !== null) this.confidence.textContent = chance(answer.confidence);
     this.bars.addErrors(answer.words);
     this.#judge(answer);
   }
@@ -55,9 +58,18 @@ export class TopicCard {
   }
 }
 
-function wayBack(name, act) {
-  const back = h("button", { type: "button", id: "first-reading", class: "link", "data-key": "back", on: { click: () => act.read(0) } }, "Back to the first");
-  return h("p", { class: "way-back" }, "Another reading of ", h("b", {}, name), ". ", back);
+function wayBack({ alternatives }, name, act) {
+  const first = alternatives.find(({ rank }) => rank === 0);
+  const click = () => act.read(0);
+  return h(
+    "p",
+    { class: "way-back" },
+    "Another reading of ",
+    h("b", {}, name),
+    ". ",
+    h("button", { type: "button", id: "first-reading", class: "link", "data-key": "back", on: { click } }, "Back to the first"),
+    first ? `: ${titleOf(first.words)}` : null,
+  );
 }
 
 /** Which words come first. */
@@ -77,7 +89,9 @@ function orders(by, act) {
 }
 
 function columns() {
-  return h("span", { class: "column-names small", "aria-hidden": "true" }, "share of the topic · times likelier than usual");
+  const names = ["", "", "share", "", "× usual"].map((name) => h("span", {}, name));
+  const title = "A word's share of the topic, and how many times likelier it is there than in the whole corpus";
+  return h("div", { class: "word-row column-names", title, "aria-hidden": "true" }, names);
 }
 
 function related(words, wanted, act) {
@@ -104,6 +118,10 @@ function skippedNote({ word, suggestions }, act) {
   );
 }
 
-function sentenceCase(text) {
-  return text[0].toUpperCase() + text.slice(1);
+function fact(name, title, ...value) {
+  return h("div", { title }, h("dt", {}, name), h("dd", { class: "number" }, value));
+}
+
+function leadOf({ separation }) {
+  return separation === null ? "no other" : times(separation);
 }

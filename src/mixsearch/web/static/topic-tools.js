@@ -15,7 +15,7 @@ export function topicTools(page, params, answer) {
     pinButton(page, topic),
     linkButton(page, () => location.href),
     downloads(
-      { csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }), json: url(pathOf(page.index, "topic"), { ...params, errors: true, download: true }) },
+      { csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }), json: url(pathOf(page.index, "topic"), { ...params, errors: true }) },
       (kind) => saveTopics([answer()], page, kind),
     ),
   );
@@ -33,8 +33,8 @@ export function downloads({ csv, json }, draw) {
     "span",
     { class: "downloads small" },
     h("span", { class: "muted" }, "Save as "),
-    h("a", { href: csv, download: "", "data-download": "csv" }, "CSV"),
-    h("a", { href: json, download: "", "data-download": "json" }, "JSON"),
+    h("a", { href: csv, download: "mixsearch.csv", "data-download": "csv" }, "CSV"),
+    h("a", { href: json, download: "mixsearch.json", "data-download": "json" }, "JSON"),
     picture("png"),
     picture("svg"),
   );

@@ -10,7 +10,7 @@ import { percent } from "./numbers.js";
 import { afterPaint } from "./painting.js";
 import { swapped, wantedOf, withWord, withoutWord } from "./query.js";
 import { Reader } from "./reader.js";
-import { emptySearch, isBlank, nameOf, paramsOf, readSearch } from "./search.js";
+import { emptySearch, isBlank, nameOf, oddityOf, paramsOf, readSearch } from "./search.js";
 import { SearchBox } from "./search-box.js";
 import { titleOf, TopicCard } from "./topic-card.js";
 import { topicTools } from "./topic-tools.js";
@@ -87,7 +87,7 @@ class Topics {
   /** Enter: what was found stands, with its last word completed. */
   #entered() {
     if (this.#isAnswered) {
-      this.search = this.#found.search;
+      this.search = this.#found.asked = this.#found.search;
       this.#showSearch();
     }
     this.#settle();
@@ -124,6 +124,7 @@ class Topics {
       swap: (word, other) => words((q) => swapped(q, word, other)),
       read: (alternative) => this.#change({ ...this.#base, alternative }),
       order: (by) => this.#change({ ...this.#base, by }),
+      ask: (q) => this.#change({ ...emptySearch(), q }),
       again: () => this.#ask(),
     };
   }
@@ -177,7 +178,7 @@ class Topics {
     const { search, answer } = this.#found;
     const params = paramsOf(search);
     this.page.note(params);
-    this.trail.add({ search: queryOf(params).toString(), label: nameOf(search), words: titleOf(answer.words) });
+    this.trail.add({ search: queryOf(params).toString(), label: nameOf(search), oddity: oddityOf(search), words: titleOf(answer.words) });
   }
 
   #stop() {

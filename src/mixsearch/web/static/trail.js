@@ -41,9 +41,16 @@ export class Trail {
     this.element.hidden = steps.length === 0;
     replace(
       this.list,
-      steps.map(({ search, label, words }) =>
-        h("li", {}, h("button", { type: "button", class: "step", on: { click: () => this.chosen(search) } }, h("span", {}, label), h("small", {}, words))),
-      ),
+      steps.map((step) => h("li", {}, this.#step(step))),
+    );
+  }
+
+  #step({ search, label, oddity, words }) {
+    return h(
+      "button",
+      { type: "button", class: "step", on: { click: () => this.chosen(search) } },
+      h("span", {}, label, oddity ? h("i", {}, ` ${oddity}`) : null),
+      h("small", {}, words),
     );
   }
 }

@@ -10,8 +10,8 @@ export function trouble(error, query, act) {
   return h(
     "section",
     { id: "trouble", class: "card trouble", "data-code": error.code ?? "failed" },
-    h("h1", {}, unknown ? ["No document has ", h("q", {}, unknown)] : "No topic for this"),
-    h("p", {}, error.message),
+    h("h1", {}, unknown ? ["No topic for ", h("q", {}, unknown)] : "No topic for this"),
+    h("p", {}, unknown ? error.message.replace(/ Nearest: .*$/u, "") : error.message), // the nearest words are buttons
     unknown && error.suggestions?.length > 0
       ? [h("h2", {}, "Did you mean"), h("ul", { class: "chips" }, error.suggestions.map(suggestion))]
       : null,

@@ -1,6 +1,6 @@
 // How far a hint singled out a topic, in plain words.
 
-import { plain } from "./numbers.js";
+import { times } from "./numbers.js";
 
 const CLOSE = 1.1; // below this lead the search itself warns
 
@@ -16,12 +16,11 @@ export function badgeOf(answer) {
 }
 
 /** What the verdict means, and what to do about it. */
-export function explain(answer) {
-  const { separation, alternative, is_doubtful: isDoubtful } = answer;
-  if (alternative > 0) return "The search leads to another topic first; this is what else it could mean.";
+export function explain({ separation, is_doubtful: isDoubtful }) {
   if (separation === null) return "The search leads to this topic and to no other.";
-  const lead = separation < CLOSE
-    ? "The next best topic answers about as well."
-    : `The search leads here ${plain(separation)} times as strongly as to the next best topic.`;
+  const lead =
+    separation < CLOSE
+      ? "The next best topic answers about as well."
+      : `The search leads here ${times(separation).slice(0, -1)} times as strongly as to the next best topic.`;
   return isDoubtful ? `${lead} Add a word that says which one you mean, or look at the other readings.` : lead;
 }

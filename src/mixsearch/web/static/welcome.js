@@ -3,13 +3,15 @@
 import { h } from "./dom.js";
 import { count } from "./numbers.js";
 
-const WAYS = [
-  ["graph node", "several words: the topic that they share"],
-  ["graph -node", "without the topics that the unwanted word belongs to"],
-  ['"time series"', "words that stand in the same documents"],
-  ["graph^2 color", "a word with twice the say"],
-  ["encrypt*", "all words that begin so"],
-];
+function ways([one = "word", other = "another"]) {
+  return [
+    [`${one} ${other}`, "several words: the topic that they share"],
+    [`${one} -${other}`, "a minus: not what the other word stands for"],
+    [`"${one} ${other}"`, "quotes: words that stand in the same documents"],
+    [`${one}^2 ${other}`, "a weight: one word has twice the say"],
+    [`${one.slice(0, 4)}*`, "a star: all words that begin so"],
+  ];
+}
 
 export function welcome(page, act) {
   const { name, n_documents: nDocuments, n_words: nWords, n_components: nTopics, telling_words: telling } = page.index;
@@ -26,6 +28,10 @@ export function welcome(page, act) {
     h("ul", { class: "chips" }, telling.map((word) => h("li", {}, h("button", { type: "button", class: "chip", "data-word": word, on: { click: () => act.add(word) } }, word)))),
     h("p", {}, h("a", { href: page.addressOf("overview"), on: { click: overview } }, "Or see a map of the whole corpus")),
     h("h2", {}, "How to ask"),
-    h("dl", { class: "ways small" }, WAYS.map(([query, meaning]) => [h("dt", {}, h("code", {}, query)), h("dd", {}, meaning)])),
+    h("dl", { class: "ways small" }, ways(telling).map(([query, meaning]) => [h("dt", {}, example(query, act)), h("dd", {}, meaning)])),
   );
+}
+
+function example(query, act) {
+  return h("button", { type: "button", class: "example", on: { click: () => act.ask(query) } }, h("code", {}, query));
 }

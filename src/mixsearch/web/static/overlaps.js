@@ -1,0 +1,50 @@
+// How much of their words topics share: the sum, over words, of the smaller probability.
+
+import { h } from "./dom.js";
+import { roughly } from "./numbers.js";
+
+/** A table of all pairs, and the nearest and the farthest of them in words. */
+export function overlapSection(answers, overlaps) {
+  const names = distinct(answers);
+  const pairs = pairsOf(names, overlaps);
+  const [nearest, farthest] = [pairs[0], pairs.at(-1)];
+  return h(
+    "section",
+    { class: "overlaps", "aria-labelledby": "overlaps-title" },
+    h("h2", { id: "overlaps-title" }, "What they have in common"),
+    h("p", { id: "nearest" }, saying(nearest), pairs.length > 1 ? ` ${saying(farthest)}` : null),
+    names.length > 2 ? h("div", { class: "table-room", tabindex: "0", role: "group", "aria-label": "Table of shared words" }, table(names, overlaps)) : null,
+  );
+}
+
+function pairsOf(names, overlaps) {
+  return names
+    .flatMap((one, i) => names.slice(i + 1).map((other, j) => ({ one, other, share: overlaps[i][i + 1 + j] })))
+    .filter(({ share }) => share !== null)
+    .sort((a, b) => b.share - a.share);
+}
+
+function saying({ one, other, share }) {
+  return [h("b", {}, one), " and ", h("b", {}, other), ` share ${roughly(share)} of their words.`];
+}
+
+function table(names, overlaps) {
+  const cell = (share, i, j) => {
+    if (share === null || i === j) return h("td", { class: "same" }, share === null ? "no topic" : "");
+    return h("td", { class: "number", style: { "--part": `${Math.round(100 * share)}%` } }, roughly(share));
+  };
+  return h(
+    "table",
+    {},
+    h("thead", {}, h("tr", {}, h("td", {}), names.map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, names.map((name, i) => h("tr", {}, h("th", { scope: "row" }, name), overlaps[i].map((share, j) => cell(share, i, j))))),
+  );
+}
+
+/** The hints as names; readings of the same one are numbered. */
+function distinct(answers) {
+  return answers.map(({ hint }, i) => {
+    const before = answers.slice(0, i).filter((answer) => answer.hint === hint).length;
+    return before > 0 ? `${hint} (${before + 1})` : hint;
+  });
+}
