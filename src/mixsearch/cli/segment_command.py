@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,14 +12,14 @@ from rich.console import Console
 from mixsearch.cli.amounts import show_share
 from mixsearch.cli.manners import aside, errors_as_sentences, print_json, say_notes, warnings_as_notes
 from mixsearch.cli.screen import show_facts
-from mixsearch.display import plain_number, verdict
-from mixsearch.estimators import GaussianComponent
+from mixsearch.display import plain_number
+from mixsearch.errors import HintError
 from mixsearch.segmentation import Segmentation, segment
-from mixsearch.segmentation.seeds import Pixel
+from mixsearch.segmentation.seeds import Pixel, parse_seeds
+from mixsearch.segmentation.summary import summarise
 from mixsearch.segmentation.writing import as_image, as_indexed, mask_images, write_images
 
 _SEARCH, _OUTPUT = "The search", "Output"
-_SEED = re.compile(r"(?:(?P<name>[^=]+)=)?(?P<pixels>-?\d+,-?\d+(?:\+-?\d+,-?\d+)*)")
 
 HELP = """Cut a picture into segments, from one pixel of each.
 
@@ -112,12 +109,12 @@ def segment_picture(
     """Cut a picture into segments."""
     if output is None and masks is None and labels is None and not as_json:
         raise typer.BadParameter("Say what to write: -o for an overlay, --masks, --labels or --json.")
-    seeds = parse_seeds(seed)
+    seeds = _parse_seeds(seed)
     with errors_as_sentences():
         with warnings_as_notes() as notes:
             found = segment(image, seeds, features=features, assign=assign, n_components=components)
         written = _write(found, Files(output, masks, labels), opacity)
-        told = {"image": str(image), "features": features, "assign": assign} | describe(found)
+        told = {"image": str(image), "features": features, "assign": assign} | summarise(found)
         if as_json:
             print_json(told | {"warnings": notes, "written": [str(path) for path in written]})
         else:
@@ -127,24 +124,11 @@ def segment_picture(
         say_notes(notes)
 
 
-def parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
-    """The pixels of each segment under its name.
-
-    Examples
-    --------
-    >>> parse_seeds(["120,80+140,90", "sea=300,200"])
-    {'segment 1': [(120, 80), (140, 90)], 'sea': [(300, 200)]}
-    """
-    seeds: dict[str, list[Pixel]] = {}
-    for number, text in enumerate(typed, 1):
-        read = _SEED.fullmatch(text.replace(" ", ""))
-        if read is None:
-            raise typer.BadParameter(f"{text!r} is no seed. Write 120,80 or 120,80+140,90 or sky=120,80.")
-        name = read["name"] or f"segment {number}"
-        if name in seeds:
-            raise typer.BadParameter(f"Two segments are called {name!r}. Join pixels of one segment by a plus.")
-        seeds[name] = [(int(x), int(y)) for x, y in (pixel.split(",") for pixel in read["pixels"].split("+"))]
-    return seeds
+def _parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
+    try:
+        return parse_seeds(typed)
+    except HintError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def _write(found: Segmentation, files: Files, opacity: float) -> list[Path]:
@@ -157,31 +141,6 @@ def _write(found: Segmentation, files: Files, opacity: float) -> list[Path]:
         images |= mask_images(found.names, found.labels, files.masks)
     write_images(images)
     return list(images)
-
-
-def describe(found: Segmentation) -> dict[str, Any]:
-    """All that is told of a segmentation, as JSON has it."""
-    height, width = found.labels.shape
-    segments = [
-        {
-            "name": name,
-            "seeds": [list(pixel) for pixel in seeds],
-            "pixels": int(size),
-            "share": float(share),
-            **_trust(component),
-        }
-        for name, seeds, size, share, component in zip_longest(
-            found.names, found.seeds, found.sizes, found.shares, found.components
-        )
-    ]
-    return {"width": width, "height": height, "segments": segments}
-
-
-def _trust(component: GaussianComponent | None) -> dict[str, Any]:
-    if component is None:
-        return {"separation": None, "verdict": "has no seed"}
-    lead = component.separation
-    return {"separation": lead if math.isfinite(lead) else None, "verdict": verdict(lead)}
 
 
 def _show(told: dict[str, Any]) -> None:

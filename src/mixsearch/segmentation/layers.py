@@ -11,8 +11,8 @@ import numpy as np
 from mixsearch.blocks import row_slices
 from mixsearch.segmentation.clusters import Clusters, as_probabilities, likeliest
 from mixsearch.segmentation.features import Described, PixelFeatures
-from mixsearch.segmentation.images import Picture
-from mixsearch.segmentation.sharpening import Sharpened, fit_guide, lightness_of
+from mixsearch.segmentation.images import Picture, kept_places
+from mixsearch.segmentation.sharpening import ALL, Sharpened, fit_guide, lightness_of
 from mixsearch.types import Array
 
 # Pixels that are assigned at a time.
@@ -22,11 +22,11 @@ BLOCK_PIXELS = 500_000
 class Layer(Protocol):
     """What is known of every pixel of a picture."""
 
-    def scores(self, rows: slice) -> Array:
-        """A number for each segment at the pixels of some rows, (k, r, w): the largest tells the segment."""
+    def scores(self, rows: slice, columns: slice = ALL) -> Array:
+        """A number for each segment at pixels of some rows and columns, (k, r, c): the largest tells the segment."""
 
-    def probabilities(self, rows: slice) -> Array:
-        """The probability of each segment at the pixels of some rows, (k, r, w)."""
+    def probabilities(self, rows: slice, columns: slice = ALL) -> Array:
+        """The probability of each segment at the pixels of some rows and columns, (k, r, c)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +36,14 @@ class Pointwise:
     features: PixelFeatures
     clusters: Clusters
 
-    def scores(self, rows: slice) -> Array:
-        """Log densities, (k, r, w)."""
-        part = self.features.rows(rows)
+    def scores(self, rows: slice, columns: slice = ALL) -> Array:
+        """Log densities, (k, r, c)."""
+        part = self.features.rows(rows)[:, columns]
         return self.clusters.log_densities(part.reshape(-1, part.shape[2])).reshape(-1, *part.shape[:2])
 
-    def probabilities(self, rows: slice) -> Array:
-        """The probability of each segment at the pixels of some rows, (k, r, w)."""
-        return as_probabilities(self.scores(rows))
+    def probabilities(self, rows: slice, columns: slice = ALL) -> Array:
+        """The probability of each segment at the pixels of some rows and columns, (k, r, c)."""
+        return as_probabilities(self.scores(rows, columns))
 
 
 def layer_of(picture: Picture, described: Described, clusters: Clusters) -> Layer:
@@ -52,29 +52,35 @@ def layer_of(picture: Picture, described: Described, clusters: Clusters) -> Laye
     if not described.is_local:
         return direct
     small = described.picture
-    memberships = np.concatenate([direct.probabilities(rows) for rows in _blocks(small)], axis=1)
+    memberships = np.concatenate([direct.probabilities(rows) for _, rows in _blocks(small, 1)], axis=1)
     return Sharpened(fit_guide(memberships, lightness_of(small.rows(slice(None)))), picture, described.factor)
 
 
-def label_pixels(layer: Layer, picture: Picture) -> Array:
-    """The likeliest segment of each pixel, (h, w) of int16; -1 where the picture is transparent."""
-    labels = np.empty((picture.height, picture.width), dtype=np.int16)
-    for rows in _blocks(picture):
-        labels[rows] = likeliest(layer.scores(rows))
-    if picture.visible is not None:
-        labels[~picture.visible] = -1
+def label_pixels(layer: Layer, picture: Picture, every: int = 1) -> Array:
+    """The likeliest segment of each pixel, or of those of the thinned picture, of int16; -1 where it is transparent."""
+    thin, columns = picture.thin(every), kept_places(picture.width, every)
+    labels = np.empty((thin.height, thin.width), dtype=np.int16)
+    for target, rows in _blocks(picture, every):
+        labels[target] = likeliest(layer.scores(rows, columns))
+    if thin.visible is not None:
+        labels[~thin.visible] = -1
     return labels
 
 
-def list_probabilities(layer: Layer, picture: Picture, n_segments: int) -> Array:
-    """The probability of each segment at each pixel, (h, w, k) of float32; 0 where the picture is transparent."""
-    probabilities = np.empty((picture.height, picture.width, n_segments), dtype=np.float32)
-    for rows in _blocks(picture):
-        probabilities[rows] = np.moveaxis(layer.probabilities(rows), 0, -1)
-    if picture.visible is not None:
-        probabilities[~picture.visible] = 0
+def list_probabilities(layer: Layer, picture: Picture, n_segments: int, every: int = 1) -> Array:
+    """The probability of each segment at the same pixels, (h, w, k) of float32; 0 where the picture is transparent."""
+    thin, columns = picture.thin(every), kept_places(picture.width, every)
+    probabilities = np.empty((thin.height, thin.width, n_segments), dtype=np.float32)
+    for target, rows in _blocks(picture, every):
+        probabilities[target] = np.moveaxis(layer.probabilities(rows, columns), 0, -1)
+    if thin.visible is not None:
+        probabilities[~thin.visible] = 0
     return probabilities
 
 
-def _blocks(picture: Picture) -> Iterator[slice]:
-    return row_slices(picture.height, max(BLOCK_PIXELS // picture.width, 1))
+def _blocks(picture: Picture, every: int) -> Iterator[tuple[slice, slice]]:
+    """Some rows of the thinned picture at a time, and which of the full one they are."""
+    kept = range(picture.height)[kept_places(picture.height, every)]
+    for target in row_slices(len(kept), max(BLOCK_PIXELS // picture.width, 1)):
+        rows = kept[target]
+        yield target, slice(rows.start, rows.stop, rows.step)

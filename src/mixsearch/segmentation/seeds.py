@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any, NamedTuple
@@ -14,12 +15,45 @@ from mixsearch.types import Array
 
 Pixel = tuple[int, int]
 
+_TYPED = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
+
 
 class Seeds(NamedTuple):
     """The pixels that are known of each segment, and what the segments are called."""
 
     names: tuple[str, ...]
     pixels: tuple[tuple[Pixel, ...], ...]  # x to the right, y down, of each segment one or more
+
+
+def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
+    """Seeds as people write them: the pixels of each segment under its name.
+
+    Parameters
+    ----------
+    typed : iterable of str
+        One for each segment: pixels x,y joined by a plus or a space, and before them a name and = or : if it has one.
+
+    Examples
+    --------
+    >>> parse_seeds(["120,80+140,90", "sea=300,200"])
+    {'segment 1': [(120, 80), (140, 90)], 'sea': [(300, 200)]}
+    """
+    seeds: dict[str, list[Pixel]] = {}
+    for number, text in enumerate(typed, 1):
+        end = max(text.rfind("="), text.rfind(":"))
+        name = text[: max(end, 0)].strip() or f"segment {number}"
+        pixels = [_TYPED.fullmatch(pixel) for pixel in _apart(text[end + 1 :])]
+        if not pixels or not all(pixels):
+            raise HintError(f"{text!r} is no seed. Write 120,80 or 120,80+140,90 or sky=120,80.")
+        if name in seeds:
+            raise HintError(f"Two segments are called {name!r}. Join pixels of one segment by a plus.")
+        seeds[name] = [(int(pixel[1]), int(pixel[2])) for pixel in pixels if pixel]
+    return seeds
+
+
+def _apart(pixels: str) -> list[str]:
+    """In an address a plus stands for a space, and people write one after a comma."""
+    return ",".join(part.strip() for part in pixels.split(",")).replace("+", " ").split()
 
 
 def read_seeds(seeds: Any, picture: Picture) -> Seeds:

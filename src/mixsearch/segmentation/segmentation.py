@@ -57,7 +57,7 @@ class Segmentation:
     @property
     def shares(self) -> Array:
         """The part of the visible picture that each segment covers, (k,)."""
-        return np.asarray(self.sizes / self.sizes.sum())
+        return np.asarray(self.sizes / max(self.sizes.sum(), 1))
 
     @property
     def separations(self) -> Array:

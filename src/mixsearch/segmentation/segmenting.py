@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +17,14 @@ from mixsearch.errors import (
     SharedComponentWarning,
     WeakHintWarning,
     warn_user,
+    warnings_heard,
 )
 from mixsearch.estimators import GaussianComponent, GaussianSearch
+from mixsearch.estimators.base import ask_in_parallel
 from mixsearch.segmentation.clusters import Clusters, clusters_of, keep_seeds
 from mixsearch.segmentation.features import Described, describe
-from mixsearch.segmentation.images import read_picture
-from mixsearch.segmentation.layers import label_pixels, layer_of, list_probabilities
+from mixsearch.segmentation.images import Picture, read_picture
+from mixsearch.segmentation.layers import Layer, label_pixels, layer_of, list_probabilities
 from mixsearch.segmentation.seeds import Seeds, read_seeds, windows
 from mixsearch.segmentation.segmentation import Segmentation
 from mixsearch.types import Array
@@ -44,6 +47,11 @@ class Recipe(NamedTuple):
 
 
 PAPER, OURS = Recipe(0, False, 0.0), Recipe(4, 5, 0.01)
+
+
+def recipe_for(features: Any) -> Recipe:
+    """Plain colours are searched as the paper does it."""
+    return PAPER if isinstance(features, str) and features == "rgb" else OURS
 
 
 def segment(
@@ -101,23 +109,50 @@ def segment(
         raise SearchError(f"assign must be one of {', '.join(map(repr, ASSIGN))}; found {assign!r}.")
     picture = read_picture(image)
     given = read_seeds(seeds, picture)
+    recipe = recipe_for(features) if refine is None else recipe_for(features)._replace(refine=refine)
     described = describe(picture, features)
-    recipe = PAPER if isinstance(features, str) and features == "rgb" else OURS
-    recipe = recipe if refine is None else recipe._replace(refine=refine)
+    return search_segments(picture, described, given, recipe, assign, n_components, n_jobs).cut()
+
+
+@dataclass(frozen=True, eq=False)
+class FoundSegments:
+    """What the search found for the seeds of a picture: enough to tell the segment of any pixel."""
+
+    picture: Picture
+    seeds: Seeds
+    components: tuple[GaussianComponent, ...]
+    layer: Layer
+
+    def cut(self, every: int = 1) -> Segmentation:
+        """The picture cut into segments; or a small copy of it, which keeps every so many pixels of so many rows."""
+        picture, layer, names = self.picture, self.layer, self.seeds.names
+        return Segmentation(
+            labels=label_pixels(layer, picture, every),
+            names=names,
+            seeds=tuple(tuple((x // every, y // every) for x, y in pixels) for pixels in self.seeds.pixels),
+            components=self.components,
+            picture=picture.thin(every),
+            find_probabilities=lambda: list_probabilities(layer, picture, len(names), every),
+        )
+
+
+def search_segments(
+    picture: Picture,
+    described: Described,
+    given: Seeds,
+    recipe: Recipe,
+    assign: str = "nearest",
+    n_components: int | None = None,
+    n_jobs: int | None = -1,
+) -> FoundSegments:
+    """One search for each seed of a picture whose features are known."""
     known = _known(given, described, recipe.around)
     found = _search(_sample(described), known, recipe, n_components, n_jobs)
     if len(known) == 1:
         given = Seeds((*given.names, REST), (*given.pixels, ()))
     clusters = _clusters(found, known, given.names)
     layer = layer_of(picture, described, clusters.alike if assign == "nearest" else clusters)
-    return Segmentation(
-        labels=label_pixels(layer, picture),
-        names=given.names,
-        seeds=given.pixels,
-        components=tuple(found[: len(known)]),
-        picture=picture,
-        find_probabilities=lambda: list_probabilities(layer, picture, len(given.names)),
-    )
+    return FoundSegments(picture, given, tuple(found[: len(known)]), layer)
 
 
 def _known(given: Seeds, described: Described, around: float) -> list[Array]:
@@ -152,13 +187,17 @@ def _search(
     fitted = _fit(
         sample, n_segments, n_segments + recipe.n_more if n_components is None else n_components, n_components is None
     )
-    with warnings.catch_warnings():
+
+    def search(pixels: Array) -> tuple[GaussianComponent, list[Warning]]:
+        with warnings_heard() as heard:
+            return fitted.search(examples=pixels, refine=recipe.refine, tolerance=TOLERANCE), heard
+
+    found, heard = zip(*ask_in_parallel(search, known, n_jobs), strict=True)
+    for warning in chain.from_iterable(heard):
         # The answer tells the separation of every segment; steps that lead away from a component leave it as it was.
-        warnings.simplefilter("ignore", WeakHintWarning)
-        warnings.simplefilter("ignore", NotRefinedWarning)
-        hints = [{"examples": pixels} for pixels in known]
-        found = fitted.search_many(hints, n_jobs=n_jobs, refine=recipe.refine, tolerance=TOLERANCE)
-    return found if len(found) > 1 else [*found, found[0].alternatives[0]]
+        if not isinstance(warning, WeakHintWarning | NotRefinedWarning):
+            warn_user(warning)
+    return [*found] if len(found) > 1 else [*found, found[0].alternatives[0]]
 
 
 def _require_components(n_components: int | None, n_segments: int, *, exactly: bool) -> None:

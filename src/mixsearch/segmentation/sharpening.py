@@ -15,6 +15,7 @@ from mixsearch.types import Array
 RADIUS = 0.01
 # Differences of lightness below this, as a part of white, are no edge.
 EDGE = 0.05
+ALL = slice(None)
 
 
 class Fitted(NamedTuple):
@@ -61,17 +62,18 @@ class Sharpened:
     picture: Picture
     factor: int
 
-    def scores(self, rows: slice) -> Array:
-        """Memberships, (k, r, w), which may lie a little outside of 0 to 1."""
-        places = np.arange(*rows.indices(self.picture.height))
-        slopes, levels = (stretch(plane, places, self.picture.width, self.factor) for plane in self.fitted)
-        slopes *= lightness_of(self.picture.rows(rows))
+    def scores(self, rows: slice, columns: slice = ALL) -> Array:
+        """Memberships, (k, r, c), which may lie a little outside of 0 to 1."""
+        down = np.arange(*rows.indices(self.picture.height))
+        across = np.arange(*columns.indices(self.picture.width))
+        slopes, levels = (stretch(plane, down, across, self.factor) for plane in self.fitted)
+        slopes *= lightness_of(self.picture.rows(rows)[:, columns])
         slopes += levels
         return np.concatenate([slopes, 1 - slopes.sum(axis=0, keepdims=True)])
 
-    def probabilities(self, rows: slice) -> Array:
+    def probabilities(self, rows: slice, columns: slice = ALL) -> Array:
         """The same brought into 0 to 1, with the sum 1."""
-        inside = np.clip(self.scores(rows), 0, 1)
+        inside = np.clip(self.scores(rows, columns), 0, 1)
         return np.asarray(inside / inside.sum(axis=0))
 
 
@@ -80,11 +82,11 @@ def lightness_of(rgb: Array) -> Array:
     return np.asarray(rgb @ np.array([0.299, 0.587, 0.114], dtype=np.float32))
 
 
-def stretch(planes: Array, rows: Array, width: int, factor: int) -> Array:
-    """Planes of a shrunk picture, (k, h, w), at some rows of the full one, (k, r, width), linearly between pixels."""
+def stretch(planes: Array, rows: Array, columns: Array, factor: int) -> Array:
+    """Planes of a shrunk picture, (k, h, w), at some rows and columns of the full one, linearly between pixels."""
     upper, lower, down = _between(rows, planes.shape[1], factor)
     tall = planes[:, upper] * (1 - down)[:, None] + planes[:, lower] * down[:, None]
-    left, right, across = _between(np.arange(width), planes.shape[2], factor)
+    left, right, across = _between(columns, planes.shape[2], factor)
     wide: Array = tall[:, :, left]
     wide += across * (tall[:, :, right] - wide)
     return wide

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -70,11 +70,14 @@ def as_indexed(labels: Array, n_segments: int) -> Any:
 
 def mask_images(names: Sequence[str], labels: Array, folder: Path) -> dict[Path, Any]:
     """A black and white image for each segment, by the file that it goes to."""
+    return {folder / file: image for file, image in each_mask(names, labels)}
+
+
+def each_mask(names: Sequence[str], labels: Array) -> Iterator[tuple[str, Any]]:
+    """The name of a file and a black and white image for each segment, one at a time."""
     digits = len(str(len(names)))
-    return {
-        folder / f"{i + 1:0{digits}}-{_file_name(name)}.png": as_image(np.where(labels == i, 255, 0).astype(np.uint8))
-        for i, name in enumerate(names)
-    }
+    for i, name in enumerate(names):
+        yield f"{i + 1:0{digits}}-{_file_name(name)}.png", as_image(np.where(labels == i, 255, 0).astype(np.uint8))
 
 
 def _file_name(name: str) -> str:

@@ -6,7 +6,7 @@ from tests.unit.segmentation.pictures import as_bytes, halves
 
 from mixsearch import SearchError
 from mixsearch.segmentation import images
-from mixsearch.segmentation.images import read_picture
+from mixsearch.segmentation.images import LargeImageError, read_bytes, read_picture
 
 ALL = slice(None)
 
@@ -150,3 +150,34 @@ def test_pictures_beyond_the_limit_are_refused_before_they_are_unpacked(rgb, tmp
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
     with pytest.raises(SearchError, match="large.png' holds more pixels than Pillow unpacks; 53 are"):
         read_picture(tmp_path / "large.png")
+
+
+def test_the_bytes_of_a_file_are_read_as_the_file(rgb, tmp_path):
+    Image.fromarray(rgb).save(tmp_path / "picture.png")
+    body = (tmp_path / "picture.png").read_bytes()
+    assert_array_equal(read_bytes(body).pixels, rgb)
+    with pytest.raises(LargeImageError, match="The picture holds 9 x 6 pixels; 53 are read at most"):
+        read_bytes(body, most_pixels=53)
+    with pytest.raises(SearchError, match="The picture is no image that can be read. Give a JPEG or GIF."):
+        read_bytes(body, formats=("JPEG", "GIF"))
+
+
+def test_a_picture_is_taken_as_it_is(rgb):
+    picture = read_picture(rgb)
+    assert read_picture(picture) is picture
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, bool, np.float32])
+def test_every_picture_can_be_had_in_bytes(dtype):
+    grey = np.array([[0, 1], [1, 0]]).astype(dtype)
+    white = 1 / 255 if dtype is np.uint8 else 1 / 65535 if dtype is np.uint16 else 1
+    expected = np.floor(255 * white * np.array([[0, 1], [1, 0]]) + 0.5)
+    assert_array_equal(read_picture(grey).in_bytes(), np.repeat(expected[..., None], 3, axis=2))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 7), (9, 4), (10, 10)])
+def test_thinning_keeps_pixels_from_the_middle_of_squares(shape):
+    values = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
+    thin = read_picture(values).thin(4)
+    rows, columns = (range(min(2, n - 1), n, 4) for n in shape)
+    assert_array_equal(thin.pixels[..., 0], [[values[i, j] for j in columns] for i in rows])

@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 
 from mixsearch.errors import HintError
 from mixsearch.segmentation.images import read_picture
-from mixsearch.segmentation.seeds import read_seeds, windows
+from mixsearch.segmentation.seeds import parse_seeds, read_seeds, windows
 
 PICTURE = read_picture(np.arange(5 * 8, dtype=np.uint8).reshape(5, 8))
 
@@ -70,3 +70,31 @@ def test_windows_are_squares_around_the_seeds_cut_at_the_edge():
 
 def test_windows_of_a_shrunk_picture_lie_where_the_seed_is():
     assert_array_equal(windows(read_seeds([(7, 4)], PICTURE), 2, 0, (3, 4))[0], [2 * 4 + 3])
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (["120,80"], {"segment 1": [(120, 80)]}),
+        (["sky=120,80", "3,4"], {"sky": [(120, 80)], "segment 2": [(3, 4)]}),
+        (["sky:120,80+130,90"], {"sky": [(120, 80), (130, 90)]}),
+        (["the sky = 120, 80 + 130 ,90"], {"the sky": [(120, 80), (130, 90)]}),
+        (["a=b:c=1,2"], {"a=b:c": [(1, 2)]}),
+        (["1,2 3,4"], {"segment 1": [(1, 2), (3, 4)]}),
+        (["=1,2"], {"segment 1": [(1, 2)]}),
+        (["-1,2"], {"segment 1": [(-1, 2)]}),
+    ],
+)
+def test_seeds_are_read_as_people_write_them(typed, expected):
+    assert parse_seeds(typed) == expected
+
+
+@pytest.mark.parametrize("typed", ["", "sky", "sky=", "1", "1,2,3", "1,x", "1;2", "1.5,2", "9999999999,1", "=:"])
+def test_what_is_no_seed_is_shown_how_one_is_written(typed):
+    with pytest.raises(HintError, match=f"{typed!r} is no seed. Write 120,80 or 120,80"):
+        parse_seeds([typed])
+
+
+def test_two_segments_of_one_name_are_refused():
+    with pytest.raises(HintError, match="Two segments are called 'sky'. Join pixels of one segment by a plus"):
+        parse_seeds(["sky=1,2", "sky:3,4"])

@@ -9,7 +9,9 @@ from mixsearch.segmentation.sharpening import Sharpened, fit_guide, lightness_of
 def test_stretching_keeps_straight_lines_between_the_outer_pixels():
     factor, height, width = 4, 6, 9
     y, x = np.mgrid[:height, :width] * factor + (factor - 1) / 2  # where the squares of pixels have their middle
-    stretched = stretch(np.stack([2 * x - y, y + 1]).astype(np.float32), np.arange(8, 12), width * factor, factor)
+    stretched = stretch(
+        np.stack([2 * x - y, y + 1]).astype(np.float32), np.arange(8, 12), np.arange(width * factor), factor
+    )
     rows, columns = np.mgrid[8:12, : width * factor]
     inside = slice(2, -2)
     assert_allclose(stretched[0][:, inside], (2 * columns - rows)[:, inside], atol=1e-4)
@@ -18,12 +20,14 @@ def test_stretching_keeps_straight_lines_between_the_outer_pixels():
 
 def test_stretching_by_one_changes_nothing():
     planes = np.random.default_rng(0).random((2, 5, 7)).astype(np.float32)
-    assert_allclose(stretch(planes, np.arange(5), 7, 1), planes)
+    assert_allclose(stretch(planes, np.arange(5), np.arange(7), 1), planes)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (7, 2)])
 def test_pictures_of_hardly_any_pixels_can_be_stretched(shape):
-    stretched = stretch(np.full((1, *shape), 0.3, dtype=np.float32), np.arange(3 * shape[0]), 3 * shape[1] - 1, 3)
+    stretched = stretch(
+        np.full((1, *shape), 0.3, dtype=np.float32), np.arange(3 * shape[0]), np.arange(3 * shape[1] - 1), 3
+    )
     assert_allclose(stretched, 0.3)
 
 

@@ -1,0 +1,193 @@
+"""Pictures in memory under names that cannot be guessed, and the last segmentations of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+from typing import Generic, NamedTuple, TypeVar
+
+from mixsearch.datasets import make_landscape
+from mixsearch.errors import HintError, SearchError, warnings_heard
+from mixsearch.segmentation import Segmentation
+from mixsearch.segmentation.features import Described, describe
+from mixsearch.segmentation.images import Picture, read_picture
+from mixsearch.segmentation.seeds import Seeds, parse_seeds, read_seeds
+from mixsearch.segmentation.segmenting import recipe_for, search_segments
+from mixsearch.web.settings import Limits
+
+EXAMPLE = "example"
+MOST_SEEDS, MOST_LETTERS = 64, 60
+# Of pictures with features in memory, and of segmentations.
+N_DESCRIBED, N_CUT = 4, 8
+# What a picture counts for at least, in pixels: many small ones need memory too.
+LEAST_COUNTED = 10_000
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class GoneError(SearchError):
+    """A picture that is not in memory any more, or never was."""
+
+    code = "gone"
+
+
+class Shelf(Generic[Key, Value]):
+    """Values up to a total size, for any number of threads; those not asked for longest go first."""
+
+    def __init__(self, most: int, size_of: Callable[[Value], int]) -> None:
+        self._most, self._size_of = most, size_of
+        self._lock = Lock()
+        self._values: OrderedDict[Key, Value] = OrderedDict()
+        self._coming: dict[Key, Future[Value]] = {}
+        self._total = 0
+
+    def get(self, key: Key) -> Value | None:
+        """What was put there, if it still is."""
+        with self._lock:
+            return self._found(key)
+
+    def put(self, key: Key, value: Value) -> None:
+        """Keep a value: the last one stays, however large it is."""
+        with self._lock:
+            self._drop(key)
+            self._values[key] = value
+            self._total += self._size_of(value)
+            while self._total > self._most and len(self._values) > 1:
+                self._drop(next(iter(self._values)))
+
+    def once(self, key: Key, make: Callable[[], Value]) -> Value:
+        """What is there, or is made now: of threads that ask at the same time, one makes it and all get it."""
+        with self._lock:
+            found = self._found(key)
+            if found is not None:
+                return found
+            coming = self._coming.get(key)
+            if coming is None:
+                ours = self._coming[key] = Future()
+        return self._make(key, make, ours) if coming is None else coming.result()
+
+    def drop_where(self, is_unwanted: Callable[[Key], bool]) -> int:
+        """Forget values by their keys, and say how many they were."""
+        with self._lock:
+            unwanted = [key for key in self._values if is_unwanted(key)]
+            for key in unwanted:
+                self._drop(key)
+            return len(unwanted)
+
+    def _make(self, key: Key, make: Callable[[], Value], coming: Future[Value]) -> Value:
+        try:
+            value = make()
+            self.put(key, value)
+            coming.set_result(value)
+            return value
+        except BaseException as error:
+            coming.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._coming[key]
+
+    def _found(self, key: Key) -> Value | None:
+        if key in self._values:
+            self._values.move_to_end(key)
+        return self._values.get(key)
+
+    def _drop(self, key: Key) -> None:
+        if key in self._values:
+            self._total -= self._size_of(self._values.pop(key))
+
+
+@dataclass(frozen=True)
+class Question:
+    """How a picture is to be cut."""
+
+    seeds: tuple[str, ...]  # as they were typed
+    features: str = "rich"
+    assign: str = "nearest"
+    every: int = 1  # so many pixels of so many rows, one is told: less is quicker
+
+
+class Cut(NamedTuple):
+    """A picture cut into segments, and what the user should know before trusting it."""
+
+    found: Segmentation
+    warnings: tuple[str, ...]
+
+
+class Gallery:
+    """The pictures that users brought, and one that is always there.
+
+    Parameters
+    ----------
+    limits : Limits
+        `most_kept_pixels` of all pictures; `most_pixels` of all segmentations.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._pictures: Shelf[str, Picture] = Shelf(limits.most_kept_pixels, _counted)
+        self._described: Shelf[tuple[str, str], Described] = Shelf(N_DESCRIBED, lambda _: 1)
+        least = limits.most_pixels // N_CUT
+        self._cut: Shelf[tuple[str, Question], Cut] = Shelf(
+            limits.most_pixels, lambda cut: max(cut.found.labels.size, least)
+        )
+
+    def add(self, picture: Picture) -> str:
+        """Keep a picture, and say under which name."""
+        name = secrets.token_urlsafe(16)
+        self._pictures.put(name, picture)
+        return name
+
+    def picture(self, name: str) -> Picture:
+        """A picture by its name."""
+        found = example_picture() if name == EXAMPLE else self._pictures.get(name)
+        if found is None:
+            raise GoneError("This picture is not in memory any more. Drop it again.")
+        return found
+
+    def remove(self, name: str) -> None:
+        """Forget a picture and all that was made of it."""
+        if name == EXAMPLE:
+            raise HintError("The example stays. Only pictures that were brought can be removed.")
+        if not self._pictures.drop_where(lambda key: key == name):
+            raise GoneError("This picture is not in memory any more.")
+        self._described.drop_where(lambda key: key[0] == name)
+        self._cut.drop_where(lambda key: key[0] == name)
+
+    def cut(self, name: str, question: Question) -> Cut:
+        """The segments of a picture, worked out once for all that is told of them."""
+        picture = self.picture(name)
+        return self._cut.once((name, question), lambda: self._search(name, picture, question))
+
+    def _search(self, name: str, picture: Picture, question: Question) -> Cut:
+        seeds, features = _seeds_of(question, picture), question.features
+        described = self._described.once((name, features), lambda: describe(picture, features))
+        with warnings_heard() as heard:
+            found = search_segments(picture, described, seeds, recipe_for(features), question.assign, n_jobs=1)
+            return Cut(found.cut(question.every), tuple(dict.fromkeys(map(str, heard))))
+
+
+def _counted(picture: Picture) -> int:
+    return max(picture.width * picture.height, LEAST_COUNTED)
+
+
+def _seeds_of(question: Question, picture: Picture) -> Seeds:
+    given = parse_seeds(question.seeds)
+    n_pixels = sum(map(len, given.values()))
+    if n_pixels > MOST_SEEDS:
+        raise HintError(f"Found {n_pixels} seeds; {MOST_SEEDS} are taken at most. Leave some out.")
+    for name in given:
+        if len(name) > MOST_LETTERS:
+            raise HintError(f"The name {name[:20]!r}... has {len(name)} letters; {MOST_LETTERS} are taken at most.")
+    return read_seeds(given, picture)
+
+
+@cache
+def example_picture() -> Picture:
+    """A landscape for those who have no picture at hand."""
+    return read_picture(make_landscape(480, 720, random_state=0).image)

@@ -1,0 +1,213 @@
+"""The routes of pictures: bring one, see it, cut it into segments, take them home."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from mixsearch.segmentation.images import Picture
+from mixsearch.segmentation.summary import summarise
+from mixsearch.segmentation.writing import PNG_LEVEL, as_image, as_indexed, each_mask
+from mixsearch.web.answering import Lane
+from mixsearch.web.decoding import decode
+from mixsearch.web.failures import RESPONSES
+from mixsearch.web.gallery import MOST_SEEDS, Cut, Gallery, Question
+from mixsearch.web.settings import Limits
+
+MOST_SHOWN = 2000  # pixels a side
+MOST_THINNED = 64
+# Pictures that are unpacked at a time, and that wait for it: each takes a process and the memory of its pixels.
+N_DECODERS, MOST_UPLOADS_WAITING = 2, 8
+# A name never comes to mean another picture, and the same seeds cut it in the same way.
+KEPT = {"Cache-Control": "private, max-age=600"}
+NO_SEGMENT = 255
+
+
+class Brought(BaseModel):
+    """A picture that is in memory now."""
+
+    picture: str = Field(description="The name by which to ask for it.")
+    width: int
+    height: int
+
+
+class Segment(BaseModel):
+    """A part of a picture."""
+
+    name: str
+    seeds: list[tuple[int, int]] = Field(
+        description="Pixels, x to the right and y down; none for the rest of a picture."
+    )
+    pixels: int
+    share: float = Field(description="The part of the visible picture that it covers.")
+    separation: float | None = Field(
+        description="By what factor the component of its seeds leads the next one; null where there is no other."
+    )
+    verdict: str = Field(description="What that means in words.")
+    colour: str = Field(description="In which it is drawn, #rrggbb.")
+
+
+class Segments(BaseModel):
+    """A picture cut into segments; where it was thinned, all sizes and seeds are those of the thinned one."""
+
+    width: int
+    height: int
+    features: str
+    assign: str
+    every: int
+    segments: list[Segment]
+    warnings: list[str]
+
+
+Name = Annotated[str, Path(description="As the upload was answered, or `example`.", max_length=100)]
+
+
+def _question(
+    seed: Annotated[
+        list[str],
+        Query(
+            min_length=1,
+            max_length=MOST_SEEDS,
+            description="A segment by its pixels, `120,80` or `120,80+130,90`, and a name if it has one, `sky:120,80`.",
+            examples=[["sky:216,96", "meadow:108,336"]],
+        ),
+    ],
+    features: Annotated[
+        Literal["rich", "rgb"], Query(description="Colour, texture and position, or plain colours.")
+    ] = "rich",
+    assign: Annotated[
+        Literal["nearest", "posterior"], Query(description="To the nearest center, or the likeliest component.")
+    ] = "nearest",
+    every: Annotated[
+        int, Query(ge=1, le=MOST_THINNED, description="Tell every so many pixels of so many rows: more is quicker.")
+    ] = 1,
+) -> Question:
+    return Question(tuple(seed), features, assign, every)
+
+
+Asked = Annotated[Question, Depends(_question)]
+
+
+def make_router(gallery: Gallery, limits: Limits, lane: Lane) -> APIRouter:
+    """The routes of pictures.
+
+    Parameters
+    ----------
+    gallery : Gallery
+        Where they are kept.
+    limits : Limits
+        Of an upload.
+    lane : Lane
+        Threads that cut and draw.
+    """
+    router = APIRouter(prefix="/api/pictures", tags=["pictures"], responses=RESPONSES)
+    _add_pictures(router, gallery, limits, lane)
+    _add_segments(router, gallery, lane)
+    return router
+
+
+def _add_pictures(router: APIRouter, gallery: Gallery, limits: Limits, lane: Lane) -> None:
+    decoders = Lane(N_DECODERS, MOST_UPLOADS_WAITING)
+
+    @router.post("", status_code=201, openapi_extra=_RAW_BODY)
+    async def bring_picture(request: Request) -> Brought:
+        """Bring a picture: the bytes of a PNG, JPEG, WebP, GIF, BMP or TIFF are the body."""
+        body = await request.body()
+        picture = await decoders.run(lambda: decode(body, limits))
+        return Brought(picture=gallery.add(picture), width=picture.width, height=picture.height)
+
+    @router.get("/{picture}.png", response_class=Response, responses=_sent("image/png"))
+    async def show_picture(picture: Name) -> Response:
+        """The picture as a PNG, turned upright, of at most 2,000 pixels a side."""
+        shown = gallery.picture(picture)
+        return _png(await lane.run(lambda: _as_png(_small(shown))))
+
+    @router.delete("/{picture}", status_code=204)
+    async def remove_picture(picture: Name) -> None:
+        """Forget a picture."""
+        gallery.remove(picture)
+
+
+def _add_segments(router: APIRouter, gallery: Gallery, lane: Lane) -> None:
+    @router.get("/{picture}/segments")
+    async def cut_picture(picture: Name, asked: Asked, response: Response) -> Segments:
+        """Cut a picture into segments, from one pixel of each; with one seed, into its segment and the rest."""
+        response.headers.update(KEPT)
+        return await lane.run(lambda: _told(gallery.cut(picture, asked), asked))
+
+    @router.get("/{picture}/segments/labels.png", response_class=Response, responses=_sent("image/png"))
+    async def draw_labels(picture: Name, asked: Asked) -> Response:
+        """An indexed PNG: 0 for the first segment, and so on; 255 where the picture is transparent."""
+        return _png(await lane.run(lambda: _labels(gallery.cut(picture, asked))))
+
+    @router.get("/{picture}/segments/overlay.png", response_class=Response, responses=_sent("image/png"))
+    async def draw_overlay(
+        picture: Name, asked: Asked, opacity: Annotated[float, Query(ge=0, le=1, description="Of the tint.")] = 0.5
+    ) -> Response:
+        """The picture with its segments tinted, a line where they meet and a cross on each seed."""
+        return _png(await lane.run(lambda: _as_png(as_image(gallery.cut(picture, asked).found.overlay(opacity)))))
+
+    @router.get("/{picture}/segments/masks.zip", response_class=Response, responses=_sent("application/zip"))
+    async def zip_masks(picture: Name, asked: Asked) -> Response:
+        """A black and white PNG for each segment, in one ZIP file."""
+        body = await lane.run(lambda: _zipped(gallery.cut(picture, asked)))
+        return Response(body, headers=KEPT | _attached("masks.zip"), media_type="application/zip")
+
+
+_RAW_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def _sent(media_type: str) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says of an answer that is a file."""
+    return {200: {"content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}}
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def _png(body: bytes) -> Response:
+    return Response(body, headers=KEPT, media_type="image/png")
+
+
+def _told(cut: Cut, asked: Question) -> Segments:
+    asked_for = {"features": asked.features, "assign": asked.assign, "every": asked.every}
+    return Segments.model_validate(summarise(cut.found) | asked_for | {"warnings": cut.warnings})
+
+
+def _labels(cut: Cut) -> bytes:
+    labels = cut.found.labels
+    transparency = {"transparency": NO_SEGMENT} if labels.min() < 0 else {}
+    return _as_png(as_indexed(labels, len(cut.found.names)), **transparency)
+
+
+def _zipped(cut: Cut) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:  # the images are packed already
+        for name, image in each_mask(cut.found.names, cut.found.labels):
+            archive.writestr(name, _as_png(image))
+    return file.getvalue()
+
+
+def _as_png(image: Any, **options: int) -> bytes:
+    file = io.BytesIO()
+    image.save(file, "PNG", compress_level=PNG_LEVEL, **options)
+    return file.getvalue()
+
+
+def _small(picture: Picture) -> Any:
+    """A picture as a Pillow image for the screen, with alpha where it has transparent pixels."""
+    image = as_image(picture.in_bytes())
+    if picture.visible is not None:
+        image.putalpha(as_image(picture.visible.astype("uint8") * 255))
+    image.thumbnail((MOST_SHOWN, MOST_SHOWN))
+    return image

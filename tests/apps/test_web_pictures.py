@@ -1,0 +1,245 @@
+"""Pictures over HTTP: brought, shown, cut, taken home; and what is refused."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from fastapi import FastAPI
+from numpy.testing import assert_array_equal
+from PIL import Image
+from starlette.testclient import TestClient
+from tests.unit.segmentation.pictures import as_bytes, halves
+
+from mixsearch import segment
+from mixsearch.datasets import make_landscape
+from mixsearch.segmentation.overlays import colours_of
+from mixsearch.web.answering import Lane
+from mixsearch.web.failures import answer_failures
+from mixsearch.web.gallery import Gallery
+from mixsearch.web.pictures import make_router
+from mixsearch.web.settings import Limits
+
+SEEDS = "seed=left:5,20%2B10,10&seed=50,20"
+GIVEN = {"left": [(5, 20), (10, 10)], "segment 2": [(50, 20)]}
+
+
+def client_of(**limits):
+    app, allowed = FastAPI(), Limits(decoding_seconds=60, **limits)
+    answer_failures(app)
+    app.include_router(make_router(Gallery(allowed), allowed, Lane(2, 10)))
+    return TestClient(app)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with client_of() as client:
+        yield client
+
+
+def photo():
+    return as_bytes(halves()[0])
+
+
+def png(array):
+    file = io.BytesIO()
+    Image.fromarray(array).save(file, "PNG")
+    return file.getvalue()
+
+
+def bring(client, body=None):
+    answer = client.post("/api/pictures", content=png(photo()) if body is None else body)
+    assert answer.status_code == 201, answer.text
+    return answer.json()["picture"]
+
+
+def image_of(answer):
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.headers["cache-control"].startswith("private")
+    return Image.open(io.BytesIO(answer.content))
+
+
+def test_a_picture_is_brought_shown_and_removed(client):
+    answer = client.post("/api/pictures", content=png(photo()))
+    assert answer.status_code == 201
+    told = answer.json()
+    assert (told["width"], told["height"]) == (60, 40)
+    assert_array_equal(np.asarray(image_of(client.get(f"/api/pictures/{told['picture']}.png"))), photo())
+    assert client.delete(f"/api/pictures/{told['picture']}").status_code == 204
+    gone = client.get(f"/api/pictures/{told['picture']}.png")
+    assert (gone.status_code, gone.json()["error"]["code"]) == (410, "gone")
+    assert "Drop it again" in gone.json()["error"]["message"]
+
+
+def test_a_large_picture_is_shown_smaller(client):
+    name = bring(client, png(np.tile(photo(), (1, 50, 1))))
+    assert image_of(client.get(f"/api/pictures/{name}.png")).size == (2000, 27)
+
+
+def test_what_is_transparent_is_shown_so_and_has_no_segment(client):
+    alpha = np.full((40, 60), 255, dtype=np.uint8)
+    alpha[:4] = 0
+    name = bring(client, png(np.dstack([photo(), alpha])))
+    shown = np.asarray(image_of(client.get(f"/api/pictures/{name}.png")))
+    assert_array_equal(shown[..., 3], alpha)
+    labels = image_of(client.get(f"/api/pictures/{name}/segments/labels.png?{SEEDS}"))
+    assert labels.info["transparency"] == 255
+    assert_array_equal(np.asarray(labels)[:4], 255)
+
+
+def test_deep_pictures_can_be_seen(client):
+    deep = np.arange(60 * 40, dtype=np.uint16).reshape(40, 60) * 27
+    name = bring(client, png(deep))
+    shown = np.asarray(image_of(client.get(f"/api/pictures/{name}.png")))
+    assert_array_equal(shown[..., 0], np.floor(deep / 65535 * 255 + 0.5))
+
+
+def test_the_example_needs_no_upload(client):
+    data = make_landscape(480, 720, random_state=0)
+    assert_array_equal(np.asarray(image_of(client.get("/api/pictures/example.png"))), data.image)
+    query = "&".join(f"seed={name}:{x},{y}" for name, (x, y) in data.seeds.items())
+    told = client.get(f"/api/pictures/example/segments?{query}").json()
+    assert [each["name"] for each in told["segments"]] == ["sky", "meadow", "lake"]
+    assert sum(each["share"] for each in told["segments"]) == pytest.approx(1)
+    assert told["warnings"] == []
+
+
+@pytest.mark.parametrize("options", [{}, {"features": "rgb"}, {"features": "rgb", "assign": "posterior"}])
+def test_segments_are_told_as_the_library_has_them(client, options):
+    name, expected = bring(client), segment(photo(), GIVEN, **options)
+    answer = client.get(f"/api/pictures/{name}/segments?{SEEDS}" + "".join(f"&{k}={v}" for k, v in options.items()))
+    told = answer.json()
+    assert answer.headers["cache-control"].startswith("private")
+    assert (told["width"], told["height"], told["every"]) == (60, 40, 1)
+    assert (told["features"], told["assign"]) == (options.get("features", "rich"), options.get("assign", "nearest"))
+    assert [each["name"] for each in told["segments"]] == list(GIVEN)
+    assert [each["seeds"] for each in told["segments"]] == [[[5, 20], [10, 10]], [[50, 20]]]
+    assert [each["pixels"] for each in told["segments"]] == expected.sizes.tolist()
+    assert [each["share"] for each in told["segments"]] == expected.shares.tolist()
+    assert [each["colour"] for each in told["segments"]] == [f"#{bytes(colour).hex()}" for colour in colours_of(2)]
+    assert all("singled out" in each["verdict"] for each in told["segments"])
+
+
+def test_labels_overlay_and_masks_are_those_of_the_library(client):
+    name, expected = bring(client), segment(photo(), GIVEN)
+    path = f"/api/pictures/{name}/segments"
+    labels = image_of(client.get(f"{path}/labels.png?{SEEDS}"))
+    assert labels.mode == "P"
+    assert_array_equal(np.asarray(labels), expected.labels)
+    assert_array_equal(np.asarray(labels.convert("RGB")), colours_of(2)[expected.labels])
+    overlay = image_of(client.get(f"{path}/overlay.png?{SEEDS}&opacity=0.3"))
+    assert_array_equal(np.asarray(overlay), expected.overlay(0.3))
+    answer = client.get(f"{path}/masks.zip?{SEEDS}")
+    assert answer.headers["content-type"] == "application/zip"
+    assert answer.headers["content-disposition"] == 'attachment; filename="masks.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.namelist() == ["1-left.png", "2-segment-2.png"]
+        for number, file in enumerate(archive.namelist()):
+            mask = np.asarray(Image.open(archive.open(file)))
+            assert_array_equal(mask, 255 * expected.mask(number))
+
+
+def test_one_seed_has_the_rest_beside_it(client):
+    told = client.get(f"/api/pictures/{bring(client)}/segments?seed=5,20").json()
+    assert [each["name"] for each in told["segments"]] == ["segment 1", "rest"]
+    assert (told["segments"][1]["seeds"], told["segments"][1]["verdict"]) == ([], "has no seed")
+
+
+def test_a_plus_in_an_address_may_be_a_space(client):
+    name = bring(client)
+    typed, meant = (client.get(f"/api/pictures/{name}/segments?seed=5,20{by}10,10") for by in ("+", "%2B"))
+    assert typed.json() == meant.json()
+
+
+def test_every_other_pixel_is_told_quickly(client):
+    name = bring(client)
+    full, some = (
+        np.asarray(image_of(client.get(f"/api/pictures/{name}/segments/labels.png?{SEEDS}&every={every}")))
+        for every in (1, 2)
+    )
+    assert_array_equal(some, full[1::2, 1::2])
+    told = client.get(f"/api/pictures/{name}/segments?{SEEDS}&every=2").json()
+    assert (told["width"], told["height"], told["every"]) == (30, 20, 2)
+
+
+def test_doubts_are_told(client):
+    told = client.get(f"/api/pictures/{bring(client)}/segments?seed=5,20&seed=6,30&features=rgb").json()
+    assert "mean the same component" in told["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code", "sentence"),
+    [
+        ("seed=5;20", 422, "bad_hint", "'5;20' is no seed"),
+        ("seed=5,90", 422, "bad_hint", "The seed 5,90 lies outside the picture of 60 x 40 pixels"),
+        ("seed=5,20&seed=5,20", 422, "bad_hint", "is a seed of both 'segment 1' and 'segment 2'"),
+        ("seed=a:5,20&seed=a:6,20", 422, "bad_hint", "Two segments are called 'a'"),
+        ("&".join(f"seed={x},20" for x in range(5)) + "&features=rgb", 422, "cannot_search", "Found 5 segments, but 3"),
+        ("", 422, "bad_value", "seed"),
+        ("&".join(f"seed={x},20" for x in range(65)), 422, "bad_value", "at most 64"),
+        ("seed=5,20&features=nice", 422, "bad_value", "features"),
+        ("seed=5,20&assign=nice", 422, "bad_value", "assign"),
+        ("seed=5,20&every=0", 422, "bad_value", "every"),
+    ],
+)
+@pytest.mark.parametrize("what", ["", "/labels.png", "/masks.zip"])
+def test_what_cannot_be_cut_is_said_in_a_sentence(client, query, status, code, sentence, what):
+    answer = client.get(f"/api/pictures/{bring(client)}/segments{what}?{query}")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (status, code)
+    assert sentence in error["message"]
+
+
+def test_a_uniform_picture_has_nothing_to_tell_apart(client):
+    name = bring(client, png(np.full((20, 30, 3), 90, dtype=np.uint8)))
+    error = client.get(f"/api/pictures/{name}/segments?seed=1,1").json()["error"]
+    assert error["code"] == "cannot_search"
+    assert "the same everywhere" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "sentence"),
+    [
+        (b"", 415, "not_an_image", "Nothing was sent"),
+        (b"hello", 415, "not_an_image", "Give a PNG, JPEG, WEBP, GIF, BMP or TIFF"),
+        (png(photo())[:500], 415, "not_an_image", "seems to be damaged"),
+    ],
+)
+def test_uploads_that_are_no_picture_are_refused(client, body, status, code, sentence):
+    answer = client.post("/api/pictures", content=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert sentence in answer.json()["error"]["message"]
+
+
+def test_limits_are_those_of_the_server():
+    with client_of(most_pixels=2000, most_kept_pixels=25_000) as client:
+        answer = client.post("/api/pictures", content=png(photo()))
+        assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
+        assert "60 x 40 pixels; 2,000 are read at most" in answer.json()["error"]["message"]
+        names = [bring(client, png(photo()[:20])) for _ in range(3)]
+        assert [client.get(f"/api/pictures/{name}.png").status_code for name in names] == [410, 200, 200]
+
+
+@pytest.mark.parametrize("path", ["nobody.png", "nobody/segments?seed=1,1", "nobody/segments/overlay.png?seed=1,1"])
+def test_a_picture_that_is_gone_is_said_to_be(client, path):
+    answer = client.get(f"/api/pictures/{path}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (410, "gone")
+
+
+def test_the_example_cannot_be_removed(client):
+    assert client.delete("/api/pictures/example").json()["error"]["message"].startswith("The example stays")
+    assert client.get("/api/pictures/example.png").status_code == 200
+
+
+def test_every_route_tells_its_answers_and_errors(client):
+    described = client.get("/openapi.json").json()
+    routes = {path: each for path, each in described["paths"].items() if path.startswith("/api/pictures")}
+    assert len(routes) == 7
+    for operations in routes.values():
+        for operation in operations.values():
+            assert "#/components/schemas/Failure" in json.dumps(operation["responses"]["4XX"])
+            assert operation["description"]
+    labels = routes["/api/pictures/{picture}/segments/labels.png"]["get"]["responses"]["200"]["content"]
+    assert list(labels) == ["image/png"]

@@ -1,0 +1,166 @@
+"""Files that are fine, files that are not, and files that mean harm."""
+
+import contextlib
+import io
+import os
+import struct
+import time
+import zlib
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+from tests.unit.segmentation.pictures import as_bytes, halves
+
+from mixsearch.web.decoding import NotAnImageError, TooLargeError, TooSlowError, decode, get_ready
+from mixsearch.web.settings import Limits
+
+LIMITS = Limits(decoding_seconds=60)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ready():
+    get_ready()
+
+
+def rgb(height=6, width=9):
+    return as_bytes(halves(height=height, width=width)[0])
+
+
+def saved(image, kind="PNG", **options):
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()
+
+
+def png_that_claims(width, height):
+    """A PNG of some hundred bytes whose header promises many pixels."""
+
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(99))) + chunk(b"IEND", b"")
+    )
+
+
+@pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF", "WEBP"])
+def test_formats_without_loss_give_the_pixels_themselves(kind):
+    picture = decode(saved(Image.fromarray(rgb()), kind, lossless=True), LIMITS)
+    assert_array_equal(picture.pixels, rgb())
+    assert (picture.full, picture.visible) == (255, None)
+
+
+def test_jpeg_is_read_as_pillow_reads_it():
+    body = saved(Image.fromarray(rgb()), "JPEG")
+    assert_array_equal(decode(body, LIMITS).pixels, np.asarray(Image.open(io.BytesIO(body))))
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "CMYK"])
+def test_palettes_grey_and_print_colours_are_read_as_pillow_shows_them(mode):
+    image = Image.fromarray(rgb()).convert(mode)
+    picture = decode(saved(image, "TIFF"), LIMITS)
+    assert_allclose(picture.rows(slice(None)), np.asarray(image.convert("RGB")) / 255, rtol=1e-6)
+
+
+def test_deep_pictures_keep_their_depth():
+    deep = np.array([[0, 256], [257, 65535]], dtype=np.uint16)
+    picture = decode(saved(Image.fromarray(deep)), LIMITS)
+    assert_array_equal(picture.pixels[..., 0], deep)
+    assert picture.full == 65535
+
+
+def test_transparent_pixels_are_not_visible():
+    alpha = np.full((6, 9), 255, dtype=np.uint8)
+    alpha[:2] = 0
+    picture = decode(saved(Image.fromarray(np.dstack([rgb(), alpha]))), LIMITS)
+    assert_array_equal(picture.visible, alpha > 0)
+
+
+def test_the_camera_s_orientation_is_honoured():
+    image = Image.fromarray(rgb())
+    exif = image.getexif()
+    exif[0x0112] = 6
+    assert_array_equal(decode(saved(image, exif=exif), LIMITS).pixels, np.rot90(rgb(), -1))
+
+
+def test_only_the_first_picture_of_an_animation_is_read():
+    frames = [Image.fromarray(np.full((6, 9), grey, dtype=np.uint8)) for grey in range(50)]
+    body = saved(frames[7], "GIF", save_all=True, append_images=frames, loop=0)
+    assert_array_equal(decode(body, LIMITS).rows(slice(None)), np.full((6, 9, 3), np.float32(7 / 255)))
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"", "Nothing was sent"),
+        (b"hello, I am holiday.png", "no image that can be read. Give a PNG, JPEG, WEBP, GIF, BMP or TIFF"),
+        (b"%PDF-1.7", "no image that can be read"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "no image that can be read"),
+        (saved(Image.fromarray(rgb(60, 90)))[:300], "The file seems to be damaged"),
+        (saved(Image.fromarray(rgb(60, 90)), "JPEG")[:700], "The file seems to be damaged"),
+        (b"P6 2 2 255 " + bytes(12), "no image that can be read"),
+        (saved(Image.fromarray(np.zeros((4, 4, 4), dtype=np.uint8))), "Every pixel of the image is transparent"),
+    ],
+)
+def test_what_is_no_picture_is_said_to_be_none(body, sentence):
+    with pytest.raises(NotAnImageError, match=sentence):
+        decode(body, LIMITS)
+
+
+def test_a_bomb_is_refused_by_its_header():
+    with pytest.raises(TooLargeError, match="holds 60,000 x 60,000 pixels|more pixels than Pillow unpacks"):
+        decode(png_that_claims(60_000, 60_000), LIMITS)
+    with pytest.raises(TooLargeError, match="holds 5,000 x 5,000 pixels; 24,000,000 are read at most"):
+        decode(png_that_claims(5000, 5000), LIMITS)
+
+
+def test_the_limit_on_pixels_is_that_of_the_server():
+    body = saved(Image.fromarray(rgb()))
+    assert decode(body, Limits(most_pixels=54)).width == 9
+    with pytest.raises(TooLargeError, match="holds 9 x 6 pixels; 53 are read at most"):
+        decode(body, Limits(most_pixels=53))
+
+
+def hang(body, most_pixels):
+    time.sleep(3600)
+
+
+def crash(body, most_pixels):
+    os._exit(7)
+
+
+def stumble(body, most_pixels):
+    raise KeyError("a bug of a decoder")
+
+
+def outgrow(body, most_pixels):
+    raise MemoryError
+
+
+def test_a_decoder_that_hangs_is_killed():
+    with pytest.raises(TooSlowError, match="longer than 0.2 seconds to unpack"):
+        decode(b"endless", Limits(decoding_seconds=0.2), hang)
+
+
+@pytest.mark.parametrize("unpack", [crash, stumble])
+def test_a_decoder_that_dies_takes_nothing_with_it(unpack):
+    with pytest.raises(NotAnImageError, match="seems to be damaged"):
+        decode(b"poison", LIMITS, unpack)
+    assert decode(saved(Image.fromarray(rgb())), LIMITS).height == 6
+
+
+def test_a_picture_beyond_the_memory_is_too_large():
+    with pytest.raises(TooLargeError, match="does not fit into the memory"):
+        decode(b"huge", LIMITS, outgrow)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_damaged_files_raise_nothing_else(seed):
+    rng = np.random.default_rng(seed)
+    body = saved(Image.fromarray(rgb(40, 60)), "WEBP")
+    spoilt = bytes(each if rng.random() > 0.02 else int(rng.integers(256)) for each in body)
+    with contextlib.suppress(NotAnImageError, TooLargeError):
+        assert decode(spoilt, LIMITS).width > 0

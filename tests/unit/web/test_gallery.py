@@ -1,0 +1,186 @@
+"""Pictures come and go; what is asked twice is worked out once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from tests.unit.segmentation.pictures import as_bytes, halves, thirds
+
+from mixsearch import segment
+from mixsearch.datasets import make_landscape
+from mixsearch.errors import HintError
+from mixsearch.segmentation.images import read_picture
+from mixsearch.web import gallery as module
+from mixsearch.web.gallery import EXAMPLE, Gallery, GoneError, Question, Shelf
+from mixsearch.web.settings import Limits
+
+SEEDS = ("5,20", "right:50,20")
+
+
+def picture(height=40, width=60):
+    return read_picture(as_bytes(halves(height, width)[0]))
+
+
+def test_names_cannot_be_guessed_and_bring_the_picture_back():
+    gallery = Gallery(Limits())
+    given = picture()
+    one, other = gallery.add(given), gallery.add(picture())
+    assert gallery.picture(one) is given
+    assert one != other
+    assert len(one) >= 20
+
+
+def test_the_pictures_not_asked_for_longest_go_first():
+    gallery = Gallery(Limits(most_kept_pixels=50_000))
+    first, second = (gallery.add(picture(100, 200)) for _ in range(2))
+    gallery.picture(first)
+    third = gallery.add(picture(100, 200))
+    gallery.picture(first)
+    gallery.picture(third)
+    with pytest.raises(GoneError, match="not in memory any more. Drop it again") as caught:
+        gallery.picture(second)
+    assert caught.value.code == "gone"
+
+
+def test_many_small_pictures_are_not_kept_for_nothing():
+    gallery = Gallery(Limits(most_kept_pixels=50_000))
+    names = [gallery.add(picture(2, 2)) for _ in range(8)]
+    with pytest.raises(GoneError):
+        gallery.picture(names[2])
+    gallery.picture(names[3])
+
+
+def test_a_picture_larger_than_all_room_stays_until_the_next_one():
+    gallery = Gallery(Limits(most_kept_pixels=10))
+    name = gallery.add(picture(100, 200))
+    assert gallery.picture(name).width == 200
+    gallery.add(picture())
+    with pytest.raises(GoneError):
+        gallery.picture(name)
+
+
+def test_the_example_is_always_there():
+    gallery = Gallery(Limits(most_kept_pixels=1))
+    gallery.add(picture())
+    assert_array_equal(gallery.picture(EXAMPLE).pixels, make_landscape(480, 720, random_state=0).image)
+    with pytest.raises(HintError, match="The example stays"):
+        gallery.remove(EXAMPLE)
+
+
+def test_a_removed_picture_is_gone_with_its_segments():
+    gallery = Gallery(Limits())
+    name = gallery.add(picture())
+    gallery.cut(name, Question(SEEDS))
+    gallery.remove(name)
+    for ask in (gallery.picture, gallery.remove, lambda gone: gallery.cut(gone, Question(SEEDS))):
+        with pytest.raises(GoneError):
+            ask(name)
+
+
+@pytest.mark.parametrize("features", ["rich", "rgb"])
+@pytest.mark.parametrize("assign", ["nearest", "posterior"])
+def test_segments_are_those_of_the_library(features, assign):
+    gallery, image = Gallery(Limits()), as_bytes(thirds()[0])
+    name = gallery.add(read_picture(image))
+    seeds = {"segment 1": [(5, 20)], "right": [(65, 20), (60, 40)], "disk": [(36, 24)]}
+    found = gallery.cut(name, Question(("5,20", "right=65,20+60,40", "disk:36,24"), features, assign)).found
+    expected = segment(image, seeds, features=features, assign=assign)
+    assert_array_equal(found.labels, expected.labels)
+    assert (found.names, found.seeds) == (expected.names, expected.seeds)
+
+
+@pytest.mark.parametrize("features", ["rich", "rgb"])
+def test_a_thinned_answer_tells_some_of_the_pixels_of_the_full_one(features):
+    gallery = Gallery(Limits())
+    name = gallery.add(picture(500, 701))  # larger than the features are computed on
+    full = gallery.cut(name, Question(("100,90", "600,400"), features)).found
+    small = gallery.cut(name, Question(("100,90", "600,400"), features, every=3)).found
+    assert_array_equal(small.labels, full.labels[1::3, 1::3])
+    assert_array_equal(small.picture.pixels, full.picture.pixels[1::3, 1::3])
+    assert small.seeds == (((33, 30),), ((200, 133),))
+    assert_array_equal(small.probabilities, full.probabilities[1::3, 1::3])
+
+
+def test_warnings_are_told_with_the_segments():
+    gallery = Gallery(Limits())
+    cut = gallery.cut(gallery.add(picture()), Question(("5,20", "6,30"), "rgb"))
+    assert "mean the same component" in cut.warnings[0]
+
+
+def test_the_same_question_is_worked_out_once(monkeypatch):
+    gallery, asked, go = Gallery(Limits()), [], Event()
+    name = gallery.add(picture())
+
+    def slowly(*arguments, **options):
+        asked.append(arguments)
+        go.wait(30)
+        return module_search(*arguments, **options)
+
+    module_search = module.search_segments
+    monkeypatch.setattr(module, "search_segments", slowly)
+    barrier = Barrier(5)
+
+    def ask():
+        barrier.wait(30)
+        return gallery.cut(name, Question(SEEDS))
+
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(ask) for _ in range(4)]
+        barrier.wait(30)
+        go.set()
+        found = [job.result() for job in jobs]
+    assert len(asked) == 1
+    assert all(each is found[0] for each in found)
+    assert gallery.cut(name, Question(SEEDS)) is found[0]
+
+
+def test_an_error_is_told_to_all_and_not_kept():
+    shelf = Shelf(10, lambda _: 1)
+
+    def fail():
+        raise HintError("no")
+
+    for _ in range(2):
+        with pytest.raises(HintError):
+            shelf.once("key", fail)
+    assert shelf.once("key", lambda: 3) == 3
+
+
+def test_segmentations_are_few():
+    gallery = Gallery(Limits())
+    name = gallery.add(picture())
+    first = gallery.cut(name, Question(("5,20",)))
+    for x in range(6, 6 + module.N_CUT):
+        gallery.cut(name, Question((f"{x},20",)))
+    assert gallery.cut(name, Question(("5,20",))) is not first
+    assert_array_equal(gallery.cut(name, Question(("5,20",))).found.labels, first.found.labels)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "sentence"),
+    [
+        (("5;20",), "'5;20' is no seed. Write 120,80"),
+        (("",), "'' is no seed"),
+        (("sky:",), "'sky:' is no seed"),
+        (("a:5,20", "a:6,20"), "Two segments are called 'a'"),
+        (("5,90",), "The seed 5,90 lies outside the picture of 60 x 40 pixels"),
+        (("+".join(f"{x},20" for x in range(40)), "+".join(f"{x},21" for x in range(40))), "Found 80 seeds; 64 are"),
+        (("x" * 61 + ":5,20",), "The name 'xxxxxxxxxxxxxxxxxxxx'... has 61 letters; 60 are taken"),
+    ],
+)
+def test_seeds_that_cannot_be_used_are_named(seeds, sentence):
+    gallery = Gallery(Limits())
+    name = gallery.add(picture())
+    with pytest.raises(HintError, match=sentence):
+        gallery.cut(name, Question(seeds))
+
+
+def test_a_picture_without_any_pixel_left_by_thinning_has_segments_of_nothing():
+    alpha = np.zeros((40, 60), dtype=np.uint8)
+    alpha[:8, :8] = 255
+    gallery = Gallery(Limits())
+    name = gallery.add(read_picture(np.dstack([as_bytes(halves()[0]), alpha])))
+    cut = gallery.cut(name, Question(("3,3",), "rgb", every=64))
+    assert cut.found.shares.tolist() == [0, 0]
