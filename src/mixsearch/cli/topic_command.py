@@ -138,7 +138,7 @@ def topic(
         typed = Typed(words or (), avoided or (), text or (), text_file, like or (), hints, each)
         search: dict[str, Any] = {"n_components": components or "enough", "finer": narrower - broader}
         search["refine"] = False if no_closer else None
-        asking = Asking(n_words=top, n_documents=documents, by=by, errors=errors, search=search)
+        asking = Asking(n_words=top, n_documents=documents, by=by, errors=errors, confidence=errors, search=search)
         shown_as: Literal["text", "json", "csv"] = "json" if as_json else "csv" if as_csv else "text"
         as_list = each or hints is not None
         run_topic(path, read_queries(typed), asking, Wanted(shown_as, as_list, plot, errors))

@@ -40,7 +40,9 @@ class Asking:
     alternative : int
         0 for the topic found; else the rank of another that the hint could mean.
     errors : bool
-        Tell standard errors and the confidence as well. They read all documents.
+        Tell standard errors as well.
+    confidence : bool
+        Tell the chance that this is the topic that the hint means; it reads all documents.
     search : dict
         Further arguments of `TopicIndex.search`: n_components, finer, refine.
     """
@@ -52,6 +54,7 @@ class Asking:
     by: str = "typical"
     alternative: int = 0
     errors: bool = False
+    confidence: bool = False
     search: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -85,7 +85,7 @@ def _describe(
         documents=_documents_of(index, topic, [*(query.words or ()), *told], asking),
         alternatives=_alternatives(found, topic),
         weight_stderr=float(topic.stderr.weight) if asking.errors else None,
-        confidence=topic.confidence if asking.errors else None,
+        confidence=topic.confidence if asking.confidence else None,
         skipped=_skipped(heard),
         warnings=tuple(dict.fromkeys(map(str, heard))),
     )

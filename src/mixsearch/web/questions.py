@@ -30,7 +30,10 @@ class TopicQuestion(BaseModel):
     n_components: int | None = Field(None, ge=1, le=100_000, description="Use so many of the fitted topics.")
     alternative: int = Field(0, ge=0, le=100_000, description="0 for the topic found, else another reading's rank.")
     complete: bool = Field(False, description="Finish the last word of q where it is not a word yet.")
-    errors: bool = Field(False, description="Tell standard errors and the confidence; reads all documents.")
+    errors: bool = Field(False, description="Tell standard errors.")
+    confidence: bool = Field(
+        False, description="Tell the chance that this is the topic meant; reads all documents, so that it takes longer."
+    )
     top: int = Field(15, ge=0, le=200, description="Words to tell.")
     n_documents: int = Field(10, ge=0, le=100, description="Documents to tell.")
     by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
@@ -43,6 +46,7 @@ class TopicQuestion(BaseModel):
             by=self.by,
             alternative=self.alternative,
             errors=self.errors,
+            confidence=self.confidence,
             search={"n_components": self.n_components or "enough", "finer": self.finer},
         )
         return replace(asking, **other)

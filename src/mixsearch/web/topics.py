@@ -121,7 +121,7 @@ async def find_topic_of_texts(index: Chosen, hint: TextHint, question: Question,
     if question.q is not None or question.like:
         raise Refused("bad_value", "A topic needs texts, or q, or like; found more than one of them.")
     query = Query(" ".join(hint.texts[0].split())[:40], texts=tuple(hint.texts))
-    return json_response(await answering.lane(question.errors).run(partial(topic_as_json, index, query, question)))
+    return json_response(await answering.lane(question.confidence).run(partial(topic_as_json, index, query, question)))
 
 
 @router.get("/{index}/topic/documents", response_model=Documents)
@@ -141,7 +141,7 @@ async def _told(
 ) -> bytes:
     asked = finished(index, question)
     work = partial(tell, index, asked.query(), asked)
-    return await answering.once((index.name, tell, asked), work, answering.lane(question.errors))
+    return await answering.once((index.name, tell, asked), work, answering.lane(question.confidence))
 
 
 def words_as_json(index: Served, prefix: str, n: int) -> bytes:

@@ -108,7 +108,9 @@ def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
     index, wanted = open_index(tmp_path / "index"), in_memory().search("sushi")
     query = [Query("sushi", words={"sushi": 1.0})]
     asking = Asking(n_words=4, search={"n_components": 3})
-    (plain,), (told,) = (ask(index, query, replace(asking, errors=errors)) for errors in (False, True))
+    (plain,), (told,) = (
+        ask(index, query, replace(asking, errors=errors, confidence=errors)) for errors in (False, True)
+    )
     assert told.answer.weight_stderr == pytest.approx(wanted.stderr.weight, rel=1e-3)
     assert told.answer.confidence == pytest.approx(wanted.confidence, abs=1e-3)
     errors = wanted.stderr.center[wanted.top_columns(4)]
