@@ -26,6 +26,8 @@ NEAR = 0.25
 N_NEAR = 3
 WORDS_OF_LABEL = 4
 MOST_WORDS = 80
+# Of words that are all unknown, the error names so many.
+MOST_TOLD = 3
 CHOICES = ("telling", "frequent")
 
 
@@ -53,6 +55,8 @@ class MappedTopic:
         As a part of the width.
     weight : float
         The topic's share of the corpus; shares add up to more than 1 where topics overlap.
+    separation : float or None
+        By what factor it leads the best other topic; None where no other comes near.
     near : tuple of Neighbour
         The topics most like it, if any are: the plane cannot show all of them next to it.
     """
@@ -63,6 +67,7 @@ class MappedTopic:
     y: float
     radius: float
     weight: float
+    separation: float | None
     verdict: str
     is_doubtful: bool
     near: tuple[Neighbour, ...]
@@ -127,7 +132,7 @@ def map_topics(
     found = [reply for reply in replies if reply.answer is not None]
     skipped = [_skipped(reply) for reply in replies if reply.error is not None]
     if not found:
-        raise SearchError(f"None of the words has a topic. {' '.join(word.message for word in skipped[:3])}")
+        raise _none_found(skipped)
     return TopicMap(_lay_out(found), tuple(skipped), index.n_documents)
 
 
@@ -159,6 +164,12 @@ def _tidy(words: Sequence[str]) -> list[str]:
 def _skipped(reply: Reply) -> UnmappedWord:
     suggestions = reply.error.suggestions if isinstance(reply.error, UnknownWordError) else ()
     return UnmappedWord(reply.query.name, str(reply.error), suggestions)
+
+
+def _none_found(skipped: Sequence[UnmappedWord]) -> UnknownWordError:
+    lead = "" if len(skipped) == 1 else f"None of the {len(skipped)} words has a topic. "
+    told = " ".join(word.message for word in skipped[:MOST_TOLD])
+    return UnknownWordError(lead + told, [other for word in skipped[:MOST_TOLD] for other in word.suggestions])
 
 
 def _lay_out(found: Sequence[Reply]) -> tuple[MappedTopic, ...]:
@@ -204,6 +215,7 @@ def _mapped(group: _Group, words: list[str], circles: Circles, place: int, share
         y=y / HEIGHT,
         radius=float(circles.radii[place]),
         weight=answer.weight,
+        separation=answer.separation,
         verdict=answer.verdict,
         is_doubtful=answer.is_doubtful,
         near=_neighbours(place, shared),

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist, squareform
 
 from mixsearch import SearchError
-from mixsearch.errors import HintError
+from mixsearch.errors import HintError, UnknownWordError
 from mixsearch.index import Asking, IndexOptions, build_index, open_index
 from mixsearch.index.overlap import overlaps
 from mixsearch.index.overview import MOST_WORDS, map_topics
@@ -173,8 +173,11 @@ def test_a_word_that_is_not_there_is_skipped_with_its_sentence(index):
 
 
 def test_words_of_which_none_is_there_are_an_error(index):
-    with pytest.raises(SearchError, match="None of the words has a topic. 'sushy' is not among the 35 words"):
+    with pytest.raises(UnknownWordError, match="^None of the 2 words has a topic. 'sushy' is not among the 35") as caught:
         map_topics(index, ["sushy", "xyzzy"])
+    assert caught.value.suggestions == ("sushi",)
+    with pytest.raises(UnknownWordError, match="^'sushy' is not among the 35 words. Nearest: sushi.$"):
+        map_topics(index, ["sushy"])
 
 
 def test_an_empty_list_of_words_is_an_error(index):

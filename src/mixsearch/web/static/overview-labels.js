@@ -1,0 +1,119 @@
+// Where the words of each circle go: inside it, beside it, or nowhere, but never over another.
+
+const FIRST = { size: 13, weight: 650, line: 15, isFirst: true };
+const MORE = { size: 11, weight: 400, line: 13, isFirst: false };
+const SMALLEST = 11;
+const ROOMY = 50; // pixels of radius; in larger circles, letters grow
+const LARGEST_SCALE = 1.5;
+const AROUND = 4; // free pixels around a text
+const MOST_LINES = 3;
+const BASELINE = 0.78; // of a line's height
+
+const context = document.createElement("canvas").getContext("2d");
+
+/**
+ * Labels for circles {x, y, r, first, more}, in pixels: the first word, and others if there is room.
+ *
+ * Each is null or {x, anchor, lines: [{text, y, size, isFirst}]}.
+ */
+export function placeLabels(circles, { width, height, font }) {
+  const scene = { circles, width, height, font, taken: [] };
+  const labels = circles.map((circle) => inside(circle, scene));
+  circles.forEach((circle, place) => {
+    labels[place] ??= beside(circle, 2, scene) ?? beside(circle, 1, scene) ?? beside(circle, 0, scene);
+  });
+  return labels;
+}
+
+function widthOf({ text, size, weight }, { font }) {
+  context.font = `${weight} ${size}px ${font}`;
+  return context.measureText(text).width;
+}
+
+function heightOf(lines) {
+  return lines.reduce((sum, { line }) => sum + line, 0);
+}
+
+/** The first word and as many more as fit the circle, one per line; the first a little smaller if need be. */
+function inside({ x, y, r, first, more }, scene) {
+  const scale = Math.min(Math.max(r / ROOMY, 1), LARGEST_SCALE);
+  for (let n = Math.min(more.length, MOST_LINES); n >= 0; n -= 1) {
+    for (let { size } = FIRST; size >= SMALLEST; size -= 1) {
+      const lines = [{ ...FIRST, size, text: first }, ...more.slice(0, n).map((text) => ({ ...MORE, text }))].map((each) => scaled(each, scale));
+      if (areWithin(r, lines, scene)) return written(x, y - heightOf(lines) / 2, "middle", lines);
+    }
+  }
+  return null;
+}
+
+function scaled(each, scale) {
+  return { ...each, size: scale * each.size, line: scale * each.line };
+}
+
+function areWithin(r, lines, scene) {
+  let top = -heightOf(lines) / 2;
+  return lines.every((each) => {
+    const farthest = Math.max(Math.abs(top + 2), Math.abs(top + each.line - 2));
+    top += each.line;
+    return farthest < r && widthOf(each, scene) <= 2 * Math.sqrt(r * r - farthest * farthest) - AROUND;
+  });
+}
+
+/** The first word and n more in the first place around a circle that is free. */
+function beside(circle, n, scene) {
+  const lines = [{ ...FIRST, text: circle.first, size: 12 }];
+  if (n > 0 && circle.more.length > 0) lines.push({ ...MORE, text: circle.more.slice(0, n).join(", ") });
+  const width = Math.max(...lines.map((each) => widthOf(each, scene)));
+  const spot = spotsAround(circle, width, heightOf(lines)).find((each) => isFree(each, circle, scene));
+  if (!spot) return null;
+  scene.taken.push(spot);
+  const x = { start: spot.left, middle: spot.left + width / 2, end: spot.left + width }[spot.anchor];
+  return written(x, spot.top, spot.anchor, lines);
+}
+
+/** Right of the circle first; across its rim last, if the text is not much wider than the circle. */
+function spotsAround({ x, y, r }, width, height) {
+  const gap = r + AROUND;
+  const slant = 0.75 * r + 2;
+  const at = (left, top, anchor) => ({ left, top, width, height, anchor });
+  const across = width < 3 * r ? [at(x - width / 2, y - height / 2, "middle")] : [];
+  return [
+    at(x + gap, y - height / 2, "start"),
+    at(x - gap - width, y - height / 2, "end"),
+    at(x - width / 2, y + gap, "middle"),
+    at(x - width / 2, y - gap - height, "middle"),
+    at(x + slant, y + slant, "start"),
+    at(x + slant, y - slant - height, "start"),
+    at(x - slant - width, y + slant, "end"),
+    at(x - slant - width, y - slant - height, "end"),
+    ...across,
+  ];
+}
+
+function isFree(spot, own, { circles, taken, width, height }) {
+  const isAcross = spot.left >= AROUND && spot.left + spot.width <= width - AROUND;
+  const isDown = spot.top >= AROUND && spot.top + spot.height <= height - AROUND;
+  const isOverCircle = circles.some((circle) => circle !== own && isOver(spot, circle));
+  return isAcross && isDown && !isOverCircle && !taken.some((other) => areOver(spot, other));
+}
+
+function areOver(one, other) {
+  const across = Math.min(one.left + one.width, other.left + other.width) - Math.max(one.left, other.left);
+  const down = Math.min(one.top + one.height, other.top + other.height) - Math.max(one.top, other.top);
+  return across > -AROUND && down > 0;
+}
+
+function isOver({ left, top, width, height }, { x, y, r }) {
+  const dx = x - Math.min(Math.max(x, left), left + width);
+  const dy = y - Math.min(Math.max(y, top), top + height);
+  return Math.hypot(dx, dy) < r + 2;
+}
+
+function written(x, top, anchor, lines) {
+  let below = top;
+  const placed = lines.map((each) => {
+    below += each.line;
+    return { ...each, y: below - (1 - BASELINE) * each.line };
+  });
+  return { x, anchor, lines: placed };
+}
