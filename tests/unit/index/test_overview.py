@@ -173,7 +173,9 @@ def test_a_word_that_is_not_there_is_skipped_with_its_sentence(index):
 
 
 def test_words_of_which_none_is_there_are_an_error(index):
-    with pytest.raises(UnknownWordError, match="^None of the 2 words has a topic. 'sushy' is not among the 35") as caught:
+    with pytest.raises(
+        UnknownWordError, match="^None of the 2 words has a topic. 'sushy' is not among the 35"
+    ) as caught:
         map_topics(index, ["sushy", "xyzzy"])
     assert caught.value.suggestions == ("sushi",)
     with pytest.raises(UnknownWordError, match="^'sushy' is not among the 35 words. Nearest: sushi.$"):
