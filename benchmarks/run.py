@@ -21,6 +21,7 @@ import scale
 import second_moment
 import tables
 import topics
+import web_load
 from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
 
@@ -41,6 +42,7 @@ BENCHMARKS = {
     "scale": scale,
     "cluster": cluster,
     "passes": passes,
+    "web_load": web_load,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
@@ -53,13 +55,17 @@ ON_REQUEST = (
     "quality",
     "reading",
     "scale",
+    "web_load",
 )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="name", help=f"of {', '.join(BENCHMARKS)}; all but the last nine by default"
+        "names",
+        nargs="*",
+        metavar="name",
+        help=f"of {', '.join(BENCHMARKS)}; all but those that take minutes by default",
     )
     parser.add_argument("--quick", action="store_true", help="small data: shows that all runs, not how fast")
     parser.add_argument("--seeds", type=int, default=10, help="of the tables of accuracy and refinement")

@@ -1,0 +1,83 @@
+"""The demo corpus as a server has it: an index of the docstrings on this machine, and `mixsearch serve` on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from mixsearch.corpus import CorpusOptions
+from mixsearch.datasets import load_docstrings
+from mixsearch.index import build_index
+
+_START_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server in a process of its own."""
+
+    address: str  # http://127.0.0.1:...
+    process: subprocess.Popen[bytes]
+
+    def memory(self) -> float:
+        """What the process holds, in MB."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+@contextmanager
+def demo_index() -> Iterator[Path]:
+    """The index that MIXSEARCH_DEMO_INDEX names, or a new one of the docstrings."""
+    given = os.environ.get("MIXSEARCH_DEMO_INDEX")
+    if given:
+        yield Path(given)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        corpus, texts = load_docstrings(), Path(folder, "docstrings.jsonl")
+        with texts.open("w", encoding="utf-8") as out:
+            for name, text in zip(corpus.names, corpus.texts, strict=True):
+                out.write(json.dumps({"name": name, "text": text}) + "\n")
+        reading = CorpusOptions(text="text", id="name", stop_words="english")
+        yield build_index(texts, Path(folder, "docs.index"), reading=reading).path
+
+
+@contextmanager
+def served(*arguments: object) -> Iterator[Server]:
+    """`mixsearch serve` with these arguments, at a port that is free."""
+    command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), "--no-open", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        try:
+            yield Server(_address(process), process)
+        finally:
+            process.terminate()
+
+
+def _address(process: subprocess.Popen[bytes]) -> str:
+    """Where the server says that it is, once it answers there."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line.decode()
+        if line.startswith(b"Open "):
+            break
+    else:
+        raise RuntimeError(f"The server did not start: {said}")
+    address = said.rsplit("Open ", 1)[1].split()[0].rstrip("/")
+    end = time.monotonic() + _START_SECONDS
+    while time.monotonic() < end:
+        try:
+            with urlopen(f"{address}/api/health", timeout=5):
+                return address
+        except URLError:
+            time.sleep(0.05)
+    raise RuntimeError(f"No answer at {address}")

@@ -1,0 +1,139 @@
+"""Who is let in: the right host, the same site, the right token."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from mixsearch.web import Access, make_app
+from mixsearch.web.gate import SECURITY_HEADERS
+
+TOKEN = "a secret of some length"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+def client(access=None, host="127.0.0.1"):
+    return TestClient(make_app({}, access=access), base_url=f"http://{host}", follow_redirects=False)
+
+
+def code(response):
+    return response.json()["error"]["code"]
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8421", "localhost", "LOCALHOST:1", "page.localhost", "[::1]:80", "10.0.0.7"]
+)
+def test_addresses_and_localhost_are_answered(host):
+    assert client().get("/api/health", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1", "a b"]
+)
+def test_names_that_anyone_can_point_here_are_not(host):
+    refused = client().get("/api/health", headers={"host": host})
+    assert refused.status_code == 421
+    assert code(refused) == "wrong_host"
+    assert "--allow-host" in refused.json()["error"]["message"]
+
+
+def test_a_name_can_be_allowed():
+    access = Access(hosts=("search.example",))
+    assert client(access).get("/api/health", headers={"host": "Search.example:80"}).status_code == 200
+    assert client(access).get("/api/health", headers={"host": "other.example"}).status_code == 421
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_other_sites_get_nothing(site):
+    for path in ("/api/health", "/static/main.js", "/"):
+        assert code(client().get(path, headers={"sec-fetch-site": site})) == "forbidden"
+
+
+def test_other_sites_may_link_to_the_pages_only():
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    for page in ("/", "/overview", "/compare", "/segment"):
+        assert client().get(page, headers=link).status_code == 200
+    assert code(client().get("/api/health", headers=link)) == "forbidden"
+    assert code(client().post("/", headers=link)) == "forbidden"
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1:9", "http://127.0.0.1.evil.example"]
+)
+def test_another_origin_is_refused(origin):
+    assert code(client().post("/api/pictures", headers={"origin": origin})) == "forbidden"
+
+
+def test_the_own_origin_is_not():
+    assert (
+        client().get("/api/health", headers={"origin": "http://127.0.0.1", "sec-fetch-site": "same-origin"}).is_success
+    )
+
+
+@pytest.mark.parametrize("path", ["/", "/api/health", "/static/main.js", "/nothing", "/api/indexes/none/topic"])
+def test_every_answer_says_what_a_page_may_do(path):
+    headers = client().get(path).headers
+    for name, value in SECURITY_HEADERS.items():
+        assert headers[name] == value
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert "http" not in headers["Content-Security-Policy"]
+
+
+def test_without_the_token_there_is_a_form_and_nothing_else():
+    visitor = client(Access(token=TOKEN))
+    for page in ("/", "/overview", "/segment"):
+        asked = visitor.get(page)
+        assert asked.status_code == 401
+        assert 'action="sign-in"' in asked.text
+    for path in ("/api/health", "/api/openapi.json", "/api/indexes"):
+        assert code(visitor.get(path)) == "unauthorized"
+    assert code(visitor.post("/api/pictures", content=b"x")) == "unauthorized"
+    assert visitor.get("/static/style.css").status_code == 200
+
+
+@pytest.mark.parametrize("shown", ["Bearer wrong", "Bearer", "", f"Basic {TOKEN}", "Bearer ключ".encode()])
+def test_a_wrong_token_is_refused(shown):
+    assert client(Access(token=TOKEN)).get("/api/health", headers={"Authorization": shown}).status_code == 401
+
+
+def test_the_token_opens_as_a_header():
+    assert client(Access(token=TOKEN)).get("/api/health", headers=BEARER).status_code == 200
+
+
+def test_a_link_with_the_token_leaves_a_cookie_and_no_token_in_the_address():
+    visitor = client(Access(token=TOKEN))
+    sent = visitor.get("/overview", params={"words": "a b", "token": TOKEN})
+    assert sent.status_code == 303
+    assert sent.headers["location"] == "/overview?words=a+b"
+    cookie = sent.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert visitor.get("/api/health").status_code == 200
+
+
+def test_the_form_takes_the_token():
+    visitor = client(Access(token=TOKEN))
+    assert visitor.post("/sign-in", data={"token": "wrong"}).status_code == 401
+    assert visitor.get("/api/health").status_code == 401
+    assert visitor.post("/sign-in", data={"token": TOKEN}).headers["location"] == "./"
+    assert visitor.get("/api/health").status_code == 200
+
+
+def test_the_form_is_small():
+    assert code(client(Access(token=TOKEN)).post("/sign-in", content=b"token=" + b"x" * 10_000)) == "too_large"
+
+
+def test_a_link_cannot_lead_elsewhere():
+    sent = client(Access(token=TOKEN)).get("//evil.example/", params={"token": TOKEN})
+    assert "evil" not in sent.headers.get("location", "")
+
+
+def test_two_servers_on_one_machine_have_their_own_cookies():
+    names = {
+        TestClient(
+            make_app({}, access=Access(token=TOKEN)), base_url=f"http://127.0.0.1:{port}", follow_redirects=False
+        )
+        .get("/", params={"token": TOKEN})
+        .headers["set-cookie"]
+        .partition("=")[0]
+        for port in (8421, 8422)
+    }
+    assert len(names) == 2
