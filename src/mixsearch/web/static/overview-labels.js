@@ -17,11 +17,15 @@ const context = document.createElement("canvas").getContext("2d");
  * Each is null or {x, anchor, lines: [{text, y, size, isFirst}]}.
  */
 export function placeLabels(circles, { width, height, font }) {
-  const scene = { circles, width, height, font, taken: [] };
+  const scene = { circles, width, height, font, taken: new Map() };
   const labels = circles.map((circle) => inside(circle, scene));
-  circles.forEach((circle, place) => {
-    labels[place] ??= beside(circle, 2, scene) ?? beside(circle, 1, scene) ?? beside(circle, 0, scene);
-  });
+  const isOutside = labels.map((label) => label === null);
+  // One word for each comes first, and more where there is room left.
+  for (const n of [0, 1, 2]) {
+    circles.forEach((circle, place) => {
+      if (isOutside[place]) labels[place] = beside(circle, n, scene) ?? labels[place];
+    });
+  }
   return labels;
 }
 
@@ -66,7 +70,7 @@ function beside(circle, n, scene) {
   const width = Math.max(...lines.map((each) => widthOf(each, scene)));
   const spot = spotsAround(circle, width, heightOf(lines)).find((each) => isFree(each, circle, scene));
   if (!spot) return null;
-  scene.taken.push(spot);
+  scene.taken.set(circle, spot);
   const x = { start: spot.left, middle: spot.left + width / 2, end: spot.left + width }[spot.anchor];
   return written(x, spot.top, spot.anchor, lines);
 }
@@ -93,8 +97,8 @@ function spotsAround({ x, y, r }, width, height) {
 function isFree(spot, own, { circles, taken, width, height }) {
   const isAcross = spot.left >= AROUND && spot.left + spot.width <= width - AROUND;
   const isDown = spot.top >= AROUND && spot.top + spot.height <= height - AROUND;
-  const isOverCircle = circles.some((circle) => circle !== own && isOver(spot, circle));
-  return isAcross && isDown && !isOverCircle && !taken.some((other) => areOver(spot, other));
+  const isOverOther = (circle) => circle !== own && (isOver(spot, circle) || (taken.has(circle) && areOver(spot, taken.get(circle))));
+  return isAcross && isDown && !circles.some(isOverOther);
 }
 
 function areOver(one, other) {

@@ -7,6 +7,7 @@ import { toneOf } from "./verdicts.js";
 
 const ASPECT = 3 / 2; // of the map that the server lays out
 const UPRIGHT_BELOW = 560; // pixels of width, from which on the map is turned on its side
+const ROOM = 100; // pixels of the long side for the square root of the number of topics: a smaller map scrolls
 const TO_TOUCH = 13; // radius in pixels that a finger or mouse finds
 const CAPTION = 24;
 
@@ -30,10 +31,10 @@ export class TopicMap {
 
   /** Draw it as wide as there is room. */
   draw() {
-    const width = Math.round(this.element.clientWidth);
-    if (width === 0 || width === this.#width) return;
-    this.#width = width;
-    const size = width < UPRIGHT_BELOW ? { width, height: width * ASPECT, isUpright: true } : { width, height: width / ASPECT };
+    const shown = Math.round(this.element.clientWidth);
+    if (shown === 0 || shown === this.#width) return;
+    this.#width = shown;
+    const size = sizeOf(shown, ROOM * Math.sqrt(this.topics.length));
     const circles = this.topics.map((topic) => circleOf(topic, size));
     const labels = placeLabels(circles, { ...size, font: getComputedStyle(this.element).fontFamily });
     this.links = svg("g", { class: "links" });
@@ -41,7 +42,7 @@ export class TopicMap {
     this.marks = circles.map((circle, place) => this.#mark(circle, labels[place], place));
     this.picture = svg(
       "svg",
-      { viewBox: `0 0 ${width} ${size.height + CAPTION}`, width, height: size.height + CAPTION, role: "group", "aria-label": "Map of topics" },
+      { viewBox: `0 0 ${size.width} ${size.height + CAPTION}`, width: size.width, height: size.height + CAPTION, role: "group", "aria-label": "Map of topics" },
       this.links,
       this.marks,
       svg("text", { class: "caption", x: 4, y: size.height + CAPTION - 6 }, size.isUpright ? shortened(this.caption) : this.caption),
@@ -65,6 +66,7 @@ export class TopicMap {
         },
       },
       svg("circle", { class: "to-touch", cx: x, cy: y, r: Math.max(r, TO_TOUCH) }),
+      svg("circle", { class: "ground", cx: x, cy: y, r }),
       svg("circle", { class: "disc", cx: x, cy: y, r }),
       label && labelled(label),
     );
@@ -84,8 +86,15 @@ export class TopicMap {
   }
 }
 
+/** As wide as is shown, but with the least long side; upright where that is narrow. */
+function sizeOf(shown, longest) {
+  if (shown >= UPRIGHT_BELOW) return { width: shown, height: shown / ASPECT, isUpright: false };
+  const width = Math.round(Math.max(shown, longest / ASPECT));
+  return { width, height: width * ASPECT, isUpright: true };
+}
+
 /** A topic's circle in pixels; an upright map has its axes exchanged, which changes no distance. */
-function circleOf({ x, y, radius, words, label }, { width, height, isUpright = false }) {
+function circleOf({ x, y, radius, words, label }, { width, height, isUpright }) {
   const [across, down] = isUpright ? [y, x] : [x, y];
   const more = label.filter((word) => word !== words[0]);
   return { x: across * width, y: down * height, r: radius * Math.max(width, height), first: words[0], more };
