@@ -169,6 +169,8 @@ class TopicIndex:
 
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Documents by their rows, with their texts where the index has kept them."""
+        if not len(rows):
+            return []
         places = self.topics.places_of(rows)
         texts = self._texts.read(places) if self._texts is not None else [None] * len(places)
         names = self._names.read(places) if self._names is not None else [None] * len(places)

@@ -12,9 +12,10 @@ from starlette.staticfiles import StaticFiles
 
 from mixsearch import __version__
 from mixsearch.index import TopicIndex
-from mixsearch.web import several, topics
+from mixsearch.web import pictures, several, topics
 from mixsearch.web.answering import Answering
 from mixsearch.web.failures import RESPONSES, answer_failures
+from mixsearch.web.gallery import Gallery
 from mixsearch.web.gate import Gate
 from mixsearch.web.pages import STATIC, STATIC_FILES, page_router
 from mixsearch.web.patience import Patience
@@ -69,6 +70,7 @@ def make_app(
     app.include_router(health_router(list(indexes)))
     app.include_router(several.router)
     app.include_router(topics.router)
+    app.include_router(pictures.make_router(Gallery(limits), limits, answering.slow))
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
     answer_failures(app)
     app.add_middleware(Patience, limits=limits)

@@ -1,0 +1,328 @@
+"""Topics over HTTP: what the page shows, as JSON, beside what the library says itself."""
+
+import csv
+import io
+import json
+import threading
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+from tests.served_corpus import SCRIPT, SUBJECTS, draw_texts, open_made
+
+from mixsearch import __version__
+from mixsearch.index import Asking, Query, ask
+from mixsearch.web import Limits, make_app
+
+FOOD, LAW = SUBJECTS["food"], SUBJECTS["law"]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    return open_made(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture(scope="module")
+def client(index):
+    with TestClient(make_app({"texts": index, "again": index}), base_url="http://localhost") as client:
+        yield client
+
+
+def told(client, path, status=200, **params):
+    answer = client.get(f"/api/indexes/texts{path}", params=params)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def refused(client, path, status, code, **params):
+    error = told(client, path, status, **params)["error"]
+    assert error["code"] == code
+    assert set(error) == {"code", "message", "suggestions"}
+    return error
+
+
+def asked(index, words, **asking):
+    (reply,) = ask(index, [Query(" ".join(words), words=words)], Asking(**{"n_words": 15, "n_documents": 10, **asking}))
+    return json.loads(json.dumps(reply.as_dict()))
+
+
+def test_health_tells_the_version_and_the_indexes(client):
+    health = client.get("/api/health").json()
+    assert health["status"] == "ok"
+    assert health["version"] == __version__
+    assert health["indexes"] == ["texts", "again"]
+    assert health["uptime"] >= 0
+
+
+def test_every_index_is_described(client, index):
+    (first, second) = client.get("/api/indexes").json()["indexes"]
+    assert first == {**second, "name": "texts"} == client.get("/api/indexes/texts").json()
+    assert first["n_documents"] == index.n_documents
+    assert first["n_words"] == len(index.vocabulary)
+    assert first["has_texts"]
+    assert first["has_names"]
+    assert set(first["telling_words"]) <= set(index.vocabulary)
+
+
+def test_a_topic_is_what_the_library_finds(client, index):
+    assert told(client, "/topic", q="sushi") == asked(index, {"sushi": 1.0})
+    both = told(client, "/topic", q="sushi -court^2", finer=-1, top=4, n_documents=2, by="probability", errors=True)
+    wanted = asked(
+        index,
+        {"sushi": 1.0, "court": -2.0},
+        n_words=4,
+        n_documents=2,
+        by="probability",
+        errors=True,
+        search={"n_components": "enough", "finer": -1.0},
+    )
+    assert both == {**wanted, "hint": "sushi -court^2"}
+
+
+def test_confidence_comes_where_it_is_asked_for(client):
+    assert told(client, "/topic", q="sushi", errors=True)["confidence"] is None
+    assert 0 <= told(client, "/topic", q="sushi", confidence=True)["confidence"] <= 1
+
+
+def test_another_reading_of_a_hint_leads_there_and_back(client):
+    first = told(client, "/topic", q="sushi")
+    other = first["alternatives"][0]
+    shown = told(client, "/topic", q="sushi", alternative=other["rank"])
+    assert shown["alternative"] == other["rank"]
+    assert [word["word"] for word in shown["words"]][:6] == other["words"]
+    back = shown["alternatives"][0]
+    assert back["rank"] == 0
+    assert back["words"] == [word["word"] for word in first["words"]][:6]
+    refused(client, "/topic", 422, "bad_hint", q="sushi", alternative=99)
+
+
+def test_documents_and_texts_are_hints_too(client):
+    like = told(client, "/topic", like=[0, 3], top=5)
+    assert {word["word"] for word in like["words"]} & set(FOOD)
+    answer = client.post("/api/indexes/texts/topic", params={"top": 5}, json={"texts": [" ".join(LAW)]}).json()
+    assert {word["word"] for word in answer["words"]} <= set(LAW)
+    error = client.post("/api/indexes/texts/topic", params={"q": "sushi"}, json={"texts": ["a"]}).json()["error"]
+    assert "found more than one" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "searched"),
+    [
+        ("sus", "sushi"),
+        ("SUS", "sushi"),
+        ("sushi cou", "sushi court"),
+        ("sushi -cou", "sushi -court"),
+        ("sushi -", "sushi"),
+        ("sushi court^", "sushi court"),
+        ('"sushi ri', '"sushi rice"'),
+        ("sushi ", "sushi"),
+        ("sushi rice*", "sushi rice*"),
+    ],
+)
+def test_a_last_word_is_finished_as_one_types(client, typed, searched):
+    assert told(client, "/topic", q=typed, complete=True)["hint"] == searched
+
+
+def test_a_word_that_nothing_begins_with_is_unknown_while_one_types(client):
+    assert refused(client, "/topic", 422, "unknown_word", q="sushj", complete=True)["suggestions"] == ["sushi"]
+
+
+def test_completions_are_the_words_that_begin_so_the_most_frequent_first(client, index):
+    words = told(client, "/words", prefix="c", n=3)["words"]
+    holding = dict(zip(index.vocabulary, index.topics.model_.holding.tolist(), strict=True))
+    wanted = sorted((word for word in holding if word.startswith("c")), key=lambda word: -holding[word])[:3]
+    assert [each["word"] for each in words] == wanted
+    assert [each["n_documents"] for each in words] == [holding[word] for word in wanted]
+    assert told(client, "/words", prefix="zz") == {"words": []}
+    assert (
+        told(client, "/words", n=2)["words"][0]["word"] == client.get("/api/indexes/texts").json()["telling_words"][0]
+    )
+
+
+def test_an_unknown_word_comes_with_suggestions(client):
+    error = refused(client, "/topic", 422, "unknown_word", q="sushy")
+    assert error["suggestions"] == ["sushi"]
+    assert error["message"].startswith("'sushy' is not among the")
+    skipped = told(client, "/topic", q="sushi courtt")
+    assert skipped["skipped"] == [{"word": "courtt", "suggestions": ["court"]}]
+    assert "Left out: 'courtt'" in skipped["warnings"][0]
+
+
+def test_typical_documents_go_on_page_by_page(client, index):
+    whole = asked(index, {"sushi": 1.0}, n_documents=30)["documents"]
+    pages = [told(client, "/topic/documents", q="sushi", start=start, n=10) for start in (0, 10, 20)]
+    assert [document for page in pages for document in page["documents"]] == whole
+    assert all(page["more"] for page in pages)
+    last = told(client, "/topic/documents", q="sushi", start=index.n_documents - 3, n=10)
+    assert not last["more"]
+    assert len(last["documents"]) == 3
+    assert told(client, "/topic/documents", q="sushi", start=1000)["documents"] == []
+
+
+def test_a_document_comes_whole_and_as_text(client):
+    document = told(client, "/documents/0")
+    assert document["text"] == draw_texts()[0].replace("\ud83c", "\ufffd")
+    assert document["text"].startswith(SCRIPT)
+    assert document["name"] == "d0 <b>"
+    assert not document["is_cut"]
+    answer = client.get("/api/indexes/texts/documents/0")
+    assert answer.headers["content-type"] == "application/json"
+    refused(client, "/documents/999999", 404, "not_found")
+
+
+def test_a_long_document_is_cut(client, monkeypatch):
+    monkeypatch.setattr("mixsearch.web.topics.MOST_TEXT", 10)
+    document = told(client, "/documents/2")
+    assert document["is_cut"]
+    assert len(document["text"]) == 10
+
+
+def test_a_table_has_what_the_answer_has(client):
+    answer = client.get("/api/indexes/texts/topic.csv", params={"q": "sushi"})
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert answer.headers["content-disposition"] == 'attachment; filename="texts.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    words = [(row["item"], float(row["value"])) for row in rows if row["kind"] == "word"]
+    assert words == [(word["word"], word["probability"]) for word in told(client, "/topic", q="sushi")["words"]]
+
+
+def compare(client, *questions, form="", status=200):
+    params = [("topic", urlencode(question)) for question in questions]
+    answer = client.get(f"/api/indexes/texts/compare{form}", params=params)
+    assert answer.status_code == status, answer.text
+    return answer
+
+
+def test_topics_side_by_side_are_those_asked_for_one_by_one(client, index):
+    questions = [{"q": "sushi"}, {"q": "zzz"}, {"q": "court", "finer": -1}]
+    both = compare(client, *questions).json()
+    assert both["topics"][0] == told(client, "/topic", **questions[0])
+    assert both["topics"][2] == told(client, "/topic", **questions[2])
+    assert both["topics"][1]["error"]["code"] == "unknown_word"
+    found = [index.search("sushi"), index.search("court", n_components="enough", finer=-1)]
+    shared = sum(min(p, q) for p, q in zip(*(topic.probabilities.tolist() for topic in found), strict=True))
+    assert both["overlaps"][0][2] == pytest.approx(shared, abs=1e-6) == both["overlaps"][2][0]
+    assert both["overlaps"][0][0] == pytest.approx(1)
+    assert both["overlaps"][1] == [None] * 3
+    rows = list(csv.DictReader(io.StringIO(compare(client, *questions, form=".csv").text)))
+    assert {row["hint"] for row in rows} == {"sushi", "zzz", "court"}
+
+
+@pytest.mark.parametrize("question", [{"q": "sushi", "finer": "nine"}, {"colour": "red"}, {}])
+def test_what_is_wrong_with_one_of_several_is_said(client, question):
+    assert compare(client, {"q": "sushi"}, question, status=422).json()["error"]["message"]
+
+
+def test_a_map_has_a_topic_for_each_subject(client):
+    mapped = told(client, "/overview", words=["sushi", "rice", "goal", "court", "xyz"])
+    assert sorted(sorted(topic["words"]) for topic in mapped["topics"]) == [["court"], ["goal"], ["rice", "sushi"]]
+    assert [each["word"] for each in mapped["skipped"]] == ["xyz"]
+    assert len(told(client, "/overview", n=6, by="frequent")["topics"]) >= 1
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({}, "found neither"),
+        ({"q": "sushi", "like": 1}, "found both"),
+        ({"q": ""}, "The list of words is empty"),
+        ({"q": "-"}, "names no word"),
+        ({"q": '"sushi'}, "is not closed"),
+        ({"q": "sushi^big"}, "is not a weight"),
+        ({"q": "sushi^nan"}, "must be finite"),
+        ({"q": " ".join(f"w{i}" for i in range(65))}, "Found 65 words; 64 are the most"),
+        ({"like": 10**9}, "is not a document"),
+        ({"q": "sushi", "finer": 5}, "finer: Input should be less than or equal to 4; found '5'."),
+        ({"q": "sushi", "top": "many"}, "top: Input should be a valid integer"),
+        ({"q": "sushi", "colour": "red"}, "colour: Extra inputs are not permitted; found 'red'."),
+        ({"q": "x" * 1001}, "q: String should have at most 1000 characters"),
+        ({"q": "sushi", "by": "luck"}, "by: Input should be 'typical' or 'probability'"),
+        ({"q": "sushi", "n_components": 99}, "n_components"),
+    ],
+)
+def test_what_is_wrong_with_a_question_is_said(client, params, said):
+    error = told(client, "/topic", 422, **params)["error"]
+    assert said in error["message"]
+
+
+def test_there_is_no_other_index(client):
+    error = client.get("/api/indexes/other/topic?q=sushi").json()["error"]
+    assert error == {
+        "code": "not_found",
+        "message": "There is no index 'other'. There are texts, again.",
+        "suggestions": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/api/nothing", 404, "not_found"),
+        ("GET", "/static/nothing.js", 404, "not_found"),
+        ("GET", "/static/../app.py", 404, "not_found"),
+        ("GET", "/static/%2e%2e/app.py", 404, "not_found"),
+        ("DELETE", "/api/health", 405, "method_not_allowed"),
+        ("PUT", "/api/indexes/texts/topic", 405, "method_not_allowed"),
+    ],
+)
+def test_errors_of_the_server_have_the_same_shape(client, method, path, status, code):
+    answer = client.request(method, path)
+    assert answer.status_code == status
+    assert answer.json()["error"]["code"] == code
+    assert set(answer.json()["error"]) == {"code", "message", "suggestions"}
+
+
+def test_an_error_that_nobody_foresaw_tells_nothing_of_the_inside(index, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("mixsearch.web.topics.reply_to", fail)
+    with TestClient(make_app({"texts": index}), base_url="http://localhost", raise_server_exceptions=False) as client:
+        answer = client.get("/api/indexes/texts/topic?q=sushi")
+    assert answer.status_code == 500
+    assert answer.json()["error"]["code"] == "internal"
+    assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        (b"{", 422, "JSON"),
+        (b'{"texts": []}', 422, "at least 1 item"),
+        (b'{"texts": "a"}', 422, "valid list"),
+        (b'{"texts": ["a"], "more": 1}', 422, "Extra inputs"),
+        (b'{"texts": ["zzz qqq"]}', 422, "words"),
+        (b'{"texts": ["' + b"a" * 3000 + b'"]}', 413, "more than 2,000 bytes"),
+        (b"\xff\xfe", 422, "JSON"),
+    ],
+)
+def test_what_is_wrong_with_a_body_is_said(index, body, status, said):
+    app = make_app({"texts": index}, limits=Limits(most_body=2000))
+    with TestClient(app, base_url="http://localhost") as client:
+        answer = client.post("/api/indexes/texts/topic", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == status, answer.text
+    assert said in answer.json()["error"]["message"]
+
+
+def test_a_question_that_takes_too_long_is_given_up(index, monkeypatch):
+    go_on = threading.Event()
+    monkeypatch.setattr("mixsearch.web.topics.reply_to", lambda *_: go_on.wait(20))
+    app = make_app({"texts": index}, limits=Limits(seconds=0.2))
+    with TestClient(app, base_url="http://localhost") as client:
+        answer = client.get("/api/indexes/texts/topic?q=sushi")
+        go_on.set()
+    assert answer.status_code == 503
+    assert answer.json()["error"]["message"] == "No answer was ready within 0.2 seconds. Ask for less."
+
+
+def test_the_page_is_the_same_for_every_view(client):
+    pages = {client.get(path).text for path in ("/", "/overview", "/compare", "/segment")}
+    assert len(pages) == 1
+    assert "<!doctype html>" in pages.pop()
+
+
+def test_without_an_index_there_are_pictures(tmp_path):
+    with TestClient(make_app({}), base_url="http://localhost") as client:
+        assert client.get("/api/indexes").json() == {"indexes": []}
+        assert client.get("/api/pictures/example.png").status_code == 200
+        assert "started without one" in client.get("/api/indexes/a").json()["error"]["message"]
