@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from mixsearch import SearchError
 from mixsearch.errors import HintError, UnknownWordError
-from mixsearch.index import Asking, IndexOptions, build_index, open_index
+from mixsearch.index import Asking, IndexOptions, TopicIndex, build_index, open_index
 from mixsearch.index.overlap import overlaps
 from mixsearch.index.overview import MOST_WORDS, map_topics
 from mixsearch.index.plane import GAP, HEIGHT, LARGEST, SMALLEST, arrange, scale_to_plane
@@ -142,7 +142,6 @@ def test_a_map_as_plain_data_goes_through_json(index):
 
 
 def test_neighbours_are_those_with_most_in_common(index):
-    # Food and law hold the same words of the language, and little else.
     words = ["sushi", "goal", "judge"]
     found = map_topics(index, words, asking=Asking(search={"refine": False}))
     topics = {word: index.search(word, refine=False).probabilities for word in words}
@@ -192,6 +191,12 @@ def test_too_many_words_are_an_error(index):
         map_topics(index, [f"w{i}" for i in range(MOST_WORDS + 1)])
     with pytest.raises(SearchError, match=f"A map takes from 1 to {MOST_WORDS} words; found n=0."):
         map_topics(index, n=0)
+
+
+def test_words_cannot_be_chosen_without_a_vocabulary(index, monkeypatch):
+    monkeypatch.setattr(TopicIndex, "vocabulary", [])
+    with pytest.raises(SearchError, match="This index has no vocabulary, so that no words can be chosen for a map."):
+        map_topics(index)
 
 
 def test_a_choice_that_does_not_exist_is_an_error(index):

@@ -1,6 +1,6 @@
 // The overview: a map of the topics that a set of words finds, and the same as a table.
 
-import { get, pathOf } from "./api.js";
+import { get, pathOf, queryOf } from "./api.js";
 import { saveText, savePicture } from "./download.js";
 import { h, replace } from "./dom.js";
 import { Newest } from "./newest.js";
@@ -28,7 +28,7 @@ class Overview {
   constructor(root, page) {
     this.page = page;
     this.choice = new OverviewChoice(page.index, (choice) => this.#change(choice));
-    this.summary = h("p", { class: "muted" });
+    this.summary = h("p", { class: "muted", tabindex: "-1" });
     this.notes = h("div");
     this.found = h("div", { id: "overview", class: "overview" });
     const head = h("div", { class: "overview-head" }, h("h1", {}, "What is ", h("em", {}, page.index.name), " about?"), this.summary);
@@ -48,9 +48,16 @@ class Overview {
   }
 
   #change(choice) {
-    this.page.note(paramsOf(choice), { push: true });
+    const isOther = addressOf(choice) !== addressOf(this.choice.value);
+    this.page.note(paramsOf(choice), { push: isOther });
     this.choice.set(choice);
     this.#ask();
+  }
+
+  /** Take up a suggestion, whose button is gone then. */
+  #suggest(words) {
+    this.#change({ ...this.choice.value, words });
+    this.summary.focus();
   }
 
   async #ask() {
@@ -76,7 +83,7 @@ class Overview {
     this.#forget();
     this.summary.textContent = "There is no map of this.";
     const words = error.suggestions ?? [];
-    const chip = (word) => h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: () => this.#change({ ...this.choice.value, words: withWord("", word) }) } }, word));
+    const chip = (word) => h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: () => this.#suggest(withWord("", word)) } }, word));
     const again = h("button", { type: "button", class: "button", on: { click: () => this.#ask() } }, "Try again");
     const other = h("button", { type: "button", class: "button plain", on: { click: () => this.#change({ ...this.choice.value, words: "", by: "telling" }) } }, "Map the telling words instead");
     replace(
@@ -127,7 +134,7 @@ class Overview {
   }
 
   #skippedNote({ word, message, suggestions }) {
-    const swap = (other) => this.#change({ ...this.choice.value, words: swapped(this.choice.value.words, word, other) });
+    const swap = (other) => this.#suggest(swapped(this.choice.value.words, word, other));
     const chip = (other) => [h("button", { type: "button", class: "chip suggestion", on: { click: () => swap(other) } }, other), " "];
     if (suggestions.length === 0) return h("li", { class: "skipped" }, message);
     return h("li", { class: "skipped" }, h("b", {}, word), " is not in the corpus and was left out. Did you mean ", suggestions.map(chip));
@@ -151,6 +158,10 @@ class Overview {
     const button = (kind) => h("button", { type: "button", class: "link", "data-download": kind, on: { click: () => save(kind) } }, kind.toUpperCase());
     return h("span", { class: "downloads small" }, h("span", { class: "muted" }, "Save as "), Object.keys(savers).map(button));
   }
+}
+
+function addressOf(choice) {
+  return queryOf(paramsOf(choice)).toString();
 }
 
 function summaryOf({ topics, n_documents: nDocuments }, { words, by }) {
