@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import h11
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -61,49 +61,44 @@ class Patience:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = Answer(send)
+        is_upload = scope["path"].endswith(UPLOADS)
+        talk = Talk(scope, receive, send, self._limits.most_upload if is_upload else self._limits.most_body)
         try:
             async with asyncio.timeout(self._limits.seconds):
-                await self._app(scope, self._bounded(scope, receive), answer.send)
+                await self._app(scope, talk.receive, talk.send)
         except TimeoutError:
             seconds = f"{self._limits.seconds:g} seconds"
-            await answer.give_up(scope, Refused("too_slow", f"No answer was ready within {seconds}. Ask for less."))
-
-    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
-        most = self._limits.most_upload if scope["path"].rstrip("/").endswith(UPLOADS) else self._limits.most_body
-        found = 0
-
-        async def bounded() -> Message:
-            nonlocal found
-            message = await receive()
-            found += len(message.get("body", b""))
-            if found > most:
-                raise Refused("too_large", f"The request has more than {most:,} bytes, the most taken. Send less.")
-            return message
-
-        return bounded
+            await talk.give_up(Refused("too_slow", f"No answer was ready within {seconds}. Ask for less."))
 
 
-class Answer:
-    """What is sent to a client, and whether it has begun."""
+class Talk:
+    """One request and its answer, as far as they have come."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
+        self._scope, self._receive, self._send, self._most = scope, receive, send, most
+        headers = Headers(scope=scope)
+        self._is_read = "transfer-encoding" not in headers and headers.get("content-length", "0") == "0"
+        self._n_bytes = 0
         self._has_begun = False
 
+    async def receive(self) -> Message:
+        """A part of the request."""
+        message = await self._receive()
+        self._n_bytes += len(message.get("body", b""))
+        if self._n_bytes > self._most:
+            raise Refused("too_large", f"The request has more than {self._most:,} bytes, the most taken. Send less.")
+        self._is_read = self._is_read or not message.get("more_body", False)
+        return message
+
     async def send(self, message: Message) -> None:
-        """Pass a part on."""
+        """A part of the answer. One to half a request is the last: the other half would be taken for the next one."""
         self._has_begun = True
+        if message["type"] == "http.response.start" and not self._is_read:
+            MutableHeaders(scope=message)["Connection"] = "close"
         await self._send(message)
 
-    async def give_up(self, scope: Scope, error: Refused) -> None:
+    async def give_up(self, error: Refused) -> None:
         """Say why there is no answer; where one has begun, breaking it off says so."""
         if self._has_begun:
             raise error
-        response = failure(told_of(error))
-        response.headers["Connection"] = "close"
-        await response(scope, _nothing, self._send)
-
-
-async def _nothing() -> Any:
-    return {"type": "http.disconnect"}
+        await failure(told_of(error))(self._scope, self.receive, self.send)
