@@ -12,7 +12,7 @@ export function overlapSection(answers, overlaps) {
     "section",
     { class: "overlaps", "aria-labelledby": "overlaps-title" },
     h("h2", { id: "overlaps-title" }, "What they have in common"),
-    h("p", { id: "nearest" }, saying(nearest), pairs.length > 1 ? ` ${saying(farthest)}` : null),
+    h("p", { id: "nearest" }, saying(nearest), pairs.length > 1 ? [" ", saying(farthest)] : null),
     names.length > 2 ? h("div", { class: "table-room", tabindex: "0", role: "group", "aria-label": "Table of shared words" }, table(names, overlaps)) : null,
   );
 }
@@ -41,10 +41,11 @@ function table(names, overlaps) {
   );
 }
 
-/** The hints as names; readings of the same one are numbered. */
+/** The hints as names, each once. */
 function distinct(answers) {
-  return answers.map(({ hint }, i) => {
-    const before = answers.slice(0, i).filter((answer) => answer.hint === hint).length;
-    return before > 0 ? `${hint} (${before + 1})` : hint;
+  const names = answers.map(({ hint, alternative }) => (alternative > 0 ? `${hint}, reading ${alternative + 1}` : hint));
+  return names.map((name, i) => {
+    const before = names.slice(0, i).filter((other) => other === name).length;
+    return before > 0 ? `${name} (${before + 1})` : name;
   });
 }

@@ -10,7 +10,8 @@ const WIDTH = 560;
 const EDGE = 28;
 const ROW = 24;
 const HEAD = 96;
-const FOOT = 34;
+const FOOT = 52;
+const MOST_IN_A_ROW = 4;
 const NAMES = 130; // room for the words
 const NUMBERS = 150; // and for the numbers on the right
 const INK = "#1b1f27";
@@ -34,14 +35,23 @@ export async function saveTopics(answers, page, kind) {
 }
 
 function drawTopics(answers, index) {
-  const height = HEAD + ROW * Math.max(...answers.map(({ words }) => words.length)) + FOOT;
-  const width = WIDTH * answers.length;
+  const tall = HEAD + ROW * Math.max(...answers.map(({ words }) => words.length));
+  const across = Math.min(answers.length, MOST_IN_A_ROW);
+  const width = WIDTH * across;
+  const height = tall * Math.ceil(answers.length / across) + FOOT;
+  const place = (i) => `translate(${(i % across) * WIDTH} ${Math.floor(i / across) * tall})`;
   return svg(
     "svg",
     { viewBox: `0 0 ${width} ${height}`, width, height },
-    answers.map((answer, i) => svg("g", { transform: `translate(${i * WIDTH} 0)` }, head(answer), words(answer))),
-    text(EDGE, height - 16, `mixsearch · ${index.name}, ${count(index.n_documents, "document")} · bars: share of the topic, with one standard error where known; then times likelier than usual`, { size: 10, fill: MUTED }),
+    answers.map((answer, i) => svg("g", { transform: place(i) }, head(answer), words(answer))),
+    foot(answers, index).map((line, i) => text(EDGE, height - FOOT + 24 + 14 * i, line, { size: 10, fill: MUTED })),
   );
+}
+
+function foot(answers, index) {
+  const hasErrors = answers.some(({ weight_stderr: stderr }) => stderr !== null);
+  const bars = `Bars: a word's share of the topic${hasErrors ? ", give or take one standard error" : ""}. ×: times likelier than in the corpus.`;
+  return [bars, `Found by mixsearch in ${index.name}, ${count(index.n_documents, "document")}.`];
 }
 
 function head(answer) {

@@ -44,6 +44,13 @@ function changed(query, word, piece) {
   return result.replace(/\s+/gu, " ").trim();
 }
 
+/** What can be asked of a query that is still being typed: no lone minus, no open quote, no weight without a number. */
+export function askable(query) {
+  const isOpen = (query.match(/"/g)?.length ?? 0) % 2 === 1;
+  const closed = isOpen ? `${query.trimEnd()}"` : query;
+  return closed.replace(/(^|\s)-?""$|(^|\s)-$|\^-?$/u, "").trim();
+}
+
 /** The beginning of the word that ends at the caret, and where it starts; null where no word is being typed. */
 export function prefixAt(query, caret) {
   const before = query.slice(0, caret);

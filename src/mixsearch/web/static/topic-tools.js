@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { isPinned, MOST_PINS, pinsOf, togglePin } from "./pins.js";
 import { saveTopics } from "./picture.js";
 
-/** The tools of the topic that these parameters find; answer() gives it as it is known by now. */
+/** The tools of the topic that these parameters find; answer() gives it, with its errors once they are known. */
 export function topicTools(page, params, answer) {
   const topic = queryOf(params).toString();
   return h(
@@ -16,7 +16,7 @@ export function topicTools(page, params, answer) {
     linkButton(page, () => location.href),
     downloads(
       { csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }), json: url(pathOf(page.index, "topic"), { ...params, errors: true }) },
-      (kind) => saveTopics([answer()], page, kind),
+      async (kind) => saveTopics([await answer()], page, kind),
     ),
   );
 }

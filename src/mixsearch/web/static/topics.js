@@ -8,7 +8,7 @@ import { h, replace } from "./dom.js";
 import { Newest } from "./newest.js";
 import { percent } from "./numbers.js";
 import { afterPaint } from "./painting.js";
-import { swapped, wantedOf, withWord, withoutWord } from "./query.js";
+import { askable, swapped, wantedOf, withWord, withoutWord } from "./query.js";
 import { Reader } from "./reader.js";
 import { emptySearch, isBlank, nameOf, oddityOf, paramsOf, readSearch } from "./search.js";
 import { SearchBox } from "./search-box.js";
@@ -143,30 +143,36 @@ class Topics {
   async #ask() {
     this.#stop();
     const asked = this.search;
-    if (isBlank(asked)) return this.#showWelcome();
+    const search = { ...asked, q: askable(asked.q) };
+    if (isBlank(search)) return this.#showWelcome();
     this.#timers.dim = setTimeout(() => this.answer.classList.add("is-waiting"), DIM_AFTER);
-    const params = { ...paramsOf(asked), complete: asked.q !== "" && this.box.isUnfinished };
+    const params = { ...paramsOf(search), complete: search.q !== "" && this.box.isUnfinished };
     const result = await this.#newest.ask((signal) => get(pathOf(this.page.index, "topic"), params, { signal }));
     if (result === null) return undefined;
     clearTimeout(this.#timers.dim);
     this.answer.classList.remove("is-waiting");
     if (result.error) return this.#showTrouble(result.error);
-    this.#found = { asked, answer: result.answer, search: asked.q.trim() ? { ...asked, q: result.answer.hint } : asked };
+    this.#found = { asked, answer: result.answer, search: search.q ? { ...search, q: result.answer.hint } : search };
     this.#showAnswer();
     if (this.#settleOnAnswer) this.#settle();
     else this.#timers.settle = setTimeout(() => this.#settle(), SETTLED_AFTER);
-    this.#timers.errors = setTimeout(() => this.#askErrors(this.#found), ERRORS_AFTER);
+    this.#timers.errors = setTimeout(() => this.#withErrors(this.#found), ERRORS_AFTER);
+    this.#timers.announce = setTimeout(() => this.#announce(this.#found.answer), ERRORS_AFTER);
     return undefined;
   }
 
+  /** The answer with standard errors, which are asked for once; without them it stands as it is. */
+  #withErrors(found) {
+    found.withErrors ??= this.#askErrors(found);
+    return found.withErrors;
+  }
+
   async #askErrors(found) {
-    this.#announce(found.answer);
     const params = { ...paramsOf(found.search), errors: true, n_documents: 0 };
     const result = await this.#newestErrors.ask((signal) => get(pathOf(this.page.index, "topic"), params, { signal }));
-    // Without them the answer stands as it is.
-    if (!result?.answer || found !== this.#found) return;
-    found.answer = { ...result.answer, documents: found.answer.documents };
-    this.card.addErrors(found.answer);
+    if (!result?.answer || found !== this.#found) return found.answer;
+    this.card.addErrors(result.answer);
+    return result.answer;
   }
 
   /** The search stands: the address says all of it, and the trail keeps it. */
@@ -202,10 +208,11 @@ class Topics {
   }
 
   #showAnswer() {
-    const { search, answer } = this.#found;
+    const found = this.#found;
+    const { search, answer } = found;
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
-    const tools = topicTools(this.page, params, () => this.#found.answer);
+    const tools = topicTools(this.page, params, () => this.#withErrors(found));
     const words = [...answer.words.map(({ word }) => word), ...[...wanted.keys()].filter((word) => wanted.get(word))];
     this.card = new TopicCard(answer, { name: nameOf(search), by: search.by, wanted, tools }, this.#act);
     const documents = new Documents(this.page, answer, params, words, { open: (i) => this.reader.open(documents, i) });
