@@ -1,5 +1,8 @@
 // The server's answers as plain objects, and its errors as one kind of exception.
 
+const NO_CONNECTION = "The server does not answer. It may have been stopped; start it and try again.";
+const NO_ANSWER = "The server sent something that is no answer.";
+
 export class ApiError extends Error {
   constructor(status, code, message, suggestions = []) {
     super(message);
@@ -49,12 +52,12 @@ async function request(address, options) {
     response = await fetch(address, { credentials: "same-origin", ...options });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "no_connection", "The server does not answer. It may have been stopped; start it and try again.");
+    throw new ApiError(0, "no_connection", NO_CONNECTION);
   }
   if (response.status === 204) return null;
   const body = await parsed(response);
   if (!response.ok) throw failureOf(response.status, body);
-  if (body === undefined) throw new ApiError(response.status, "bad_answer", "The server sent something that is no answer.");
+  if (body === undefined) throw new ApiError(response.status, "bad_answer", NO_ANSWER);
   return body;
 }
 

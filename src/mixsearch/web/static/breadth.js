@@ -20,7 +20,8 @@ export class Breadth {
       on: { input: () => this.#moved(moved), change: settled, dblclick: () => this.#reset(moved, settled) },
     });
     this.uses = h("p", { id: "uses", class: "small muted" });
-    this.reset = h("button", { type: "button", class: "link small", on: { click: () => this.#reset(moved, settled) } }, "reset");
+    const reset = () => this.#reset(moved, settled);
+    this.reset = h("button", { type: "button", class: "link small", on: { click: reset } }, "reset");
     this.element = h(
       "section",
       { class: "breadth", "aria-label": "Breadth" },
@@ -40,7 +41,7 @@ export class Breadth {
   }
 
   tell(answer) {
-    this.uses.textContent = answer ? `uses ${answer.n_components} of ${answer.n_fitted} topics` : "as the words need";
+    this.uses.textContent = answer ? used(answer) : "as the words need";
   }
 
   #moved(moved) {
@@ -54,6 +55,10 @@ export class Breadth {
     this.#moved(moved);
     settled();
   }
+}
+
+function used({ n_components: n, n_fitted: all }) {
+  return n === all ? `uses all ${all} topics` : `uses ${n} of ${all} topics`;
 }
 
 function saying(finer) {

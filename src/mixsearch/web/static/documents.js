@@ -25,7 +25,8 @@ export class Documents {
     this.mark = highlighter(words);
     this.documents = [];
     this.list = h("ol", { class: "document-list" });
-    this.more = h("button", { type: "button", id: "more", class: "button plain", on: { click: () => this.#turn() } }, "More documents");
+    const more = { type: "button", id: "more", class: "button plain", on: { click: () => this.#turn() } };
+    this.more = h("button", more, "More documents");
     this.element = h(
       "section",
       { class: "documents", "aria-labelledby": "documents-title" },
@@ -66,15 +67,16 @@ export class Documents {
   }
 
   #item(each, i) {
+    const name = h(
+      "button",
+      { type: "button", class: "document-name", "data-key": `document ${each.row}`, on: { click: () => this.open(i) } },
+      breakable(nameOfDocument(each)),
+    );
+    const about = { class: "number", title: "How much of the document is about the topic" };
     return h(
       "li",
       { class: "document", "data-row": each.row },
-      h(
-        "h3",
-        {},
-        h("button", { type: "button", class: "document-name", "data-key": `document ${each.row}`, on: { click: () => this.open(i) } }, breakable(nameOfDocument(each))),
-        h("small", { class: "number", title: "How much of the document is about the topic" }, `${roughly(each.share)} about it`),
-      ),
+      h("h3", {}, name, h("small", about, `${roughly(each.share)} about it`)),
       each.snippet === null ? null : h("p", { class: "snippet small" }, this.mark(each.snippet)),
     );
   }

@@ -39,7 +39,7 @@ function freeStanding(element) {
   });
   element.style.colorScheme = before;
   const [x, y, width, height] = boxOf(element);
-  const attributes = { xmlns: "http://www.w3.org/2000/svg", viewBox: `${x} ${y} ${width} ${height}`, width, height, "font-family": FONT };
+  const attributes = { viewBox: `${x} ${y} ${width} ${height}`, width, height, "font-family": FONT };
   for (const [attribute, value] of Object.entries(attributes)) copy.setAttribute(attribute, value);
   copy.prepend(svg("rect", { x, y, width, height, fill: "#ffffff" }));
   return copy;
@@ -62,9 +62,9 @@ async function drawn(file, picture) {
     canvas.width = SCALE * Number(picture.getAttribute("width"));
     canvas.height = SCALE * Number(picture.getAttribute("height"));
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve, reject) => {
-      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The browser could not draw the picture."))), "image/png");
-    });
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    if (!blob) throw new Error("The browser could not draw the picture: it is too large.");
+    return blob;
   } finally {
     URL.revokeObjectURL(address);
   }

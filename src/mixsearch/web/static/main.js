@@ -2,6 +2,7 @@
 
 import { ApiError, get, queryOf, url } from "./api.js";
 import { h, replace } from "./dom.js";
+import { isPlainClick } from "./links.js";
 import { onPins, pinsOf } from "./pins.js";
 import { themeSwitch } from "./theme-switch.js";
 
@@ -15,6 +16,7 @@ const VIEWS = {
 const root = document.getElementById("view");
 const notices = document.getElementById("notices");
 const live = document.getElementById("live");
+const places = new Map(); // view -> where it was left, so that its tab leads back there
 
 let indexes = [];
 let index = null;
@@ -33,13 +35,17 @@ const page = {
     const address = addressOf(viewOf(location), params);
     if (push) history.pushState(null, "", address);
     else history.replaceState(null, "", address);
-    showTabs();
+    places.set(viewOf(location), location.search);
   },
   announce(sentence) {
     live.textContent = sentence;
   },
   tell(error) {
-    const close = h("button", { type: "button", class: "button plain icon", "aria-label": "Close", on: { click: hush } }, "×");
+    const close = h(
+      "button",
+      { type: "button", class: "button plain icon", "aria-label": "Close", on: { click: hush } },
+      "×",
+    );
     replace(notices, h("div", { class: "notice", role: "alert" }, h("p", {}, error?.message ?? String(error)), close));
   },
   addressOf,
@@ -58,8 +64,8 @@ function viewOf(address) {
 function addressOf(view, params = {}) {
   const query = new URLSearchParams(queryOf(params));
   query.delete("index");
-  const path = view === "topics" ? "./" : view;
-  return url(path, indexes.length > 1 && index ? new URLSearchParams([["index", index.name], ...query]) : query);
+  const named = indexes.length > 1 && index ? [["index", index.name]] : [];
+  return url(view === "topics" ? "./" : view, new URLSearchParams([...named, ...query]));
 }
 
 async function showAddress() {
@@ -67,14 +73,13 @@ async function showAddress() {
   const view = viewOf(location);
   const wanted = indexes.find(({ name }) => name === state.get("index")) ?? indexes[0] ?? null;
   const isSame = shown.view === view && index === wanted;
+  if (index !== wanted) places.clear();
   index = wanted;
+  places.set(view, location.search);
   hush();
   showTabs();
-  if (isSame && shown.update) {
-    shown.update(state);
-    return;
-  }
-  await openView(view, state);
+  if (isSame && shown.update) shown.update(state);
+  else await openView(view, state);
 }
 
 async function openView(view, state) {
@@ -83,41 +88,47 @@ async function openView(view, state) {
     const module = await VIEWS[view].load();
     if (mine !== turn) return;
     shown.close?.();
+    shown = { view };
     replace(root);
     root.dataset.view = view;
     document.title = `${VIEWS[view].title} · mixsearch`;
     const result = module.show(root, state, page);
-    shown = { view, ...(typeof result === "function" ? { close: result } : result) };
+    Object.assign(shown, typeof result === "function" ? { close: result } : result);
   } catch (error) {
-    if (mine === turn) page.tell(error instanceof ApiError ? error : new Error(`This view could not be shown: ${error.message}`));
+    if (mine !== turn) return;
+    page.tell(error instanceof ApiError ? error : new Error(`This view could not be shown: ${error.message}`));
   }
 }
 
 function showTabs() {
-  const current = viewOf(location);
-  const n = index ? pinsOf(index).length : 0;
   const tabs = Object.entries(VIEWS).map(([view, { title }]) =>
     h(
       "a",
       {
         href: addressOf(view, paramsOf(view)),
-        "aria-current": view === current ? "page" : null,
+        "aria-current": view === viewOf(location) ? "page" : null,
         on: { click: (event) => follow(event, view) },
       },
       title,
-      view === "compare" && n > 0 ? h("span", { class: "count", title: `${n} pinned` }, n, h("span", { class: "visually-hidden" }, " pinned")) : null,
+      view === "compare" ? pinCount() : null,
     ),
   );
   replace(document.getElementById("tabs"), tabs);
 }
 
-function paramsOf(view) {
-  return view === "compare" && index ? { topic: pinsOf(index) } : {};
+function pinCount() {
+  const n = index ? pinsOf(index).length : 0;
+  return n > 0 ? h("span", { class: "count" }, n, h("span", { class: "visually-hidden" }, " pinned")) : null;
 }
 
-/** Links stay links: another button or key opens them elsewhere. */
+/** Where the tab of a view leads: to its pins, back to where it was left, or from itself to a fresh start. */
+function paramsOf(view) {
+  if (view === "compare") return { topic: index ? pinsOf(index) : [] };
+  return new URLSearchParams(view === viewOf(location) ? "" : places.get(view));
+}
+
 function follow(event, view) {
-  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (!isPlainClick(event)) return;
   event.preventDefault();
   page.go(view, paramsOf(view));
 }
@@ -132,25 +143,25 @@ function showTools() {
 }
 
 function chooseIndex(name) {
-  index = indexes.find((each) => each.name === name);
-  shown = { ...shown, update: undefined };
-  page.go(viewOf(location));
+  history.pushState(null, "", url(viewOf(location) === "topics" ? "./" : viewOf(location), { index: name }));
+  showAddress();
 }
 
 async function start() {
+  showTools();
   try {
     indexes = (await get("api/indexes")).indexes;
   } catch (error) {
     page.tell(error);
+    return;
   }
   await showAddress();
   showTools();
 }
 
-window.addEventListener("popstate", () => {
-  showAddress();
+window.addEventListener("popstate", async () => {
+  await showAddress();
   showTools();
 });
 onPins(showTabs);
-showTools();
 start();

@@ -3,6 +3,9 @@
 import { h } from "./dom.js";
 import { roughly } from "./numbers.js";
 
+// A wide table scrolls, by keys too.
+const ROOM = { class: "table-room", tabindex: "0", role: "group", "aria-label": "Shared words of all pairs" };
+
 /** A table of all pairs, and the nearest and the farthest of them in words. */
 export function overlapSection(answers, overlaps) {
   const names = distinct(answers);
@@ -13,7 +16,7 @@ export function overlapSection(answers, overlaps) {
     { class: "overlaps", "aria-labelledby": "overlaps-title" },
     h("h2", { id: "overlaps-title" }, "What they have in common"),
     h("p", { id: "nearest" }, saying(nearest), pairs.length > 1 ? [" ", saying(farthest)] : null),
-    names.length > 2 ? h("div", { class: "table-room", tabindex: "0", role: "group", "aria-label": "Table of shared words" }, table(names, overlaps)) : null,
+    names.length > 2 ? h("div", ROOM, table(names, overlaps)) : null,
   );
 }
 
@@ -33,19 +36,22 @@ function table(names, overlaps) {
     if (share === null || i === j) return h("td", { class: "same" }, share === null ? "no topic" : "");
     return h("td", { class: "number", style: { "--part": `${Math.round(100 * share)}%` } }, roughly(share));
   };
+  const row = (name, i) =>
+    h("tr", {}, h("th", { scope: "row" }, name), overlaps[i].map((share, j) => cell(share, i, j)));
   return h(
     "table",
     {},
     h("thead", {}, h("tr", {}, h("td", {}), names.map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, names.map((name, i) => h("tr", {}, h("th", { scope: "row" }, name), overlaps[i].map((share, j) => cell(share, i, j))))),
+    h("tbody", {}, names.map(row)),
   );
 }
 
 /** The hints as names, each once. */
 function distinct(answers) {
-  const names = answers.map(({ hint, alternative }) => (alternative > 0 ? `${hint}, reading ${alternative + 1}` : hint));
-  return names.map((name, i) => {
-    const before = names.slice(0, i).filter((other) => other === name).length;
-    return before > 0 ? `${name} (${before + 1})` : name;
+  const name = ({ hint, alternative }) => (alternative > 0 ? `${hint}, reading ${alternative + 1}` : hint);
+  const names = answers.map(name);
+  return names.map((each, i) => {
+    const before = names.slice(0, i).filter((other) => other === each).length;
+    return before > 0 ? `${each} (${before + 1})` : each;
   });
 }

@@ -16,7 +16,7 @@ const NAMES = 130; // room for the words
 const NUMBERS = 150; // and for the numbers on the right
 const INK = "#1b1f27";
 const MUTED = "#5a6270";
-const BAR = "#3454b4";
+const BAR = "#7088d0";
 const TONES = { good: "#1a6b41", doubt: "#855400", bad: "#ab2a20" };
 
 /** Save the answers side by side as a picture; kind is "png" or "svg". */
@@ -50,12 +50,13 @@ function drawTopics(answers, index) {
 
 function foot(answers, index) {
   const hasErrors = answers.some(({ weight_stderr: stderr }) => stderr !== null);
-  const bars = `Bars: a word's share of the topic${hasErrors ? ", give or take one standard error" : ""}. ×: times likelier than in the corpus.`;
+  const errors = hasErrors ? ", give or take one standard error" : "";
+  const bars = `Bars: a word's share of the topic${errors}. ×: times likelier than in the corpus.`;
   return [bars, `Found by mixsearch in ${index.name}, ${count(index.n_documents, "document")}.`];
 }
 
 function head(answer) {
-  const share = `${percent(answer.weight)}${answer.weight_stderr === null ? "" : ` ${giveOrTake(answer.weight, answer.weight_stderr)}`} of the corpus`;
+  const share = `${withError(answer.weight, answer.weight_stderr)} of the corpus`;
   const sure = answer.confidence === null ? "" : ` · ${chance(answer.confidence)} sure`;
   return [
     text(EDGE, 30, `Topic of ${cut(answer.hint, 60)}`, { size: 12, fill: MUTED }),
@@ -66,22 +67,26 @@ function head(answer) {
 }
 
 function words(answer) {
-  const top = Math.max(...answer.words.map(({ probability, probability_stderr: stderr }) => probability + (stderr ?? 0)));
-  const scale = (WIDTH - 2 * EDGE - NAMES - NUMBERS) / top;
+  const tips = answer.words.map(({ probability, probability_stderr: stderr }) => probability + (stderr ?? 0));
+  const scale = (WIDTH - 2 * EDGE - NAMES - NUMBERS) / Math.max(...tips);
   return answer.words.map((each, i) => row(each, HEAD + i * ROW, scale));
 }
 
 function row({ word, probability, probability_stderr: stderr, likelier }, y, scale) {
   const left = EDGE + NAMES;
   const middle = y + ROW / 2;
-  const share = `${percent(probability)}${stderr === null ? "" : ` ${giveOrTake(probability, stderr)}`}`;
+  const [low, high] = [Math.max(probability - stderr, 0), probability + stderr].map((end) => left + end * scale);
   return [
     text(left - 10, middle + 4, cut(word, 20), { anchor: "end" }),
     svg("rect", { x: left, y: y + 5, width: probability * scale, height: ROW - 10, rx: 3, fill: BAR }),
-    stderr === null ? null : whisker(left + Math.max(probability - stderr, 0) * scale, left + (probability + stderr) * scale, middle),
-    text(WIDTH - EDGE - 48, middle + 4, share, { anchor: "end", size: 12 }),
+    stderr === null ? null : whisker(low, high, middle),
+    text(WIDTH - EDGE - 48, middle + 4, withError(probability, stderr), { anchor: "end", size: 12 }),
     text(WIDTH - EDGE, middle + 4, times(likelier), { anchor: "end", size: 12, fill: MUTED }),
   ];
+}
+
+function withError(share, stderr) {
+  return stderr === null ? percent(share) : `${percent(share)} ${giveOrTake(share, stderr)}`;
 }
 
 function whisker(from, to, y) {

@@ -19,10 +19,11 @@ export class Reader {
     this.before = button("previous", "← Previous", () => this.#turn(-1));
     this.after = button("next", "Next →", () => this.#turn(1));
     this.copy = button("copy-document", "Copy", () => copyText(page, this.text.textContent, this.copy));
+    const close = button("close-reader", "×", () => this.element.close(), "button plain icon", "Close");
     this.element = h(
       "dialog",
-      { id: "reader", class: "reader", "aria-labelledby": "reader-title", on: { close: () => this.#closed(), click: (event) => this.#pressed(event), keydown: (event) => this.#keyed(event) } },
-      h("header", {}, h("div", {}, this.title, this.about), h("button", { type: "button", class: "button plain icon", "aria-label": "Close", on: { click: () => this.element.close() } }, "×")),
+      { id: "reader", class: "reader", "aria-labelledby": "reader-title", on: this.#listeners() },
+      h("header", {}, h("div", {}, this.title, this.about), close),
       this.text,
       h(
         "footer",
@@ -53,7 +54,8 @@ export class Reader {
     this.about.textContent = `${roughly(found.share)} about this topic`;
     this.before.disabled = this.i === 0;
     this.after.disabled = this.i === this.shown.documents.length - 1;
-    const result = await this.#newest.ask((signal) => get(pathOf(this.page.index, `documents/${found.row}`), {}, { signal }));
+    const path = pathOf(this.page.index, `documents/${found.row}`);
+    const result = await this.#newest.ask((signal) => get(path, {}, { signal }));
     if (result) replace(this.text, ...this.#body(result));
     this.text.scrollTop = 0;
   }
@@ -71,6 +73,14 @@ export class Reader {
     this.i = i;
     this.#show();
     if (document.activeElement?.disabled) this.text.focus();
+  }
+
+  #listeners() {
+    return {
+      close: () => this.#closed(),
+      click: (event) => this.#pressed(event),
+      keydown: (event) => this.#keyed(event),
+    };
   }
 
   #like(like) {
@@ -96,6 +106,6 @@ export class Reader {
   }
 }
 
-function button(id, label, click, kind = "button plain") {
-  return h("button", { type: "button", id, class: kind, on: { click } }, label);
+function button(id, label, click, kind = "button plain", name = null) {
+  return h("button", { type: "button", id, class: kind, "aria-label": name, on: { click } }, label);
 }

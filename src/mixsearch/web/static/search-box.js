@@ -18,7 +18,13 @@ export class SearchBox {
   constructor(index, { typed, entered, cleared }) {
     this.index = index;
     this.typed = typed;
-    this.list = h("ul", { id: "completions", class: "completions", role: "listbox", "aria-label": "Words of the corpus", hidden: true });
+    this.list = h("ul", {
+      id: "completions",
+      class: "completions",
+      role: "listbox",
+      "aria-label": "Words of the corpus",
+      hidden: true,
+    });
     this.input = h("input", {
       id: "query",
       type: "text",
@@ -40,7 +46,11 @@ export class SearchBox {
         blur: () => this.close(),
       },
     });
-    this.clear = h("button", { type: "button", class: "clear", "aria-label": "Clear the search", on: { click: cleared } }, "×");
+    this.clear = h(
+      "button",
+      { type: "button", class: "clear", "aria-label": "Clear the search", on: { click: cleared } },
+      "×",
+    );
     this.slash = h("kbd", { class: "slash", title: "Press / to type", "aria-hidden": "true" }, "/");
     this.element = h(
       "form",
@@ -64,7 +74,8 @@ export class SearchBox {
   /** Whether the last word is still being typed, and so may stand for its most frequent completion. */
   get isUnfinished() {
     const { value, selectionStart } = this.input;
-    return document.activeElement === this.input && selectionStart === value.length && prefixAt(value, value.length) !== null;
+    const isAtEnd = document.activeElement === this.input && selectionStart === value.length;
+    return isAtEnd && prefixAt(value, value.length) !== null;
   }
 
   focus() {
@@ -114,20 +125,26 @@ export class SearchBox {
       event.preventDefault();
       this.#take(i);
     };
-    const isLonger = typed && word.startsWith(typed);
+    const isLonger = typed && word.toLowerCase().startsWith(typed.toLowerCase());
+    const told = isLonger ? [word.slice(0, typed.length), h("b", {}, word.slice(typed.length))] : word;
+    const unit = h("span", { class: "visually-hidden" }, " documents");
     return h(
       "li",
       { id: `completion-${i}`, role: "option", "aria-selected": "false", on: { mousedown: take } },
-      h("span", { class: "completion" }, isLonger ? [typed, h("b", {}, word.slice(typed.length))] : word),
-      h("small", { class: "number", title: count(n, "document") }, n.toLocaleString("en"), h("span", { class: "visually-hidden" }, " documents")),
+      h("span", { class: "completion" }, told),
+      h("small", { class: "number", title: count(n, "document") }, n.toLocaleString("en"), unit),
     );
   }
 
   #activate(i) {
     this.#active = i;
     [...this.list.children].forEach((option, j) => option.setAttribute("aria-selected", String(i === j)));
-    if (i < 0) this.input.removeAttribute("aria-activedescendant");
-    else this.input.setAttribute("aria-activedescendant", `completion-${i}`);
+    if (i < 0) {
+      this.input.removeAttribute("aria-activedescendant");
+    } else {
+      this.input.setAttribute("aria-activedescendant", `completion-${i}`);
+      this.list.children[i].scrollIntoView({ block: "nearest" });
+    }
   }
 
   #take(i) {

@@ -30,7 +30,7 @@ export function isBlank(search) {
 /** What a person would call it. */
 export function nameOf(search) {
   if (search.q.trim()) return search.q.trim();
-  return search.like.length === 1 ? `like document ${search.like[0]}` : `like documents ${search.like.join(", ")}`;
+  return `${search.like.length === 1 ? "document" : "documents"} ${search.like.join(", ")}`;
 }
 
 /** What of it is not as usual, in a word or two. */

@@ -1,4 +1,4 @@
-// Runs before the first paint, so that a chosen theme does not flash in after the other one. No module, hence no export.
+// Runs before the first paint, so that a chosen theme does not flash in after the other one; hence no module.
 
 const chosenTheme = (() => {
   try {

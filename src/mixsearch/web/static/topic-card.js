@@ -7,6 +7,11 @@ import { WordBars } from "./word-bars.js";
 import { wordButton } from "./word-buttons.js";
 
 const WORDS_OF_TITLE = 3;
+const FACTS = {
+  share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
+  lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
+  confidence: ["Confidence", "The chance that this is the topic that the search means"],
+};
 
 export function titleOf(words) {
   return words.slice(0, WORDS_OF_TITLE).map((each) => each.word ?? each).join(", ");
@@ -29,9 +34,9 @@ export class TopicCard {
       h(
         "dl",
         { class: "facts" },
-        fact("Share of the corpus", "How much of all documents is about it, give or take one standard error", h("span", { id: "share" }, percent(answer.weight), " "), this.error),
-        fact("Lead over the next", "By what factor the search leads to this topic rather than to the next best", leadOf(answer)),
-        fact("Confidence", "The chance that this is the topic that the search means", this.confidence),
+        fact("share", h("span", { id: "share" }, percent(answer.weight), " "), this.error),
+        fact("lead", leadOf(answer)),
+        fact("confidence", this.confidence),
       ),
       notes(answer, act),
       h("div", { class: "words-head" }, h("h2", {}, "Words"), orders(by, act)),
@@ -45,8 +50,9 @@ export class TopicCard {
 
   /** Standard errors and the confidence, once they are known. */
   addErrors(answer) {
-    if (answer.weight_stderr !== null) this.error.textContent = giveOrTake(answer.weight, answer.weight_stderr);
-    if (answer.confidence !== null) this.confidence.textContent = chance(answer.confidence);
+    const { weight, weight_stderr: stderr, confidence } = answer;
+    if (stderr !== null) this.error.textContent = giveOrTake(weight, stderr);
+    this.confidence.textContent = confidence === null ? "not known" : chance(confidence);
     this.bars.addErrors(answer.words);
     this.#judge(answer);
   }
@@ -60,26 +66,24 @@ export class TopicCard {
 
 function wayBack({ alternatives }, name, act) {
   const first = alternatives.find(({ rank }) => rank === 0);
-  const click = () => act.read(0);
+  const props = { type: "button", id: "first-reading", class: "link", "data-key": "back" };
   return h(
     "p",
     { class: "way-back" },
     "Another reading of ",
     h("b", {}, name),
     ". ",
-    h("button", { type: "button", id: "first-reading", class: "link", "data-key": "back", on: { click } }, "Back to the first"),
+    h("button", { ...props, on: { click: () => act.read(0) } }, "Back to the first"),
     first ? `: ${titleOf(first.words)}` : null,
   );
 }
 
 /** Which words come first. */
 function orders(by, act) {
-  const order = (value, label, title) =>
-    h(
-      "button",
-      { type: "button", title, "aria-pressed": String(by === value), "data-key": `by ${value}`, on: { click: () => act.order(value) } },
-      label,
-    );
+  const order = (value, label, title) => {
+    const props = { type: "button", title, "aria-pressed": String(by === value), "data-key": `by ${value}` };
+    return h("button", { ...props, on: { click: () => act.order(value) } }, label);
+  };
   return h(
     "span",
     { class: "switch", role: "group", "aria-label": "Which words come first" },
@@ -96,7 +100,8 @@ function columns() {
 
 function related(words, wanted, act) {
   if (words.length === 0) return null;
-  const chip = ({ word, likelier }) => h("li", {}, wordButton(word, wanted, act, { class: "chip related-word" }, h("small", {}, times(likelier))));
+  const chip = ({ word, likelier }) =>
+    h("li", {}, wordButton(word, wanted, act, { class: "chip related-word" }, h("small", {}, times(likelier))));
   return h("section", { class: "related" }, h("h2", {}, "Related words"), h("ul", { class: "chips" }, words.map(chip)));
 }
 
@@ -108,17 +113,20 @@ function notes({ warnings, skipped }, act) {
 }
 
 function skippedNote({ word, suggestions }, act) {
+  const button = (other) =>
+    h("button", { type: "button", class: "chip suggestion", on: { click: () => act.swap(word, other) } }, other);
   return h(
     "li",
     { class: "skipped" },
     h("b", {}, word),
     " is not in the corpus and was left out. ",
     suggestions.length > 0 ? "Did you mean " : null,
-    suggestions.map((other) => [h("button", { type: "button", class: "chip suggestion", on: { click: () => act.swap(word, other) } }, other), " "]),
+    suggestions.map((other) => [button(other), " "]),
   );
 }
 
-function fact(name, title, ...value) {
+function fact(key, ...value) {
+  const [name, title] = FACTS[key];
   return h("div", { title }, h("dt", {}, name), h("dd", { class: "number" }, value));
 }
 

@@ -9,26 +9,34 @@ import { saveTopics } from "./picture.js";
 /** The tools of the topic that these parameters find; answer() gives it, with its errors once they are known. */
 export function topicTools(page, params, answer) {
   const topic = queryOf(params).toString();
+  const files = {
+    csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }),
+    json: url(pathOf(page.index, "topic"), { ...params, errors: true }),
+  };
   return h(
     "div",
     { class: "toolbar topic-tools" },
     pinButton(page, topic),
-    linkButton(page, () => location.href),
-    downloads(
-      { csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }), json: url(pathOf(page.index, "topic"), { ...params, errors: true }) },
-      async (kind) => saveTopics([await answer()], page, kind),
-    ),
+    linkButton(page),
+    downloads(files, async (kind) => saveTopics([await answer()], page, kind)),
   );
 }
 
-export function linkButton(page, address) {
-  const button = h("button", { type: "button", id: "copy-link", class: "button plain", "data-key": "copy", on: { click: () => copyText(page, address(), button) } }, "Copy link");
+/** A button that copies the address of what is shown. */
+export function linkButton(page) {
+  const copy = () => copyText(page, location.href, button);
+  const props = { type: "button", id: "copy-link", class: "button plain", "data-key": "copy", on: { click: copy } };
+  const button = h("button", props, "Copy link");
   return button;
 }
 
 /** Links to files of the API, and pictures that the page draws. */
 export function downloads({ csv, json }, draw) {
-  const picture = (kind) => h("button", { type: "button", class: "link", "data-download": kind, "data-key": kind, on: { click: () => draw(kind) } }, kind.toUpperCase());
+  const picture = (kind) => {
+    const click = () => draw(kind);
+    const props = { type: "button", class: "link", "data-download": kind, "data-key": kind, on: { click } };
+    return h("button", props, kind.toUpperCase());
+  };
   return h(
     "span",
     { class: "downloads small" },
@@ -41,7 +49,8 @@ export function downloads({ csv, json }, draw) {
 }
 
 function pinButton(page, topic) {
-  const button = h("button", { type: "button", id: "pin", class: "button plain", "data-key": "pin", on: { click: press } });
+  const props = { type: "button", id: "pin", class: "button plain", "data-key": "pin" };
+  const button = h("button", { ...props, on: { click: press } });
   function show() {
     const isIn = isPinned(page.index, topic);
     button.setAttribute("aria-pressed", String(isIn));

@@ -5,13 +5,15 @@ import { wantedOf } from "./query.js";
 
 export function trouble(error, query, act) {
   const unknown = unknownWord(error, query);
-  const suggestion = (other) =>
-    h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: () => act.swap(unknown, other) } }, other));
+  const suggestion = (other) => {
+    const swap = () => act.swap(unknown, other);
+    return h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: swap } }, other));
+  };
   return h(
     "section",
     { id: "trouble", class: "card trouble", "data-code": error.code ?? "failed" },
     h("h1", {}, unknown ? ["No topic for ", h("q", {}, unknown)] : "No topic for this"),
-    h("p", {}, unknown ? error.message.replace(/ Nearest: .*$/u, "") : error.message), // the nearest words are buttons
+    h("p", {}, error.message.replace(/ Nearest: .*$/u, "")), // the nearest words are buttons
     unknown && error.suggestions?.length > 0
       ? [h("h2", {}, "Did you mean"), h("ul", { class: "chips" }, error.suggestions.map(suggestion))]
       : null,

@@ -1,7 +1,46 @@
 // What an empty box shows: words to begin with, and how to ask.
 
 import { h } from "./dom.js";
+import { isPlainClick } from "./links.js";
 import { count } from "./numbers.js";
+
+export function welcome(page, act) {
+  const { telling_words: telling } = page.index;
+  const chip = (word) => {
+    const props = { type: "button", class: "chip", "data-word": word, on: { click: () => act.add(word) } };
+    return h("li", {}, h("button", props, word));
+  };
+  return h(
+    "section",
+    { class: "welcome" },
+    h("h1", {}, "Which topic do your words belong to?"),
+    facts(page.index),
+    telling.length > 0 ? [h("h2", {}, "Words to begin with"), h("ul", { class: "chips" }, telling.map(chip))] : null,
+    overviewLink(page),
+    h("h2", {}, "How to ask"),
+    h("dl", { class: "ways small" }, ways(telling).map((way) => explained(way, act))),
+  );
+}
+
+function facts({ name, n_documents: nDocuments, n_words: nWords, n_components: nTopics }) {
+  return h(
+    "p",
+    { class: "muted" },
+    `Type a word or two. The page finds the topic behind them among ${count(nDocuments, "document")} of `,
+    h("b", {}, name),
+    `, with ${count(nWords, "word")} and ${count(nTopics, "topic")}.`,
+  );
+}
+
+function overviewLink(page) {
+  const follow = (event) => {
+    if (!isPlainClick(event)) return;
+    event.preventDefault();
+    page.go("overview");
+  };
+  const props = { href: page.addressOf("overview"), on: { click: follow } };
+  return h("p", {}, h("a", props, "Or see a map of the whole corpus"));
+}
 
 function ways([one = "word", other = "another"]) {
   return [
@@ -13,25 +52,7 @@ function ways([one = "word", other = "another"]) {
   ];
 }
 
-export function welcome(page, act) {
-  const { name, n_documents: nDocuments, n_words: nWords, n_components: nTopics, telling_words: telling } = page.index;
-  const overview = (event) => {
-    event.preventDefault();
-    page.go("overview");
-  };
-  return h(
-    "section",
-    { class: "welcome" },
-    h("h1", {}, "Which topic do your words belong to?"),
-    h("p", { class: "muted" }, `Type a word or two. The page finds the topic behind them among ${count(nDocuments, "document")} of `, h("b", {}, name), `, with ${count(nWords, "word")} and ${count(nTopics, "topic")}.`),
-    h("h2", {}, "Words to begin with"),
-    h("ul", { class: "chips" }, telling.map((word) => h("li", {}, h("button", { type: "button", class: "chip", "data-word": word, on: { click: () => act.add(word) } }, word)))),
-    h("p", {}, h("a", { href: page.addressOf("overview"), on: { click: overview } }, "Or see a map of the whole corpus")),
-    h("h2", {}, "How to ask"),
-    h("dl", { class: "ways small" }, ways(telling).map(([query, meaning]) => [h("dt", {}, example(query, act)), h("dd", {}, meaning)])),
-  );
-}
-
-function example(query, act) {
-  return h("button", { type: "button", class: "example", on: { click: () => act.ask(query) } }, h("code", {}, query));
+function explained([query, meaning], act) {
+  const example = { type: "button", class: "example", on: { click: () => act.search(query) } };
+  return [h("dt", {}, h("button", example, h("code", {}, query))), h("dd", {}, meaning)];
 }

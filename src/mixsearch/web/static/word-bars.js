@@ -30,7 +30,8 @@ export class WordBars {
   }
 
   #row({ word, probability, likelier }, wanted, act) {
-    const bar = h("span", { class: "bar", "aria-hidden": "true" }, h("i", { class: "fill", style: { width: this.#part(probability) } }));
+    const fill = h("i", { class: "fill", style: { width: this.#part(probability) } });
+    const bar = h("span", { class: "bar", "aria-hidden": "true" }, fill);
     const error = h("span", { class: "error number" });
     const element = h(
       "li",
@@ -39,7 +40,7 @@ export class WordBars {
       bar,
       h("span", { class: "probability number" }, percent(probability)),
       error,
-      h("span", { class: "likelier number", title: `${times(likelier)} as likely as in the whole corpus` }, times(likelier)),
+      h("span", { class: "likelier number" }, times(likelier)),
     );
     return { element, bar, error };
   }

@@ -40,5 +40,6 @@ export function wordTools(word, wanted, act) {
 }
 
 function tool(sign, label, key, click) {
-  return h("button", { type: "button", class: "tool", title: label, "aria-label": label, "data-key": key, on: { click } }, sign);
+  const props = { type: "button", class: "tool", title: label, "aria-label": label, "data-key": key };
+  return h("button", { ...props, on: { click } }, sign);
 }

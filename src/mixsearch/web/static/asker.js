@@ -1,0 +1,51 @@
+// Searches sent to the server: of several, only the newest is answered.
+
+import { get, pathOf } from "./api.js";
+import { Newest } from "./newest.js";
+import { askable } from "./query.js";
+import { isBlank, paramsOf } from "./search.js";
+
+export class Asker {
+  #newest = new Newest();
+  #newestErrors = new Newest();
+
+  constructor(index) {
+    this.path = pathOf(index, "topic");
+  }
+
+  /** What the server found: the answer, the search as it was asked and as it was understood; or an error, or null. */
+  async ask(asked, isUnfinished) {
+    const search = understood(asked);
+    const params = { ...paramsOf(search), complete: search.q !== "" && isUnfinished };
+    const result = await this.#newest.ask((signal) => get(this.path, params, { signal }));
+    if (!result?.answer) return result;
+    const { answer } = result;
+    return { asked, answer, search: search.q ? { ...search, q: answer.hint } : search };
+  }
+
+  /** The answer with standard errors, which are asked for once; where they do not come, as it was. */
+  withErrors(found) {
+    found.withErrors ??= this.#askErrors(found);
+    return found.withErrors;
+  }
+
+  async #askErrors({ search, answer }) {
+    const params = { ...paramsOf(search), errors: true, n_documents: 0 };
+    const result = await this.#newestErrors.ask((signal) => get(this.path, params, { signal }));
+    return result?.answer ?? answer;
+  }
+
+  stop() {
+    this.#newest.stop();
+    this.#newestErrors.stop();
+  }
+}
+
+/** Whether a search asks for anything yet. */
+export function asksNothing(search) {
+  return isBlank(understood(search));
+}
+
+function understood(search) {
+  return { ...search, q: askable(search.q) };
+}
