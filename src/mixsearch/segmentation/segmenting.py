@@ -218,7 +218,7 @@ def _fit(sample: Array, n_segments: int, n_components: int, most: bool) -> Gauss
     if n_segments > room:
         raise SearchError(
             f"Found {n_segments} segments, but {n_features} features of {n_pixels:,} pixels tell {room} apart at most. "
-            "Give fewer seeds, or other features: features='rich' has the most."
+            "Give fewer seeds, or other features: the rich ones are the most."
         )
     for k in range(min(n_components, room), n_segments - 1, -1) if most else (n_components,):
         try:

@@ -159,6 +159,10 @@ class Gallery:
         self._described.drop_where(lambda key: key[0] == name)
         self._cut.drop_where(lambda key: key[0] == name)
 
+    def get_ready(self, name: str) -> None:
+        """Work out the features that are asked for first, so that the first click need not wait for them."""
+        self._describe(name, self.picture(name), Question.features)
+
     def cut(self, name: str, question: Question) -> Cut:
         """The segments of a picture, worked out once for all that is told of them."""
         picture = self.picture(name)
@@ -166,10 +170,13 @@ class Gallery:
 
     def _search(self, name: str, picture: Picture, question: Question) -> Cut:
         seeds, features = _seeds_of(question, picture), question.features
-        described = self._described.once((name, features), lambda: describe(picture, features))
+        described = self._describe(name, picture, features)
         with warnings_heard() as heard:
             found = search_segments(picture, described, seeds, recipe_for(features), question.assign, n_jobs=1)
             return Cut(found.cut(question.every), tuple(dict.fromkeys(map(str, heard))))
+
+    def _describe(self, name: str, picture: Picture, features: str) -> Described:
+        return self._described.once((name, features), lambda: describe(picture, features))
 
 
 def _counted(picture: Picture) -> int:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import zipfile
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, BackgroundTasks, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from mixsearch.errors import SearchError
 from mixsearch.segmentation.images import Picture
 from mixsearch.segmentation.summary import summarise
 from mixsearch.segmentation.writing import PNG_LEVEL, as_image, as_indexed, each_mask
 from mixsearch.web.answering import Lane
 from mixsearch.web.decoding import decode
-from mixsearch.web.failures import RESPONSES
+from mixsearch.web.failures import RESPONSES, Refused
 from mixsearch.web.gallery import MOST_SEEDS, Cut, Gallery, Question
 from mixsearch.web.settings import Limits
 
@@ -114,17 +116,29 @@ def _add_pictures(router: APIRouter, gallery: Gallery, limits: Limits, lane: Lan
     decoders = Lane(N_DECODERS, MOST_UPLOADS_WAITING)
 
     @router.post("", status_code=201, openapi_extra=_RAW_BODY)
-    async def bring_picture(request: Request) -> Brought:
+    async def bring_picture(request: Request, later: BackgroundTasks) -> Brought:
         """Bring a picture: the bytes of a PNG, JPEG, WebP, GIF, BMP or TIFF are the body."""
         body = await request.body()
         picture = await decoders.run(lambda: decode(body, limits))
-        return Brought(picture=gallery.add(picture), width=picture.width, height=picture.height)
+        name = gallery.add(picture)
+        later.add_task(get_ready, name)
+        return Brought(picture=name, width=picture.width, height=picture.height)
+
+    async def get_ready(name: str) -> None:
+        with suppress(Refused, SearchError):  # those who ask for segments hear of it
+            await lane.run(lambda: gallery.get_ready(name))
 
     @router.get("/{picture}.png", response_class=Response, responses=_sent("image/png"))
     async def show_picture(picture: Name) -> Response:
         """The picture as a PNG, turned upright, of at most 2,000 pixels a side."""
         shown = gallery.picture(picture)
         return _png(await lane.run(lambda: _as_png(_small(shown))))
+
+    @router.get("/{picture}")
+    async def describe_picture(picture: Name) -> Brought:
+        """The size of a picture."""
+        found = gallery.picture(picture)
+        return Brought(picture=picture, width=found.width, height=found.height)
 
     @router.delete("/{picture}", status_code=204)
     async def remove_picture(picture: Name) -> None:

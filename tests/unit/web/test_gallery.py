@@ -136,6 +136,16 @@ def test_the_same_question_is_worked_out_once(monkeypatch):
     assert gallery.cut(name, Question(SEEDS)) is found[0]
 
 
+def test_features_are_worked_out_before_they_are_asked_for(monkeypatch):
+    gallery, described = Gallery(Limits()), []
+    describe = module.describe
+    monkeypatch.setattr(module, "describe", lambda *given: described.append(given) or describe(*given))
+    name = gallery.add(picture())
+    gallery.get_ready(name)
+    gallery.cut(name, Question(SEEDS))
+    assert len(described) == 1
+
+
 def test_an_error_is_told_to_all_and_not_kept():
     shelf = Shelf(10, lambda _: 1)
 
