@@ -1,0 +1,76 @@
+// The seeds of a picture: a list of segments with their pixels. Every change gives a new list, so undoing is easy.
+
+let lastId = 0;
+
+function pixelAt(x, y) {
+  return { id: ++lastId, x, y };
+}
+
+/** A new segment, from one pixel. */
+export function begin(segments, x, y) {
+  return [...segments, { id: ++lastId, name: "", pixels: [pixelAt(x, y)] }];
+}
+
+/** One more pixel of a segment. */
+export function extend(segments, id, x, y) {
+  return segments.map((each) => (each.id === id ? { ...each, pixels: [...each.pixels, pixelAt(x, y)] } : each));
+}
+
+export function move(segments, pixelId, x, y) {
+  const moved = (pixel) => (pixel.id === pixelId ? { ...pixel, x, y } : pixel);
+  return segments.map((each) => ({ ...each, pixels: each.pixels.map(moved) }));
+}
+
+export function rename(segments, id, name) {
+  return segments.map((each) => (each.id === id ? { ...each, name } : each));
+}
+
+/** Without a pixel; a segment that has no other goes with it. */
+export function removePixel(segments, pixelId) {
+  return segments
+    .map((each) => ({ ...each, pixels: each.pixels.filter((pixel) => pixel.id !== pixelId) }))
+    .filter((each) => each.pixels.length > 0);
+}
+
+export function removeSegment(segments, id) {
+  return segments.filter((each) => each.id !== id);
+}
+
+/** What a segment is called, as the server has it. */
+export function nameOf(segments, segment) {
+  return segment.name.trim() || `segment ${segments.indexOf(segment) + 1}`;
+}
+
+/** Whether some segment has this pixel already. */
+export function isTaken(segments, x, y) {
+  return segments.some(({ pixels }) => pixels.some((pixel) => pixel.x === x && pixel.y === y));
+}
+
+/** The first column from x on, round the edge, whose pixel in a row no segment has; x itself where all are taken. */
+export function freeColumn(segments, x, y, width) {
+  const columns = Array.from({ length: width }, (_, i) => (x + i) % width);
+  return columns.find((column) => !isTaken(segments, column, y)) ?? x;
+}
+
+/** As the server and the address take them: "sky:120,80+130,90". */
+export function written(segments) {
+  return segments.map(({ name, pixels }) => {
+    const places = pixels.map(({ x, y }) => `${x},${y}`).join("+");
+    return name.trim() ? `${name.trim()}:${places}` : places;
+  });
+}
+
+/** From an address; what is no seed is left out. */
+export function read(texts) {
+  return texts.map(readOne).filter(({ pixels }) => pixels.length > 0);
+}
+
+function readOne(text) {
+  const end = Math.max(text.lastIndexOf(":"), text.lastIndexOf("="));
+  const places = text.slice(end + 1).matchAll(/(\d{1,9}),(\d{1,9})/g);
+  return {
+    id: ++lastId,
+    name: text.slice(0, Math.max(end, 0)).trim(),
+    pixels: [...places].map(([, x, y]) => pixelAt(Number(x), Number(y))),
+  };
+}
