@@ -1,0 +1,63 @@
+"""A real browser, and a real server for it."""
+
+import os
+
+import pytest
+from benchmarks.browsing import find_browser, launch
+from playwright.sync_api import expect, sync_playwright
+
+from tests.browser.corpus import build_library
+from tests.browser.serving import serve
+from tests.browser.watching import Watch
+
+# For a machine whose cores are busy with other tests; what is there at once takes no time at all.
+PATIENCE = 20_000
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="package")
+def chromium():
+    if find_browser() is None and not os.environ.get("MIXSEARCH_REQUIRE_BROWSER"):
+        pytest.skip("No Chromium was found: run `make browser`, or name one in MIXSEARCH_CHROMIUM.")
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def library(tmp_path_factory):
+    return build_library(tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture(scope="package")
+def serving(library):
+    with serve(library) as started:
+        yield started
+
+
+@pytest.fixture
+def open_page(chromium, serving):
+    """A new browser for each call, as if of another person; at the end nothing may have gone wrong in any."""
+    watches, contexts = [], []
+
+    def open_one(address=serving.address, **options):
+        context = chromium.new_context(
+            **{"base_url": address, "viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
+        )
+        context.set_default_timeout(PATIENCE)
+        watches.append(Watch(context, address))
+        contexts.append(context)
+        page = context.new_page()
+        page.watch = watches[-1]
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [fault for watch in watches for fault in watch.faults] == []
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page()

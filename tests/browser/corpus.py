@@ -1,0 +1,88 @@
+"""A corpus of plain subjects, with texts and names among it that a careless page would run or garble."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from mixsearch.corpus import CorpusOptions
+from mixsearch.index import IndexOptions, TopicIndex, build_index, open_index
+
+# The likeliest words come first. Mate is a word of chess and of sailing alike.
+SUBJECTS = {
+    "cooking": """recipe oven butter flour sauce garlic onion simmer roast bake spoon dough pepper salt kitchen boil
+        pastry tomato cheese stew grill basil vinegar whisk broth skillet""",
+    "sailing": """sail harbour anchor mast wind tide rudder keel mate deck sailor captain hull voyage rigging port
+        starboard compass knot shore wave buoy jib ballast lighthouse gale""",
+    "astronomy": """star galaxy planet orbit telescope comet nebula moon eclipse asteroid light gravity cosmic supernova
+        observatory spectrum lunar solar meteor crater constellation quasar redshift dwarf pulsar parallax""",
+    "gardening": """garden soil seed plant compost flower rose prune weed shovel mulch tulip greenhouse hedge lawn bulb
+        root leaf water spade pot trellis fern orchard shrub fertilizer""",
+    "chess": """chess pawn knight bishop queen rook king mate opening gambit endgame castle check board tournament
+        grandmaster tactics sacrifice stalemate clock fork defence blunder rating sicilian zugzwang""",
+}
+COMMON = """day good time people small early year often little long begin work hand keep make today always
+    together first another""".split()
+N_DOCUMENTS = 400
+MEAN_LENGTH = 45
+
+SCRIPT = '<script>window.pwned=1</script><img src=x onerror="window.pwned=1">'
+ODD_NAME = 'Log <img src=x onerror="window.pwned=1"> & "quotes" <b>bold</b>'
+ODD_TEXT = f"anchor {SCRIPT} harbour & tide < wind > \"keel\" 'mast' 🚢 ⚓ סירה شراع sail sail sail captain rudder hull"
+LONG_TEXT = " ".join(["telescope galaxy planet orbit comet nebula eclipse asteroid"] * 4000)
+
+TINY_SUBJECTS = {
+    "music": "violin piano melody orchestra chord drum cello concert rhythm flute",
+    "football": "goal striker referee penalty stadium coach league keeper offside corner",
+}
+
+
+def build_library(folder: Path) -> dict[str, TopicIndex]:
+    """The indexes that the server of the tests has: a real one, and a tiny one without texts."""
+    hobbies = _write(folder / "hobbies.jsonl", make_documents(SUBJECTS, N_DOCUMENTS) + odd_documents())
+    tiny = _write(folder / "tiny.jsonl", make_documents(TINY_SUBJECTS, 60))
+    reading = CorpusOptions(text="text", id="name", min_df=2)
+    build_index(hobbies, folder / "hobbies.index", IndexOptions(n_components=12), reading)
+    bare = CorpusOptions(text="text", id="name", keep_texts=False)
+    build_index(tiny, folder / "tiny.index", IndexOptions(n_components=3), bare)
+    return {name: open_index(folder / f"{name}.index") for name in ("hobbies", "tiny")}
+
+
+def make_documents(subjects: dict[str, str], n: int, seed: int = 0) -> list[dict[str, str]]:
+    """Texts of one subject each, with a little of another and words that all subjects use."""
+    rng = np.random.default_rng(seed)
+    vocabularies = [words.split() for words in subjects.values()]
+    documents = []
+    for number in range(n):
+        subject = number % len(subjects)
+        other = rng.integers(len(subjects))
+        words = [
+            *_draw(rng, vocabularies[subject], int(rng.poisson(0.7 * MEAN_LENGTH)) + 1),
+            *_draw(rng, vocabularies[other], int(rng.poisson(0.1 * MEAN_LENGTH))),
+            *_draw(rng, COMMON, int(rng.poisson(0.2 * MEAN_LENGTH))),
+        ]
+        rng.shuffle(words)
+        documents.append({"name": f"{list(subjects)[subject]} {number}", "text": " ".join(words).capitalize() + "."})
+    return documents
+
+
+def odd_documents() -> list[dict[str, str]]:
+    """Texts that are markup, or very long."""
+    return [
+        {"name": ODD_NAME, "text": ODD_TEXT},
+        {"name": "אוניה ⚓", "text": ODD_TEXT.replace("captain", "captain sailor")},
+        {"name": "A long night", "text": LONG_TEXT},
+    ]
+
+
+def _draw(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
+    """Some of the words, the first ones more often."""
+    share = 1 / np.sqrt(np.arange(1, len(words) + 1))
+    return [str(word) for word in rng.choice(words, n, p=share / share.sum())]
+
+
+def _write(path: Path, documents: list[dict[str, str]]) -> Path:
+    path.write_text("".join(json.dumps(each) + "\n" for each in documents), encoding="utf-8")
+    return path
