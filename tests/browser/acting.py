@@ -1,0 +1,37 @@
+"""What a person does with the page of topics, and what they see."""
+
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from playwright.sync_api import expect
+
+
+def search(page, query, **more):
+    """Open the topic of some words."""
+    page.goto(f"./?{urlencode({'q': query, **more})}")
+    see_topic(page, query)
+
+
+def see_topic(page, hint):
+    """Wait until the topic of a hint is painted."""
+    expect(page.locator("html")).to_have_attribute("data-painted", hint)
+    expect(page.locator("#answer .is-waiting")).to_have_count(0)
+
+
+def words_shown(page):
+    return page.locator(".word-row[data-word]").evaluate_all("rows => rows.map((row) => row.dataset.word)")
+
+
+def asked(page):
+    """What the address asks for."""
+    return {name: value for name, value in parse_qsl(urlsplit(page.url).query) if name != "index"}
+
+
+def row_of(page, word):
+    return page.locator(f'.word-row[data-word="{word}"]')
+
+
+def saved(page, kind):
+    """The bytes of a file that the page offers to save."""
+    with page.expect_download() as download:
+        page.locator(f'[data-download="{kind}"]').click()
+    return download.value.path().read_bytes()
