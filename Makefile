@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= auto
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
+BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
 
-.PHONY: demo test check bench peers pictures wheel lock clean
+.PHONY: demo test check browser bench peers pictures wheel lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -22,7 +24,17 @@ check: $(READY)  ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check  ## everything that must hold
+browser:  ## Chromium, for the tests of the page: root of a Debian gets it, others are told how
+ifeq ($(BROWSER),)
+	@if test "$$(id -u)" = 0 && command -v apt-get > /dev/null; then \
+		echo "Installing Chromium, for the tests of the page"; \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+			chromium fonts-dejavu-core; } > /dev/null 2>&1 && exit; \
+	fi; \
+	echo "No Chromium: install the package chromium, or name a browser in MIXSEARCH_CHROMIUM"
+endif
+
+test: check browser  ## everything that must hold
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 bench: $(READY)  ## time and accuracy beside the peers, on the same data
@@ -32,9 +44,10 @@ peers: $(READY)  ## topics beside other packages, which are installed here; an h
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/peers.txt
 	$(BIN)/python benchmarks/run.py quality
 
-pictures: $(READY)  ## every picture in the README and the guide
+pictures: $(READY) browser  ## every picture in the README and the guides
 	$(BIN)/mixsearch demo --output docs/pictures
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/screenshots.py
 
 wheel: $(READY)  ## dist/mixsearch-*.whl
 	$(BIN)/python -m build --wheel --no-isolation

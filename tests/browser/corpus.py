@@ -23,8 +23,8 @@ SUBJECTS = {
     "chess": """chess pawn knight bishop queen rook king mate opening gambit endgame castle check board tournament
         grandmaster tactics sacrifice stalemate clock fork defence blunder rating sicilian zugzwang""",
 }
-COMMON = """day good time people small early year often little long begin work hand keep make today always
-    together first another""".split()
+COMMON = """day good time people small early year often little long begin work hand keep make today always together
+    first another"""
 N_DOCUMENTS = 400
 MEAN_LENGTH = 45
 
@@ -61,7 +61,7 @@ def make_documents(subjects: dict[str, str], n: int, seed: int = 0) -> list[dict
         words = [
             *_draw(rng, vocabularies[subject], int(rng.poisson(0.7 * MEAN_LENGTH)) + 1),
             *_draw(rng, vocabularies[other], int(rng.poisson(0.1 * MEAN_LENGTH))),
-            *_draw(rng, COMMON, int(rng.poisson(0.2 * MEAN_LENGTH))),
+            *_draw(rng, COMMON.split(), int(rng.poisson(0.2 * MEAN_LENGTH))),
         ]
         rng.shuffle(words)
         documents.append({"name": f"{list(subjects)[subject]} {number}", "text": " ".join(words).capitalize() + "."})

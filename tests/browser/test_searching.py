@@ -53,7 +53,7 @@ def test_a_word_is_completed_by_keys_alone(page):
     options = page.locator("#completions").get_by_role("option")
     expect(options.first).to_contain_text("document")
     box.press("ArrowDown")
-    first = options.first.locator("span").inner_text()
+    first = options.first.locator(".completion").inner_text()
     expect(options.first).to_have_attribute("aria-selected", "true")
     expect(box).to_have_attribute("aria-activedescendant", options.first.get_attribute("id"))
     box.press("Enter")

@@ -86,6 +86,7 @@ def test_back_and_forward_go_through_the_searches(page):
 def test_typing_a_word_makes_one_step_of_history(page):
     search(page, "oven")
     steps = page.evaluate("history.length")
+    page.locator("#query").press("End")
     page.locator("#query").press_sequentially(" garlic")
     see_topic(page, "oven garlic")
     assert page.evaluate("history.length") == steps + 1
