@@ -66,8 +66,13 @@ class Topics {
     this.#settleOnAnswer = true;
     this.search = readSearch(state);
     this.#showSearch();
-    if (isBlank(this.search) && matchMedia("(hover: hover)").matches) this.box.input.focus();
+    if (isBlank(this.search)) this.#invite();
     this.#ask();
+  }
+
+  /** Let a newcomer type at once, where that opens no keyboard over the page and takes the focus from nothing. */
+  #invite() {
+    if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) this.box.input.focus();
   }
 
   close() {
