@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import zipfile
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, BackgroundTasks, Depends, Path, Query, Request, Response
@@ -14,8 +15,8 @@ from mixsearch.errors import SearchError
 from mixsearch.segmentation.images import Picture
 from mixsearch.segmentation.summary import summarise
 from mixsearch.segmentation.writing import PNG_LEVEL, as_image, as_indexed, each_mask
+from mixsearch.web import decoding
 from mixsearch.web.answering import Lane
-from mixsearch.web.decoding import decode
 from mixsearch.web.failures import RESPONSES, Refused
 from mixsearch.web.gallery import MOST_SEEDS, Cut, Gallery, Question
 from mixsearch.web.settings import Limits
@@ -106,20 +107,26 @@ def make_router(gallery: Gallery, limits: Limits, lane: Lane) -> APIRouter:
     lane : Lane
         Threads that cut and draw.
     """
-    router = APIRouter(prefix="/api/pictures", tags=["pictures"], responses=RESPONSES)
-    _add_pictures(router, gallery, limits, lane)
+    decoders = Lane(N_DECODERS, MOST_UPLOADS_WAITING)
+
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        decoding.get_ready()
+        yield
+        decoders.close()
+
+    router = APIRouter(prefix="/api/pictures", tags=["pictures"], responses=RESPONSES, lifespan=lifespan)
+    _add_pictures(router, gallery, limits, lane, decoders)
     _add_segments(router, gallery, lane)
     return router
 
 
-def _add_pictures(router: APIRouter, gallery: Gallery, limits: Limits, lane: Lane) -> None:
-    decoders = Lane(N_DECODERS, MOST_UPLOADS_WAITING)
-
+def _add_pictures(router: APIRouter, gallery: Gallery, limits: Limits, lane: Lane, decoders: Lane) -> None:
     @router.post("", status_code=201, openapi_extra=_RAW_BODY)
     async def bring_picture(request: Request, later: BackgroundTasks) -> Brought:
         """Bring a picture: the bytes of a PNG, JPEG, WebP, GIF, BMP or TIFF are the body."""
         body = await request.body()
-        picture = await decoders.run(lambda: decode(body, limits))
+        picture = await decoders.run(lambda: decoding.decode(body, limits))
         name = gallery.add(picture)
         later.add_task(get_ready, name)
         return Brought(picture=name, width=picture.width, height=picture.height)

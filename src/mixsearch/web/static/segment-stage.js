@@ -14,7 +14,7 @@ export class Stage {
   #dragged = null;
   #picture = null;
 
-  /** Calls add(x, y, {toSame}), move(pixelId, x, y, stroke), settle() and remove(pixelId). */
+  /** Calls add(x, y, {toSame}), drag(pixelId, x, y, stroke), letGo(), nudge(pixelId, x, y) and remove(pixelId). */
   constructor(act) {
     this.act = act;
     this.image = h("img", { class: "segment-image", alt: "The picture", draggable: "false" });
@@ -139,11 +139,11 @@ export class Stage {
     if (!dragged.hasMoved && Math.hypot(event.clientX - fromX, event.clientY - fromY) < 3) return; // a shaky click
     dragged.hasMoved = true;
     const [offsetX, offsetY] = dragged.offset;
-    this.act.move(dragged.id, ...this.#pixelAt(event.clientX + offsetX, event.clientY + offsetY), dragged.stroke);
+    this.act.drag(dragged.id, ...this.#pixelAt(event.clientX + offsetX, event.clientY + offsetY), dragged.stroke);
   }
 
   #release() {
-    if (this.#dragged?.hasMoved) this.act.settle();
+    if (this.#dragged?.hasMoved) this.act.letGo();
     this.#dragged = null;
   }
 
@@ -173,8 +173,7 @@ export class Stage {
     const step = Math.max(Math.round(width / shown), 1) * (event.shiftKey ? LARGE_STEP : 1);
     const [right, down] = ARROWS[event.key];
     const { x, y } = event.currentTarget.dataset;
-    this.act.move(id, within(Number(x) + step * right, width), within(Number(y) + step * down, height), `keys ${id}`);
-    this.act.settle();
+    this.act.nudge(id, within(Number(x) + step * right, width), within(Number(y) + step * down, height));
   }
 }
 
@@ -182,10 +181,10 @@ function within(place, size) {
   return Math.min(Math.max(place, 0), size - 1);
 }
 
-/** The colour of a segment, with a number on it that can be read. */
+/** The colour of a segment, with a number on it in black or white, whichever stands out more. */
 export function paint(element, colour) {
   element.style.setProperty("background-color", colour);
-  element.style.setProperty("color", lightness(colour) > 0.36 ? "#000" : "#fff");
+  element.style.setProperty("color", lightness(colour) > 0.18 ? "#000" : "#fff");
 }
 
 /** Relative luminance of #rrggbb (WCAG). */

@@ -33,6 +33,7 @@ class Segmenting {
   #told = []; // what the server told of the segments, in their order
   #colours = []; // by number; they never change
   #turn = 0; // how often an address was opened
+  #isDragging = false;
   #isAsking = false;
   #mustAsk = false;
   #isClosed = false;
@@ -44,8 +45,9 @@ class Segmenting {
     this.options = { features: "rich", assign: "nearest" };
     this.stage = new Stage({
       add: (x, y, how) => this.#add(x, y, how),
-      move: (id, x, y, stroke) => this.#move(id, x, y, stroke),
-      settle: () => this.#settle(),
+      drag: (id, x, y, stroke) => this.#move(id, x, y, stroke, true),
+      letGo: () => this.#letGo(),
+      nudge: (id, x, y) => this.#move(id, x, y, `keys ${id}`),
       remove: (id) => this.#change(seeds.removePixel(this.#segments, id)),
     });
     this.list = new SegmentList({
@@ -187,11 +189,18 @@ class Segmenting {
     if (byKey) this.stage.focusSeed(segment.pixels.at(-1).id);
   }
 
-  #move(id, x, y, stroke) {
+  #move(id, x, y, stroke, isDragged = false) {
+    this.#isDragging = isDragged;
     const owner = this.#segments.find(({ pixels }) => pixels.some((pixel) => pixel.id === id));
     if (!owner || seeds.isTaken(this.#segments, x, y)) return;
     this.#last = owner.id;
     this.#change(seeds.move(this.#segments, id, x, y), stroke);
+  }
+
+  /** What was drawn coarsely while a seed was dragged is drawn as usual. */
+  #letGo() {
+    this.#isDragging = false;
+    this.#ask();
   }
 
   #choose(id) {
@@ -234,7 +243,7 @@ class Segmenting {
     this.#ask();
   }
 
-  /** Write the address; a drag does so when it ends, since browsers count how often it is written. */
+  /** Write the address when changes pause: browsers count how often it is written. */
   #settle() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => !this.#isClosed && this.#note(), 250);
@@ -282,7 +291,7 @@ class Segmenting {
     const [picture, segments] = [this.#picture, this.#segments];
     if (picture === null || segments.length === 0) return this.#tellNothing();
     const start = performance.now();
-    const asked = { path: this.#path, params: { ...this.#params, every: everyOf(picture) } };
+    const asked = { path: this.#path, params: { ...this.#params, every: everyOf(picture, this.#isDragging) } };
     try {
       const drawn = loaded(url(`${asked.path}/labels.png`, asked.params));
       drawn.catch(() => {}); // what is wrong, the answer tells in words
@@ -369,8 +378,10 @@ class Segmenting {
   }
 }
 
-function everyOf({ width, height }) {
-  return Math.min(Math.max(Math.round(Math.sqrt((width * height) / QUICK_PIXELS)), 1), 64);
+/** How many pixels of how many rows stand for one. */
+function everyOf({ width, height }, isCoarse) {
+  const every = Math.max(Math.round(Math.sqrt((width * height) / QUICK_PIXELS)), 1);
+  return isCoarse ? 2 * every : every;
 }
 
 /** An image whose pixels are ready to be painted. */
