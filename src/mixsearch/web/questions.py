@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs
 
 from fastapi.exceptions import RequestValidationError
@@ -14,7 +14,8 @@ from mixsearch.index import Asking, Query
 from mixsearch.words import parse_words
 
 MOST_WORDS = 64
-MOST_ROW = 2**53  # the largest number that every reader of JSON keeps whole
+# Up to the largest number that every reader of JSON keeps whole.
+Row = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class TopicQuestion(BaseModel):
@@ -25,7 +26,7 @@ class TopicQuestion(BaseModel):
     q: str | None = Field(
         None, max_length=1000, description='Words as in a search box: sushi -burger "new york" sushi^2 encrypt*'
     )
-    like: tuple[int, ...] = Field((), max_length=100, description="Rows of documents that are about the topic.")
+    like: tuple[Row, ...] = Field((), max_length=100, description="Rows of documents that are about the topic.")
     finer: float = Field(0, ge=-4, le=4, description="0 as the hint needs; above it narrower topics, below it broader.")
     n_components: int | None = Field(None, ge=1, le=100_000, description="Use so many of the fitted topics.")
     alternative: int = Field(0, ge=0, le=100_000, description="0 for the topic found, else another reading's rank.")

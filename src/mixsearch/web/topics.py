@@ -20,7 +20,7 @@ from mixsearch.index.suggesting import KnownWord
 from mixsearch.index.tidy import as_csv
 from mixsearch.web.answering import Answering
 from mixsearch.web.failures import RESPONSES, Refused
-from mixsearch.web.questions import MOST_ROW, DocumentsQuestion, TextHint, TopicQuestion
+from mixsearch.web.questions import DocumentsQuestion, Row, TextHint, TopicQuestion
 from mixsearch.web.served import IndexFacts, Served, find
 
 # A document is read by people: a book is shown by its beginning.
@@ -130,7 +130,7 @@ async def list_documents(index: Chosen, question: Paging, answering: Answerer) -
 
 
 @router.get("/{index}/documents/{row}", response_model=WholeDocument)
-async def read_document(index: Chosen, row: Annotated[int, Path(ge=0, le=MOST_ROW)], answering: Answerer) -> Response:
+async def read_document(index: Chosen, row: Row, answering: Answerer) -> Response:
     """One document."""
     return json_response(await answering.quick.run(lambda: as_json(vars(whole_document(index, row)))))
 

@@ -1,0 +1,84 @@
+"""Requests made up from the OpenAPI description, right and wrong ones: each is answered as described, none breaks it."""
+
+import os
+from contextlib import suppress
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import load_all_checks
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from tests.served_corpus import LANGUAGE, SUBJECTS, open_made
+from tests.serving import serving
+
+from mixsearch.web import get_ready, make_app
+
+# Of each route, and as many that the description does not allow. With MIXSEARCH_FUZZ=300 there are more than 10,000.
+N_EXAMPLES = int(os.environ.get("MIXSEARCH_FUZZ", "10"))
+
+# What exists, put in place of most made-up names: else every request would end at the first door.
+NAMES = {"index": "texts", "picture": "example"}
+WORDS = [
+    *(word for words in SUBJECTS.values() for word in words),
+    *LANGUAGE,
+    "so*",
+    '"sushi rice"',
+    "-court",
+    "goal^2",
+    "sushy",
+]
+SEEDS = ["120,80", "sky:216,96", "lake:446,355", "1,1+2,2", "719,479"]
+QUESTIONS = ["q=sushi", "q=court&finer=1", "like=3", "q=zzz"]
+KNOWN = {
+    "q": st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
+    "topic": st.lists(st.sampled_from(QUESTIONS), min_size=1, max_size=3),
+    "seed": st.lists(st.sampled_from(SEEDS), min_size=1, max_size=3, unique=True),
+    "words": st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+}
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory):
+    load_all_checks()
+    get_ready()
+    app = make_app({"texts": open_made(tmp_path_factory.mktemp("served"))})
+    with serving(app) as address:
+        yield schemathesis.openapi.from_url(f"{address}/api/openapi.json")
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode))
+def test_every_request_is_answered_as_described(described, mode):
+    n_requests = 0
+    for operation in (each.ok() for each in described.get_all_operations()):
+
+        @settings(
+            max_examples=N_EXAMPLES,
+            deadline=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy(generation_mode=mode), data=st.data())
+        def ask(case, data):
+            nonlocal n_requests
+            n_requests += 1
+            _put_known(case, data)
+            # A value that the description allows can still be refused: a word may be unknown, a picture gone.
+            case.call_and_validate(excluded_checks=[positive_data_acceptance], timeout=60)
+
+        with suppress(Unsatisfiable):  # some routes take nothing that could be wrong
+            ask()
+    assert n_requests > 5 * N_EXAMPLES
+    print(f"{n_requests:,} requests")  # noqa: T201
+
+
+def _put_known(case, data):
+    if data.draw(st.integers(0, 3)):
+        for name in case.path_parameters:
+            case.path_parameters[name] = NAMES.get(name, case.path_parameters[name])
+    if data.draw(st.booleans()):
+        for name in set(case.query) & set(KNOWN):
+            case.query[name] = data.draw(KNOWN[name])
