@@ -1,4 +1,4 @@
-"""Requests made up from the OpenAPI description, right and wrong ones: each is answered as described, none breaks it."""
+"""Requests made up from the OpenAPI description, right and wrong ones: each is answered as described."""
 
 import os
 from contextlib import suppress
