@@ -23,10 +23,11 @@ export class AnswerPane {
     this.element.classList.toggle("is-waiting", isWaiting);
   }
 
-  showAnswer({ search, answer }, withErrors) {
+  /** Show what was found; complete() gives the answer with all that can be known of it. */
+  showAnswer({ search, answer }, complete) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
-    const tools = topicTools(this.page, params, withErrors);
+    const tools = topicTools(this.page, params, complete);
     const marked = [...answer.words.map(({ word }) => word), ...[...wanted.keys()].filter((word) => wanted.get(word))];
     this.card = new TopicCard(answer, { name: nameOf(search), by: search.by, wanted, tools }, this.act);
     const open = (i) => this.act.openDocument(documents, i);
@@ -43,6 +44,10 @@ export class AnswerPane {
 
   addErrors(answer) {
     this.card.addErrors(answer);
+  }
+
+  addConfidence(answer) {
+    this.card.addConfidence(answer);
   }
 
   showTrouble(error, query) {

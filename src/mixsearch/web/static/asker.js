@@ -8,6 +8,7 @@ import { isBlank, paramsOf } from "./search.js";
 export class Asker {
   #newest = new Newest();
   #newestErrors = new Newest();
+  #newestConfidence = new Newest();
 
   constructor(index) {
     this.path = pathOf(index, "topic");
@@ -25,19 +26,24 @@ export class Asker {
 
   /** The answer with standard errors, which are asked for once; where they do not come, as it was. */
   withErrors(found) {
-    found.withErrors ??= this.#askErrors(found);
+    found.withErrors ??= this.#askMore(this.#newestErrors, found, { errors: true });
     return found.withErrors;
   }
 
-  async #askErrors({ search, answer }) {
-    const params = { ...paramsOf(search), errors: true, n_documents: 0 };
-    const result = await this.#newestErrors.ask((signal) => get(this.path, params, { signal }));
+  /** The answer with all that can be known of it, which takes the server longest. */
+  withConfidence(found) {
+    found.withConfidence ??= this.#askMore(this.#newestConfidence, found, { errors: true, confidence: true });
+    return found.withConfidence;
+  }
+
+  async #askMore(newest, { search, answer }, more) {
+    const params = { ...paramsOf(search), ...more, n_documents: 0 };
+    const result = await newest.ask((signal) => get(this.path, params, { signal }));
     return result?.answer ?? answer;
   }
 
   stop() {
-    this.#newest.stop();
-    this.#newestErrors.stop();
+    for (const newest of [this.#newest, this.#newestErrors, this.#newestConfidence]) newest.stop();
   }
 }
 

@@ -41,7 +41,7 @@ export class Breadth {
   }
 
   tell(answer) {
-    this.uses.textContent = answer ? used(answer) : "as the words need";
+    this.uses.textContent = answer ? `uses ${answer.n_components} of ${answer.n_fitted} topics` : "as the words need";
   }
 
   #moved(moved) {
@@ -55,10 +55,6 @@ export class Breadth {
     this.#moved(moved);
     settled();
   }
-}
-
-function used({ n_components: n, n_fitted: all }) {
-  return n === all ? `uses all ${all} topics` : `uses ${n} of ${all} topics`;
 }
 
 function saying(finer) {

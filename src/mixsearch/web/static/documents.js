@@ -12,7 +12,7 @@ export function nameOfDocument({ name, row }) {
 }
 
 /** A name that may break after a dot, a slash or an underscore. */
-function breakable(name) {
+export function breakable(name) {
   return name.split(/(?<=[._/\\-])/u).flatMap((part) => [part, h("wbr")]);
 }
 

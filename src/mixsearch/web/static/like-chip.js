@@ -37,8 +37,9 @@ export class LikeChip {
       return;
     }
     const names = this.like.map((row) => this.#names.get(row)).filter(Boolean);
-    const name = names.length === this.like.length ? names.join(", ") : nameOf({ q: "", like: this.like });
-    const remove = { type: "button", "aria-label": `No longer like ${name}`, on: { click: this.removed } };
-    replace(this.element, h("span", { class: "chip like-chip" }, `More like ${name}`, h("button", remove, "×")));
+    const isNamed = names.length === this.like.length;
+    const told = isNamed ? `like document ${names.join(", ")}` : `like ${nameOf({ q: "", like: this.like })}`;
+    const remove = { type: "button", "aria-label": `Remove ${told}`, on: { click: this.removed } };
+    replace(this.element, h("span", { class: "chip like-chip" }, told, h("button", remove, "×")));
   }
 }

@@ -3,7 +3,7 @@
 import { get, pathOf } from "./api.js";
 import { copyText } from "./clipboard.js";
 import { h, replace } from "./dom.js";
-import { nameOfDocument } from "./documents.js";
+import { breakable, nameOfDocument } from "./documents.js";
 import { Newest } from "./newest.js";
 import { roughly } from "./numbers.js";
 
@@ -50,7 +50,7 @@ export class Reader {
 
   async #show() {
     const found = this.shown.documents[this.i];
-    this.title.textContent = nameOfDocument(found);
+    replace(this.title, breakable(nameOfDocument(found)));
     this.about.textContent = `${roughly(found.share)} about this topic`;
     this.before.disabled = this.i === 0;
     this.after.disabled = this.i === this.shown.documents.length - 1;

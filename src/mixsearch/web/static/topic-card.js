@@ -48,12 +48,15 @@ export class TopicCard {
     this.#judge(answer);
   }
 
-  /** Standard errors and the confidence, once they are known. */
-  addErrors(answer) {
-    const { weight, weight_stderr: stderr, confidence } = answer;
+  /** Standard errors, once they are known. */
+  addErrors({ weight, weight_stderr: stderr, words }) {
     if (stderr !== null) this.error.textContent = giveOrTake(weight, stderr);
-    this.confidence.textContent = confidence === null ? "not known" : chance(confidence);
-    this.bars.addErrors(answer.words);
+    this.bars.addErrors(words);
+  }
+
+  /** The confidence, which may change the verdict. */
+  addConfidence(answer) {
+    this.confidence.textContent = answer.confidence === null ? "not known" : chance(answer.confidence);
     this.#judge(answer);
   }
 

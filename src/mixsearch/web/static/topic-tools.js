@@ -6,19 +6,20 @@ import { h } from "./dom.js";
 import { isPinned, MOST_PINS, pinsOf, togglePin } from "./pins.js";
 import { saveTopics } from "./picture.js";
 
-/** The tools of the topic that these parameters find; answer() gives it, with its errors once they are known. */
-export function topicTools(page, params, answer) {
+/** The tools of the topic that these parameters find; complete() gives all that can be known of it. */
+export function topicTools(page, params, complete) {
   const topic = queryOf(params).toString();
+  const everything = { ...params, errors: true, confidence: true };
   const files = {
-    csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }),
-    json: url(pathOf(page.index, "topic"), { ...params, errors: true }),
+    csv: url(pathOf(page.index, "topic.csv"), everything),
+    json: url(pathOf(page.index, "topic"), everything),
   };
   return h(
     "div",
     { class: "toolbar topic-tools" },
     pinButton(page, topic),
     linkButton(page),
-    downloads(files, async (kind) => saveTopics([await answer()], page, kind)),
+    downloads(files, async (kind) => saveTopics([await complete()], page, kind)),
   );
 }
 

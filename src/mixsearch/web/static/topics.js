@@ -18,6 +18,7 @@ import { badgeOf } from "./verdicts.js";
 const DIM_AFTER = 150;
 const ERRORS_AFTER = 400;
 const SETTLED_AFTER = 1200;
+const CONFIDENCE_AFTER = 1200;
 
 export function show(root, state, page) {
   if (!page.index) {
@@ -45,8 +46,8 @@ class Topics {
       cleared: () => this.#clear(),
     });
     this.breadth = new Breadth({ moved: (finer) => this.#moved(finer), settled: () => this.#settle() });
-    this.trail = new Trail(page.index, { chosen: (query) => this.#change(readSearch(new URLSearchParams(query))) });
-    this.reader = new Reader(page, { like: (row) => this.#change({ ...emptySearch(), like: [String(row)] }) });
+    this.trail = new Trail(page.index, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
+    this.reader = new Reader(page, { like: (row) => this.#leap({ ...emptySearch(), like: [String(row)] }) });
     this.likes = new LikeChip(page.index, { removed: () => this.#clear() });
     this.pane = new AnswerPane(page, this.#acts());
     const side = h(
@@ -114,9 +115,9 @@ class Topics {
       exclude: (word) => words((q) => withWord(q, word, true)),
       drop: (word) => words((q) => withoutWord(q, word)),
       swap: (word, other) => words((q) => swapped(q, word, other)),
-      read: (alternative) => this.#change({ ...this.#base, alternative }),
+      read: (alternative) => this.#leap({ ...this.#base, alternative }),
       order: (by) => this.#change({ ...this.#base, by }),
-      search: (q) => this.#change({ ...emptySearch(), q }),
+      search: (q) => this.#leap({ ...emptySearch(), q }),
       openDocument: (documents, i) => this.reader.open(documents, i),
       again: () => this.#ask(),
     };
@@ -138,6 +139,12 @@ class Topics {
     this.#settleOnAnswer = true;
     this.#showSearch();
     this.#ask();
+  }
+
+  /** A change to another topic, which is read from its top. */
+  #leap(search) {
+    this.#change(search);
+    if (this.pane.element.getBoundingClientRect().top < 0) this.box.element.scrollIntoView();
   }
 
   /** The search stands: the address says all of it, and the trail keeps it. */
@@ -188,20 +195,26 @@ class Topics {
 
   #showFound(found) {
     this.#found = found;
-    this.pane.showAnswer(found, () => this.asker.withErrors(found));
+    this.pane.showAnswer(found, () => this.asker.withConfidence(found));
     this.breadth.tell(found.answer);
     document.title = `${nameOf(found.search)} · mixsearch`;
     if (this.#settleOnAnswer) this.#settle();
     else this.#timers.settle = setTimeout(() => this.#settle(), SETTLED_AFTER);
-    this.#timers.errors = setTimeout(() => this.#linger(found), ERRORS_AFTER);
+    this.#timers.errors = setTimeout(() => this.#addErrors(found), ERRORS_AFTER);
+    this.#timers.confidence = setTimeout(() => this.#addConfidence(found), CONFIDENCE_AFTER);
   }
 
-  /** The answer was not typed over at once: say it aloud, and find out how sure it is. */
-  async #linger(found) {
+  /** The answer was not typed over at once: say it aloud, and find out how exact it is. */
+  async #addErrors(found) {
     const { words, weight } = found.answer;
     this.page.announce(`Topic: ${titleOf(words)}. ${percent(weight)} of the corpus, ${badgeOf(found.answer)}.`);
     const answer = await this.asker.withErrors(found);
     if (found === this.#found) this.pane.addErrors(answer);
+  }
+
+  async #addConfidence(found) {
+    const answer = await this.asker.withConfidence(found);
+    if (found === this.#found) this.pane.addConfidence(answer);
   }
 
   #showNothing(show) {
