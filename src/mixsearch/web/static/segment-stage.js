@@ -102,8 +102,9 @@ export class Stage {
     const { width, height } = this.#picture;
     handle.dataset.x = x;
     handle.dataset.y = y;
-    handle.style.setProperty("left", `${(100 * (x + 0.5)) / width}%`);
-    handle.style.setProperty("top", `${(100 * (y + 0.5)) / height}%`);
+    // An address can name pixels that the picture does not have.
+    handle.style.setProperty("left", `${(100 * (within(x, width) + 0.5)) / width}%`);
+    handle.style.setProperty("top", `${(100 * (within(y, height) + 0.5)) / height}%`);
   }
 
   /** The pixel of the picture under a place on the screen. */

@@ -235,7 +235,8 @@ class Segmenting {
   #become(segments) {
     // What is known of a segment stays with it until the server tells more.
     const known = new Map(this.#segments.map(({ id }, i) => [id, this.#told[i]]));
-    this.#told = segments.map(({ id }) => known.get(id));
+    const rest = segments.length === 1 ? this.#told.slice(this.#segments.length) : [];
+    this.#told = [...segments.map(({ id }) => known.get(id)), ...rest];
     this.#segments = segments;
     if (!segments.some(({ id }) => id === this.#chosen)) this.#chosen = null;
     this.#draw();
