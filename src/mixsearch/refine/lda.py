@@ -16,6 +16,7 @@ from mixsearch.blocks import Product, RowBlocks, n_cores, rows_in_memory, sum_bl
 from mixsearch.models import TopicModel
 from mixsearch.models.documents import DocumentShard, TopicShard, rank_documents
 from mixsearch.models.tallies import Best
+from mixsearch.refine.mixing import mix
 from mixsearch.refine.rest import separate_rest
 from mixsearch.refine.steps import Steps, climb
 from mixsearch.shards import Shards
@@ -222,14 +223,6 @@ def shares_under(beliefs: Array) -> Array:
 def expected_logs(beliefs: Array) -> Array:
     """E log θ under each document's beliefs, (n, k)."""
     return np.asarray(psi(beliefs) - psi(beliefs.sum(axis=1, keepdims=True)))
-
-
-def mix(counts: sp.csr_array, levels: Array, topics: Array) -> Array:
-    """What the topics make of each word of each document together, one number for each count that is stored."""
-    per_word = np.repeat(levels, np.diff(counts.indptr), axis=0)
-    mixed = np.einsum("ij,ij->i", per_word, np.take(topics, counts.indices, axis=0))
-    # A word for which all topics of a document have next to no chance would divide by nothing.
-    return np.asarray(np.maximum(mixed, np.finfo(np.float64).tiny))
 
 
 def _divergence(beliefs: Array, logs: Array, prior: Array) -> float:

@@ -18,9 +18,9 @@ from mixsearch.refine.lda import (
     LdaTopic,
     blocks_of,
     expected_logs,
-    mix,
     take_step,
 )
+from mixsearch.refine.mixing import mix
 from mixsearch.refine.topic_errors import one_word_at_least
 from mixsearch.types import Array, StandardErrors
 from mixsearch.uncertainty import jackknife

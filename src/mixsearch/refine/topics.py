@@ -27,6 +27,7 @@ from mixsearch.models.documents import (
     rank_documents,
 )
 from mixsearch.models.tallies import Best, best_rows
+from mixsearch.refine.mixing import mix
 from mixsearch.refine.steps import Steps, climb
 from mixsearch.shards import Shard, Shards
 from mixsearch.types import Array, Candidates, Refined
@@ -41,6 +42,8 @@ N_NEIGHBOURS = 12
 N_STEPS = 3
 # What each document is taken to have said before, in words: of the topic, of each neighbour, of the whole corpus.
 PRIOR_TOPIC, PRIOR_NEIGHBOUR, PRIOR_CORPUS = 1.0, 0.5, 20.0
+# Of a word in a document, however unlikely: a count over it stays finite in single precision.
+LEAST_EXPECTED = 1e-30
 # The part of a document that the topic has, where a word is asked whether it is of the topic.
 USUAL_SHARE = 0.03
 # A word speaks for the topic where it is at least so many times likelier there than in the corpus.
@@ -254,9 +257,7 @@ def _neighbours(model: TopicModel, near: FewShard, words: Array, candidates: Can
 
 def ratios_to_expected(counts: sp.csr_array, topics: Array, mixed: Array) -> tuple[sp.csr_array, float]:
     """Counts over what is expected of them in a word of the document, (m, q), and the log-likelihood."""
-    per_word = np.repeat(mixed, np.diff(counts.indptr), axis=0)
-    expected = np.einsum("ij,ij->i", per_word, np.take(topics, counts.indices, axis=0))
-    expected = np.maximum(expected, 1e-30)
+    expected = mix(counts, mixed, topics, LEAST_EXPECTED)
     ratios = sp.csr_array((counts.data / expected, counts.indices, counts.indptr), shape=counts.shape)
     return ratios, float(np.sum(counts.data * np.log(expected), dtype=np.float64))
 
