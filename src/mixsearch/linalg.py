@@ -212,11 +212,18 @@ def frame_above(
 
 
 def project_to_simplex(point: Array) -> Array:
-    """The probability vector nearest to a point of R^d, (d,)."""
-    falling = np.sort(point)[::-1]
-    excess = (np.cumsum(falling) - 1) / np.arange(1, len(point) + 1)
-    last = np.flatnonzero(falling > excess)[-1]
-    return np.asarray(np.maximum(point - excess[last], 0))
+    """The probability vector nearest to a point of R^d, (d,).
+
+    Notes
+    -----
+    It is max(point - level, 0) with the one level at which that sums to 1. The level at which some entries alone would
+    is never above it: entries below that are zero, and leaving them out until there are none ends at the level itself.
+    """
+    positive, n_left = point, 0
+    while len(positive) != n_left:
+        n_left, level = len(positive), (positive.sum() - 1) / len(positive)
+        positive = positive[positive > level]
+    return np.asarray(np.maximum(point - level, 0))
 
 
 def invert_information(information: Array) -> Array:

@@ -182,8 +182,9 @@ class Candidates:
         if len(self.preference) == 1:
             return float("inf")
         lead = _lead(float(self.preference[rank]), float(self.preference[0 if rank else 1]))
-        mine, others = float(self.scores[rank]), np.delete(self.scores, rank).tolist()
-        return min([lead, *(max(_lead(mine, other), _lead(other, mine)) for other in others)])
+        mine, others = float(self.scores[rank]), np.delete(self.scores, rank)
+        below, above = others[others <= mine].max(initial=-np.inf), others[others >= mine].min(initial=np.inf)
+        return min(lead, _lead(mine, float(below)), _lead(float(above), mine))
 
 
 def _lead(mine: float, other: float) -> float:

@@ -220,9 +220,15 @@ def _picked(shard: SampleShard, rows: Array) -> SampleShard:
 def ask_in_parallel(ask: Callable[[Any], Any], hints: Any, n_jobs: int | None) -> Any:
     """The answer to each of several hints, in their order, under their names where they have names."""
     is_named = isinstance(hints, Mapping)
-    with one_blas_thread, ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
-        found = list(pool.map(ask, hints.values() if is_named else hints))
+    each, n_threads = hints.values() if is_named else hints, effective_n_jobs(n_jobs)
+    with one_blas_thread:
+        found = list(map(ask, each)) if n_threads == 1 else _map_in_threads(ask, each, n_threads)
     return dict(zip(hints, found, strict=True)) if is_named else found
+
+
+def _map_in_threads(ask: Callable[[Any], Any], hints: Iterable[Any], n_threads: int) -> list[Any]:
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(ask, hints))
 
 
 def require_whole(name: str, value: Any) -> None:

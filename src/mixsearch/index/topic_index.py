@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
@@ -22,6 +22,8 @@ from mixsearch.types import Array
 
 # Of the documents that hold a frequent word, so many stand for all: a search then takes as long for any word.
 MOST_DOCUMENTS = 4_000
+
+PART_OF_WORD = re.compile(r"\w")
 
 
 class Document(NamedTuple):
@@ -185,16 +187,26 @@ def _arguments(hint: Any) -> dict[str, Any]:
 
 def snippet(text: str, words: Iterable[str], length: int = 160) -> str:
     """The part of a text that holds most of the words, on one line."""
-    plain = re.sub(r"\s+", " ", text).strip()
+    plain = " ".join(text.split())
     if len(plain) <= length:
         return plain
-    pattern = "|".join(rf"\b{re.escape(word)}\b" for word in words)
-    places = [match.start() for match in re.finditer(pattern, plain, re.IGNORECASE)] if pattern else []
+    lowered = plain.lower()
+    places = sorted({place for word in words for place in _places_of(word.lower(), lowered)})
     wanted = min(max(_densest(places, length) - length // 4, 0), len(plain) - length)
     start = plain.rfind(" ", 0, wanted + 1) + 1
     end = len(plain) if start + length >= len(plain) else plain.rfind(" ", start, start + length + 1)
     end = start + length if end <= start else end  # one endless word
     return f"{'…' if start else ''}{plain[start:end]}{'…' if end < len(plain) else ''}"
+
+
+def _places_of(word: str, text: str) -> Iterator[int]:
+    """Where a word begins in a text, unless as a part of a longer one."""
+    place = text.find(word)
+    while place >= 0:
+        beside = text[place - 1 : place] + text[place + len(word) : place + len(word) + 1]
+        if not PART_OF_WORD.search(beside):
+            yield place
+        place = text.find(word, place + 1)
 
 
 def _densest(places: list[int], length: int) -> int:

@@ -160,7 +160,7 @@ def weighted_gram(Y: Array, weights: Array, *, precision: Any = np.float64, n_th
         part = Y[rows].astype(precision, copy=False)
         return Product(np.asarray((part * weights[rows, None].astype(precision)).T @ part, dtype=np.float64))
 
-    return np.asarray(sum_blocks(work, row_slices(len(Y)), n_threads if len(Y) > BLOCK_ROWS else 1).total)
+    return np.asarray(sum_blocks(work, row_slices(len(Y)), n_threads if len(Y) > 2 * BLOCK_ROWS else 1).total)
 
 
 def mean_of(shards: Shards[Any]) -> Array:

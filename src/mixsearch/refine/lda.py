@@ -239,6 +239,8 @@ def _nearest(topics: Array, start: Array) -> int:
 
 def divergence_by_word(topic: Array, language: Array) -> Array:
     """What each word adds to the divergence Σ p log(p/q) of a topic from the corpus, (d,); 0 where p < q."""
-    own = topic > language
-    safe = np.maximum(language, np.finfo(np.float64).tiny)
-    return np.where(own, topic * np.log(np.where(own, topic, 1) / safe), 0.0)
+    own = np.flatnonzero(topic > language)
+    safe = np.maximum(language[own], np.finfo(np.float64).tiny)
+    divergence = np.zeros_like(topic)
+    divergence[own] = topic[own] * np.log(topic[own] / safe)
+    return divergence

@@ -315,7 +315,7 @@ def _base(told: Shards[ToldShard], rough_weight: float) -> float:
     Had each document one topic only, all but the topic's weight of the lowest levels would be without it.
     """
     some = told.map(_levels).thin(told.n_rows // MOST_LEVELS + 1).gather().shard
-    order = np.argsort(some.levels, kind="stable")
+    order = np.argsort(some.levels)
     lengths = np.cumsum(some.lengths[order])
     middle = np.searchsorted(lengths, (1 - np.clip(rough_weight, 0, 1)) / 2 * lengths[-1])
     return float(some.levels[order][min(int(middle), len(order) - 1)])
@@ -352,8 +352,10 @@ def _typicality(model: TopicModel, probabilities: Array, members: Array) -> Arra
     """
     held = model.shards.fold(_holding, members).total
     rounding = 1e-9
-    inside = np.clip(held / len(members), rounding, 1 - rounding)
-    overall = np.clip(model.holding / model.shards.n_rows, rounding, 1 - rounding)
+    own = np.flatnonzero(probabilities > TYPICAL_LIFT * model.word_mean)
+    inside = np.clip(held[own] / len(members), rounding, 1 - rounding)
+    overall = np.clip(model.holding[own] / model.shards.n_rows, rounding, 1 - rounding)
     told = inside * np.log(inside / overall) + (1 - inside) * np.log((1 - inside) / (1 - overall))
-    is_own = (inside > overall) & (probabilities > TYPICAL_LIFT * model.word_mean)
-    return np.where(is_own, told, 0.0)
+    typicality = np.zeros_like(model.word_mean)
+    typicality[own] = np.where(inside > overall, told, 0.0)
+    return typicality
