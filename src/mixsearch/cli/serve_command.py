@@ -6,6 +6,7 @@ import ipaddress
 import secrets
 import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
@@ -165,4 +166,5 @@ def _run(
     web.get_ready()
     if opens:
         webbrowser.open(address)
-    web.make_server(app, limits).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # which is how a server ends
+        web.make_server(app, limits).run(sockets=[listener])

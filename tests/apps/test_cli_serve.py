@@ -1,0 +1,124 @@
+"""`mixsearch serve`: its options, and a server in a process of its own."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from tests.apps.cli_corpus import invoke
+from tests.served_corpus import make_index
+
+from mixsearch import SearchError
+from mixsearch.cli.serve_command import is_loopback, open_named
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    return make_index(tmp_path_factory.mktemp("served"))
+
+
+@contextmanager
+def started(*arguments):
+    """The process, and the address that it tells."""
+    command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), "--no-open", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            said = "".join(iter(lambda: _line(process), ""))
+            yield process, re.search(r"Open (\S+)", said)[1], said
+        finally:
+            process.kill()
+
+
+def _line(process):
+    """A line, up to the one with the address."""
+    if getattr(process, "is_open", False):
+        return ""
+    line = process.stderr.readline()
+    process.is_open = line.startswith("Open ")
+    return line
+
+
+def fetch(address, **headers):
+    with urlopen(Request(address, headers=headers), timeout=30) as answer:
+        return answer.read()
+
+
+def test_a_server_tells_where_it_is_answers_and_stops_at_ctrl_c(index):
+    with started(index, f"again={index}") as (process, address, said):
+        assert address.startswith("http://127.0.0.1:")
+        assert "corpus: 240 documents, " in said
+        assert "again: 240 documents, " in said
+        assert json.loads(fetch(f"{address}api/health"))["indexes"] == ["corpus", "again"]
+        assert json.loads(fetch(f"{address}api/indexes/again/topic?q=sushi"))["hint"] == "sushi"
+        assert b"<!doctype html>" in fetch(address)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_on_the_network_a_token_is_made_and_asked_for(index):
+    with started(index, "--host", "0.0.0.0") as (_, address, _):
+        bare, token = address.split("?token=")
+        assert len(token) > 20
+        with pytest.raises(HTTPError, match="401"):
+            fetch(f"{bare}api/health")
+        assert fetch(f"{bare}api/health", Authorization=f"Bearer {token}")
+
+
+def test_limits_reach_the_server(index):
+    with started(index, "--max-upload", "0.1", "--max-pixels", "0.01") as (_, address, _):
+        for body, code in ((b"x" * 200_000, "too_large"), (b"x", "not_an_image")):
+            with pytest.raises(HTTPError) as refused:
+                urlopen(Request(f"{address}api/pictures", data=body), timeout=60)
+            assert json.load(refused.value)["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["no/such.index"], "There is no folder"),
+        (["--token", "short"], "A token needs 8 letters at least; found 5."),
+        (["--token", "long enough", "--no-token"], "Give --token or --no-token, not both."),
+        (["--host", "192.0.2.1"], "Cannot listen at 192.0.2.1"),
+        (["--port", "99999"], "99999 is not in the range"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_served(arguments, said):
+    result = invoke("serve", *arguments, "--no-open")
+    assert result.exit_code in (1, 2)
+    assert said in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_indexes_have_the_names_of_their_folders_unless_others_are_given(index, tmp_path, monkeypatch):
+    opened = open_named([str(index), f"food={index}", str(index), f"{index}/"])
+    assert list(opened) == ["corpus", "food", "corpus-2", "corpus-3"]
+    with pytest.raises(SearchError, match="Two indexes are called 'food'"):
+        open_named([f"food={index}", f"food={index}"])
+    (tmp_path / "a=b.index").symlink_to(index)
+    monkeypatch.chdir(tmp_path)
+    assert list(open_named(["a=b.index"])) == ["corpus"]
+
+
+@pytest.mark.parametrize(
+    ("host", "wanted"), [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False)]
+)
+def test_the_hosts_of_this_computer_are_known(host, wanted):
+    assert is_loopback(host) is wanted
+
+
+def test_the_help_has_examples_in_80_columns():
+    said = invoke("serve", "--help").output
+    assert "mixsearch serve reviews.index" in said
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_without_its_packages_the_page_says_what_to_install(index, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mixsearch.web", None)
+    result = invoke("serve", index, "--no-open")
+    assert result.exit_code == 1
+    assert "pip install 'mixsearch[web]'" in result.stderr
