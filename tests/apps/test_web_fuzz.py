@@ -14,7 +14,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.served_corpus import LANGUAGE, SUBJECTS, open_made
 from tests.serving import serving
 
-from mixsearch.web import get_ready, make_app
+from mixsearch.web import make_app
 
 # Of each route, and as many that the description does not allow. With MIXSEARCH_FUZZ=300 there are more than 10,000.
 N_EXAMPLES = int(os.environ.get("MIXSEARCH_FUZZ", "10"))
@@ -43,7 +43,6 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def described(tmp_path_factory):
     load_all_checks()
-    get_ready()
     app = make_app({"texts": open_made(tmp_path_factory.mktemp("served"))})
     with serving(app) as address:
         yield schemathesis.openapi.from_url(f"{address}/api/openapi.json")

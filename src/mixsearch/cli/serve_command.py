@@ -163,7 +163,6 @@ def _run(
     for name, index in opened.items():
         aside().print(f"{name}: {index.n_documents:,} documents, {len(index.vocabulary):,} words", markup=False)
     aside().print(f"Open {address}  (Ctrl-C stops)", markup=False, soft_wrap=True)
-    web.get_ready()
     if opens:
         webbrowser.open(address)
     with suppress(KeyboardInterrupt):  # which is how a server ends
