@@ -7,7 +7,7 @@ WORKERS ?= auto
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
 
-.PHONY: demo test check browser bench peers pictures wheel lock clean
+.PHONY: demo serve test check browser bench peers pictures wheel lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +17,9 @@ $(READY): requirements/dev.txt pyproject.toml
 
 demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two pictures
 	$(BIN)/mixsearch demo
+
+serve: $(READY)  ## the page, with the docstrings on this machine
+	$(BIN)/mixsearch serve --demo
 
 check: $(READY)  ## style, types, layers
 	$(BIN)/ruff check .

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,9 +14,9 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from mixsearch.corpus import CorpusOptions
-from mixsearch.datasets import load_docstrings
-from mixsearch.index import build_index
+from rich.console import Console
+
+from mixsearch.cli.demo import index_docstrings
 
 _START_SECONDS = 60
 
@@ -43,12 +42,7 @@ def demo_index() -> Iterator[Path]:
         yield Path(given)
         return
     with tempfile.TemporaryDirectory() as folder:
-        corpus, texts = load_docstrings(), Path(folder, "docstrings.jsonl")
-        with texts.open("w", encoding="utf-8") as out:
-            for name, text in zip(corpus.names, corpus.texts, strict=True):
-                out.write(json.dumps({"name": name, "text": text}) + "\n")
-        reading = CorpusOptions(text="text", id="name", stop_words="english")
-        yield build_index(texts, Path(folder, "docs.index"), reading=reading).path
+        yield index_docstrings(Console(stderr=True, highlight=False), Path(folder))
 
 
 @contextmanager

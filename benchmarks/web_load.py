@@ -72,7 +72,7 @@ def run(*, quick: bool = False) -> None:
     with demo_index() as path:
         rows = []
         for name, paces in (("without a pause", False), ("as people type", True)):
-            with served(path) as server:
+            with served(f"docstrings={path}") as server:
                 tally = asyncio.run(_load(server, seconds, paces))
             rows.append((name, *_summary(tally, seconds)))
             _print_kinds(name, tally)
@@ -93,7 +93,7 @@ def _words(server: Server) -> tuple[list[str], list[int]]:
     """Words with the number of documents that hold them: what is written about is asked for."""
     found: dict[str, int] = {}
     for first, second in itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=2):
-        with urlopen(f"{server.address}/api/indexes/docs/words?prefix={first}{second}&n=100") as answer:
+        with urlopen(f"{server.address}/api/indexes/docstrings/words?prefix={first}{second}&n=100") as answer:
             found |= {each["word"]: each["n_documents"] for each in json.load(answer)["words"]}
     return list(found), list(found.values())
 
@@ -123,7 +123,7 @@ async def _asked(
     choose: random.Random, words: tuple[list[str], list[int]], paces: bool
 ) -> AsyncIterator[tuple[str, str]]:
     """What a person asks, one after the other."""
-    base, before = "/api/indexes/docs", "array"
+    base, before = "/api/indexes/docstrings", "array"
     while True:
         (word,) = choose.choices(*words)
         for end in range(2, len(word) + 1):

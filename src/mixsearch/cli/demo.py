@@ -30,10 +30,12 @@ from sklearn.feature_extraction.text import (
 
 from mixsearch import GaussianSearch, SearchError, TopicSearch, WeakHintWarning, __version__
 from mixsearch.blocks import one_blas_thread
+from mixsearch.corpus import CorpusOptions
 from mixsearch.datasets import DocstringCorpus, GaussianMixtureData, load_docstrings, make_gaussian_mixture
 from mixsearch.datasets.docstrings import DEFAULT_PACKAGES
 from mixsearch.display import plain_chance, plain_number, verdict
 from mixsearch.estimators import GaussianComponent, Topic
+from mixsearch.index import build_index
 from mixsearch.types import Array, Sparse
 
 # The last one has two meanings in this corpus, random generators and random variables: its runner-up is close.
@@ -86,17 +88,31 @@ def run_demo(console: Console, options: DemoOptions) -> None:
 
 def export_docstrings(console: Console, path: Path, packages: Sequence[str] | None) -> None:
     """Write the docstrings to a file of JSON lines, as a corpus to try the other commands on."""
-    corpus = _read_corpus(console, packages)
     try:
-        with path.open("w", encoding="utf-8") as out:
-            out.writelines(
-                json.dumps({"name": name, "text": text}) + "\n"
-                for name, text in zip(corpus.names, corpus.texts, strict=True)
-            )
+        _write_docstrings(console, path, packages)
     except OSError as error:
         raise SearchError(f"{path} cannot be written: {error.strerror}. Name another file with --export.") from error
     command = f"{_command()} index {path} --text text --id name --stop-words english"
     _say(console, f"Wrote {escape(str(path))}; next: [bold]{escape(command)}[/]")
+
+
+def index_docstrings(console: Console, folder: Path) -> Path:
+    """An index of the docstrings, in a folder."""
+    texts = folder / "docstrings.jsonl"
+    _write_docstrings(console, texts, None)
+    reading = CorpusOptions(text="text", id="name", stop_words="english")
+    built, seconds = _timed(lambda: build_index(texts, folder / "docstrings.index", reading=reading))
+    _say(console, f"Indexed [bold]{built.n_words:,}[/] words in {seconds:.1f} s")
+    return built.path
+
+
+def _write_docstrings(console: Console, path: Path, packages: Sequence[str] | None) -> None:
+    corpus = _read_corpus(console, packages)
+    with path.open("w", encoding="utf-8") as out:
+        out.writelines(
+            json.dumps({"name": name, "text": text}) + "\n"
+            for name, text in zip(corpus.names, corpus.texts, strict=True)
+        )
 
 
 def _run(console: Console, options: DemoOptions) -> None:

@@ -6,13 +6,15 @@ import ipaddress
 import secrets
 import webbrowser
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
 import typer
 
+from mixsearch.cli.demo import index_docstrings
 from mixsearch.cli.manners import aside, complete_index, errors_as_sentences
 from mixsearch.errors import SearchError
 from mixsearch.index import TopicIndex, open_index
@@ -31,12 +33,13 @@ Examples:
   mixsearch serve reviews.index mails.index
   mixsearch serve food=reviews.index --port 9000 --no-open
   mixsearch serve reviews.index --host 0.0.0.0
-  mixsearch serve
+  mixsearch serve --demo
 
 The server listens on this computer only, unless --host says otherwise;
 then it asks for a token, which is made and printed unless one is given.
-Without an index there are pictures only. Under the page is an HTTP API:
-api/openapi.json describes it. Ctrl-C stops."""
+--demo makes an index of the docstrings on this computer; without an index
+there are pictures only. Under the page is an HTTP API: api/openapi.json
+describes it. Ctrl-C stops."""
 
 
 def serve(
@@ -49,6 +52,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Serve the docstrings on this computer as well.")] = False,
     host: Annotated[
         str, typer.Option(metavar="HOST", help="Where to listen: 0.0.0.0 for the network.", rich_help_panel=_ADDRESS)
     ] = "127.0.0.1",
@@ -103,9 +107,13 @@ def serve(
         raise typer.BadParameter("Give --token or --no-token, not both.")
     if token is not None and len(token) < _LEAST_TOKEN:
         raise typer.BadParameter(f"A token needs {_LEAST_TOKEN} letters at least; found {len(token)}.")
-    with errors_as_sentences():
+    with errors_as_sentences(), ExitStack() as stack:
         web = load_web()
-        opened = open_named(indexes or [])
+        paths = list(indexes or [])
+        if demo:
+            folder = stack.enter_context(TemporaryDirectory(prefix="mixsearch-"))
+            paths.append(str(index_docstrings(aside(), Path(folder))))
+        opened = open_named(paths)
         if token is None and not no_token and not is_loopback(host):
             token = secrets.token_urlsafe(24)
         limits = web.Limits(seconds=timeout, most_upload=round(upload * 1e6), most_pixels=round(pixels * 1e6))
