@@ -18,7 +18,7 @@ import { badgeOf } from "./verdicts.js";
 const DIM_AFTER = 150;
 const ERRORS_AFTER = 400;
 const SETTLED_AFTER = 1200;
-const CONFIDENCE_AFTER = 1200;
+const CONFIDENCE_AFTER = 800;
 
 export function show(root, state, page) {
   if (!page.index) {
