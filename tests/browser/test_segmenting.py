@@ -1,0 +1,228 @@
+"""The view of segments: clicks on a picture, and what they cut out."""
+
+import io
+import json
+import re
+import zipfile
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from mixsearch import segment
+from mixsearch.datasets import make_landscape
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+SKY, MEADOW, LAKE = (216, 96), (108, 400), (540, 360)
+
+
+@pytest.fixture(scope="module")
+def landscape():
+    return make_landscape(480, 720, random_state=0)
+
+
+@pytest.fixture
+def example(page):
+    page.goto("segment")
+    page.get_by_role("button", name="Try the example").click()
+    expect(page.locator(".segment-title")).to_have_text("Example, 720 × 480 pixels")
+    expect(page.locator(".segment-image")).to_have_js_property("complete", True)
+    return page
+
+
+def place(page, pixel):
+    """Where a pixel of the picture is on the stage."""
+    stage = page.locator(".segment-stage").bounding_box()
+    return {"x": (pixel[0] + 0.5) * stage["width"] / 720, "y": (pixel[1] + 0.5) * stage["height"] / 480}
+
+
+def click(page, pixel, **options):
+    page.locator(".segment-stage").click(position=place(page, pixel), **options)
+
+
+def see_segments(page, n):
+    expect(page.locator(".segment-time")).to_contain_text(f"{n} segments in")
+    expect(page.locator(".segment-stage")).not_to_have_attribute("aria-busy", "true")
+
+
+def seeds_shown(page):
+    """Of each segment its pixels, as the handles have them."""
+    handles = page.locator(".segment-seed").evaluate_all("all => all.map((one) => [one.textContent, one.dataset])")
+    seeds = {}
+    for number, pixel in handles:
+        seeds.setdefault(number, []).append((int(pixel["x"]), int(pixel["y"])))
+    return list(seeds.values())
+
+
+def saved(page, name):
+    with page.expect_download() as download:
+        page.get_by_role("region", name="Download").get_by_role("link", name=name).click()
+    return download.value.path().read_bytes()
+
+
+def labels_of(page):
+    with Image.open(io.BytesIO(saved(page, "Labels"))) as image:
+        return np.asarray(image)
+
+
+def test_three_clicks_cut_the_picture_into_three_segments(example, landscape):
+    for n, pixel in enumerate((SKY, MEADOW, LAKE), start=1):
+        click(example, pixel)
+        see_segments(example, max(n, 2))  # one seed makes its segment and the rest
+    seeds = seeds_shown(example)
+    assert np.abs(np.array(seeds)[:, 0] - (SKY, MEADOW, LAKE)).max() <= 1
+    found = segment(landscape.image, seeds)
+    assert (labels_of(example) == found.labels).all()
+    shares = [np.mean(found.labels == number) for number in range(3)]
+    shown = example.locator(".segment-share").all_inner_texts()
+    assert [float(text.rstrip("%")) for text in shown] == pytest.approx(np.multiply(100, shares), abs=0.6)
+    expect(example.locator(".segment-labels")).to_be_visible()
+
+
+def test_the_segments_are_drawn_in_the_colours_of_the_list(example):
+    for pixel in (SKY, MEADOW):
+        click(example, pixel)
+    see_segments(example, 2)
+    swatches = example.locator(".segment-swatch").evaluate_all("all => all.map((one) => one.style.backgroundColor)")
+    seeds = example.locator(".segment-seed").evaluate_all("all => all.map((one) => one.style.backgroundColor)")
+    assert swatches == seeds
+    assert len(set(swatches)) == 2
+
+
+def test_dragging_a_seed_moves_its_segment(example, landscape):
+    for pixel in (SKY, LAKE):
+        click(example, pixel)
+    see_segments(example, 2)
+    before = labels_of(example)
+    example.locator(".segment-seed").nth(1).hover()
+    stage, goal = example.locator(".segment-stage").bounding_box(), place(example, MEADOW)
+    example.mouse.down()
+    example.mouse.move(stage["x"] + goal["x"], stage["y"] + goal["y"], steps=5)
+    example.mouse.up()
+    moved = example.locator(f'.segment-seed[data-x="{MEADOW[0]}"][data-y="{MEADOW[1]}"]')
+    expect(moved).to_have_text("2")
+    see_segments(example, 2)
+    example.wait_for_load_state("networkidle")
+    after = labels_of(example)
+    assert (after == segment(landscape.image, seeds_shown(example)).labels).all()
+    assert (after != before).any()
+    example.get_by_role("button", name="Undo").click()
+    assert np.abs(np.array(seeds_shown(example)[1]) - LAKE).max() <= 1
+
+
+def test_a_segment_takes_more_pixels_and_loses_them(example):
+    click(example, SKY)
+    click(example, MEADOW)
+    click(example, LAKE, modifiers=["Shift"])
+    see_segments(example, 2)
+    assert [len(pixels) for pixels in seeds_shown(example)] == [1, 2]
+    example.locator(".segment-seed").last.click(button="right")
+    expect(example.locator(".segment-seed")).to_have_count(2)
+    example.get_by_role("button", name="Remove segment 1").click()
+    expect(example.locator(".segment-seed")).to_have_count(1)
+    example.locator(".segment-seed").press("Delete")
+    expect(example.locator(".segment-seed")).to_have_count(0)
+    expect(example.locator(".segment-labels")).to_be_hidden()
+    example.keyboard.press("Control+z")
+    expect(example.locator(".segment-seed")).to_have_count(1)
+
+
+def test_all_of_it_works_by_keys(example):
+    stage = example.locator(".segment-stage")
+    stage.focus()
+    stage.press("Enter")
+    seed = example.locator(".segment-seed")
+    expect(seed).to_be_focused()
+    before = seeds_shown(example)[0][0]
+    seed.press("Shift+ArrowUp")
+    seed.press("ArrowLeft")
+    x, y = seeds_shown(example)[0][0]
+    assert x < before[0]
+    assert before[1] - y >= 10
+    see_segments(example, 2)
+    seed.press("Delete")
+    expect(example.locator(".segment-seed")).to_have_count(0)
+    expect(stage).to_be_focused()
+
+
+def test_plain_colours_are_a_choice(example, landscape):
+    for pixel in (SKY, MEADOW):
+        click(example, pixel)
+    see_segments(example, 2)
+    example.get_by_text("Plain colours").click()
+    example.get_by_text("Likeliest").click()
+    expect(example.get_by_label("Plain colours")).to_be_checked()
+    expect(example).to_have_url(re.compile("features=rgb&assign=posterior"))
+    example.wait_for_load_state("networkidle")
+    seeds = seeds_shown(example)
+    assert (labels_of(example) == segment(landscape.image, seeds, features="rgb", assign="posterior").labels).all()
+    told = json.loads(saved(example, "JSON"))
+    assert (told["features"], told["assign"]) == ("rgb", "posterior")
+
+
+def test_masks_are_taken_home_under_the_names_given(example, landscape):
+    for pixel in (SKY, MEADOW):
+        click(example, pixel)
+    example.get_by_label("Name of segment 1").fill("sky")
+    see_segments(example, 2)
+    expect(example).to_have_url(re.compile("seed=sky"))
+    found = segment(landscape.image, seeds_shown(example))
+    expect(example.get_by_label("Name of sky")).to_have_value("sky")
+    with zipfile.ZipFile(io.BytesIO(saved(example, "Masks"))) as archive:
+        names = archive.namelist()
+        masks = [np.asarray(Image.open(io.BytesIO(archive.read(name)))) for name in names]
+    assert "sky" in names[0]
+    for number, mask in enumerate(masks):
+        assert ((mask > 0) == (found.labels == number)).all()
+    with Image.open(io.BytesIO(saved(example, "Overlay"))) as overlay:
+        assert overlay.size == (720, 480)
+
+
+def test_a_link_brings_the_seeds_of_the_example_back(example, open_page):
+    click(example, SKY)
+    click(example, MEADOW)
+    expect(example).to_have_url(re.compile("seed=.*seed="))
+    other = open_page()
+    other.goto(example.url)
+    see_segments(other, 2)
+    assert seeds_shown(other) == seeds_shown(example)
+    assert len(parse_qs(urlsplit(other.url).query)["seed"]) == 2
+
+
+def test_a_picture_of_ones_own_is_cut(page, tmp_path):
+    halves = np.zeros((60, 90, 3), dtype=np.uint8)
+    halves[:, :45], halves[:, 45:] = (200, 30, 30), (30, 30, 200)
+    noise = np.random.default_rng(0).integers(0, 20, halves.shape, dtype=np.uint8)
+    Image.fromarray(halves + noise).save(tmp_path / "halves.png")
+    page.goto("segment")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a picture").click()
+    chooser.value.set_files(tmp_path / "halves.png")
+    expect(page.locator(".segment-title")).to_have_text("halves.png, 90 × 60 pixels")
+    stage = page.locator(".segment-stage")
+    box = stage.bounding_box()
+    for share in (0.2, 0.8):
+        stage.click(position={"x": share * box["width"], "y": 0.5 * box["height"]})
+    see_segments(page, 2)
+    labels = labels_of(page)
+    assert (labels[:, :43] == 0).all()
+    assert (labels[:, 47:] == 1).all()
+
+
+def test_a_file_that_is_no_picture_says_so(page, tmp_path):
+    (tmp_path / "notes.png").write_text("no picture at all")
+    page.goto("segment")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a picture").click()
+    chooser.value.set_files(tmp_path / "notes.png")
+    expect(page.get_by_role("alert")).to_contain_text("PNG, JPEG")
+    expect(page.get_by_role("button", name="Choose a picture")).to_be_visible()
+
+
+def test_a_picture_that_the_server_has_not_says_so(page):
+    page.goto("segment?picture=long-gone&seed=1,1")
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("button", name="Try the example")).to_be_visible()
