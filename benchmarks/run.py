@@ -22,6 +22,7 @@ import second_moment
 import tables
 import topics
 import web_load
+import web_map
 from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
 
@@ -43,6 +44,7 @@ BENCHMARKS = {
     "cluster": cluster,
     "passes": passes,
     "web_load": web_load,
+    "web_map": web_map,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
@@ -56,6 +58,7 @@ ON_REQUEST = (
     "reading",
     "scale",
     "web_load",
+    "web_map",
 )
 
 

@@ -276,7 +276,7 @@ class TopicSearch(SemiSupervised):
         words: str | Iterable[str | int] | Mapping[str | int, float] | None = None,
         documents: Any = None,
         n_components: int | Literal["enough"] | None = None,
-        finer: int = 0,
+        finer: float = 0,
         project: bool = False,
         refine: bool | int | None = None,
         tolerance: float = 0.01,
@@ -298,7 +298,7 @@ class TopicSearch(SemiSupervised):
         n_components : int or "enough", optional
             Use the first j of the fitted topics only: fewer make broader topics. "enough" takes as many as hold four
             fifths of what all of them make of the words, and makes the closer look the narrower the rarer they are.
-        finer : int, default=0
+        finer : float, default=0
             How many times to double that number and to halve the breadth of the closer look, for a narrower topic; or
             the other way round where negative.
         project : bool, default=False
@@ -362,13 +362,17 @@ class TopicSearch(SemiSupervised):
         language = found.model.word_mean
         return replace(found, refined=take_back_bias(refined, found.probabilities, found.stderr, language))
 
-    def _sharpened(self, found: Topic, seeds: Seeds, steps: Steps, *, narrower: bool = False, finer: int = 0) -> Topic:
+    def _sharpened(
+        self, found: Topic, seeds: Seeds, steps: Steps, *, narrower: bool = False, finer: float = 0
+    ) -> Topic:
         """After a closer look."""
         usual = breadth(seeds.size, self.n_components_, self.model_.shards.n_rows) if narrower else 1.0
         wide = seeds._replace(size=round(usual * 2.0**-finer * seeds.size))
         return replace(found, refined=sharpen_topic(found.model, found.candidates, wide, steps))
 
-    def _narrowed(self, hint: WordHint | None, n_components: int | Literal["enough"] | None, finer: int) -> TopicModel:
+    def _narrowed(
+        self, hint: WordHint | None, n_components: int | Literal["enough"] | None, finer: float
+    ) -> TopicModel:
         """The model with as many components as asked for; "enough" where the hint is not of words is all of them."""
         if n_components == "enough":
             usual = self.n_components_ if hint is None else self._enough_components(hint)

@@ -1,0 +1,38 @@
+"""How much of the truth a map of topics keeps: distances in the plane beside the part of words that topics share."""
+
+from __future__ import annotations
+
+import numpy as np
+from measuring import print_table
+from scipy.spatial.distance import pdist
+from scipy.stats import spearmanr
+from web_demo import demo_index
+
+from mixsearch.errors import warnings_heard
+from mixsearch.index import map_topics, open_index, overlaps
+from mixsearch.index.overview import NEAR
+from mixsearch.index.plane import HEIGHT
+
+
+def run(*, quick: bool = False) -> None:
+    rows = []
+    with demo_index() as path:
+        index = open_index(path)
+        for by in ("telling", "frequent"):
+            for n in (10,) if quick else (30, 80):
+                mapped = map_topics(index, n=n, by=by)
+                with warnings_heard():
+                    found = [index.search(topic.words[0]) for topic in mapped.topics]
+                upper = np.triu_indices(len(found), 1)
+                shared = overlaps([topic.probabilities for topic in found])[upper]
+                drawn = pdist([(topic.x, topic.y * HEIGHT) for topic in mapped.topics])
+                rows.append((f"{n} {by} words", str(len(found)), *_kept(drawn, shared)))
+    heads = ("map of", "topics", "rank correlation", "nearest tenth", "farther half")
+    print_table(f"Distances in the plane, and pairs that share {NEAR:.0%} of their words or more", heads, rows)
+
+
+def _kept(drawn: np.ndarray, shared: np.ndarray) -> tuple[str, str, str]:
+    order = np.argsort(drawn)
+    nearest, farther = order[: max(len(order) // 10, 1)], order[len(order) // 2 :]
+    correlation = spearmanr(drawn, 1 - shared).statistic
+    return f"{correlation:.2f}", f"{np.mean(shared[nearest] >= NEAR):.0%}", f"{np.mean(shared[farther] >= NEAR):.0%}"
