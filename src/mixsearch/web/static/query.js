@@ -61,6 +61,7 @@ export function prefixAt(query, caret) {
   return { prefix, start: caret - prefix.length };
 }
 
-function quoted(word) {
+/** A word as the box has it: one of several parts needs quotes. */
+export function quoted(word) {
   return /\s/u.test(word) ? `"${word}"` : word;
 }
