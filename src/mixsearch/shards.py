@@ -226,7 +226,11 @@ def _sums_by_block(shard: S, n_blocks: int, summarize: Callable[..., Sums], shar
 
 def spread_over_blocks(shard: Shard, values: Any, n_blocks: int) -> Any:
     """Values of samples, (n,), each in the column of its block, (n, B): X' times that is all block sums in one pass."""
-    rows = np.arange(len(values))
     spread = np.zeros((len(values), n_blocks), dtype=values.dtype)
-    spread[rows, (rows + shard.first) % n_blocks] = values
+    spread[np.arange(len(values)), numbers_of_blocks(shard, len(values), n_blocks)] = values
     return spread
+
+
+def numbers_of_blocks(shard: Shard, n_rows: int, n_blocks: int) -> Any:
+    """The block that each of a shard's rows belongs to, (n,)."""
+    return (np.arange(n_rows) + shard.first) % n_blocks

@@ -10,7 +10,7 @@ from mixsearch.blocks import N_JACKKNIFE
 from mixsearch.models import TopicModel
 from mixsearch.models.documents import ToldShard, few_documents
 from mixsearch.refine.topics import SharpTopic, held_words, ratios_to_expected, shares_in
-from mixsearch.shards import Shard, spread_over_blocks
+from mixsearch.shards import Shard, numbers_of_blocks
 from mixsearch.types import Array, StandardErrors
 from mixsearch.uncertainty import jackknife
 
@@ -45,9 +45,13 @@ def _said_by_block(model: TopicModel, sharp: SharpTopic) -> Array:
     look = sharp.look
     counts, _ = held_words(few_documents(model.shards, look.numbers).counts)
     ratios, _ = ratios_to_expected(counts, look.topics, look.mixed)
-    n_looked = len(look.numbers)
-    shares = spread_over_blocks(Shard(0), look.mixed[:, 0].astype(np.float64), min(N_JACKKNIFE, n_looked))
-    return np.asarray(look.topics[:, :1].astype(np.float64) * (ratios.T @ shares))
+    n_looked, n_words = counts.shape
+    n_blocks = min(N_JACKKNIFE, n_looked)
+    documents = np.repeat(np.arange(n_looked), np.diff(counts.indptr))
+    cells = counts.indices * n_blocks + numbers_of_blocks(Shard(0), n_looked, n_blocks)[documents]
+    shares = ratios.data * look.mixed[:, 0].astype(np.float64)[documents]
+    said = np.bincount(cells, shares, n_words * n_blocks).reshape(n_words, n_blocks)
+    return np.asarray(look.topics[:, :1].astype(np.float64) * said)
 
 
 class ShareSums(NamedTuple):
@@ -64,5 +68,6 @@ def _weights(model: TopicModel, sharp: SharpTopic) -> Array:
 
 
 def _share_sums(shard: ToldShard, base: float, gain: float, distinct: bool, n_blocks: int) -> ShareSums:
-    says = spread_over_blocks(shard, shard.says(distinct), n_blocks)
-    return ShareSums(says.sum(axis=0), shares_in(shard, base, gain) @ says)
+    says, blocks = shard.says(distinct), numbers_of_blocks(shard, len(shard.lengths), n_blocks)
+    shares = says * shares_in(shard, base, gain)
+    return ShareSums(np.bincount(blocks, says, n_blocks), np.bincount(blocks, shares, n_blocks))

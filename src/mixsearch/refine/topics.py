@@ -8,13 +8,15 @@ their words in a few steps of expectation maximisation. All constants stand on b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.blocks import Product, even_slices, n_cores, sum_blocks
+from mixsearch.blocks import Product, n_cores, row_slices, sum_blocks
 from mixsearch.linalg import project_to_simplex
 from mixsearch.models import TopicModel
 from mixsearch.models.documents import (
@@ -52,6 +54,8 @@ LEAST_LIFT = 1.5
 MOST_POSTINGS = 1_000_000
 # Shorter lists are read before another thread has started.
 FEW_POSTINGS = 300_000
+# Lists that one thread reads at a time.
+WORDS_AT_ONCE = 4096
 # Documents that the middle one is looked for among.
 MOST_LEVELS = 20_000
 # Typical words are those of documents of at least this share, six times as many as the hint names at most.
@@ -161,7 +165,7 @@ def told_by(shard: TopicShard, evidence: Array) -> Array:
         return Product(np.asarray(shard.by_word[:, words[part]] @ weights[part], dtype=np.float64))
 
     n_threads = n_cores() if n_postings > FEW_POSTINGS else 1
-    return np.asarray(sum_blocks(add_up, even_slices(len(words), 2), n_threads).total)
+    return np.asarray(sum_blocks(add_up, row_slices(len(words), WORDS_AT_ONCE), n_threads).total)
 
 
 def _share_of(told: Array, lengths: Array, base: float, gain: float) -> Array:
@@ -226,13 +230,16 @@ def _climb(
     prior = np.array([PRIOR_TOPIC, *[PRIOR_NEIGHBOUR] * n_others, PRIOR_CORPUS], dtype=counts.dtype)
     # A third to the topic, a third to all its neighbours, the rest to the language: only where to start from.
     first = np.array([0.3, *[0.3 / max(n_others, 1)] * n_others, 0.4], dtype=counts.dtype)
+    first_look = Look(numbers, words, topics, np.tile(first / first.sum(), (len(numbers), 1)))
 
-    def step(look: Look) -> tuple[Look, float]:
-        said, mixed, objective = _step(counts, look.topics, look.mixed, prior)
-        return Look(numbers, words, said, mixed), objective
+    def step(here: Callable[[], Look]) -> tuple[Callable[[], Look], float]:
+        look = here()
+        ratios, objective = _expect(counts, look, prior)
+        # Taken where it is asked for: the one beyond the last look never is.
+        return cache(lambda: _maximise(look, ratios, prior)), objective
 
-    climbed = climb(Look(numbers, words, topics, np.tile(first / first.sum(), (len(numbers), 1))), step, steps)
-    return climbed.state, climbed.objectives
+    climbed = climb(lambda: first_look, step, steps)
+    return climbed.state(), climbed.objectives
 
 
 def held_words(counts: sp.csr_array) -> tuple[sp.csr_array, Array]:
@@ -262,15 +269,19 @@ def ratios_to_expected(counts: sp.csr_array, topics: Array, mixed: Array) -> tup
     return ratios, float(np.sum(counts.data * np.log(expected), dtype=np.float64))
 
 
-def _step(counts: sp.csr_array, topics: Array, mixed: Array, prior: Array) -> tuple[Array, Array, float]:
-    """One step of expectation maximisation, and the objective before; the last topic, the language, stays."""
-    ratios, likelihood = ratios_to_expected(counts, topics, mixed)
-    objective = likelihood + float(np.sum(np.log(mixed) @ prior, dtype=np.float64))
-    said = topics * (ratios.T @ mixed)
+def _expect(counts: sp.csr_array, look: Look, prior: Array) -> tuple[sp.csr_array, float]:
+    """What a step of expectation maximisation starts from, and the objective there."""
+    ratios, likelihood = ratios_to_expected(counts, look.topics, look.mixed)
+    return ratios, likelihood + float(np.sum(np.log(look.mixed) @ prior, dtype=np.float64))
+
+
+def _maximise(look: Look, ratios: sp.csr_array, prior: Array) -> Look:
+    """Where the step leads; the last topic, the language, stays."""
+    said = look.topics * (ratios.T @ look.mixed)
     said /= np.maximum(said.sum(axis=0), 1e-12)
-    said[:, -1] = topics[:, -1]
-    mixed = mixed * (ratios @ topics) + prior
-    return said, mixed / mixed.sum(axis=1, keepdims=True), objective
+    said[:, -1] = look.topics[:, -1]
+    mixed = look.mixed * (ratios @ look.topics) + prior
+    return look._replace(topics=said, mixed=mixed / mixed.sum(axis=1, keepdims=True))
 
 
 def _describe(
