@@ -7,6 +7,8 @@ import { WordBars } from "./word-bars.js";
 import { wordButton } from "./word-buttons.js";
 
 const WORDS_OF_TITLE = 3;
+// Words left out are told with buttons to swap them, and a weak hint by the verdict.
+const TOLD_ELSEWHERE = ["Left out:", "The hint hardly singles out"];
 const FACTS = {
   share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
   lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
@@ -109,9 +111,8 @@ function related(words, wanted, act) {
 }
 
 function notes({ warnings, skipped }, act) {
-  // The sentence on words left out is told with buttons instead.
-  const told = skipped.length > 0 ? warnings.filter((warning) => !warning.startsWith("Left out:")) : warnings;
-  const lines = [...skipped.map((each) => skippedNote(each, act)), ...told.map((warning) => h("li", {}, warning))];
+  const others = warnings.filter((warning) => !TOLD_ELSEWHERE.some((start) => warning.startsWith(start)));
+  const lines = [...skipped.map((each) => skippedNote(each, act)), ...others.map((warning) => h("li", {}, warning))];
   return lines.length > 0 ? h("ul", { class: "notes small", "aria-label": "Notes" }, lines) : null;
 }
 
