@@ -1,0 +1,176 @@
+"""The page for everyone: by keys, read aloud, in light and dark, on a phone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.acting import see_topic
+from tests.browser.looking import (
+    FIND_NAMELESS,
+    FIND_WIDER,
+    IS_FOCUS_SEEN,
+    MEASURE_CONTRASTS,
+    MEASURE_LIGHT,
+    NUMBER_STOPS,
+)
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+# Each view with an address that shows most of it, and what is there when it is ready.
+VIEWS = {
+    "welcome": ("./", ".welcome"),
+    "topic": ("./?q=mate", ".whisker >> nth=0"),
+    "trouble": ("./?q=telescopw", "#trouble"),
+    "overview": ("overview", ".topic-mark >> nth=0"),
+    "compare": ("compare?topic=q%3Dmate&topic=q%3Dharbour&topic=q%3Doven", ".column >> nth=2"),
+    "nothing pinned": ("compare", ".welcome"),
+    "bring a picture": ("segment", ".segment-drop"),
+    "segments": ("segment?picture=example&seed=216,96&seed=108,400%2B120,410", ".segment-share:has-text('%') >> nth=1"),
+}
+THEMES = ("light", "dark")
+AA, AA_LARGE = 4.5, 3.0
+
+every_view = pytest.mark.parametrize("view", VIEWS)
+
+
+def show(page, view):
+    address, sign = VIEWS[view]
+    page.goto(address)
+    page.locator(sign).wait_for(state="attached")
+    page.wait_for_load_state("networkidle")
+
+
+@every_view
+def test_a_phone_shows_a_view_without_scrolling_sideways(open_page, view):
+    page = open_page(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
+    show(page, view)
+    widest = page.evaluate(FIND_WIDER, 361)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360, widest
+
+
+@every_view
+def test_every_control_has_a_name(page, view):
+    show(page, view)
+    assert page.evaluate(FIND_NAMELESS) == []
+
+
+@every_view
+def test_every_control_is_reached_by_the_tab_key_and_none_holds_it(page, view):
+    show(page, view)
+    stops = page.evaluate(NUMBER_STOPS)
+    page.get_by_role("link", name="Skip to the content").focus()
+    reached = set()
+    for _ in range(len(stops) + 1):
+        place = page.evaluate("document.activeElement.dataset.stop")
+        if place is None:
+            break
+        reached.add(stops[place])
+        page.keyboard.press("Tab")
+    assert set(stops.values()) - reached == set()
+    assert place is None, "no key leaves the page"
+
+
+def test_the_focus_is_seen(page):
+    show(page, "topic")
+    for control in ("#query", "#pin", ".word-name >> nth=0", ".document-name >> nth=0", ".tabs a >> nth=1"):
+        page.locator(control).focus()
+        page.keyboard.press("Shift")  # as one who uses keys
+        seen = page.locator(control).evaluate(IS_FOCUS_SEEN)
+        assert seen, control
+
+
+def test_the_way_to_the_content_can_be_cut_short(page):
+    show(page, "topic")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the content")
+    expect(skip).to_be_focused()
+    skip.press("Enter")
+    expect(page.locator("#view")).to_be_focused()
+
+
+def test_a_whole_search_goes_by_keys_alone(page):
+    page.goto("./")
+    expect(page.locator("#query")).to_be_focused()
+    page.keyboard.type("mate")
+    see_topic(page, "mate")
+    page.keyboard.press("Enter")
+    tab_to(page, ".alternative")
+    page.keyboard.press("Enter")
+    expect(page.locator(".way-back")).to_be_visible()
+    tab_to(page, ".document-name")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".document-name").first).to_be_focused()
+    tab_to(page, ".tabs a[href^=overview]", "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".topic-mark").first).to_be_visible()
+
+
+def tab_to(page, selector, key="Tab"):
+    for _ in range(200):
+        page.keyboard.press(key)
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    pytest.fail(f"The key {key} does not reach {selector}.")
+
+
+def test_an_answer_is_read_aloud(page):
+    show(page, "topic")
+    live = page.get_by_role("status")
+    expect(live).to_contain_text("Topic: mate")
+    page.locator("#query").fill("telescopw")
+    expect(live).to_contain_text("telescopw")
+
+
+@every_view
+@pytest.mark.parametrize("theme", THEMES)
+def test_text_stands_out_from_what_is_behind_it(open_page, view, theme):
+    page = open_page(color_scheme=theme)
+    show(page, view)
+    texts = page.evaluate(MEASURE_CONTRASTS)
+    assert len(texts) >= 10
+    faint = [
+        (text, f"{contrast:.2f}", style)
+        for text, contrast, is_large, style in texts
+        if contrast < (AA_LARGE if is_large else AA) - 0.01
+    ]
+    assert faint == []
+
+
+def luminance(page):
+    return page.evaluate(MEASURE_LIGHT)
+
+
+def test_the_page_is_light_or_dark_as_the_system_says(open_page):
+    light, dark = open_page(color_scheme="light"), open_page(color_scheme="dark")
+    for page in (light, dark):
+        page.goto("./")
+    assert luminance(light) > 0.8
+    assert luminance(dark) < 0.2
+
+
+def test_a_theme_that_was_chosen_stays(open_page):
+    page = open_page(color_scheme="light")
+    page.goto("./")
+    switch = page.locator("#theme")
+    expect(switch).to_have_accessible_name("Theme: as the system. Change to light.")
+    switch.click()
+    switch.click()
+    expect(switch).to_have_accessible_name("Theme: dark. Change to as the system.")
+    assert luminance(page) < 0.2
+    page.reload()
+    expect(switch).to_be_visible()
+    assert luminance(page) < 0.2
+    switch.click()
+    assert luminance(page) > 0.8
+
+
+def test_the_page_says_what_it_is(page):
+    show(page, "topic")
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert page.locator("main").count() == 1
+    assert "mixsearch" in page.title()
+    for view in ("welcome", "topic", "overview", "compare", "bring a picture", "segments"):
+        show(page, view)
+        assert page.locator("h1:visible, h1.visually-hidden").count() >= 1, view
