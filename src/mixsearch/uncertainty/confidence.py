@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mixsearch.blocks import one_blas_thread
 from mixsearch.types import Array, Hinted, Replicates
 from mixsearch.uncertainty.jackknife import whitened
 
@@ -42,6 +43,13 @@ def chance_of_being_right(
     gives. The eigenvectors of R themselves would not do: noise turns those of two components with nearly the same score
     into each other, and drives the two eigenvalues apart, so that the answer always looks surer than it is.
     """
+    with one_blas_thread:  # many small matrices: other threads would only wait for each other
+        return _part_of_draws(hinted, replicates, axes, place, choose, hint_moves)
+
+
+def _part_of_draws(
+    hinted: Hinted, replicates: Replicates, axes: Array, place: int, choose: str, hint_moves: Array | None
+) -> float:
     matrices, means, _ = whitened(replicates)
     draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(means)))  # the same answer every time
     along, overlaps = _along(axes, matrices), hinted.mean @ axes
