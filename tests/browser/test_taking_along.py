@@ -16,14 +16,14 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 def test_a_topic_is_saved_as_json(page, serving):
     search(page, "oven -sail")
-    whole = serving.get("api/indexes/hobbies/topic", q="oven -sail", errors=True, confidence=True)
+    whole = serving.get("api/indexes/hobbies/topic", q="oven -sail", errors=True)
     assert json.loads(saved(page, "json")) == whole
 
 
 def test_a_topic_is_saved_as_csv(page, serving):
     search(page, "oven", finer=-1)
     table = saved(page, "csv")
-    everything = {"q": "oven", "finer": -1, "errors": True, "confidence": True}
+    everything = {"q": "oven", "finer": -1, "errors": True}
     assert table == serving.read("api/indexes/hobbies/topic.csv", **everything)
     cells = [cell for row in csv.reader(io.StringIO(table.decode())) for cell in row]
     assert set(words_shown(page)) <= set(cells)

@@ -1,16 +1,16 @@
 // The shell: which view the address asks for, of which index, and what all views share.
 
-import { ApiError, get, queryOf, url } from "./api.js";
-import { h, replace } from "./dom.js";
-import { isPlainClick } from "./links.js";
-import { onPins, pinsOf } from "./pins.js";
-import { themeSwitch } from "./theme-switch.js";
+import { ApiError, get, queryOf, url } from "./shared/api.js";
+import { h, replace } from "./shared/dom.js";
+import { isPlainClick } from "./shared/links.js";
+import { onPins, pinsOf } from "./shared/pins.js";
+import { themeSwitch } from "./shared/theme-switch.js";
 
 const VIEWS = {
-  topics: { title: "Topics", load: () => import("./topics.js") },
-  overview: { title: "Overview", load: () => import("./overview.js") },
-  compare: { title: "Compare", load: () => import("./compare.js") },
-  segment: { title: "Segment", load: () => import("./segment.js") },
+  topics: { title: "Topics", load: () => import("./topics/topics.js") },
+  overview: { title: "Overview", load: () => import("./overview/overview.js") },
+  compare: { title: "Compare", load: () => import("./compare/compare.js") },
+  segment: { title: "Segment", load: () => import("./segment/segment.js") },
 };
 
 const root = document.getElementById("view");

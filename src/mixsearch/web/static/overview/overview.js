@@ -1,0 +1,171 @@
+// The overview: a map of the topics that a set of words finds, and the same as a table.
+
+import { get, pathOf, queryOf } from "../shared/api.js";
+import { saveText, savePicture } from "../shared/download.js";
+import { h, replace } from "../shared/dom.js";
+import { Newest } from "../shared/newest.js";
+import { count } from "../shared/numbers.js";
+import { OverviewChoice, paramsOf, readChoice, wordsOf } from "./choice.js";
+import { TopicMap } from "./map.js";
+import { aboutTopic, howToRead } from "./reading.js";
+import { asCsv, TopicTable } from "./table.js";
+import { swapped, withWord } from "../shared/query.js";
+
+export function show(root, state, page) {
+  if (!page.index) {
+    replace(root, h("p", { class: "card" }, "This server has no index of documents, and so nothing to look over."));
+    return undefined;
+  }
+  const view = new Overview(root, page);
+  view.open(state);
+  return { update: (newState) => view.open(newState), close: () => view.close() };
+}
+
+class Overview {
+  #newest = new Newest();
+  #map = null; // what is drawn
+
+  constructor(root, page) {
+    this.page = page;
+    this.choice = new OverviewChoice(page.index, (choice) => this.#change(choice));
+    this.summary = h("p", { class: "muted", tabindex: "-1" });
+    this.notes = h("div");
+    this.found = h("div", { id: "overview", class: "overview" });
+    const head = h("div", { class: "overview-head" }, h("h1", {}, "What is ", h("em", {}, page.index.name), " about?"), this.summary);
+    replace(root, head, this.choice.element, this.notes, this.found);
+  }
+
+  /** Show what an address asks for. */
+  open(state) {
+    this.choice.set(readChoice(state));
+    this.#ask();
+  }
+
+  close() {
+    this.choice.close();
+    this.#newest.stop();
+    this.#map?.close();
+  }
+
+  #change(choice) {
+    const isOther = addressOf(choice) !== addressOf(this.choice.value);
+    this.page.note(paramsOf(choice), { push: isOther });
+    this.choice.set(choice);
+    this.#ask();
+  }
+
+  /** Take up a suggestion, whose button is gone then. */
+  #suggest(words) {
+    this.#change({ ...this.choice.value, words });
+    this.summary.focus();
+  }
+
+  async #ask() {
+    const choice = this.choice.value;
+    this.#wait();
+    const asked = choice.words ? { words: wordsOf(choice.words) } : { n: choice.n, by: choice.by };
+    const result = await this.#newest.ask((signal) => get(pathOf(this.page.index, "overview"), asked, { signal }));
+    if (result === null) return;
+    this.found.removeAttribute("aria-busy");
+    if (result.error) this.#fail(result.error);
+    else this.#show(result.answer, choice);
+  }
+
+  /** The map before stays, dimmed; at first there is a place for it. */
+  #wait() {
+    this.found.setAttribute("aria-busy", "true");
+    if (this.#map) return;
+    this.summary.textContent = "Searching for the topics of some words …";
+    replace(this.found, h("div", { class: "skeleton map-skeleton" }), h("div", { class: "skeleton panel-skeleton" }));
+  }
+
+  #fail(error) {
+    this.#forget();
+    this.summary.textContent = "There is no map of this.";
+    const words = error.suggestions ?? [];
+    const chip = (word) => h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: () => this.#suggest(withWord("", word)) } }, word));
+    const again = h("button", { type: "button", class: "button", on: { click: () => this.#ask() } }, "Try again");
+    const other = h("button", { type: "button", class: "button plain", on: { click: () => this.#change({ ...this.choice.value, words: "", by: "telling" }) } }, "Map the telling words instead");
+    replace(
+      this.found,
+      h(
+        "section",
+        { id: "trouble", class: "card trouble", role: "alert" },
+        h("p", {}, error.message),
+        words.length > 0 ? [h("h2", {}, "Did you mean"), h("ul", { class: "chips" }, words.map(chip))] : null,
+        error.code === "no_connection" || error.status >= 500 ? again : other,
+      ),
+    );
+  }
+
+  #forget() {
+    this.#map?.close();
+    this.#map = null;
+    replace(this.notes);
+  }
+
+  #show(found, choice) {
+    this.#forget();
+    this.summary.textContent = summaryOf(found, choice);
+    replace(this.notes, this.#skipped(found.skipped));
+    const reading = h("div", { class: "reading" }, howToRead(found.topics));
+    const tell = (place) => replace(reading, place === null ? howToRead(found.topics) : aboutTopic(found.topics, place));
+    this.#map = new TopicMap(found.topics, { page: this.page, pointed: tell, caption: this.#captionOf(found) });
+    const table = new TopicTable(found.topics, { page: this.page, pointed: (place) => this.#map.point(place) });
+    const title = h("h2", { id: "table-title", tabindex: "-1" }, "The same as a table");
+    const skip = h("button", { type: "button", class: "button plain skip", on: { click: () => title.focus() } }, "Skip the map");
+    replace(
+      this.found,
+      h("section", { class: "card map-card", "aria-label": "Map" }, skip, this.#map.element),
+      h("aside", { class: "card", "aria-label": "About the map" }, reading),
+      h("section", { class: "card table-card", "aria-labelledby": "table-title" }, h("div", { class: "toolbar" }, title, this.#downloads(found)), table.element),
+    );
+    this.#map.draw();
+    this.page.announce(this.summary.textContent);
+  }
+
+  #captionOf({ topics }) {
+    return `${count(topics.length, "topic")} of ${this.page.index.name}. Area: share of the corpus. Near: alike. Dashed: doubtful.`;
+  }
+
+  #skipped(skipped) {
+    if (skipped.length === 0) return null;
+    return h("ul", { class: "notes small", "aria-label": "Notes" }, skipped.map((each) => this.#skippedNote(each)));
+  }
+
+  #skippedNote({ word, message, suggestions }) {
+    const swap = (other) => this.#suggest(swapped(this.choice.value.words, word, other));
+    const chip = (other) => [h("button", { type: "button", class: "chip suggestion", on: { click: () => swap(other) } }, other), " "];
+    if (suggestions.length === 0) return h("li", { class: "skipped" }, message);
+    return h("li", { class: "skipped" }, h("b", {}, word), " is not in the corpus and was left out. Did you mean ", suggestions.map(chip));
+  }
+
+  #downloads(found) {
+    const name = `${this.page.index.name}-overview`;
+    const savers = {
+      csv: () => saveText(asCsv(found.topics), `${name}.csv`, "text/csv"),
+      json: () => saveText(JSON.stringify(found, null, 2), `${name}.json`, "application/json"),
+      png: () => savePicture(this.#map.picture, name, "png"),
+      svg: () => savePicture(this.#map.picture, name, "svg"),
+    };
+    const save = async (kind) => {
+      try {
+        await savers[kind]();
+      } catch (error) {
+        this.page.tell(error);
+      }
+    };
+    const button = (kind) => h("button", { type: "button", class: "link", "data-download": kind, on: { click: () => save(kind) } }, kind.toUpperCase());
+    return h("span", { class: "downloads small" }, h("span", { class: "muted" }, "Save as "), Object.keys(savers).map(button));
+  }
+}
+
+function addressOf(choice) {
+  return queryOf(paramsOf(choice)).toString();
+}
+
+function summaryOf({ topics, n_documents: nDocuments }, { words, by }) {
+  const n = topics.reduce((sum, topic) => sum + topic.words.length, 0);
+  const kind = words ? "" : `${by} `;
+  return `${count(n, `${kind}word`)} lead to ${count(topics.length, "topic")} in ${count(nDocuments, "document")}. Choose one to see its words and documents.`;
+}

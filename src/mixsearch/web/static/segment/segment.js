@@ -1,0 +1,394 @@
+// The view of segments: a picture, seeds on it, and the parts that they mean.
+
+import { get, send, url } from "../shared/api.js";
+import { h, replace } from "../shared/dom.js";
+import { percent } from "../shared/numbers.js";
+import { SegmentList } from "./list.js";
+import * as seeds from "./seeds.js";
+import { Stage } from "./stage.js";
+import { ASSIGN, Choice, Downloads, FEATURES, Look } from "./tools.js";
+import { invitation, listen, picker } from "./upload.js";
+
+const EXAMPLE = "example";
+const QUICK_PIXELS = 600_000; // that are told while one clicks; files have them all
+const DIM_AFTER = 200;
+const MOST_STEPS = 200;
+
+const files = new Map(); // by the name of their picture, for a server that has forgotten it
+let left = null; // what the view showed when it was last left
+
+export function show(root, state, page) {
+  const view = new Segmenting(root, page);
+  view.open(!state.has("picture") && left ? left : state);
+  return { update: (newState) => view.open(newState), close: () => view.close() };
+}
+
+class Segmenting {
+  #picture = null; // its name, width and height, as the server told
+  #segments = [];
+  #past = []; // lists of segments before, for undoing
+  #stroke = null; // what the last change belongs to: all of a drag is one step
+  #chosen = null; // the segment that clicks add pixels to
+  #last = null; // the segment that was last clicked into being
+  #told = []; // what the server told of the segments, in their order
+  #colours = []; // by number; they never change
+  #turn = 0; // how often an address was opened
+  #isDragging = false;
+  #isAsking = false;
+  #mustAsk = false;
+  #isClosed = false;
+  #timer = null;
+
+  constructor(root, page) {
+    this.page = page;
+    this.root = root;
+    this.options = { features: "rich", assign: "nearest" };
+    this.stage = new Stage({
+      add: (x, y, how) => this.#add(x, y, how),
+      drag: (id, x, y, stroke) => this.#move(id, x, y, stroke, true),
+      letGo: () => this.#letGo(),
+      nudge: (id, x, y) => this.#move(id, x, y, `keys ${id}`),
+      remove: (id) => this.#change(seeds.removePixel(this.#segments, id)),
+    });
+    this.list = new SegmentList({
+      rename: (id, name) => this.#change(seeds.rename(this.#segments, id, name), `name ${id}`),
+      choose: (id) => this.#choose(this.#chosen === id ? null : id),
+      removeSegment: (id) => this.#change(seeds.removeSegment(this.#segments, id)),
+      remove: (id) => this.#change(seeds.removePixel(this.#segments, id)),
+    });
+    this.features = new Choice("Compare pixels by", "features", FEATURES, (value) => this.#option("features", value));
+    this.assign = new Choice("Give pixels to the", "assign", ASSIGN, (value) => this.#option("assign", value));
+    this.look = new Look((opacity) => this.#drawLook(opacity));
+    this.downloads = new Downloads();
+    this.stopListening = listen({
+      brought: (file) => this.#bring(file),
+      refused: (error) => page.tell(error),
+      hovering: (is) => root.classList.toggle("is-hovered", is),
+    });
+    document.addEventListener("keydown", this.#shortcut);
+    this.#build();
+  }
+
+  #build() {
+    this.hint = h("p", { class: "segment-hint muted" });
+    this.trouble = h("p", { class: "segment-trouble", role: "alert", hidden: true });
+    this.notes = h("ul", { class: "segment-notes small" });
+    this.time = h("p", { class: "segment-time small muted" });
+    this.title = h("p", { class: "segment-title small muted" });
+    this.undo = h("button", { type: "button", class: "button plain", title: "Ctrl-Z", on: { click: () => this.#undo() } }, "Undo");
+    this.clear = h("button", { type: "button", class: "button plain", on: { click: () => this.#change([]) } }, "Clear");
+    const tools = h("div", { class: "toolbar segment-tools" }, picker("Another picture", (file) => this.#bring(file), "button plain"), this.undo, this.clear, this.title);
+    const main = h("div", { class: "segment-main" }, tools, h("div", { class: "segment-message" }, this.trouble, this.hint), h("div", { class: "segment-room" }, this.stage.element), h("div", { class: "segment-under" }, this.look.element, this.time));
+    const side = h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.notes, this.features.element, this.assign.element, this.downloads.element);
+    this.work = h("div", { class: "segment-work" }, main, side);
+    this.invitation = invitation({ brought: (file) => this.#bring(file), example: () => this.#openExample() });
+    this.waiting = h("p", { class: "card segment-waiting", hidden: true });
+    replace(this.root, h("h1", { class: "visually-hidden" }, "Segment a picture"), this.waiting, this.invitation, this.work);
+    this.#drawLook(this.look.opacity);
+    this.#showPicture();
+  }
+
+  /** Show what an address asks for. */
+  async open(state) {
+    for (const [name, allowed] of [["features", FEATURES], ["assign", ASSIGN]]) {
+      this.options[name] = Object.hasOwn(allowed, state.get(name)) ? state.get(name) : Object.keys(allowed)[0];
+      this[name].value = this.options[name];
+    }
+    const wanted = state.get("picture");
+    const mine = ++this.#turn;
+    if (wanted !== null && wanted !== this.#picture?.picture && !(await this.#load(wanted))) return;
+    if (mine !== this.#turn || this.#isClosed) return;
+    if (wanted === null) this.#picture = null;
+    this.#past = [];
+    this.#segments = wanted === null ? [] : seeds.read(state.getAll("seed"));
+    this.#showPicture();
+    this.#note();
+    this.#draw();
+    this.#ask();
+  }
+
+  close() {
+    left = this.#picture ? this.#state : null;
+    this.#isClosed = true;
+    this.stopListening();
+    clearTimeout(this.#timer);
+    document.removeEventListener("keydown", this.#shortcut);
+  }
+
+  // Pictures
+
+  async #load(name) {
+    const file = files.get(name);
+    try {
+      this.#picture = await get(`api/pictures/${encodeURIComponent(name)}`);
+      return true;
+    } catch (error) {
+      if (error.code === "gone" && file) return this.#bring(file, { keepSeeds: true });
+      this.#picture = null;
+      this.#segments = [];
+      this.#showPicture();
+      this.page.note({});
+      this.page.tell(error);
+      return false;
+    }
+  }
+
+  #openExample() {
+    this.page.go("segment", { picture: EXAMPLE });
+  }
+
+  /** Send a picture to the server, and show it. */
+  async #bring(file, { keepSeeds = false } = {}) {
+    replace(this.waiting, `Reading ${file.name || "the picture"} …`);
+    this.waiting.hidden = keepSeeds;
+    try {
+      const told = await send("POST", "api/pictures", file);
+      if (this.#isClosed) return false;
+      this.#picture = told;
+      files.set(told.picture, file);
+    } catch (error) {
+      this.page.tell(error);
+      return false;
+    } finally {
+      this.waiting.hidden = true;
+    }
+    if (keepSeeds) {
+      this.page.note(this.#state);
+      return true;
+    }
+    this.#segments = [];
+    this.#past = [];
+    this.page.go("segment", this.#state);
+    return true;
+  }
+
+  #showPicture() {
+    const has = this.#picture !== null;
+    this.invitation.hidden = has;
+    this.work.hidden = !has;
+    this.#told = [];
+    this.#chosen = null;
+    if (!has) return;
+    const { picture, width, height } = this.#picture;
+    this.stage.show(this.#picture, `api/pictures/${encodeURIComponent(picture)}.png`);
+    const name = picture === EXAMPLE ? "Example" : files.get(picture)?.name;
+    this.title.textContent = `${name ? `${name}, ` : ""}${width} × ${height} pixels`;
+  }
+
+  // What a person does
+
+  #add(x, y, { toSame, byKey = false }) {
+    const place = byKey ? seeds.freeColumn(this.#segments, x, y, this.#picture.width) : x;
+    if (seeds.isTaken(this.#segments, place, y)) return;
+    const into = this.#chosen ?? (toSame ? this.#last : null);
+    const isKnown = this.#segments.some(({ id }) => id === into);
+    const changed = isKnown ? seeds.extend(this.#segments, into, place, y) : seeds.begin(this.#segments, place, y);
+    const segment = isKnown ? changed.find(({ id }) => id === into) : changed.at(-1);
+    this.#last = segment.id;
+    this.#change(changed);
+    if (byKey) this.stage.focusSeed(segment.pixels.at(-1).id);
+  }
+
+  #move(id, x, y, stroke, isDragged = false) {
+    this.#isDragging = isDragged;
+    const owner = this.#segments.find(({ pixels }) => pixels.some((pixel) => pixel.id === id));
+    if (!owner || seeds.isTaken(this.#segments, x, y)) return;
+    this.#last = owner.id;
+    this.#change(seeds.move(this.#segments, id, x, y), stroke);
+  }
+
+  /** What was drawn coarsely while a seed was dragged is drawn as usual. */
+  #letGo() {
+    this.#isDragging = false;
+    this.#ask();
+  }
+
+  #choose(id) {
+    this.#chosen = id;
+    this.#draw();
+  }
+
+  #option(name, value) {
+    this.options[name] = value;
+    this.#note();
+    this.#ask();
+  }
+
+  #drawLook(opacity) {
+    this.stage.opacity = opacity;
+    this.#drawDownloads();
+  }
+
+  /** Other segments than before; changes of one stroke are undone together. */
+  #change(segments, stroke = null) {
+    if (stroke === null || stroke !== this.#stroke) this.#past = [...this.#past, this.#segments].slice(-MOST_STEPS);
+    this.#stroke = stroke;
+    this.#become(segments);
+  }
+
+  #undo() {
+    if (this.#past.length === 0) return;
+    this.#stroke = null;
+    this.#become(this.#past.pop());
+  }
+
+  #become(segments) {
+    // What is known of a segment stays with it until the server tells more.
+    const known = new Map(this.#segments.map(({ id }, i) => [id, this.#told[i]]));
+    const rest = segments.length === 1 ? this.#told.slice(this.#segments.length) : [];
+    this.#told = [...segments.map(({ id }) => known.get(id)), ...rest];
+    this.#segments = segments;
+    if (!segments.some(({ id }) => id === this.#chosen)) this.#chosen = null;
+    this.#draw();
+    this.#settle();
+    this.#ask();
+  }
+
+  /** Write the address when changes pause: browsers count how often it is written. */
+  #settle() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => !this.#isClosed && this.#note(), 250);
+  }
+
+  #note() {
+    this.page.note(this.#state);
+  }
+
+  get #state() {
+    if (this.#picture === null) return new URLSearchParams();
+    const state = new URLSearchParams([["picture", this.#picture.picture], ...seeds.written(this.#segments).map((seed) => ["seed", seed])]);
+    if (this.options.features !== "rich") state.set("features", this.options.features);
+    if (this.options.assign !== "nearest") state.set("assign", this.options.assign);
+    return state;
+  }
+
+  #shortcut = (event) => {
+    const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
+    if (isUndo && event.target.type !== "text") {
+      event.preventDefault();
+      this.#undo();
+    } else if (event.key === "Escape" && this.#chosen !== null) {
+      this.#choose(null);
+    }
+  };
+
+  // Asking: one question at a time; what changed meanwhile is asked next
+
+  async #ask() {
+    this.#mustAsk = true;
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const dim = setTimeout(() => this.stage.element.setAttribute("aria-busy", "true"), DIM_AFTER);
+    while (this.#mustAsk && !this.#isClosed) {
+      this.#mustAsk = false;
+      await this.#askOnce();
+    }
+    clearTimeout(dim);
+    this.stage.element.removeAttribute("aria-busy");
+    this.#isAsking = false;
+  }
+
+  async #askOnce() {
+    const [picture, segments] = [this.#picture, this.#segments];
+    if (picture === null || segments.length === 0) return this.#tellNothing();
+    const start = performance.now();
+    const asked = { path: this.#path, params: { ...this.#params, every: everyOf(picture, this.#isDragging) } };
+    try {
+      const drawn = loaded(url(`${asked.path}/labels.png`, asked.params));
+      drawn.catch(() => {}); // what is wrong, the answer tells in words
+      const answer = await get(asked.path, asked.params);
+      const image = await drawn;
+      if (this.#picture === picture && !this.#isClosed) this.#tell(answer, image, segments, performance.now() - start);
+    } catch (error) {
+      if (this.#picture === picture && !this.#isClosed) await this.#fail(error);
+    }
+    return undefined;
+  }
+
+  get #path() {
+    return `api/pictures/${encodeURIComponent(this.#picture.picture)}/segments`;
+  }
+
+  get #params() {
+    return { seed: seeds.written(this.#segments), ...this.options };
+  }
+
+  #tell(answer, image, segments, milliseconds) {
+    const byId = new Map(segments.map(({ id }, i) => [id, answer.segments[i]]));
+    const rest = answer.segments.slice(segments.length);
+    answer.segments.forEach(({ colour }, i) => (this.#colours[i] = colour));
+    this.#told = [...this.#segments.map(({ id }) => byId.get(id)), ...(this.#segments.length === 1 ? rest : [])];
+    this.stage.drawLabels(image);
+    this.trouble.hidden = true;
+    replace(this.notes, answer.warnings.map((warning) => h("li", {}, warning)));
+    this.time.textContent = `${answer.segments.length} segments in ${(milliseconds / 1000).toFixed(2)} s`;
+    this.#draw();
+    this.#drawDownloads();
+    if (!this.#mustAsk) this.page.announce(answer.segments.map(({ name, share }) => `${name}: ${percent(share)}`).join(", "));
+  }
+
+  #tellNothing() {
+    this.#told = [];
+    this.stage.drawLabels(null);
+    this.trouble.hidden = true;
+    replace(this.notes);
+    this.time.textContent = "";
+    this.#draw();
+    this.#drawDownloads();
+  }
+
+  /** A server that was started anew, or had too many pictures, is given this one again. */
+  async #fail(error) {
+    const file = files.get(this.#picture.picture);
+    if (error.code === "gone" && file && (await this.#bring(file, { keepSeeds: true }))) {
+      this.#mustAsk = true;
+      return;
+    }
+    this.#tellNothing();
+    replace(this.trouble, error.message);
+    this.trouble.hidden = false;
+  }
+
+  // Drawing
+
+  #draw() {
+    this.stage.drawSeeds(this.#segments, this.#colours);
+    this.list.draw(this.#segments, this.#told, this.#chosen, this.#colours);
+    this.undo.disabled = this.#past.length === 0;
+    this.clear.disabled = this.#segments.length === 0;
+    replace(this.hint, this.#advice());
+  }
+
+  #advice() {
+    if (this.#segments.length === 0) return "Click a spot of a part that you want to find, such as the sky.";
+    const chosen = this.#segments.find(({ id }) => id === this.#chosen);
+    if (!chosen && matchMedia("(pointer: coarse)").matches) return "Tap another part. Drag a seed to move it; × in the list removes a segment.";
+    if (!chosen) return "Click another part, or Shift-click to add a pixel to the last one. Drag a seed to move it, right-click to remove it.";
+    const done = h("button", { type: "button", class: "link", on: { click: () => this.#choose(null) } }, "Done");
+    return [`Every click adds a pixel to ${seeds.nameOf(this.#segments, chosen)}. `, done];
+  }
+
+  #drawDownloads() {
+    const isTold = this.#picture !== null && this.#told.length > 0 && this.#told.every(Boolean);
+    this.downloads.draw(isTold ? { path: this.#path, params: this.#params, opacity: this.look.opacity, name: this.#fileName } : null);
+  }
+
+  get #fileName() {
+    const { picture } = this.#picture;
+    return picture === EXAMPLE ? EXAMPLE : (files.get(picture)?.name ?? "").replace(/\.[^.]*$/, "") || "picture";
+  }
+}
+
+/** How many pixels of how many rows stand for one. */
+function everyOf({ width, height }, isCoarse) {
+  const every = Math.max(Math.round(Math.sqrt((width * height) / QUICK_PIXELS)), 1);
+  return isCoarse ? 2 * every : every;
+}
+
+/** An image whose pixels are ready to be painted. */
+async function loaded(address) {
+  const image = new Image();
+  image.src = address;
+  await image.decode();
+  return image;
+}

@@ -1,0 +1,74 @@
+// Ways to bring a picture: drop it, choose it, paste it, or take the example.
+
+import { h } from "../shared/dom.js";
+
+const KINDS = "image/png,image/jpeg,image/webp,image/gif,image/bmp,image/tiff,.png,.jpg,.jpeg,.webp,.gif,.bmp,.tif,.tiff";
+
+/** A button that opens the file picker, and calls brought(file). */
+export function picker(label, brought, className = "button") {
+  const input = h("input", {
+    type: "file",
+    accept: KINDS,
+    class: "visually-hidden",
+    tabindex: -1,
+    "aria-hidden": "true",
+    on: {
+      change: () => {
+        const [file] = input.files;
+        input.value = ""; // the same file may be chosen again
+        if (file) brought(file);
+      },
+    },
+  });
+  return [h("button", { type: "button", class: className, on: { click: () => input.click() } }, label), input];
+}
+
+/** What is shown while there is no picture. */
+export function invitation({ brought, example }) {
+  return h(
+    "section",
+    { class: "segment-drop", "aria-label": "Bring a picture" },
+    h("h1", {}, "Click a picture apart"),
+    h("p", {}, "Drop a picture here, paste it, or choose a file. Then click a spot of each part that you want: the page finds all of it."),
+    h(
+      "div",
+      { class: "toolbar" },
+      picker("Choose a picture", brought),
+      h("button", { type: "button", class: "button plain", on: { click: example } }, "Try the example"),
+    ),
+    h("p", { class: "small muted" }, "PNG, JPEG, WebP, GIF, BMP or TIFF. It stays in the memory of this server, and goes nowhere else."),
+  );
+}
+
+/** Listen for pictures that are dropped or pasted anywhere on the page; the result stops it. */
+export function listen({ brought, refused, hovering }) {
+  let depth = 0; // of elements that the pointer has entered
+  const hover = (change) => {
+    depth = change === 0 ? 0 : Math.max(depth + change, 0);
+    hovering(depth > 0);
+  };
+  const take = (data) => {
+    const file = [...data.files][0];
+    if (file) brought(file);
+    else refused(new Error("That is no file. Save the picture first, and drop the file."));
+  };
+  const listeners = {
+    dragenter: (event) => hasFiles(event) && hover(1),
+    dragleave: (event) => hasFiles(event) && hover(-1),
+    dragover: (event) => event.preventDefault(), // else the browser opens what is dropped
+    drop: (event) => {
+      event.preventDefault();
+      hover(0);
+      take(event.dataTransfer);
+    },
+    paste: (event) => event.clipboardData?.files.length > 0 && take(event.clipboardData),
+  };
+  for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener);
+  return () => {
+    for (const [name, listener] of Object.entries(listeners)) document.removeEventListener(name, listener);
+  };
+}
+
+function hasFiles(event) {
+  return event.dataTransfer?.types.includes("Files");
+}

@@ -1,0 +1,75 @@
+// The place of the answer: a topic and what is around it, or what is shown instead.
+
+import { alternativesSection } from "./alternatives.js";
+import { Documents } from "./documents.js";
+import { h, replace } from "../shared/dom.js";
+import { afterPaint } from "./painting.js";
+import { wantedOf } from "../shared/query.js";
+import { nameOf, paramsOf } from "./search.js";
+import { TopicCard } from "./topic-card.js";
+import { topicTools } from "./topic-tools.js";
+import { trouble } from "../shared/trouble.js";
+import { welcome } from "./welcome.js";
+
+export class AnswerPane {
+  constructor(page, act) {
+    this.page = page;
+    this.act = act;
+    this.element = h("div", { id: "answer" });
+  }
+
+  /** Whether a newer answer is awaited. */
+  set isWaiting(isWaiting) {
+    this.element.classList.toggle("is-waiting", isWaiting);
+  }
+
+  /** Show what was found; complete() gives the answer with all that is worked out of it. */
+  showAnswer({ search, answer }, complete) {
+    const params = paramsOf(search);
+    const wanted = wantedOf(search.q);
+    const tools = topicTools(this.page, params, complete);
+    const marked = [...answer.words.map(({ word }) => word), ...[...wanted.keys()].filter((word) => wanted.get(word))];
+    this.card = new TopicCard(answer, { name: nameOf(search), by: search.by, wanted, tools }, this.act);
+    const open = (i) => this.act.openDocument(documents, i);
+    const documents = new Documents(this.page, answer, params, marked, { open });
+    this.#put(
+      this.card.element,
+      h("div", { class: "around" }, alternativesSection(answer, this.act), documents.element),
+    );
+    afterPaint(() => {
+      performance.mark("painted");
+      document.documentElement.dataset.painted = answer.hint;
+    });
+  }
+
+  addErrors(answer) {
+    this.card.addErrors(answer);
+  }
+
+  awaitConfidence() {
+    this.card.awaitConfidence();
+  }
+
+  addConfidence(answer) {
+    this.card.addConfidence(answer);
+  }
+
+  showTrouble(error, query) {
+    this.#put(trouble(error, query, this.act));
+  }
+
+  showWelcome() {
+    this.#put(welcome(this.page, this.act));
+  }
+
+  /** Show these in the place of the last answer, and keep the focus where it was, or near it. */
+  #put(...children) {
+    const active = this.element.contains(document.activeElement) ? document.activeElement : null;
+    const key = active?.dataset.key;
+    this.isWaiting = false;
+    replace(this.element, ...children);
+    if (!active) return;
+    const same = key ? this.element.querySelector(`[data-key="${CSS.escape(key)}"]`) : null;
+    (same ?? this.element.querySelector("h1"))?.focus({ preventScroll: same !== null });
+  }
+}

@@ -1,0 +1,57 @@
+// Searches sent to the server: of several, only the newest is answered.
+
+import { get, pathOf } from "../shared/api.js";
+import { Newest } from "../shared/newest.js";
+import { askable } from "../shared/query.js";
+import { isBlank, paramsOf } from "./search.js";
+
+export class Asker {
+  #newest = new Newest();
+  #newestErrors = new Newest();
+  #newestConfidence = new Newest();
+
+  constructor(index) {
+    this.path = pathOf(index, "topic");
+  }
+
+  /** What the server found: the answer, the search as it was asked and as it was understood; or an error, or null. */
+  async ask(asked, isUnfinished) {
+    const search = understood(asked);
+    const params = { ...paramsOf(search), complete: search.q !== "" && isUnfinished };
+    const result = await this.#newest.ask((signal) => get(this.path, params, { signal }));
+    if (!result?.answer) return result;
+    const { answer } = result;
+    return { asked, answer, search: search.q ? { ...search, q: answer.hint } : search };
+  }
+
+  /** The answer with standard errors, which are asked for once; where they do not come, as it was. */
+  withErrors(found) {
+    found.withErrors ??= this.#askMore(this.#newestErrors, found, { errors: true });
+    return found.withErrors;
+  }
+
+  /** The answer with its confidence as well, which takes the server longest. */
+  withConfidence(found) {
+    found.withConfidence ??= this.#askMore(this.#newestConfidence, found, { errors: true, confidence: true });
+    return found.withConfidence;
+  }
+
+  async #askMore(newest, { search, answer }, more) {
+    const params = { ...paramsOf(search), ...more, n_documents: 0 };
+    const result = await newest.ask((signal) => get(this.path, params, { signal }));
+    return result?.answer ?? answer;
+  }
+
+  stop() {
+    for (const newest of [this.#newest, this.#newestErrors, this.#newestConfidence]) newest.stop();
+  }
+}
+
+/** Whether a search asks for anything yet. */
+export function asksNothing(search) {
+  return isBlank(understood(search));
+}
+
+function understood(search) {
+  return { ...search, q: askable(search.q) };
+}

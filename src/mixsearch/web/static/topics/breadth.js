@@ -1,0 +1,63 @@
+// From broad to narrow: how finely the corpus is cut into topics for this search.
+
+import { h } from "../shared/dom.js";
+
+const STEP = 0.5;
+const WIDEST = 3;
+
+export class Breadth {
+  /** Calls moved(finer) while the slider moves, and settled() when it is let go. */
+  constructor({ moved, settled }) {
+    this.input = h("input", {
+      id: "finer",
+      type: "range",
+      min: -WIDEST,
+      max: WIDEST,
+      step: STEP,
+      value: 0,
+      list: "finer-middle",
+      "aria-label": "From broad to narrow topics",
+      on: { input: () => this.#moved(moved), change: settled, dblclick: () => this.#reset(moved, settled) },
+    });
+    this.uses = h("p", { id: "uses", class: "small muted" });
+    const reset = () => this.#reset(moved, settled);
+    this.reset = h("button", { type: "button", class: "link small", on: { click: reset } }, "reset");
+    this.element = h(
+      "section",
+      { class: "breadth", "aria-label": "Breadth" },
+      h("div", { class: "breadth-ends small muted" }, h("span", {}, "broad"), h("span", {}, "narrow")),
+      this.input,
+      h("datalist", { id: "finer-middle" }, h("option", { value: 0 })),
+      h("div", { class: "breadth-below" }, this.uses, this.reset),
+    );
+    this.value = 0;
+  }
+
+  set value(finer) {
+    this.input.value = finer;
+    this.input.setAttribute("aria-valuetext", saying(finer));
+    this.input.title = saying(finer);
+    this.reset.hidden = finer === 0;
+  }
+
+  tell(answer) {
+    this.uses.textContent = answer ? `uses ${answer.n_components} of ${answer.n_fitted} topics` : "as the words need";
+  }
+
+  #moved(moved) {
+    const finer = Number(this.input.value);
+    this.value = finer;
+    moved(finer);
+  }
+
+  #reset(moved, settled) {
+    this.input.value = 0;
+    this.#moved(moved);
+    settled();
+  }
+}
+
+function saying(finer) {
+  if (finer === 0) return "as the words need";
+  return finer > 0 ? `${finer} narrower than the words need` : `${-finer} broader than the words need`;
+}

@@ -1,0 +1,83 @@
+// Typical documents of a topic, a page at a time.
+
+import { get, pathOf } from "../shared/api.js";
+import { h } from "../shared/dom.js";
+import { highlighter } from "../shared/highlight.js";
+import { roughly } from "../shared/numbers.js";
+
+const PAGE = 10;
+
+export function nameOfDocument({ name, row }) {
+  return name ?? `Document ${row}`;
+}
+
+/** A name that may break after a dot, a slash or an underscore. */
+export function breakable(name) {
+  return name.split(/(?<=[._/\\-])/u).flatMap((part) => [part, h("wbr")]);
+}
+
+export class Documents {
+  /** The first page is part of the answer; params ask for further ones. */
+  constructor(page, answer, params, words, { open }) {
+    this.page = page;
+    this.params = params;
+    this.open = open;
+    this.mark = highlighter(words);
+    this.documents = [];
+    this.list = h("ol", { class: "document-list" });
+    const more = { type: "button", id: "more", class: "button plain", on: { click: () => this.#turn() } };
+    this.more = h("button", more, "More documents");
+    this.element = h(
+      "section",
+      { class: "documents", "aria-labelledby": "documents-title" },
+      h("h2", { id: "documents-title" }, "Typical documents"),
+      this.list,
+      this.more,
+    );
+    this.#add(answer.documents);
+    this.more.hidden = answer.documents.length < PAGE;
+    this.element.hidden = answer.documents.length === 0;
+  }
+
+  /** The button that opens a document: where the focus goes back to. */
+  buttonOf(i) {
+    return this.list.children[i]?.querySelector("button");
+  }
+
+  async #turn() {
+    this.more.disabled = true;
+    const params = { ...this.params, start: this.documents.length, n: PAGE };
+    try {
+      const { documents, more } = await get(pathOf(this.page.index, "topic/documents"), params);
+      const first = this.documents.length;
+      this.#add(documents);
+      this.more.hidden = !more;
+      this.buttonOf(first)?.focus({ preventScroll: true });
+      this.page.announce(`${documents.length} more documents.`);
+    } catch (error) {
+      this.page.tell(error);
+    }
+    this.more.disabled = false;
+  }
+
+  #add(documents) {
+    const start = this.documents.length;
+    this.documents.push(...documents);
+    this.list.append(...documents.map((each, i) => this.#item(each, start + i)));
+  }
+
+  #item(each, i) {
+    const name = h(
+      "button",
+      { type: "button", class: "document-name", "data-key": `document ${each.row}`, on: { click: () => this.open(i) } },
+      breakable(nameOfDocument(each)),
+    );
+    const about = { class: "number", title: "How much of the document is about the topic" };
+    return h(
+      "li",
+      { class: "document", "data-row": each.row },
+      h("h3", {}, name, h("small", about, `${roughly(each.share)} about it`)),
+      each.snippet === null ? null : h("p", { class: "snippet small" }, this.mark(each.snippet)),
+    );
+  }
+}

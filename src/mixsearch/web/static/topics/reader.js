@@ -1,0 +1,111 @@
+// One document, whole, over the page.
+
+import { get, pathOf } from "../shared/api.js";
+import { copyText } from "../shared/clipboard.js";
+import { h, replace } from "../shared/dom.js";
+import { breakable, nameOfDocument } from "./documents.js";
+import { Newest } from "../shared/newest.js";
+import { roughly } from "../shared/numbers.js";
+
+export class Reader {
+  #newest = new Newest();
+
+  /** Calls like(row) to search for more documents of the kind. */
+  constructor(page, { like }) {
+    this.page = page;
+    this.title = h("h2", { id: "reader-title" });
+    this.about = h("p", { class: "small muted" });
+    this.text = h("div", { class: "reader-text", tabindex: "0", role: "document" });
+    this.before = button("previous", "← Previous", () => this.#turn(-1));
+    this.after = button("next", "Next →", () => this.#turn(1));
+    this.copy = button("copy-document", "Copy", () => copyText(page, this.text.textContent, this.copy));
+    const close = button("close-reader", "×", () => this.element.close(), "button plain icon", "Close");
+    this.element = h(
+      "dialog",
+      { id: "reader", class: "reader", "aria-labelledby": "reader-title", on: this.#listeners() },
+      h("header", {}, h("div", {}, this.title, this.about), close),
+      this.text,
+      h(
+        "footer",
+        { class: "toolbar" },
+        button("like", "Find more like this", () => this.#like(like), "button"),
+        this.copy,
+        h("span", { class: "turning" }, this.before, this.after),
+      ),
+    );
+  }
+
+  /** Open one of the documents of a list. */
+  open(documents, i) {
+    this.shown = documents;
+    this.i = i;
+    if (!this.element.open) this.element.showModal();
+    this.#show();
+  }
+
+  close() {
+    this.#newest.stop();
+    if (this.element.open) this.element.close();
+  }
+
+  async #show() {
+    const found = this.shown.documents[this.i];
+    replace(this.title, breakable(nameOfDocument(found)));
+    this.about.textContent = `${roughly(found.share)} about this topic`;
+    this.before.disabled = this.i === 0;
+    this.after.disabled = this.i === this.shown.documents.length - 1;
+    const path = pathOf(this.page.index, `documents/${found.row}`);
+    const result = await this.#newest.ask((signal) => get(path, {}, { signal }));
+    if (result) replace(this.text, ...this.#body(result));
+    this.text.scrollTop = 0;
+  }
+
+  #body({ answer, error }) {
+    if (error) return [h("p", {}, error.message)];
+    if (answer.text === null) return [h("p", { class: "muted" }, "The index keeps no texts.")];
+    const cut = answer.is_cut ? h("p", { class: "muted" }, "The rest is left out: the document is very long.") : null;
+    return [h("p", { class: "whole" }, this.shown.mark(answer.text)), cut];
+  }
+
+  #turn(step) {
+    const i = this.i + step;
+    if (i < 0 || i >= this.shown.documents.length) return;
+    this.i = i;
+    this.#show();
+    if (document.activeElement?.disabled) this.text.focus();
+  }
+
+  #listeners() {
+    return {
+      close: () => this.#closed(),
+      click: (event) => this.#pressed(event),
+      keydown: (event) => this.#keyed(event),
+    };
+  }
+
+  #like(like) {
+    const { row } = this.shown.documents[this.i];
+    this.shown = null; // the list is about to go
+    this.element.close();
+    like(row);
+  }
+
+  #closed() {
+    this.#newest.stop();
+    this.shown?.buttonOf(this.i)?.focus();
+  }
+
+  /** A click beside the dialog closes it. */
+  #pressed(event) {
+    if (event.target === this.element) this.element.close();
+  }
+
+  #keyed(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step && !event.altKey && !event.ctrlKey && !event.metaKey) this.#turn(step);
+  }
+}
+
+function button(id, label, click, kind = "button plain", name = null) {
+  return h("button", { type: "button", id, class: kind, "aria-label": name, on: { click } }, label);
+}

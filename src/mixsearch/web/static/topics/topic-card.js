@@ -1,0 +1,150 @@
+// What was found: the topic's name, its size, the verdict and its words.
+
+import { h } from "../shared/dom.js";
+import { chance, giveOrTake, percent, times } from "../shared/numbers.js";
+import { badgeOf, explain, toneOf } from "../shared/verdicts.js";
+import { WordBars } from "./word-bars.js";
+import { wordButton } from "./word-buttons.js";
+
+const WORDS_OF_TITLE = 3;
+// Words left out are told with buttons to swap them, and a weak hint by the verdict.
+const TOLD_ELSEWHERE = ["Left out:", "The hint hardly singles out"];
+const FACTS = {
+  share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
+  lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
+  confidence: ["Confidence", "The chance that this is the topic that the search means"],
+};
+
+export function titleOf(words) {
+  return words.slice(0, WORDS_OF_TITLE).map((each) => each.word ?? each).join(", ");
+}
+
+export class TopicCard {
+  constructor(answer, { name, by, wanted, tools }, act) {
+    this.answer = answer;
+    this.error = h("small", {});
+    this.badge = h("p", {});
+    this.sentence = h("p", { class: "sentence" });
+    this.confidence = h("span", { id: "confidence" }, howSure(act));
+    this.bars = new WordBars(answer.words, wanted, act);
+    this.element = h(
+      "section",
+      { id: "topic", class: "card topic", "aria-labelledby": "topic-title" },
+      h("p", { class: "eyebrow" }, "Topic of ", h("b", {}, name)),
+      h("h1", { id: "topic-title", tabindex: "-1" }, titleOf(answer.words)),
+      answer.alternative > 0 ? wayBack(answer, name, act) : [this.badge, this.sentence],
+      h(
+        "dl",
+        { class: "facts" },
+        fact("share", h("span", { id: "share" }, percent(answer.weight), " "), this.error),
+        fact("lead", leadOf(answer)),
+        fact("confidence", this.confidence),
+      ),
+      notes(answer, act),
+      h("div", { class: "words-head" }, h("h2", {}, "Words"), orders(by, act)),
+      columns(),
+      this.bars.element,
+      related(answer.related_words, wanted, act),
+      tools,
+    );
+    this.#judge(answer);
+  }
+
+  /** Standard errors, once they are known. */
+  addErrors({ weight, weight_stderr: stderr, words }) {
+    if (stderr !== null) this.error.textContent = giveOrTake(weight, stderr);
+    this.bars.addErrors(words);
+  }
+
+  /** The confidence is on its way. */
+  awaitConfidence() {
+    this.confidence.textContent = "…";
+  }
+
+  /** The confidence, which may change the verdict. */
+  addConfidence(answer) {
+    this.confidence.textContent = answer.confidence === null ? "not known" : chance(answer.confidence);
+    this.#judge(answer);
+  }
+
+  #judge(answer) {
+    this.badge.className = `verdict ${toneOf(answer)}`;
+    this.badge.textContent = badgeOf(answer);
+    this.sentence.textContent = explain(answer);
+  }
+}
+
+/** It is worked out when someone asks: it reads all documents. */
+function howSure(act) {
+  const props = { type: "button", id: "how-sure", class: "link", "data-key": "sure" };
+  return h("button", { ...props, on: { click: act.judge } }, "How sure?");
+}
+
+function wayBack({ alternatives }, name, act) {
+  const first = alternatives.find(({ rank }) => rank === 0);
+  const props = { type: "button", id: "first-reading", class: "link", "data-key": "back" };
+  return h(
+    "p",
+    { class: "way-back" },
+    "Another reading of ",
+    h("b", {}, name),
+    ". ",
+    h("button", { ...props, on: { click: () => act.read(0) } }, "Back to the first"),
+    first ? `: ${titleOf(first.words)}` : null,
+  );
+}
+
+/** Which words come first. */
+function orders(by, act) {
+  const order = (value, label, title) => {
+    const props = { type: "button", title, "aria-pressed": String(by === value), "data-key": `by ${value}` };
+    return h("button", { ...props, on: { click: () => act.order(value) } }, label);
+  };
+  return h(
+    "span",
+    { class: "switch", role: "group", "aria-label": "Which words come first" },
+    order("typical", "typical", "Words that set the topic apart come first"),
+    order("probability", "frequent", "Words that the topic has most often come first"),
+  );
+}
+
+function columns() {
+  const names = ["", "", "share", "", "× usual"].map((name) => h("span", {}, name));
+  const title = "A word's share of the topic, and how many times likelier it is there than in the whole corpus";
+  return h("div", { class: "word-row column-names", title, "aria-hidden": "true" }, names);
+}
+
+function related(words, wanted, act) {
+  if (words.length === 0) return null;
+  const chip = ({ word, likelier }) =>
+    h("li", {}, wordButton(word, wanted, act, { class: "chip related-word" }, h("small", {}, times(likelier))));
+  return h("section", { class: "related" }, h("h2", {}, "Related words"), h("ul", { class: "chips" }, words.map(chip)));
+}
+
+function notes({ warnings, skipped }, act) {
+  const others = warnings.filter((warning) => !TOLD_ELSEWHERE.some((start) => warning.startsWith(start)));
+  const lines = [...skipped.map((each) => skippedNote(each, act)), ...others.map((warning) => h("li", {}, warning))];
+  return lines.length > 0 ? h("ul", { class: "notes small", "aria-label": "Notes" }, lines) : null;
+}
+
+function skippedNote({ word, suggestions }, act) {
+  const button = (other) =>
+    h("button", { type: "button", class: "chip suggestion", on: { click: () => act.swap(word, other) } }, other);
+  return h(
+    "li",
+    { class: "skipped" },
+    h("b", {}, word),
+    " is not in the corpus and was left out. ",
+    suggestions.length > 0 ? "Did you mean " : null,
+    suggestions.map((other) => [button(other), " "]),
+  );
+}
+
+function fact(key, ...value) {
+  const [name, title] = FACTS[key];
+  return h("div", { title }, h("dt", {}, name), h("dd", { class: "number" }, value));
+}
+
+function leadOf({ separation }) {
+  return separation === null ? "no other" : times(separation);
+}

@@ -1,0 +1,70 @@
+// What can be done with a topic: pin it, link to it, take it along.
+
+import { pathOf, queryOf, url } from "../shared/api.js";
+import { copyText } from "../shared/clipboard.js";
+import { h } from "../shared/dom.js";
+import { isPinned, MOST_PINS, pinsOf, togglePin } from "../shared/pins.js";
+import { saveTopics } from "../shared/picture.js";
+
+/** The tools of the topic that these parameters find; complete() gives it with its standard errors. */
+export function topicTools(page, params, complete) {
+  const topic = queryOf(params).toString();
+  const files = {
+    csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }),
+    json: url(pathOf(page.index, "topic"), { ...params, errors: true }),
+  };
+  return h(
+    "div",
+    { class: "toolbar topic-tools" },
+    pinButton(page, topic),
+    linkButton(page),
+    downloads(files, async (kind) => saveTopics([await complete()], page, kind)),
+  );
+}
+
+/** A button that copies the address of what is shown. */
+export function linkButton(page) {
+  const copy = () => copyText(page, location.href, button);
+  const props = { type: "button", id: "copy-link", class: "button plain", "data-key": "copy", on: { click: copy } };
+  const button = h("button", props, "Copy link");
+  return button;
+}
+
+/** Links to files of the API, and pictures that the page draws. */
+export function downloads({ csv, json }, draw) {
+  const picture = (kind) => {
+    const click = () => draw(kind);
+    const props = { type: "button", class: "link", "data-download": kind, "data-key": kind, on: { click } };
+    return h("button", props, kind.toUpperCase());
+  };
+  return h(
+    "span",
+    { class: "downloads small" },
+    h("span", { class: "muted" }, "Save as "),
+    h("a", { href: csv, download: "mixsearch.csv", "data-download": "csv" }, "CSV"),
+    h("a", { href: json, download: "mixsearch.json", "data-download": "json" }, "JSON"),
+    picture("png"),
+    picture("svg"),
+  );
+}
+
+function pinButton(page, topic) {
+  const props = { type: "button", id: "pin", class: "button plain", "data-key": "pin" };
+  const button = h("button", { ...props, on: { click: press } });
+  function show() {
+    const isIn = isPinned(page.index, topic);
+    button.setAttribute("aria-pressed", String(isIn));
+    button.textContent = isIn ? "Pinned" : "Pin to compare";
+  }
+  function press() {
+    if (!isPinned(page.index, topic) && pinsOf(page.index).length >= MOST_PINS) {
+      page.tell(new Error(`${MOST_PINS} topics are pinned already. Remove one under Compare first.`));
+      return;
+    }
+    togglePin(page.index, topic);
+    show();
+    page.announce(isPinned(page.index, topic) ? "Pinned." : "No longer pinned.");
+  }
+  show();
+  return button;
+}

@@ -1,0 +1,245 @@
+// The view of topics: what is searched for, step by step, and the address that brings it back.
+
+import { queryOf } from "../shared/api.js";
+import { AnswerPane } from "./answer-pane.js";
+import { Asker, asksNothing } from "./asker.js";
+import { Breadth } from "./breadth.js";
+import { h, replace } from "../shared/dom.js";
+import { LikeChip } from "./like-chip.js";
+import { chance, percent } from "../shared/numbers.js";
+import { swapped, withWord, withoutWord } from "../shared/query.js";
+import { Reader } from "./reader.js";
+import { emptySearch, isBlank, nameOf, oddityOf, paramsOf, readSearch } from "./search.js";
+import { SearchBox } from "./search-box.js";
+import { titleOf } from "./topic-card.js";
+import { Trail } from "./trail.js";
+import { badgeOf } from "../shared/verdicts.js";
+
+const DIM_AFTER = 150;
+const ERRORS_AFTER = 400;
+const SETTLED_AFTER = 1200;
+
+export function show(root, state, page) {
+  if (!page.index) {
+    replace(root, h("p", { class: "card" }, "This server has no index of documents. Pictures can still be segmented."));
+    return undefined;
+  }
+  const view = new Topics(root, page);
+  view.open(state);
+  return { update: (newState) => view.open(newState), close: () => view.close() };
+}
+
+class Topics {
+  #timers = {};
+  #isSettled = true; // whether the search stands as a step of its own in the history
+  #settleOnAnswer = false;
+  #found = null; // the last answer, if it stands
+
+  constructor(root, page) {
+    this.page = page;
+    this.search = emptySearch();
+    this.asker = new Asker(page.index);
+    this.box = new SearchBox(page.index, {
+      typed: () => this.#typed(),
+      entered: () => this.#entered(),
+      cleared: () => this.#clear(),
+    });
+    this.breadth = new Breadth({ moved: (finer) => this.#moved(finer), settled: () => this.#settle() });
+    this.trail = new Trail(page.index, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
+    this.reader = new Reader(page, { like: (row) => this.#leap({ ...emptySearch(), like: [String(row)] }) });
+    this.likes = new LikeChip(page.index, { removed: () => this.#clear() });
+    this.pane = new AnswerPane(page, this.#acts());
+    const side = h(
+      "aside",
+      { class: "side", "aria-label": "Breadth and past searches" },
+      this.breadth.element,
+      this.trail.element,
+    );
+    const columns = h("div", { class: "columns" }, side, this.pane.element);
+    replace(root, this.box.element, this.likes.element, columns, this.reader.element);
+    document.addEventListener("keydown", this.#slash);
+  }
+
+  /** Show what an address asks for. */
+  open(state) {
+    this.#isSettled = true;
+    this.#settleOnAnswer = true;
+    this.search = readSearch(state);
+    this.#showSearch();
+    if (isBlank(this.search)) this.#invite();
+    this.#ask();
+  }
+
+  /** Let a newcomer type at once, where that opens no keyboard over the page and takes the focus from nothing. */
+  #invite() {
+    if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) this.box.input.focus();
+  }
+
+  close() {
+    document.removeEventListener("keydown", this.#slash);
+    this.#stop();
+    this.reader.close();
+  }
+
+  // What a person does
+
+  #typed() {
+    performance.mark("typed");
+    const like = this.box.text.trim() ? [] : this.search.like;
+    this.#drift({ ...this.search, q: this.box.text, like, alternative: 0 });
+  }
+
+  #moved(finer) {
+    this.#drift({ ...this.search, finer, alternative: 0 });
+  }
+
+  /** Enter: what was found stands, with its last word completed. */
+  #entered() {
+    if (this.#isAnswered) {
+      this.search = this.#found.asked = this.#found.search;
+      this.#showSearch();
+    }
+    this.#settle();
+  }
+
+  #clear() {
+    this.#change(emptySearch());
+    this.box.input.focus();
+  }
+
+  #acts() {
+    const words = (change) => this.#change({ ...this.#base, q: change(this.#base.q), like: [], alternative: 0 });
+    return {
+      add: (word) => words((q) => withWord(q, word)),
+      exclude: (word) => words((q) => withWord(q, word, true)),
+      drop: (word) => words((q) => withoutWord(q, word)),
+      swap: (word, other) => words((q) => swapped(q, word, other)),
+      read: (alternative) => this.#leap({ ...this.#base, alternative }),
+      order: (by) => this.#change({ ...this.#base, by }),
+      search: (q) => this.#leap({ ...emptySearch(), q }),
+      judge: () => this.#addConfidence(this.#found),
+      openDocument: (documents, i) => this.reader.open(documents, i),
+      again: () => this.#ask(),
+    };
+  }
+
+  /** A change that is still under way: the first makes a step of history, the others write over it. */
+  #drift(search) {
+    this.search = search;
+    this.page.note(paramsOf(search), { push: this.#isSettled });
+    this.#isSettled = false;
+    this.likes.show(search);
+    this.#ask();
+  }
+
+  /** A change at one stroke: a step of its own. */
+  #change(search) {
+    this.search = search;
+    this.page.note(paramsOf(search), { push: true });
+    this.#settleOnAnswer = true;
+    this.#showSearch();
+    this.#ask();
+  }
+
+  /** A change to another topic, which is read from its top. */
+  #leap(search) {
+    this.#change(search);
+    if (this.pane.element.getBoundingClientRect().top < 0) this.box.element.scrollIntoView();
+  }
+
+  /** The search stands: the address says all of it, and the trail keeps it. */
+  #settle() {
+    clearTimeout(this.#timers.settle);
+    this.#settleOnAnswer = !this.#isAnswered;
+    if (!this.#isAnswered) return;
+    this.#isSettled = true;
+    const { search, answer } = this.#found;
+    const params = paramsOf(search);
+    this.page.note(params);
+    this.trail.add({
+      search: queryOf(params).toString(),
+      label: nameOf(search),
+      oddity: oddityOf(search),
+      words: titleOf(answer.words),
+    });
+  }
+
+  get #isAnswered() {
+    return this.#found !== null && this.#found.asked === this.search;
+  }
+
+  /** The search that clicks build on: with its last word completed, if it was. */
+  get #base() {
+    return this.#isAnswered ? this.#found.search : this.search;
+  }
+
+  // What becomes of it
+
+  async #ask() {
+    this.#stop();
+    if (asksNothing(this.search)) {
+      this.#showNothing(() => this.pane.showWelcome());
+      return;
+    }
+    this.#timers.dim = setTimeout(() => (this.pane.isWaiting = true), DIM_AFTER);
+    const result = await this.asker.ask(this.search, this.box.isUnfinished);
+    if (result === null) return;
+    clearTimeout(this.#timers.dim);
+    if (result.error) {
+      this.#showNothing(() => this.pane.showTrouble(result.error, this.search.q));
+      this.page.announce(result.error.message);
+      return;
+    }
+    this.#showFound(result);
+  }
+
+  #showFound(found) {
+    this.#found = found;
+    this.pane.showAnswer(found, () => this.asker.withErrors(found));
+    this.breadth.tell(found.answer);
+    document.title = `${nameOf(found.search)} · mixsearch`;
+    if (this.#settleOnAnswer) this.#settle();
+    else this.#timers.settle = setTimeout(() => this.#settle(), SETTLED_AFTER);
+    this.#timers.errors = setTimeout(() => this.#addErrors(found), ERRORS_AFTER);
+  }
+
+  /** The answer was not typed over at once: say it aloud, and find out how exact it is. */
+  async #addErrors(found) {
+    const { words, weight } = found.answer;
+    this.page.announce(`Topic: ${titleOf(words)}. ${percent(weight)} of the corpus, ${badgeOf(found.answer)}.`);
+    const answer = await this.asker.withErrors(found);
+    if (found === this.#found) this.pane.addErrors(answer);
+  }
+
+  async #addConfidence(found) {
+    this.pane.awaitConfidence();
+    const answer = await this.asker.withConfidence(found);
+    if (found !== this.#found) return;
+    this.pane.addConfidence(answer);
+    this.page.announce(answer.confidence === null ? "The confidence did not come." : `${chance(answer.confidence)} sure.`);
+  }
+
+  #showNothing(show) {
+    this.#found = null;
+    this.breadth.tell(null);
+    show();
+  }
+
+  #showSearch() {
+    this.box.text = this.search.q;
+    this.breadth.value = this.search.finer;
+    this.likes.show(this.search);
+  }
+
+  #stop() {
+    this.asker.stop();
+    Object.values(this.#timers).forEach(clearTimeout);
+  }
+
+  #slash = (event) => {
+    const isTyping = event.target.closest?.("input, textarea, select, [contenteditable], dialog");
+    if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    this.box.focus();
+  };
+}

@@ -1,0 +1,56 @@
+// Past searches of an index, newest first.
+
+import { h, replace } from "../shared/dom.js";
+import { remember, rememberedList } from "../shared/memory.js";
+
+const MOST_STEPS = 30;
+
+export class Trail {
+  /** Calls chosen(query string) when a past search is wanted back. */
+  constructor(index, { chosen }) {
+    this.name = `trail:${index.name}`;
+    this.chosen = chosen;
+    this.list = h("ol", { class: "trail-steps" });
+    const clear = h("button", { type: "button", class: "link small", on: { click: () => this.#keep([]) } }, "clear");
+    this.element = h(
+      "details",
+      { id: "trail", class: "trail", open: matchMedia("(min-width: 821px)").matches },
+      h("summary", {}, "Past searches"),
+      this.list,
+      clear,
+    );
+    this.#show();
+  }
+
+  /** Note a search that stood; the same one again moves to the front. */
+  add(step) {
+    this.#keep([step, ...this.#steps().filter(({ search }) => search !== step.search)].slice(0, MOST_STEPS));
+  }
+
+  #steps() {
+    return rememberedList(localStorage, this.name).filter((step) => typeof step?.search === "string");
+  }
+
+  #keep(steps) {
+    remember(localStorage, this.name, steps);
+    this.#show();
+  }
+
+  #show() {
+    const steps = this.#steps();
+    this.element.hidden = steps.length === 0;
+    replace(
+      this.list,
+      steps.map((step) => h("li", {}, this.#step(step))),
+    );
+  }
+
+  #step({ search, label, oddity, words }) {
+    return h(
+      "button",
+      { type: "button", class: "step", on: { click: () => this.chosen(search) } },
+      h("span", {}, label, oddity ? h("i", {}, ` ${oddity}`) : null),
+      h("small", {}, words),
+    );
+  }
+}

@@ -1,0 +1,51 @@
+// The words of a topic as bars. Whiskers of one standard error come later, and move nothing.
+
+import { h } from "../shared/dom.js";
+import { giveOrTake, percent, times } from "../shared/numbers.js";
+import { wordButton, wordTools } from "./word-buttons.js";
+
+const ROOM_FOR_WHISKERS = 1.15;
+
+export class WordBars {
+  constructor(words, wanted, act) {
+    this.full = ROOM_FOR_WHISKERS * Math.max(...words.map(({ probability }) => probability), 1e-12);
+    this.rows = new Map(words.map((each) => [each.word, this.#row(each, wanted, act)]));
+    this.element = h(
+      "ol",
+      { class: "word-rows", "aria-label": "Words of the topic, with their probability in it" },
+      [...this.rows.values()].map(({ element }) => element),
+    );
+  }
+
+  /** Whiskers and errors for words that have them now. */
+  addErrors(words) {
+    for (const { word, probability, probability_stderr: stderr } of words) {
+      const row = this.rows.get(word);
+      if (!row || stderr === null) continue;
+      const low = Math.max(probability - stderr, 0);
+      const high = Math.min(probability + stderr, this.full);
+      row.bar.append(h("i", { class: "whisker", style: { left: this.#part(low), width: this.#part(high - low) } }));
+      row.error.textContent = giveOrTake(probability, stderr);
+    }
+  }
+
+  #row({ word, probability, likelier }, wanted, act) {
+    const fill = h("i", { class: "fill", style: { width: this.#part(probability) } });
+    const bar = h("span", { class: "bar", "aria-hidden": "true" }, fill);
+    const error = h("span", { class: "error number" });
+    const element = h(
+      "li",
+      { class: "word-row", "data-word": word },
+      h("span", { class: "word" }, wordButton(word, wanted, act, { class: "word-name" }), wordTools(word, wanted, act)),
+      bar,
+      h("span", { class: "probability number" }, percent(probability)),
+      error,
+      h("span", { class: "likelier number" }, times(likelier)),
+    );
+    return { element, bar, error };
+  }
+
+  #part(probability) {
+    return `${((100 * probability) / this.full).toFixed(2)}%`;
+  }
+}

@@ -1,0 +1,45 @@
+// A word that can be added to the search, excluded from it, or taken out again.
+
+import { h } from "../shared/dom.js";
+
+/** The word itself: a click adds it, a shift-click excludes it; one that the search has is taken out. */
+export function wordButton(word, wanted, act, props, ...children) {
+  const isIn = wanted.has(word.toLowerCase());
+  const press = (event) => {
+    if (event.shiftKey) act.exclude(word);
+    else if (isIn) act.drop(word);
+    else act.add(word);
+  };
+  return h(
+    "button",
+    {
+      type: "button",
+      title: isIn ? `Take ${word} out of the search` : `Add ${word}; with Shift, exclude it`,
+      ...props,
+      class: `${props.class} ${isIn ? (wanted.get(word.toLowerCase()) ? "is-wanted" : "is-avoided") : ""}`,
+      "data-key": `word ${word}`,
+      on: { click: press },
+    },
+    word,
+    isIn ? h("span", { class: "visually-hidden" }, " (in the search)") : null,
+    children,
+  );
+}
+
+/** Plus and minus, for keys and fingers. */
+export function wordTools(word, wanted, act) {
+  const isIn = wanted.has(word.toLowerCase());
+  return h(
+    "span",
+    { class: "word-tools" },
+    isIn
+      ? tool("×", `Take ${word} out of the search`, `drop ${word}`, () => act.drop(word))
+      : tool("+", `Add ${word} to the search`, `add ${word}`, () => act.add(word)),
+    tool("−", `Exclude ${word} from the search`, `exclude ${word}`, () => act.exclude(word)),
+  );
+}
+
+function tool(sign, label, key, click) {
+  const props = { type: "button", class: "tool", title: label, "aria-label": label, "data-key": key };
+  return h("button", { ...props, on: { click } }, sign);
+}
