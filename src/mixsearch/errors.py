@@ -20,10 +20,11 @@ class HintError(SearchError):
 
 
 class UnknownWordError(HintError):
-    """A word of the hint is not in the vocabulary; `suggestions` are words that are spelt alike."""
+    """A `word` of the hint is not in the vocabulary; `suggestions` are words that are spelt alike."""
 
-    def __init__(self, message: str, suggestions: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, word: str | None = None, suggestions: Sequence[str] = ()) -> None:
         super().__init__(message)
+        self.word = word
         self.suggestions = tuple(suggestions)
 
 

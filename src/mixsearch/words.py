@@ -134,7 +134,7 @@ def _parts(word: str | int, columns: Mapping[str, int] | None, word_mean: Array)
         return [part for each in several for part in _parts(each, columns, word_mean)]
     nearest = _spelt_alike(word, columns)
     advice = f"Nearest: {', '.join(nearest)}." if nearest else "No word is spelt like it."
-    raise UnknownWordError(f"{word!r} is not among the {len(columns):,} words. {advice}", nearest)
+    raise UnknownWordError(f"{word!r} is not among the {len(columns):,} words. {advice}", word, nearest)
 
 
 def _numbered(column: int, n_words: int) -> int:

@@ -37,7 +37,7 @@ def told(client, path, status=200, **params):
 def refused(client, path, status, code, **params):
     error = told(client, path, status, **params)["error"]
     assert error["code"] == code
-    assert set(error) == {"code", "message", "suggestions"}
+    assert set(error) == {"code", "message", "word", "suggestions"}
     return error
 
 
@@ -141,6 +141,7 @@ def test_completions_are_the_words_that_begin_so_the_most_frequent_first(client,
 
 def test_an_unknown_word_comes_with_suggestions(client):
     error = refused(client, "/topic", 422, "unknown_word", q="sushy")
+    assert error["word"] == "sushy"
     assert error["suggestions"] == ["sushi"]
     assert error["message"].startswith("'sushy' is not among the")
     skipped = told(client, "/topic", q="sushi courtt")
@@ -250,6 +251,7 @@ def test_there_is_no_other_index(client):
     assert error == {
         "code": "not_found",
         "message": "There is no index 'other'. There are texts, again.",
+        "word": None,
         "suggestions": [],
     }
 
@@ -269,7 +271,7 @@ def test_errors_of_the_server_have_the_same_shape(client, method, path, status, 
     answer = client.request(method, path)
     assert answer.status_code == status
     assert answer.json()["error"]["code"] == code
-    assert set(answer.json()["error"]) == {"code", "message", "suggestions"}
+    assert set(answer.json()["error"]) == {"code", "message", "word", "suggestions"}
 
 
 def test_an_error_that_nobody_foresaw_tells_nothing_of_the_inside(index, monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -49,7 +48,8 @@ class Told(BaseModel):
 
     code: str = Field(description="For programs: one of a few words.")
     message: str = Field(description="For people: what was found, what was needed, what to do next.")
-    suggestions: list[str] = Field(default=[], description="Words to try instead of an unknown one.")
+    word: str | None = Field(default=None, description="The word that is not known, where one is the cause.")
+    suggestions: list[str] = Field(default=[], description="Words to try instead of it.")
 
 
 class Failure(BaseModel):
@@ -78,8 +78,12 @@ class Refused(HTTPException):
 
 def told_of(error: Exception) -> Told:
     """An error as people and programs read it."""
-    suggestions: Sequence[str] = getattr(error, "suggestions", ())
-    return Told(code=_code_of(error), message=str(error), suggestions=list(suggestions))
+    return Told(
+        code=_code_of(error),
+        message=str(error),
+        word=getattr(error, "word", None),
+        suggestions=list(getattr(error, "suggestions", ())),
+    )
 
 
 def _code_of(error: Exception) -> str:

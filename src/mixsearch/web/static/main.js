@@ -4,7 +4,7 @@ import { ApiError, get, queryOf, url } from "./shared/api.js";
 import { h, replace } from "./shared/dom.js";
 import { isPlainClick } from "./shared/links.js";
 import { onPins, pinsOf } from "./shared/pins.js";
-import { themeSwitch } from "./shared/theme-switch.js";
+import { themeSwitch } from "./theme-switch.js";
 
 const VIEWS = {
   topics: { title: "Topics", load: () => import("./topics/topics.js") },

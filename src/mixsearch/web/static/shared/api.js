@@ -4,11 +4,12 @@ const NO_CONNECTION = "The server does not answer. It may have been stopped; sta
 const NO_ANSWER = "The server sent something that is no answer.";
 
 export class ApiError extends Error {
-  constructor(status, code, message, suggestions = []) {
+  constructor(status, code, message, { word = null, suggestions = [] } = {}) {
     super(message);
     this.name = "ApiError";
     this.status = status;
     this.code = code;
+    this.word = word;
     this.suggestions = suggestions;
   }
 }
@@ -71,6 +72,6 @@ async function parsed(response) {
 }
 
 function failureOf(status, body) {
-  const { code = "failed", message, suggestions = [] } = body?.error ?? {};
-  return new ApiError(status, code, message ?? `The server refused this (status ${status}).`, suggestions);
+  const { code = "failed", message, word, suggestions = [] } = body?.error ?? {};
+  return new ApiError(status, code, message ?? `The server refused this (status ${status}).`, { word, suggestions });
 }

@@ -8,7 +8,7 @@ import { wantedOf } from "../shared/query.js";
 import { nameOf, paramsOf } from "./search.js";
 import { TopicCard } from "./topic-card.js";
 import { topicTools } from "./topic-tools.js";
-import { trouble } from "../shared/trouble.js";
+import { trouble } from "./trouble.js";
 import { welcome } from "./welcome.js";
 
 export class AnswerPane {
@@ -54,8 +54,8 @@ export class AnswerPane {
     this.card.addConfidence(answer);
   }
 
-  showTrouble(error, query) {
-    this.#put(trouble(error, query, this.act));
+  showTrouble(error) {
+    this.#put(trouble(error, this.act));
   }
 
   showWelcome() {

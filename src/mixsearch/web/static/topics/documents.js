@@ -2,7 +2,7 @@
 
 import { get, pathOf } from "../shared/api.js";
 import { h } from "../shared/dom.js";
-import { highlighter } from "../shared/highlight.js";
+import { highlighter } from "./highlight.js";
 import { roughly } from "../shared/numbers.js";
 
 const PAGE = 10;

@@ -186,7 +186,7 @@ class Topics {
     if (result === null) return;
     clearTimeout(this.#timers.dim);
     if (result.error) {
-      this.#showNothing(() => this.pane.showTrouble(result.error, this.search.q));
+      this.#showNothing(() => this.pane.showTrouble(result.error));
       this.page.announce(result.error.message);
       return;
     }

@@ -1,6 +1,6 @@
 // Words set off in a text, as text nodes and <mark> elements.
 
-import { h } from "./dom.js";
+import { h } from "../shared/dom.js";
 
 const LETTER = "[\\p{L}\\p{N}\\p{M}_]";
 

@@ -1,7 +1,7 @@
 // Light, dark, or as the system has it.
 
-import { h, replace, svg } from "./dom.js";
-import { remember } from "./memory.js";
+import { h, replace, svg } from "./shared/dom.js";
+import { remember } from "./shared/memory.js";
 
 const NAMES = { auto: "as the system", light: "light", dark: "dark" };
 const NEXT = { auto: "light", light: "dark", dark: "auto" };

@@ -1,10 +1,9 @@
 // Why there is no answer, in words, and what to do about it.
 
-import { h } from "./dom.js";
-import { wantedOf } from "./query.js";
+import { h } from "../shared/dom.js";
 
-export function trouble(error, query, act) {
-  const unknown = unknownWord(error, query);
+export function trouble(error, act) {
+  const unknown = error.word ?? null;
   const suggestion = (other) => {
     const swap = () => act.swap(unknown, other);
     return h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: swap } }, other));
@@ -21,12 +20,4 @@ export function trouble(error, query, act) {
       ? h("button", { type: "button", class: "button", on: { click: act.again } }, "Try again")
       : null,
   );
-}
-
-/** The word that an error is about: it names it, or it is the first that was wanted. */
-function unknownWord(error, query) {
-  if (error.code !== "unknown_word") return null;
-  const named = error.message.match(/^(['"])(.+?)\1 /u)?.[2];
-  const wanted = wantedOf(query);
-  return wanted.has(named?.toLowerCase()) ? named : [...wanted].find(([, isWanted]) => isWanted)?.[0] ?? null;
 }
