@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import typer
 
+from mixsearch.blocks import n_cores
 from mixsearch.cli.demo import index_docstrings
 from mixsearch.cli.manners import aside, complete_index, errors_as_sentences
 from mixsearch.errors import SearchError
@@ -92,6 +93,16 @@ def serve(
             rich_help_panel=_ACCESS,
         ),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Processes that search; by default one for each core, 0 for none beside the server.",
+            show_default=False,
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None,
     timeout: Annotated[
         float, typer.Option(min=0.1, metavar="SECONDS", help="For each request.", rich_help_panel=_LIMITS)
     ] = 20.0,
@@ -116,7 +127,12 @@ def serve(
         opened = open_named(paths)
         if token is None and not no_token and not is_loopback(host):
             token = secrets.token_urlsafe(24)
-        limits = web.Limits(seconds=timeout, most_upload=round(upload * 1e6), most_pixels=round(pixels * 1e6))
+        limits = web.Limits(
+            n_processes=n_cores() if workers is None else workers,
+            seconds=timeout,
+            most_upload=round(upload * 1e6),
+            most_pixels=round(pixels * 1e6),
+        )
         access = web.Access(token=token, hosts=tuple(name.lower() for name in [host, *(allowed or [])]))
         _run(web, opened, limits, access, host, port, opens)
 

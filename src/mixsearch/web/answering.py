@@ -1,35 +1,64 @@
-"""Answers worked out in threads: the same question once, kept while there is room, and none for too long a queue."""
+"""Answers worked out beside the server: the same question once, kept while there is room, none in too long a queue."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from functools import partial
+from time import sleep
+from typing import Any, TypeVar
 
 from mixsearch.web.failures import Refused
+from mixsearch.web.processes import search_here, searching_processes
+from mixsearch.web.served import Served
 from mixsearch.web.settings import Limits
+
+# Long enough that one process cannot do the work of all that are to be started.
+_START_SECONDS = 0.2
 
 Result = TypeVar("Result")
 
 
 class Lane:
-    """Threads with a queue of bounded length."""
+    """Threads or processes with a queue of bounded length."""
 
-    def __init__(self, n_threads: int, most_waiting: int) -> None:
-        self._pool = ThreadPoolExecutor(n_threads)
-        self._most = n_threads + most_waiting
+    def __init__(
+        self, n_workers: int, most_waiting: int, start: Callable[[int], Executor] = ThreadPoolExecutor
+    ) -> None:
+        self._start, self._n_workers = start, n_workers
+        self._pool = start(n_workers)
+        self._most = n_workers + most_waiting
         self._n_inside = 0
+
+    def get_ready(self, work: Callable[[], object]) -> None:
+        """Let every worker do some work, so that the first question finds them all started."""
+        for _ in range(self._n_workers):
+            self._pool.submit(work)
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """The result of some work; the caller may lose patience, the work goes on and keeps its place until it ends."""
         if self._n_inside >= self._most:
             raise Refused("busy", "The server has more questions than it can answer at once. Try again in a moment.")
         self._n_inside += 1
-        job = asyncio.get_running_loop().run_in_executor(self._pool, work)
+        try:
+            job = asyncio.get_running_loop().run_in_executor(self._pool, work)
+        except BrokenExecutor:
+            self._n_inside -= 1
+            raise self._mended() from None
         job.add_done_callback(self._leave)
-        return await asyncio.shield(job)
+        try:
+            return await asyncio.shield(job)
+        except BrokenExecutor:
+            raise self._mended() from None
+
+    def _mended(self) -> Refused:
+        """Other workers, where one was killed and the rest gave up with it."""
+        if getattr(self._pool, "_broken", False):
+            self._pool.shutdown(wait=False)
+            self._pool = self._start(self._n_workers)
+        return Refused("busy", "A process that searches was ended from outside; others were started. Try again.")
 
     def _leave(self, job: asyncio.Future[Result]) -> None:
         self._n_inside -= 1
@@ -64,17 +93,38 @@ class Kept:
 
 
 class Answering:
-    """A lane for questions that take milliseconds, and one that cannot hold them up for those that take longer."""
+    """A lane for questions that take milliseconds, one that cannot hold them up for those that take longer.
 
-    def __init__(self, limits: Limits) -> None:
-        self.quick = Lane(limits.n_threads, limits.most_waiting)
-        self.slow = Lane(max(limits.n_threads - 1, 1), limits.most_waiting)
+    Parameters
+    ----------
+    limits : Limits
+    paths : mapping of str to str
+        Where the indexes are, for processes that open them by themselves.
+    """
+
+    def __init__(self, limits: Limits, paths: Mapping[str, str] | None = None) -> None:
+        self._in_processes = limits.n_processes > 0
+        n_workers = limits.n_processes or limits.n_threads
+        start = partial(searching_processes, paths or {}) if self._in_processes else ThreadPoolExecutor
+        self.quick = Lane(n_workers, limits.most_waiting, start)
+        self.slow = Lane(max(n_workers - 1, 1), limits.most_waiting, start)
+        self.pictures = Lane(max(limits.n_threads - 1, 1), limits.most_waiting)
         self._kept = Kept(limits.most_answers_bytes)
         self._coming: dict[Hashable, asyncio.Task[bytes]] = {}
+
+    def get_ready(self) -> None:
+        """Start the processes, where there are some."""
+        if self._in_processes:
+            for lane in (self.quick, self.slow):
+                lane.get_ready(partial(sleep, _START_SECONDS))
 
     def lane(self, is_slow: bool) -> Lane:
         """Where a question goes."""
         return self.slow if is_slow else self.quick
+
+    def work(self, index: Served, tell: Callable[..., bytes], *asked: Any) -> Callable[[], bytes]:
+        """What a worker has to do: let an index tell something."""
+        return partial(search_here, index.name, tell, *asked) if self._in_processes else partial(tell, index, *asked)
 
     async def once(self, key: Hashable, work: Callable[[], bytes], lane: Lane) -> bytes:
         """The answer to a question: one that was kept or is being worked out, or a new one."""
@@ -95,5 +145,5 @@ class Answering:
 
     def close(self) -> None:
         """Take no more questions."""
-        self.quick.close()
-        self.slow.close()
+        for lane in (self.quick, self.slow, self.pictures):
+            lane.close()

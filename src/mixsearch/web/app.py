@@ -48,10 +48,11 @@ def make_app(
         Who may ask; by default everyone who reaches the server by its address.
     """
     limits, access = limits or Limits(), access or Access()
-    answering = Answering(limits)
+    answering = Answering(limits, {name: str(index.folder.path) for name, index in indexes.items()})
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        answering.get_ready()
         yield
         answering.close()
 
@@ -70,7 +71,7 @@ def make_app(
     app.include_router(health_router(list(indexes)))
     app.include_router(several.router)
     app.include_router(topics.router)
-    app.include_router(pictures.make_router(Gallery(limits), limits, answering.slow))
+    app.include_router(pictures.make_router(Gallery(limits), limits, answering.pictures))
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
     answer_failures(app)
     app.add_middleware(Patience, limits=limits)

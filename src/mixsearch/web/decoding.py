@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import signal
 import warnings
 from collections.abc import Callable
@@ -18,17 +17,10 @@ import numpy as np
 from mixsearch.errors import SearchError
 from mixsearch.segmentation.images import LargeImageError, Picture, read_bytes
 from mixsearch.types import Array
+from mixsearch.web.processes import process_context
 from mixsearch.web.settings import Limits
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
-# What every process would load: the decoders, and the imports of the command that started the server, which Python
-# runs in each of them.
-_PRELOADED = [
-    "mixsearch.cli",
-    "mixsearch.web.decoding",
-    "PIL.ImageOps",
-    *(f"PIL.{name}ImagePlugin" for name in ("Png", "Jpeg", "WebP", "Gif", "Bmp", "Tiff")),
-]
 _DAMAGED = "The picture cannot be read. The file seems to be damaged."
 
 Unpack = Callable[[bytes, int], Picture]
@@ -57,15 +49,6 @@ def unpack(body: bytes, most_pixels: int) -> Picture:
     return read_bytes(body, most_pixels, FORMATS)
 
 
-def get_ready() -> None:
-    """Start the process from which decoders are forked, so that the first upload need not wait for it."""
-    context = _context()
-    if context.get_start_method() == "forkserver":
-        from multiprocessing.forkserver import ensure_running
-
-        ensure_running()
-
-
 def decode(body: bytes, limits: Limits, unpack: Unpack = unpack) -> Picture:
     """A picture from the bytes of its file.
 
@@ -84,7 +67,7 @@ def decode(body: bytes, limits: Limits, unpack: Unpack = unpack) -> Picture:
     """
     if not body:
         raise NotAnImageError("Nothing was sent. Send the bytes of a picture.")
-    context = _context()
+    context = process_context()
     ours, theirs = context.Pipe(duplex=False)
     decoder = context.Process(target=_answer, args=(theirs, body, limits.most_pixels, unpack), daemon=True)
     with closing(ours):
@@ -106,15 +89,6 @@ def decode(body: bytes, limits: Limits, unpack: Unpack = unpack) -> Picture:
 def _kill(decoder: BaseProcess, is_late: Event) -> None:
     is_late.set()
     decoder.kill()
-
-
-def _context() -> Any:
-    """Forking from a small process is quick and safe beside threads; where it cannot be done, processes start anew."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
-    return context
 
 
 def _answer(reply: Connection, body: bytes, most_pixels: int, unpack: Unpack) -> None:

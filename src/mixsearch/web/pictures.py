@@ -19,6 +19,7 @@ from mixsearch.web import decoding
 from mixsearch.web.answering import Lane
 from mixsearch.web.failures import RESPONSES, Refused
 from mixsearch.web.gallery import MOST_SEEDS, Cut, Gallery, Question
+from mixsearch.web.processes import get_ready
 from mixsearch.web.settings import Limits
 
 MOST_SHOWN = 2000  # pixels a side
@@ -111,7 +112,7 @@ def make_router(gallery: Gallery, limits: Limits, lane: Lane) -> APIRouter:
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        decoding.get_ready()
+        get_ready()
         yield
         decoders.close()
 
@@ -128,10 +129,10 @@ def _add_pictures(router: APIRouter, gallery: Gallery, limits: Limits, lane: Lan
         body = await request.body()
         picture = await decoders.run(lambda: decoding.decode(body, limits))
         name = gallery.add(picture)
-        later.add_task(get_ready, name)
+        later.add_task(prepare, name)
         return Brought(picture=name, width=picture.width, height=picture.height)
 
-    async def get_ready(name: str) -> None:
+    async def prepare(name: str) -> None:
         with suppress(Refused, SearchError):  # those who ask for segments hear of it
             await lane.run(lambda: gallery.get_ready(name))
 

@@ -27,8 +27,10 @@ class Limits:
         Questions that wait for a thread; more are turned away.
     most_connections : int
         Open at a time; more are closed at once.
+    n_processes : int
+        That search; where 0, threads of the server itself do.
     n_threads : int
-        That answer at the same time.
+        How many.
     """
 
     seconds: float = 20.0
@@ -40,6 +42,7 @@ class Limits:
     most_answers_bytes: int = 64 << 20
     most_waiting: int = 256
     most_connections: int = 512
+    n_processes: int = 0
     n_threads: int = field(default_factory=n_cores)
 
 

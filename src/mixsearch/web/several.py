@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
@@ -68,7 +67,7 @@ Questions = Annotated[
 async def compare_topics(index: Chosen, topics: Questions, answering: Answerer) -> Response:
     """Several topics side by side."""
     asked = _read(index, topics)
-    work = partial(_comparison_as_json, index, asked)
+    work = answering.work(index, _comparison_as_json, asked)
     return json_response(await answering.once((index.name, "compare", asked), work, answering.slow))
 
 
@@ -76,9 +75,7 @@ async def compare_topics(index: Chosen, topics: Questions, answering: Answerer) 
 async def download_comparison(index: Chosen, topics: Questions, answering: Answerer) -> Response:
     """The same as a table, one fact in each row."""
     asked = _read(index, topics)
-    errors = any(question.errors for question in asked)
-    body = await answering.slow.run(lambda: as_csv(_replies(index, asked), errors=errors).encode(errors="replace"))
-    return csv_response(body, index.name)
+    return csv_response(await answering.slow.run(answering.work(index, _comparison_as_csv, asked)), index.name)
 
 
 @router.get("/overview", response_model=TopicMap)
@@ -86,7 +83,7 @@ async def map_corpus(
     index: Chosen, question: Annotated[MapQuestion, QueryParameter()], answering: Answerer
 ) -> Response:
     """A map of the topics that a set of words finds."""
-    work = partial(_map_as_json, index, question)
+    work = answering.work(index, _map_as_json, question)
     return json_response(await answering.once((index.name, "overview", question), work, answering.slow))
 
 
@@ -102,6 +99,11 @@ def _replies(index: Served, asked: Sequence[TopicQuestion]) -> list[Reply]:
 def _comparison_as_json(index: Served, asked: Sequence[TopicQuestion]) -> bytes:
     replies = _replies(index, asked)
     return as_json({"topics": [_told(reply) for reply in replies], "overlaps": _overlaps(replies)})
+
+
+def _comparison_as_csv(index: Served, asked: Sequence[TopicQuestion]) -> bytes:
+    errors = any(question.errors for question in asked)
+    return as_csv(_replies(index, asked), errors=errors).encode(errors="replace")
 
 
 def _told(reply: Reply) -> dict[str, Any]:

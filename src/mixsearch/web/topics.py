@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
@@ -120,7 +119,8 @@ async def find_topic_of_texts(index: Chosen, hint: TextHint, question: Question,
     if question.q is not None or question.like:
         raise Refused("bad_value", "A topic needs texts, or q, or like; found more than one of them.")
     query = Query(" ".join(hint.texts[0].split())[:40], texts=tuple(hint.texts))
-    return json_response(await answering.lane(question.confidence).run(partial(topic_as_json, index, query, question)))
+    work = answering.work(index, topic_as_json, query, question)
+    return json_response(await answering.lane(question.confidence).run(work))
 
 
 @router.get("/{index}/topic/documents", response_model=Documents)
@@ -132,14 +132,14 @@ async def list_documents(index: Chosen, question: Paging, answering: Answerer) -
 @router.get("/{index}/documents/{row}", response_model=WholeDocument)
 async def read_document(index: Chosen, row: Row, answering: Answerer) -> Response:
     """One document."""
-    return json_response(await answering.quick.run(lambda: as_json(vars(whole_document(index, row)))))
+    return json_response(await answering.quick.run(answering.work(index, document_as_json, row)))
 
 
 async def _told(
     answering: Answering, index: Served, question: TopicQuestion, tell: Callable[[Served, Query, Any], bytes]
 ) -> bytes:
     asked = finished(index, question)
-    work = partial(tell, index, asked.query(), asked)
+    work = answering.work(index, tell, asked.query(), asked)
     return await answering.once((index.name, tell, asked), work, answering.lane(question.confidence))
 
 
@@ -175,7 +175,7 @@ def documents_as_json(index: Served, query: Query, question: DocumentsQuestion) 
     return as_json({"documents": documents[: question.n], "start": question.start, "more": len(documents) > question.n})
 
 
-def whole_document(index: Served, row: int) -> WholeDocument:
+def document_as_json(index: Served, row: int) -> bytes:
     """A document by its row."""
     try:
         (found,) = index.index.documents([row])
@@ -183,7 +183,7 @@ def whole_document(index: Served, row: int) -> WholeDocument:
         raise Refused("not_found", str(error)) from error
     text = found.text
     is_cut = text is not None and len(text) > MOST_TEXT
-    return WholeDocument(row, found.name, text[:MOST_TEXT] if text is not None else None, is_cut)
+    return as_json(vars(WholeDocument(row, found.name, text[:MOST_TEXT] if text is not None else None, is_cut)))
 
 
 def as_json(value: Any) -> bytes:

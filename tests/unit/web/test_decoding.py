@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from tests.unit.segmentation.pictures import as_bytes, halves
 
-from mixsearch.web.decoding import NotAnImageError, TooLargeError, TooSlowError, decode, get_ready
+from mixsearch.web.decoding import NotAnImageError, TooLargeError, TooSlowError, decode
+from mixsearch.web.processes import get_ready
 from mixsearch.web.settings import Limits
 
 LIMITS = Limits(decoding_seconds=60)

@@ -1,0 +1,64 @@
+"""Searches in processes of their own: the same answers, the same errors, and others where one is killed."""
+
+import os
+import signal
+import time
+
+import pytest
+from starlette.testclient import TestClient
+from tests.served_corpus import open_made
+
+from mixsearch.web import Limits, make_app
+
+PATHS = [
+    "topic?q=sushi&errors=true",
+    "topic?q=court&confidence=true",
+    "topic?q=sushi&alternative=1",
+    "topic?q=sushy",
+    "topic?q=sushi+courtt",
+    "topic.csv?q=sushi",
+    "topic/documents?q=goal&start=5",
+    "documents/3",
+    "documents/99999",
+    "compare?topic=q%3Dsushi&topic=q%3Dzzz",
+    "compare.csv?topic=q%3Dsushi&topic=q%3Dgoal",
+    "overview?words=sushi&words=goal",
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    return open_made(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture(scope="module")
+def beside(index):
+    with TestClient(make_app({"texts": index}, limits=Limits(n_processes=1)), base_url="http://localhost") as client:
+        yield client
+
+
+def test_processes_say_what_threads_say(index, beside):
+    with TestClient(make_app({"texts": index}), base_url="http://localhost") as threads:
+        for path in PATHS:
+            here, there = (client.get(f"/api/indexes/texts/{path}") for client in (threads, beside))
+            assert (here.status_code, here.text) == (there.status_code, there.text), path
+        texts = {"json": {"texts": ["court judge jury"]}}
+        here, there = (client.post("/api/indexes/texts/topic", **texts) for client in (threads, beside))
+        assert here.json() == there.json()
+
+
+def test_where_a_process_is_killed_another_is_started(beside):
+    def ask(word):
+        return beside.get("/api/indexes/texts/topic", params={"q": word})
+
+    assert ask("sushi").status_code == 200
+    (victim,) = beside.app.state.answering.quick._pool._processes
+    os.kill(victim, signal.SIGKILL)
+    for word in ("rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate", "goal"):
+        answer = ask(word)
+        if answer.status_code == 200:
+            break
+        assert answer.json()["error"]["code"] == "busy"
+        time.sleep(0.2)
+    else:
+        pytest.fail("no other process was started")
