@@ -23,6 +23,7 @@ import tables
 import topics
 import web_load
 import web_map
+import web_typing
 from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
 
@@ -44,6 +45,7 @@ BENCHMARKS = {
     "cluster": cluster,
     "passes": passes,
     "web_load": web_load,
+    "web_typing": web_typing,
     "web_map": web_map,
 }
 # These take minutes or longer, or need other packages: only where they are named.

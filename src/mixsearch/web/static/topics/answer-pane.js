@@ -24,7 +24,7 @@ export class AnswerPane {
   }
 
   /** Show what was found; complete() gives the answer with all that is worked out of it. */
-  showAnswer({ search, answer }, complete) {
+  showAnswer({ asked, search, answer }, complete) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
     const tools = topicTools(this.page, params, complete);
@@ -37,7 +37,7 @@ export class AnswerPane {
       h("div", { class: "around" }, alternativesSection(answer, this.act), documents.element),
     );
     afterPaint(() => {
-      performance.mark("painted");
+      performance.mark("painted", { detail: { typed: asked.q, hint: answer.hint } });
       document.documentElement.dataset.painted = answer.hint;
     });
   }

@@ -84,7 +84,7 @@ class Topics {
   // What a person does
 
   #typed() {
-    performance.mark("typed");
+    performance.mark("typed", { detail: { typed: this.box.text } });
     const like = this.box.text.trim() ? [] : this.search.like;
     this.#drift({ ...this.search, q: this.box.text, like, alternative: 0 });
   }
