@@ -61,6 +61,7 @@ ON_REQUEST = (
     "scale",
     "web_load",
     "web_map",
+    "web_typing",
 )
 
 
