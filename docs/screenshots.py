@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parent / "pictures"
 DESK = {"width": 1280, "height": 860}
 PHONE = {"width": 390, "height": 844}
 SCALE = 1.5
-COLOURS = 128
+SEEDS = {"sky": (216, 96), "meadow": (108, 400), "lake": (540, 330)}
 
 
 def topics(page: Page) -> None:
@@ -49,7 +49,9 @@ def compare(page: Page) -> None:
 
 
 def segment(page: Page) -> None:
-    page.goto("segment")
+    seeds = "".join(f"&seed={name}:{x},{y}" for name, (x, y) in SEEDS.items())
+    page.goto(f"segment?picture=example{seeds}")
+    page.locator(".segment-time", has_text="segments").wait_for()
 
 
 def _search(page: Page, query: str) -> None:
