@@ -90,7 +90,7 @@ def main() -> None:
 def _save(picture: bytes, path: Path) -> None:
     """A page has few colours: a palette makes a picture of it a third as large."""
     with Image.open(io.BytesIO(picture)) as image:
-        image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

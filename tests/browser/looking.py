@@ -45,6 +45,12 @@ MEASURE_CONTRASTS = """() => {
         const colour = parsed(getComputedStyle(each).backgroundColor);
         return colour[3] === 1 ? colour.slice(0, 3) : over(colour, behind(each.parentElement));
     };
+    const inDrawing = (each, below) => {
+        const disc = each.closest("a")?.querySelector(".disc");
+        if (!disc) return below;
+        const { fill, fillOpacity } = getComputedStyle(disc);
+        return over([...parsed(fill).slice(0, 3), Number(fillOpacity)], below);
+    };
     const light = (colour) => {
         const linear = (part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
         const [r, g, b] = colour.map((part) => linear(part / 255));
@@ -57,10 +63,11 @@ MEASURE_CONTRASTS = """() => {
         const each = walker.currentNode.parentElement;
         const text = walker.currentNode.data.trim();
         if (!text || !each.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue;
-        if (each.closest(".visually-hidden, .skip, svg, :disabled, .segment-seeds")) continue;
+        if (each.closest(".visually-hidden, .skip, :disabled")) continue;
         const style = getComputedStyle(each);
-        const back = behind(each);
-        const colour = parsed(style.color);
+        const drawing = each.closest("svg");
+        const back = drawing ? inDrawing(each, behind(drawing.parentElement)) : behind(each);
+        const colour = parsed(drawing ? style.fill : style.color);
         const front = over([...colour.slice(0, 3), colour[3] * faded(each)], back);
         const [high, low] = [light(front), light(back)].sort((a, b) => b - a);
         const size = parseFloat(style.fontSize);
