@@ -24,6 +24,7 @@ def wheel(tmp_path_factory):
 def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "mixsearch/py.typed" in names
+    assert {f"mixsearch/web/static/{name}" for name in ("index.html", "main.js", "topics/topics.js")} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert all(name.startswith(("mixsearch/", f"mixsearch-{mixsearch.__version__}.dist-info/")) for name in names)
 

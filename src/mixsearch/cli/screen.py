@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator
 
@@ -98,7 +97,7 @@ def _line(name: str, value: str) -> str:
 def _facts(answer: Answer) -> list[tuple[str, str]]:
     facts = [
         ("weight", f"{show_share(answer.weight, answer.weight_stderr)} of the corpus"),
-        ("separation", f"{plain_number(_lead(answer))}: {answer.verdict}"),
+        ("separation", f"{plain_number(answer.lead)}: {answer.verdict}"),
         ("components", f"{answer.n_components} of {answer.n_fitted}"),
     ]
     if answer.confidence is not None:
@@ -106,12 +105,8 @@ def _facts(answer: Answer) -> list[tuple[str, str]]:
     return facts
 
 
-def _lead(answer: Answer) -> float:
-    return math.inf if answer.separation is None else answer.separation
-
-
 def _style(name: str, answer: Answer) -> str:
-    doubts = {"separation": _lead(answer) < DOUBTFUL, "confidence": answer.is_unsure}
+    doubts = {"separation": answer.lead < DOUBTFUL, "confidence": answer.is_unsure}
     return "" if name not in doubts else "yellow" if doubts[name] else "green"
 
 

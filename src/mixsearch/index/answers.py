@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -152,8 +153,12 @@ class Answer:
     is_doubtful: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        is_close = self.separation is not None and self.separation < DOUBTFUL
-        object.__setattr__(self, "is_doubtful", is_close or self.is_unsure)
+        object.__setattr__(self, "is_doubtful", self.lead < DOUBTFUL or self.is_unsure)
+
+    @property
+    def lead(self) -> float:
+        """The separation as a number: infinite where no other topic comes near."""
+        return math.inf if self.separation is None else self.separation
 
     @property
     def is_unsure(self) -> bool:

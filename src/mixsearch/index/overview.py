@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
@@ -194,18 +193,13 @@ def _merge(found: Sequence[Reply], shared: Array) -> list[_Group]:
     """
     answers = [reply.answer for reply in found if reply.answer is not None]
     groups: list[_Group] = []
-    for place in sorted(range(len(answers)), key=lambda place: -_lead(answers[place])):
+    for place in sorted(range(len(answers)), key=lambda place: -answers[place].lead):
         alike = [float(shared[place, group.members[0]]) for group in groups]
         if alike and max(alike) >= SAME:
             groups[alike.index(max(alike))].members.append(place)
         else:
             groups.append(_Group([place], answers[place]))
     return sorted(groups, key=lambda group: -group.answer.weight)
-
-
-def _lead(answer: Answer) -> float:
-    """By what factor the topic leads the best other one."""
-    return math.inf if answer.separation is None else answer.separation
 
 
 def _mapped(group: _Group, words: list[str], circles: Circles, place: int, shared: Array) -> MappedTopic:
