@@ -120,6 +120,7 @@ def serve(
         raise typer.BadParameter(f"A token needs {_LEAST_TOKEN} letters at least; found {len(token)}.")
     with errors_as_sentences(), ExitStack() as stack:
         web = load_web()
+        web.get_ready()  # while indexes are opened
         paths = list(indexes or [])
         if demo:
             folder = stack.enter_context(TemporaryDirectory(prefix="mixsearch-"))
