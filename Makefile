@@ -13,6 +13,8 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@# Once for all: where Python is told to write no bytecode, every process would compile all packages anew.
+	-$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 	touch $(READY)
 
 demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two pictures
