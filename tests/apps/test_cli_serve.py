@@ -1,10 +1,12 @@
 """`mixsearch serve`: its options, and a server in a process of its own."""
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -26,7 +28,7 @@ def index(tmp_path_factory):
 def started(*arguments):
     """The process, and the address that it tells."""
     command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), "--no-open", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             said = "".join(iter(lambda: _line(process), ""))
             yield process, re.search(r"Open (\S+)", said)[1], said
@@ -59,6 +61,21 @@ def test_a_server_tells_where_it_is_answers_and_stops_at_ctrl_c(index):
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
         assert "Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_a_server_that_is_killed_leaves_no_process_behind(index, end):
+    with started(index) as (process, address, _):
+        assert fetch(f"{address}api/indexes/corpus/topic?q=sushi")
+        os.kill(process.pid, end)
+        process.wait(30)
+        for _ in range(300):
+            try:
+                os.killpg(process.pid, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.1)
+        pytest.fail("processes of the server are still there")
 
 
 def test_on_the_network_a_token_is_made_and_asked_for(index):

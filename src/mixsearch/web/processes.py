@@ -6,9 +6,11 @@ A search spends so much of its time in Python itself that two threads answer no 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
+from threading import Thread
 from typing import Any
 
 from mixsearch.blocks import on_one_core
@@ -52,7 +54,16 @@ def searching_processes(paths: Mapping[str, str], n_processes: int) -> Executor:
 
 def _open_indexes(paths: Mapping[str, str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server hears it, and ends this process
+    Thread(target=_end_with_server, daemon=True).start()
     _opened.update({name: Served(name, open_index(path)) for name, path in paths.items()})
+
+
+def _end_with_server() -> None:
+    """A server that is killed tells nobody."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)
 
 
 def search_here(name: str, tell: Callable[..., bytes], *asked: Any) -> bytes:
