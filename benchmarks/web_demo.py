@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.error import URLError
 from urllib.request import urlopen
 
 from rich.console import Console
@@ -72,6 +71,6 @@ def _address(process: subprocess.Popen[bytes]) -> str:
         try:
             with urlopen(f"{address}/api/health", timeout=5):
                 return address
-        except URLError:
+        except OSError:  # refused, or busy with its start
             time.sleep(0.05)
     raise RuntimeError(f"No answer at {address}")
