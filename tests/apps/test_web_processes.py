@@ -52,7 +52,7 @@ def test_where_a_process_is_killed_another_is_started(beside):
         return beside.get("/api/indexes/texts/topic", params={"q": word})
 
     assert ask("sushi").status_code == 200
-    (victim,) = beside.app.state.answering.quick._pool._processes
+    (victim,) = beside.app.state.answering.quick._pools[0]._processes
     os.kill(victim, signal.SIGKILL)
     for word in ("rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate", "goal"):
         answer = ask(word)

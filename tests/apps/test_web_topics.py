@@ -278,7 +278,7 @@ def test_an_error_that_nobody_foresaw_tells_nothing_of_the_inside(index, monkeyp
     def fail(*_):
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("mixsearch.web.topics.reply_to", fail)
+    monkeypatch.setattr("mixsearch.web.served.reply_to", fail)
     with TestClient(make_app({"texts": index}), base_url="http://localhost", raise_server_exceptions=False) as client:
         answer = client.get("/api/indexes/texts/topic?q=sushi")
     assert answer.status_code == 500
@@ -308,7 +308,7 @@ def test_what_is_wrong_with_a_body_is_said(index, body, status, said):
 
 def test_a_question_that_takes_too_long_is_given_up(index, monkeypatch):
     go_on = threading.Event()
-    monkeypatch.setattr("mixsearch.web.topics.reply_to", lambda *_: go_on.wait(20))
+    monkeypatch.setattr("mixsearch.web.served.reply_to", lambda *_: go_on.wait(20))
     app = make_app({"texts": index}, limits=Limits(seconds=0.2))
     with TestClient(app, base_url="http://localhost") as client:
         answer = client.get("/api/indexes/texts/topic?q=sushi")

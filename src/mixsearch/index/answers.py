@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -24,6 +24,11 @@ class Query:
     words: Mapping[str, float] | None = None
     texts: tuple[str, ...] | None = None
     rows: tuple[int, ...] | None = None
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others, whatever it is called."""
+        return (None if self.words is None else tuple(self.words.items()), self.texts, self.rows)
 
 
 @dataclass(frozen=True, kw_only=True)

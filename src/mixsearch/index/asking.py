@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,16 +38,34 @@ def ask(index: TopicIndex, queries: Sequence[Query], asking: Asking | None = Non
     return replies
 
 
-def reply_to(index: TopicIndex, query: Query, asking: Asking) -> Reply:
+class Found(NamedTuple):
+    """The topic of a query, and what was warned of on the way."""
+
+    topic: Topic
+    warnings: tuple[Warning, ...]
+
+
+def find(index: TopicIndex, query: Query, search: Mapping[str, Any]) -> Found:
     """Search for one query."""
-    start = perf_counter()
     with warnings_heard() as heard:
-        try:
-            found = index.search(query.words, text=query.texts, documents=_rows_of(query), **asking.search)
-            topic = _reading(found, asking.alternative)
-            answer = _describe(index, query, found, topic, asking, heard)
-        except SearchError as error:
-            return Reply(query, error=error)
+        topic = index.search(query.words, text=query.texts, documents=_rows_of(query), **search)
+    return Found(topic, tuple(heard))
+
+
+def reply_to(
+    index: TopicIndex,
+    query: Query,
+    asking: Asking,
+    find: Callable[[TopicIndex, Query, Mapping[str, Any]], Found] = find,
+) -> Reply:
+    """What an index says to one query; `find` may know its topic from before."""
+    start = perf_counter()
+    try:
+        found = find(index, query, asking.search)
+        topic = _reading(found.topic, asking.alternative)
+        answer = _describe(index, query, found, topic, asking)
+    except SearchError as error:
+        return Reply(query, error=error)
     return Reply(query, answer, topic, seconds=perf_counter() - start)
 
 
@@ -65,9 +84,7 @@ def _reading(found: Topic, alternative: int) -> Topic:
     return found.ranked(alternative)
 
 
-def _describe(
-    index: TopicIndex, query: Query, found: Topic, topic: Topic, asking: Asking, heard: Sequence[Warning]
-) -> Answer:
+def _describe(index: TopicIndex, query: Query, found: Found, topic: Topic, asking: Asking) -> Answer:
     words = _words_of(topic, asking)
     told = {each.word for each in words}
     related = [pair for pair in topic.related_words(asking.n_related + asking.n_words) if pair[0] not in told]
@@ -83,11 +100,11 @@ def _describe(
         words=words,
         related_words=tuple(RelatedWord(*pair) for pair in related[: asking.n_related]),
         documents=_documents_of(index, topic, [*(query.words or ()), *told], asking),
-        alternatives=_alternatives(found, topic),
+        alternatives=_alternatives(found.topic, topic),
         weight_stderr=float(topic.stderr.weight) if asking.errors else None,
         confidence=topic.confidence if asking.confidence else None,
-        skipped=_skipped(heard),
-        warnings=tuple(dict.fromkeys(map(str, heard))),
+        skipped=_skipped(found.warnings),
+        warnings=tuple(dict.fromkeys(map(str, found.warnings))),
     )
 
 

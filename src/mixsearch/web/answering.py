@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from functools import partial
-from time import sleep
 from typing import Any, TypeVar
 
 from mixsearch.web.failures import Refused
@@ -15,50 +15,58 @@ from mixsearch.web.processes import search_here, searching_processes
 from mixsearch.web.served import Served
 from mixsearch.web.settings import Limits
 
-# Long enough that one process cannot do the work of all that are to be started.
-_START_SECONDS = 0.2
-
 Result = TypeVar("Result")
 
 
 class Lane:
-    """Threads or processes with a queue of bounded length."""
+    """Threads, or processes, with a queue of bounded length.
+
+    Parameters
+    ----------
+    n_workers, most_waiting : int
+        How many work, and for how many others there is room to wait.
+    start : callable, optional
+        Starts a pool of so many workers: threads by default.
+    n_pools : int
+        The workers are in so many pools, and questions with the same key go to the same one: it may know an answer
+        from before.
+    """
 
     def __init__(
-        self, n_workers: int, most_waiting: int, start: Callable[[int], Executor] = ThreadPoolExecutor
+        self,
+        n_workers: int,
+        most_waiting: int,
+        start: Callable[[int], Executor] = ThreadPoolExecutor,
+        n_pools: int = 1,
     ) -> None:
-        self._start, self._n_workers = start, n_workers
-        self._pool = start(n_workers)
+        self._start = partial(start, n_workers // n_pools)
+        self._pools = [self._start() for _ in range(n_pools)]
         self._most = n_workers + most_waiting
         self._n_inside = 0
 
     def get_ready(self, work: Callable[[], object]) -> None:
-        """Let every worker do some work, so that the first question finds them all started."""
-        for _ in range(self._n_workers):
-            self._pool.submit(work)
+        """Let every pool do some work, so that the first question finds it started."""
+        for pool in self._pools:
+            pool.submit(work)
 
-    async def run(self, work: Callable[[], Result]) -> Result:
+    async def run(self, work: Callable[[], Result], key: Hashable = None) -> Result:
         """The result of some work; the caller may lose patience, the work goes on and keeps its place until it ends."""
         if self._n_inside >= self._most:
             raise Refused("busy", "The server has more questions than it can answer at once. Try again in a moment.")
-        self._n_inside += 1
+        place = hash(key) % len(self._pools)
         try:
-            job = asyncio.get_running_loop().run_in_executor(self._pool, work)
-        except BrokenExecutor:
-            self._n_inside -= 1
-            raise self._mended() from None
-        job.add_done_callback(self._leave)
-        try:
+            job = asyncio.get_running_loop().run_in_executor(self._pools[place], work)
+            self._n_inside += 1
+            job.add_done_callback(self._leave)
             return await asyncio.shield(job)
         except BrokenExecutor:
-            raise self._mended() from None
+            raise self._mended(place) from None
 
-    def _mended(self) -> Refused:
-        """Other workers, where one was killed and the rest gave up with it."""
-        if getattr(self._pool, "_broken", False):
-            self._pool.shutdown(wait=False)
-            self._pool = self._start(self._n_workers)
-        return Refused("busy", "A process that searches was ended from outside; others were started. Try again.")
+    def _mended(self, place: int) -> Refused:
+        """Another pool, where a process was killed and the rest gave up with it."""
+        broken, self._pools[place] = self._pools[place], self._start()
+        broken.shutdown(wait=False)
+        return Refused("busy", "A process that searches was ended from outside; another is started. Try again.")
 
     def _leave(self, job: asyncio.Future[Result]) -> None:
         self._n_inside -= 1
@@ -67,7 +75,8 @@ class Lane:
 
     def close(self) -> None:
         """Take no more work."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in self._pools:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 class Kept:
@@ -104,10 +113,13 @@ class Answering:
 
     def __init__(self, limits: Limits, paths: Mapping[str, str] | None = None) -> None:
         self._in_processes = limits.n_processes > 0
-        n_workers = limits.n_processes or limits.n_threads
-        start = partial(searching_processes, paths or {}) if self._in_processes else ThreadPoolExecutor
-        self.quick = Lane(n_workers, limits.most_waiting, start)
-        self.slow = Lane(max(n_workers - 1, 1), limits.most_waiting, start)
+        if self._in_processes:
+            start = partial(searching_processes, paths or {})
+            self.quick = Lane(limits.n_processes, limits.most_waiting, start, n_pools=limits.n_processes)
+            self.slow = Lane(max(limits.n_processes - 1, 1), limits.most_waiting, start)
+        else:
+            self.quick = Lane(limits.n_threads, limits.most_waiting)
+            self.slow = Lane(max(limits.n_threads - 1, 1), limits.most_waiting)
         self.pictures = Lane(max(limits.n_threads - 1, 1), limits.most_waiting)
         self._kept = Kept(limits.most_answers_bytes)
         self._coming: dict[Hashable, asyncio.Task[bytes]] = {}
@@ -116,7 +128,7 @@ class Answering:
         """Start the processes, where there are some."""
         if self._in_processes:
             for lane in (self.quick, self.slow):
-                lane.get_ready(partial(sleep, _START_SECONDS))
+                lane.get_ready(os.getpid)
 
     def lane(self, is_slow: bool) -> Lane:
         """Where a question goes."""
@@ -126,18 +138,18 @@ class Answering:
         """What a worker has to do: let an index tell something."""
         return partial(search_here, index.name, tell, *asked) if self._in_processes else partial(tell, index, *asked)
 
-    async def once(self, key: Hashable, work: Callable[[], bytes], lane: Lane) -> bytes:
-        """The answer to a question: one that was kept or is being worked out, or a new one."""
+    async def once(self, key: Hashable, work: Callable[[], bytes], lane: Lane, hint: Hashable = None) -> bytes:
+        """The answer to a question: one that was kept or is being worked out, or a new one from who knows the hint."""
         kept = self._kept.get(key)
         if kept is not None:
             return kept
         if key not in self._coming:
-            self._coming[key] = asyncio.create_task(self._work_out(key, work, lane))
+            self._coming[key] = asyncio.create_task(self._work_out(key, work, lane, hint))
         return await asyncio.shield(self._coming[key])
 
-    async def _work_out(self, key: Hashable, work: Callable[[], bytes], lane: Lane) -> bytes:
+    async def _work_out(self, key: Hashable, work: Callable[[], bytes], lane: Lane, hint: Hashable) -> bytes:
         try:
-            value = await lane.run(work)
+            value = await lane.run(work, hint)
         finally:
             del self._coming[key]
         self._kept.put(key, value)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from mixsearch.index import TopicIndex, telling_words
+from mixsearch.index import Asking, Query, Reply, TopicIndex, telling_words
+from mixsearch.index.asking import Found, find, reply_to
 from mixsearch.index.suggesting import Completions, KnownWord
 from mixsearch.web.failures import Refused
+from mixsearch.web.shelf import Shelf
 
 N_TELLING = 12
+# Topics that are kept; one with error bars and confidence takes some megabytes.
+N_KEPT = 16
 
 
 @dataclass(frozen=True)
@@ -27,10 +32,19 @@ class IndexFacts:
 
 
 class Served:
-    """An index under its name."""
+    """An index under its name, and the topics that were found in it last: error bars and further documents follow."""
 
     def __init__(self, name: str, index: TopicIndex) -> None:
         self.name, self.index = name, index
+        self._found: Shelf[Hashable, Found] = Shelf(N_KEPT, lambda _: 1)
+
+    def reply(self, query: Query, asking: Asking) -> Reply:
+        """What the index says to a query."""
+        return reply_to(self.index, query, asking, self._find)
+
+    def _find(self, index: TopicIndex, query: Query, search: Mapping[str, Any]) -> Found:
+        asked = (query.key, tuple(sorted(search.items())))
+        return self._found.once(asked, lambda: find(index, query, search))
 
     @cached_property
     def completions(self) -> Completions:
@@ -57,7 +71,7 @@ class Served:
         return [self.completions.of(word, 1)[0] for word in telling_words(self.index, n)]
 
 
-def find(served: Mapping[str, Served], name: str) -> Served:
+def choose(served: Mapping[str, Served], name: str) -> Served:
     """The index of this name."""
     if name not in served:
         known = f"There are {', '.join(served)}" if served else "The server was started without one"

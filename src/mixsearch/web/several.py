@@ -11,7 +11,6 @@ from fastapi import Query as QueryParameter
 from pydantic import BaseModel, ConfigDict, Field
 
 from mixsearch.index import Answer, Reply, TopicMap, map_topics, overlaps
-from mixsearch.index.asking import reply_to
 from mixsearch.index.overview import MOST_WORDS
 from mixsearch.index.tidy import as_csv
 from mixsearch.web.failures import RESPONSES, Told, told_of
@@ -93,7 +92,7 @@ def _read(index: Served, topics: Sequence[str]) -> tuple[TopicQuestion, ...]:
 
 def _replies(index: Served, asked: Sequence[TopicQuestion]) -> list[Reply]:
     queries = [question.query() for question in asked]
-    return [reply_to(index.index, query, question.asking()) for query, question in zip(queries, asked, strict=True)]
+    return [index.reply(query, question.asking()) for query, question in zip(queries, asked, strict=True)]
 
 
 def _comparison_as_json(index: Served, asked: Sequence[TopicQuestion]) -> bytes:

@@ -14,13 +14,12 @@ from fastapi import Query as QueryParameter
 from mixsearch.errors import SearchError
 from mixsearch.index import Answer, Query, Reply
 from mixsearch.index.answers import TypicalDocument
-from mixsearch.index.asking import reply_to
 from mixsearch.index.suggesting import KnownWord
 from mixsearch.index.tidy import as_csv
 from mixsearch.web.answering import Answering
 from mixsearch.web.failures import RESPONSES, Refused
 from mixsearch.web.questions import DocumentsQuestion, Row, TextHint, TopicQuestion
-from mixsearch.web.served import IndexFacts, Served, find
+from mixsearch.web.served import IndexFacts, Served, choose
 
 # A document is read by people: a book is shown by its beginning.
 MOST_TEXT = 200_000
@@ -64,7 +63,7 @@ router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
 
 def _chosen(request: Request, index: Annotated[str, Path(description="Its name.", max_length=200)]) -> Served:
-    return find(request.app.state.served, index)
+    return choose(request.app.state.served, index)
 
 
 def _answering(request: Request) -> Answering:
@@ -120,7 +119,7 @@ async def find_topic_of_texts(index: Chosen, hint: TextHint, question: Question,
         raise Refused("bad_value", "A topic needs texts, or q, or like; found more than one of them.")
     query = Query(" ".join(hint.texts[0].split())[:40], texts=tuple(hint.texts))
     work = answering.work(index, topic_as_json, query, question)
-    return json_response(await answering.lane(question.confidence).run(work))
+    return json_response(await answering.lane(question.confidence).run(work, query.key))
 
 
 @router.get("/{index}/topic/documents", response_model=Documents)
@@ -139,8 +138,9 @@ async def _told(
     answering: Answering, index: Served, question: TopicQuestion, tell: Callable[[Served, Query, Any], bytes]
 ) -> bytes:
     asked = finished(index, question)
-    work = answering.work(index, tell, asked.query(), asked)
-    return await answering.once((index.name, tell, asked), work, answering.lane(question.confidence))
+    query = asked.query()
+    work, lane = answering.work(index, tell, query, asked), answering.lane(question.confidence)
+    return await answering.once((index.name, tell, asked), work, lane, query.key)
 
 
 def finished(index: Served, question: TopicQuestion) -> TopicQuestion:
@@ -152,7 +152,7 @@ def finished(index: Served, question: TopicQuestion) -> TopicQuestion:
 
 def reply(index: Served, query: Query, question: TopicQuestion, **asking: Any) -> Reply:
     """What an index says to a query; its errors are raised."""
-    found = reply_to(index.index, query, question.asking(**asking))
+    found = index.reply(query, question.asking(**asking))
     if found.error is not None:
         raise found.error
     return found
