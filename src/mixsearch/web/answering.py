@@ -102,7 +102,7 @@ class Kept:
 
 
 class Answering:
-    """A lane for questions that take milliseconds, one that cannot hold them up for those that take longer.
+    """A lane for searches, one for questions that take longer and must not hold them up, and others beside them.
 
     Parameters
     ----------
@@ -120,6 +120,7 @@ class Answering:
         else:
             self.quick = Lane(limits.n_threads, limits.most_waiting)
             self.slow = Lane(max(limits.n_threads - 1, 1), limits.most_waiting)
+        self.reading = Lane(1, limits.most_waiting)
         self.pictures = Lane(max(limits.n_threads - 1, 1), limits.most_waiting)
         self._kept = Kept(limits.most_answers_bytes)
         self._coming: dict[Hashable, asyncio.Task[bytes]] = {}
@@ -157,5 +158,5 @@ class Answering:
 
     def close(self) -> None:
         """Take no more questions."""
-        for lane in (self.quick, self.slow, self.pictures):
+        for lane in (self.quick, self.slow, self.reading, self.pictures):
             lane.close()

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
@@ -131,7 +132,8 @@ async def list_documents(index: Chosen, question: Paging, answering: Answerer) -
 @router.get("/{index}/documents/{row}", response_model=WholeDocument)
 async def read_document(index: Chosen, row: Row, answering: Answerer) -> Response:
     """One document."""
-    return json_response(await answering.quick.run(answering.work(index, document_as_json, row)))
+    # Here, in a thread: what takes a millisecond should not wait behind searches.
+    return json_response(await answering.reading.run(partial(document_as_json, index, row)))
 
 
 async def _told(
