@@ -15,6 +15,10 @@ from mixsearch.web.processes import search_here, searching_processes
 from mixsearch.web.served import Served
 from mixsearch.web.settings import Limits
 
+# A search takes about as long as so many questions about a topic that is known.
+WORTH_WAITING = 3
+MOST_HOMES = 1000
+
 Result = TypeVar("Result")
 
 
@@ -28,8 +32,8 @@ class Lane:
     start : callable, optional
         Starts a pool of so many workers: threads by default.
     n_pools : int
-        The workers are in so many pools, and questions with the same key go to the same one: it may know an answer
-        from before.
+        The workers are in so many pools. Questions with the same key go to the same one, if it is not far behind: it
+        may know an answer from before.
     """
 
     def __init__(
@@ -42,7 +46,8 @@ class Lane:
         self._start = partial(start, n_workers // n_pools)
         self._pools = [self._start() for _ in range(n_pools)]
         self._most = n_workers + most_waiting
-        self._n_inside = 0
+        self._inside = [0] * n_pools
+        self._homes: OrderedDict[Hashable, int] = OrderedDict()
 
     def get_ready(self, work: Callable[[], object]) -> None:
         """Let every pool do some work, so that the first question finds it started."""
@@ -51,13 +56,13 @@ class Lane:
 
     async def run(self, work: Callable[[], Result], key: Hashable = None) -> Result:
         """The result of some work; the caller may lose patience, the work goes on and keeps its place until it ends."""
-        if self._n_inside >= self._most:
+        if sum(self._inside) >= self._most:
             raise Refused("busy", "The server has more questions than it can answer at once. Try again in a moment.")
-        place = hash(key) % len(self._pools)
+        place = self._place_for(key)
         try:
             job = asyncio.get_running_loop().run_in_executor(self._pools[place], work)
-            self._n_inside += 1
-            job.add_done_callback(self._leave)
+            self._inside[place] += 1
+            job.add_done_callback(partial(self._leave, place))
             return await asyncio.shield(job)
         except BrokenExecutor:
             raise self._mended(place) from None
@@ -68,8 +73,18 @@ class Lane:
         broken.shutdown(wait=False)
         return Refused("busy", "A process that searches was ended from outside; another is started. Try again.")
 
-    def _leave(self, job: asyncio.Future[Result]) -> None:
-        self._n_inside -= 1
+    def _place_for(self, key: Hashable) -> int:
+        """The pool that had the key last, unless another has much less to do."""
+        idlest = self._inside.index(min(self._inside))
+        home = self._homes.pop(key, idlest)
+        place = home if self._inside[home] <= self._inside[idlest] + WORTH_WAITING else idlest
+        self._homes[key] = place
+        while len(self._homes) > MOST_HOMES:
+            self._homes.popitem(last=False)
+        return place
+
+    def _leave(self, place: int, job: asyncio.Future[Result]) -> None:
+        self._inside[place] -= 1
         if not job.cancelled():
             job.exception()  # looked at, so that nobody misses it where the caller is gone
 

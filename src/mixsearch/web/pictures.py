@@ -70,7 +70,7 @@ class Segments(BaseModel):
 Name = Annotated[str, Path(description="As the upload was answered, or `example`.", max_length=100)]
 
 
-def _question(
+async def _question(
     seed: Annotated[
         list[str],
         Query(

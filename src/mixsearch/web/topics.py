@@ -63,11 +63,11 @@ class WholeDocument:
 router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
 
-def _chosen(request: Request, index: Annotated[str, Path(description="Its name.", max_length=200)]) -> Served:
+async def _chosen(request: Request, index: Annotated[str, Path(description="Its name.", max_length=200)]) -> Served:
     return choose(request.app.state.served, index)
 
 
-def _answering(request: Request) -> Answering:
+async def _answering(request: Request) -> Answering:
     answering: Answering = request.app.state.answering
     return answering
 
