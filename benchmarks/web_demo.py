@@ -28,9 +28,22 @@ class Server:
     process: subprocess.Popen[bytes]
 
     def memory(self) -> float:
-        """What the process holds, in MB."""
-        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+        """What all its processes hold, in MB; what they share counts once."""
+        return sum(_held(pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._owns(pid))
+
+    def _owns(self, pid: int) -> bool:
+        try:
+            return os.getpgid(pid) == self.process.pid
+        except ProcessLookupError:
+            return False
+
+
+def _held(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0) / 1024
 
 
 @contextmanager
@@ -48,7 +61,7 @@ def demo_index() -> Iterator[Path]:
 def served(*arguments: object) -> Iterator[Server]:
     """`mixsearch serve` with these arguments, at a port that is free."""
     command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), "--no-open", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True) as process:
         try:
             yield Server(_address(process), process)
         finally:
