@@ -1,25 +1,66 @@
-"""A server in a thread, at a port that is free."""
+"""A server in a thread of its own, and the questions that tests ask it behind its back."""
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Iterator
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode, urljoin
 
-from starlette.types import ASGIApp
+import uvicorn
 
-from mixsearch.web import Limits, address_of, listen, make_server
+from mixsearch.index import TopicIndex
+from mixsearch.web.app import make_app
+from mixsearch.web.server import address_of, listen, make_server
+from mixsearch.web.settings import Access, Limits
+
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server that answers at an address."""
+
+    address: str
+    server: uvicorn.Server
+    thread: threading.Thread
+
+    def get(self, path: str, **parameters: Any) -> Any:
+        """The JSON that an address of the API gives."""
+        return json.loads(self.read(path, **parameters))
+
+    def read(self, path: str, **parameters: Any) -> bytes:
+        """The bytes that an address gives."""
+        query = urlencode(parameters, doseq=True)
+        with urllib.request.urlopen(urljoin(self.address, f"{path}?{query}"), timeout=30) as answer:
+            return bytes(answer.read())
+
+    def stop(self) -> None:
+        """Answer no more."""
+        self.server.should_exit = True
+        self.thread.join(timeout=30)
+        assert not self.thread.is_alive(), "the server did not stop"
 
 
 @contextmanager
-def serving(app: ASGIApp, limits: Limits | None = None) -> Iterator[str]:
-    """Where the app is served, http://127.0.0.1:... without a slash."""
-    server, listener = make_server(app, limits or Limits()), listen("127.0.0.1", 0)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        yield address_of(listener, "127.0.0.1").rstrip("/")
-    finally:
-        server.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive(), "the server did not stop"
+def serve(
+    indexes: Mapping[str, TopicIndex], access: Access | None = None, limits: Limits | None = None
+) -> Iterator[Serving]:
+    """Serve indexes on a free port until the end."""
+    limits = limits or Limits(n_threads=2)
+    server = make_server(make_app(indexes, limits=limits, access=access), limits)
+    with listen(HOST, 0) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        serving = Serving(address_of(listener, HOST), server, thread)
+        try:
+            yield serving
+        finally:
+            serving.stop()

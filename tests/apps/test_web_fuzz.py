@@ -12,9 +12,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.served_corpus import LANGUAGE, SUBJECTS, open_made
-from tests.serving import serving
-
-from mixsearch.web import make_app
+from tests.serving import serve
 
 # Of each route, and as many that the description does not allow. With MIXSEARCH_FUZZ=300 there are more than 10,000.
 N_EXAMPLES = int(os.environ.get("MIXSEARCH_FUZZ", "10"))
@@ -43,9 +41,8 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def described(tmp_path_factory):
     load_all_checks()
-    app = make_app({"texts": open_made(tmp_path_factory.mktemp("served"))})
-    with serving(app) as address:
-        yield schemathesis.openapi.from_url(f"{address}/api/openapi.json")
+    with serve({"texts": open_made(tmp_path_factory.mktemp("served"))}) as serving:
+        yield schemathesis.openapi.from_url(f"{serving.address}api/openapi.json")
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))

@@ -11,19 +11,18 @@ from urllib.request import urlopen
 
 import pytest
 from tests.served_corpus import open_made
-from tests.serving import serving
+from tests.serving import serve
 
 from mixsearch import SearchError
-from mixsearch.web import Limits, address_of, listen, make_app
+from mixsearch.web import Limits, address_of, listen
 
 LIMITS = Limits(seconds=1.0, most_body=10_000, most_connections=40)
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    app = make_app({"texts": open_made(tmp_path_factory.mktemp("served"))}, limits=LIMITS)
-    with serving(app, LIMITS) as address:
-        yield address
+    with serve({"texts": open_made(tmp_path_factory.mktemp("served"))}, limits=LIMITS) as serving:
+        yield serving.address.rstrip("/")
 
 
 @pytest.fixture(autouse=True)

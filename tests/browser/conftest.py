@@ -7,8 +7,8 @@ from benchmarks.browsing import find_browser, launch
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.corpus import build_library
-from tests.browser.serving import serve
 from tests.browser.watching import Watch
+from tests.serving import serve
 
 # For a machine whose cores are busy with other tests; what is there at once takes no time at all.
 PATIENCE = 20_000

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from mixsearch.web.settings import Access
 from tests.browser.acting import search, see_topic
-from tests.browser.serving import serve
+from tests.serving import serve
 
 pytestmark = pytest.mark.xdist_group("browser")
 TOKEN = "open-sesame-42"
