@@ -148,15 +148,15 @@ function chooseIndex(name) {
 }
 
 async function start() {
-  showTools();
   try {
     indexes = (await get("api/indexes")).indexes;
   } catch (error) {
     page.tell(error);
     return;
+  } finally {
+    showTools();
   }
   await showAddress();
-  showTools();
 }
 
 window.addEventListener("popstate", async () => {

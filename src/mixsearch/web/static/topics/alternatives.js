@@ -6,10 +6,11 @@ import { roughly } from "../shared/numbers.js";
 export function alternativesSection({ alternatives, is_doubtful: isDoubtful, alternative }, act) {
   if (alternatives.length === 0) return null;
   const doubt = isDoubtful && alternative === 0 ? " is-doubtful" : "";
+  const title = isDoubtful ? "It could also mean" : "Less likely readings";
   return h(
     "section",
     { class: `alternatives${doubt}`, "aria-labelledby": "alternatives-title" },
-    h("h2", { id: "alternatives-title" }, "It could also mean"),
+    h("h2", { id: "alternatives-title" }, title),
     h("ul", {}, alternatives.map((each) => h("li", {}, card(each, act)))),
   );
 }
