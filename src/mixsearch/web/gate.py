@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import secrets
 from collections.abc import Mapping
@@ -32,7 +33,7 @@ SECURITY_HEADERS = {
 }
 SIGN_IN = "/sign-in"
 _COOKIE_SECONDS = 30 * 24 * 3600
-_MOST_FORM = 4096
+_MOST_FORM, _FORM_SECONDS = 4096, 5
 
 
 class Gate:
@@ -110,7 +111,7 @@ def _check_site(scope: Scope, headers: Headers) -> None:
     is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate" and scope["path"] in PAGES
     is_ours = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
     origin = headers.get("origin")
-    is_from_here = origin is None or urlsplit(origin).netloc == headers.get("host")
+    is_from_here = origin is None or origin.partition("://")[2] == headers.get("host")
     if not (is_link or (is_ours and is_from_here)):
         raise Refused("forbidden", "Another site asked for this. Only this server's own pages may.")
 
@@ -150,10 +151,14 @@ def _same(token: str, shown: str) -> bool:
 
 async def _form(request: Request) -> dict[str, str]:
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _MOST_FORM:
-            raise Refused("too_large", f"The form has more than {_MOST_FORM:,} bytes.")
+    try:
+        async with asyncio.timeout(_FORM_SECONDS):
+            async for part in request.stream():
+                body += part
+                if len(body) > _MOST_FORM:
+                    raise Refused("too_large", f"The form has more than {_MOST_FORM:,} bytes.")
+    except TimeoutError:
+        raise Refused("too_slow", f"The form did not arrive within {_FORM_SECONDS} seconds.") from None
     return dict(parse_qsl(body.decode(errors="replace")))
 
 

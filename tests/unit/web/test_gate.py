@@ -1,10 +1,12 @@
 """Who is let in: the right host, the same site, the right token."""
 
+import asyncio
+
 import pytest
 from starlette.testclient import TestClient
 
 from mixsearch.web import Access, make_app
-from mixsearch.web.gate import SECURITY_HEADERS
+from mixsearch.web.gate import SECURITY_HEADERS, Gate
 
 TOKEN = "a secret of some length"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -56,7 +58,7 @@ def test_other_sites_may_link_to_the_pages_only():
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "https://127.0.0.1:9", "http://127.0.0.1.evil.example"]
+    "origin", ["http://evil.example", "null", "https://127.0.0.1:9", "http://127.0.0.1.evil.example", "http://["]
 )
 def test_another_origin_is_refused(origin):
     assert code(client().post("/api/pictures", headers={"origin": origin})) == "forbidden"
@@ -137,3 +139,19 @@ def test_two_servers_on_one_machine_have_their_own_cookies():
         for port in (8421, 8422)
     }
     assert len(names) == 2
+
+
+def test_a_form_that_does_not_arrive_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("mixsearch.web.gate._FORM_SECONDS", 0.05)
+    sent = []
+
+    async def never():
+        await asyncio.sleep(60)
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/sign-in", "headers": [(b"host", b"localhost")]}
+    asyncio.run(Gate(None, Access(token=TOKEN))(scope, never, send))
+    assert sent[0]["status"] == 503
+    assert b'"too_slow"' in sent[1]["body"]
