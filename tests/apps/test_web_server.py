@@ -108,6 +108,15 @@ def test_a_body_that_does_not_come_is_not_waited_for(address):
     assert b'"too_slow"' in received
 
 
+def test_bytes_after_an_answer_to_half_a_request_keep_no_connection_open(address):
+    client = connect(address)
+    wrong = head(address, "POST", "/api/pictures", Content_Length=100, Origin="http://evil.example")
+    client.sendall(wrong + b"\r\n\r\n")
+    assert b"403" in client.recv(65536)[:20]
+    client.sendall(b"x")
+    until_closed(client)
+
+
 def test_a_client_that_does_not_read_is_given_up(address):
     with ExitStack() as stack:
         for _ in range(5):

@@ -134,9 +134,9 @@ def test_completions_are_the_words_that_begin_so_the_most_frequent_first(client,
     assert [each["word"] for each in words] == wanted
     assert [each["n_documents"] for each in words] == [holding[word] for word in wanted]
     assert told(client, "/words", prefix="zz") == {"words": []}
-    assert (
-        told(client, "/words", n=2)["words"][0]["word"] == client.get("/api/indexes/texts").json()["telling_words"][0]
-    )
+    telling = told(client, "/words", n=12)["words"]
+    assert [each["word"] for each in telling] == client.get("/api/indexes/texts").json()["telling_words"]
+    assert [each["n_documents"] for each in telling] == [holding[each["word"]] for each in telling]
 
 
 def test_an_unknown_word_comes_with_suggestions(client):
@@ -212,6 +212,16 @@ def test_topics_side_by_side_are_those_asked_for_one_by_one(client, index):
 @pytest.mark.parametrize("question", [{"q": "sushi", "finer": "nine"}, {"colour": "red"}, {}])
 def test_what_is_wrong_with_one_of_several_is_said(client, question):
     assert compare(client, {"q": "sushi"}, question, status=422).json()["error"]["message"]
+
+
+def test_a_cell_of_a_table_is_never_a_formula(client):
+    rows = list(csv.DictReader(io.StringIO(client.get("/api/indexes/texts/topic.csv?q=-court+sushi").text)))
+    assert {row["hint"] for row in rows} == {"'-court sushi"}
+
+
+def test_many_fields_in_one_of_several_are_no_trouble(client):
+    many = "&".join(f"like={row}" for row in range(150))
+    assert client.get("/api/indexes/texts/compare", params={"topic": many}).status_code == 422
 
 
 def test_a_map_has_a_topic_for_each_subject(client):

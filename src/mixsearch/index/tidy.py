@@ -10,19 +10,30 @@ from typing import Any
 from mixsearch.index.answers import Answer, Reply
 
 COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FACTS = ("weight", "separation", "share_of_hint", "n_components", "n_fitted")
 
 
-def as_csv(replies: Iterable[Reply], *, errors: bool = False) -> str:
-    """All replies, with a header; with errors there is one column more."""
+def as_csv(replies: Iterable[Reply], *, errors: bool = False, for_spreadsheets: bool = False) -> str:
+    """All replies, with a header; with errors there is one column more.
+
+    Spreadsheets take text that begins as a formula for one, whoever wrote it: an apostrophe before it prevents that.
+    """
     text = io.StringIO()
     columns = (*COLUMNS, "stderr") if errors else COLUMNS
     writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for reply in replies:
         rows = [_row("error", 1, str(reply.error))] if reply.answer is None else _rows(reply.answer)
-        writer.writerows({"hint": reply.query.name, **row} for row in rows)
+        named = ({"hint": reply.query.name, **row} for row in rows)
+        writer.writerows(
+            {key: _inert(value) for key, value in row.items()} if for_spreadsheets else row for row in named
+        )
     return text.getvalue()
+
+
+def _inert(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _rows(answer: Answer) -> Iterator[dict[str, Any]]:

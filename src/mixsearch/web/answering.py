@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,6 +19,8 @@ from mixsearch.web.settings import Limits
 # A search takes about as long as so many questions about a topic that is known.
 WORTH_WAITING = 3
 MOST_HOMES = 1000
+# About what a question takes beside its answer.
+KEY_BYTES = 2048
 
 Result = TypeVar("Result")
 
@@ -47,7 +50,7 @@ class Lane:
         self._pools = [self._start() for _ in range(n_pools)]
         self._most = n_workers + most_waiting
         self._inside = [0] * n_pools
-        self._homes: OrderedDict[Hashable, int] = OrderedDict()
+        self._homes: OrderedDict[int, int] = OrderedDict()
 
     def get_ready(self, work: Callable[[], object]) -> None:
         """Let every pool do some work, so that the first question finds it started."""
@@ -58,22 +61,24 @@ class Lane:
         """The result of some work; the caller may lose patience, the work goes on and keeps its place until it ends."""
         if sum(self._inside) >= self._most:
             raise Refused("busy", "The server has more questions than it can answer at once. Try again in a moment.")
-        place = self._place_for(key)
+        place = self._place_for(hash(key))  # keys may be long
+        pool = self._pools[place]
         try:
-            job = asyncio.get_running_loop().run_in_executor(self._pools[place], work)
+            job = asyncio.get_running_loop().run_in_executor(pool, work)
             self._inside[place] += 1
             job.add_done_callback(partial(self._leave, place))
             return await asyncio.shield(job)
         except BrokenExecutor:
-            raise self._mended(place) from None
+            raise self._mended(place, pool) from None
 
-    def _mended(self, place: int) -> Refused:
-        """Another pool, where a process was killed and the rest gave up with it."""
-        broken, self._pools[place] = self._pools[place], self._start()
-        broken.shutdown(wait=False)
-        return Refused("busy", "A process that searches was ended from outside; another is started. Try again.")
+    def _mended(self, place: int, broken: Executor) -> Refused:
+        """Another pool, where a process was killed and the rest gave up with it; once for all who waited."""
+        if self._pools[place] is broken:
+            self._pools[place] = self._start()
+            broken.shutdown(wait=False)
+        return Refused("busy", "A process that searches has ended; another is started. Try again in a moment.")
 
-    def _place_for(self, key: Hashable) -> int:
+    def _place_for(self, key: int) -> int:
         """The pool that had the key last, unless another has much less to do."""
         idlest = self._inside.index(min(self._inside))
         home = self._homes.pop(key, idlest)
@@ -94,6 +99,24 @@ class Lane:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+class Room:
+    """How many may be inside at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._n_inside = most, 0
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """A place for one, if there is any."""
+        if self._n_inside >= self._most:
+            raise Refused("busy", "The server has as much at hand as it can hold. Try again in a moment.")
+        self._n_inside += 1
+        try:
+            yield
+        finally:
+            self._n_inside -= 1
+
+
 class Kept:
     """Values by their questions, up to so many bytes; those not asked for longest go first."""
 
@@ -110,10 +133,16 @@ class Kept:
 
     def put(self, key: Hashable, value: bytes) -> None:
         """Keep a value."""
-        self._n_bytes += len(value) - len(self._values.pop(key, b""))
+        if key in self._values:
+            self._n_bytes -= _size(self._values.pop(key))
         self._values[key] = value
+        self._n_bytes += _size(value)
         while self._n_bytes > self._most:
-            self._n_bytes -= len(self._values.popitem(last=False)[1])
+            self._n_bytes -= _size(self._values.popitem(last=False)[1])
+
+
+def _size(value: bytes) -> int:
+    return len(value) + KEY_BYTES
 
 
 class Answering:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,7 +20,7 @@ from mixsearch.web.settings import Access
 SECURITY_HEADERS = {
     # No script, style or request but this server's own; text of documents could not run even if it became markup.
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -31,7 +31,6 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-SIGN_IN = "/sign-in"
 _COOKIE_SECONDS = 30 * 24 * 3600
 _MOST_FORM, _FORM_SECONDS = 4096, 5
 
@@ -73,28 +72,27 @@ class Gate:
 
     async def _at_the_door(self, scope: Scope, receive: Receive) -> Response | None:
         """The way in for those who need a token; None for all others."""
-        token, path = self._access.token, scope["path"]
+        token, path = self._access.token, _path(scope)
         if token is None or path.startswith(STATIC):
             return None
         request = Request(scope, receive)
-        if path == SIGN_IN and request.method == "POST":
-            return self._sign_in(request, await _form(request), "./")
+        if path in PAGES and request.method == "POST":
+            return self._sign_in(request, await _form(request))
         if path in PAGES and "token" in request.query_params:
-            rest = [pair for pair in parse_qsl(request.url.query) if pair[0] != "token"]
-            return self._sign_in(request, request.query_params, f"{path}?{urlencode(rest)}".removesuffix("?"))
+            return self._sign_in(request, request.query_params)
         if any(_same(token, shown) for shown in _shown(request)):
             return None
         if path in PAGES:
             return _ask_for_token()
         raise Refused("unauthorized", "This server asks for its token: send it as 'Authorization: Bearer TOKEN'.")
 
-    def _sign_in(self, request: Request, given: Mapping[str, str], address: str) -> Response:
-        """A cookie for those who have the token, so that it leaves the address."""
+    def _sign_in(self, request: Request, given: Mapping[str, str]) -> Response:
+        """A cookie for those who have the token, so that it leaves the address, and the same view without it."""
         token = self._access.token
         if token is None or not _same(token, given.get("token", "")):
             return _ask_for_token()
-        # One slash: two would name another host.
-        answer = RedirectResponse("/" + address.lstrip("/") if address.startswith("/") else address, 303)
+        rest = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != "token"])
+        answer = RedirectResponse(f".{_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
         answer.set_cookie(
             _cookie(request),
             token,
@@ -108,12 +106,18 @@ class Gate:
 
 def _check_site(scope: Scope, headers: Headers) -> None:
     """Other sites may link to the pages, and do nothing else."""
-    is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate" and scope["path"] in PAGES
+    is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate" and _path(scope) in PAGES
     is_ours = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
     origin = headers.get("origin")
     is_from_here = origin is None or origin.partition("://")[2] == headers.get("host")
     if not (is_link or (is_ours and is_from_here)):
         raise Refused("forbidden", "Another site asked for this. Only this server's own pages may.")
+
+
+def _path(scope: Scope) -> str:
+    """Where a request goes, wherever the app itself is mounted."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
 
 
 def _host_name(host: str) -> str:
@@ -157,6 +161,8 @@ async def _form(request: Request) -> dict[str, str]:
                 body += part
                 if len(body) > _MOST_FORM:
                     raise Refused("too_large", f"The form has more than {_MOST_FORM:,} bytes.")
+    except ClientDisconnect:
+        raise Refused("bad_request", "The form did not arrive whole.") from None
     except TimeoutError:
         raise Refused("too_slow", f"The form did not arrive within {_FORM_SECONDS} seconds.") from None
     return dict(parse_qsl(body.decode(errors="replace")))

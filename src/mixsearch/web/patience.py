@@ -6,6 +6,7 @@ import asyncio
 
 import h11
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -36,8 +37,9 @@ def patient_protocol(limits: Limits) -> type[H11Protocol]:
             super().connection_lost(exc)
 
         def watch(self) -> None:
-            """Bytes that trickle in do not put off the end; a request that is whole does."""
-            if self.conn.their_state is not h11.IDLE:
+            """Bytes that trickle in do not put off the end, nor those after an answer to half a request."""
+            is_answered = getattr(self.cycle, "response_complete", False)  # there is none before the first request
+            if self.conn.their_state is not h11.IDLE and not is_answered:
                 self.calm_down()
             elif self.deadline is None:
                 self.deadline = self.loop.call_later(limits.seconds, self.transport.abort)
@@ -66,6 +68,8 @@ class Patience:
         try:
             async with asyncio.timeout(self._limits.seconds):
                 await self._app(scope, talk.receive, talk.send)
+        except ClientDisconnect:
+            return  # nobody is there to be told
         except TimeoutError:
             seconds = f"{self._limits.seconds:g} seconds"
             await talk.give_up(Refused("too_slow", f"No answer was ready within {seconds}. Ask for less."))
@@ -79,7 +83,7 @@ class Talk:
         headers = Headers(scope=scope)
         self._is_read = "transfer-encoding" not in headers and headers.get("content-length", "0") == "0"
         self._n_bytes = 0
-        self._has_begun = False
+        self._has_begun = self._is_over = False
 
     async def receive(self) -> Message:
         """A part of the request."""
@@ -95,10 +99,13 @@ class Talk:
         self._has_begun = True
         if message["type"] == "http.response.start" and not self._is_read:
             MutableHeaders(scope=message)["Connection"] = "close"
+        self._is_over = message["type"] == "http.response.body" and not message.get("more_body", False)
         await self._send(message)
 
     async def give_up(self, error: Refused) -> None:
         """Say why there is no answer; where one has begun, breaking it off says so."""
+        if self._is_over:
+            return  # what took too long came after the answer
         if self._has_begun:
             raise error
         await failure(told_of(error))(self._scope, self.receive, self.send)

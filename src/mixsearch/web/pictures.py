@@ -16,7 +16,7 @@ from mixsearch.segmentation.images import Picture
 from mixsearch.segmentation.summary import summarise
 from mixsearch.segmentation.writing import PNG_LEVEL, as_image, as_indexed, each_mask
 from mixsearch.web import decoding
-from mixsearch.web.answering import Lane
+from mixsearch.web.answering import Lane, Room
 from mixsearch.web.failures import RESPONSES, Refused
 from mixsearch.web.gallery import MOST_SEEDS, Cut, Gallery, Question
 from mixsearch.web.processes import get_ready
@@ -123,11 +123,14 @@ def make_router(gallery: Gallery, limits: Limits, lane: Lane) -> APIRouter:
 
 
 def _add_pictures(router: APIRouter, gallery: Gallery, limits: Limits, lane: Lane, decoders: Lane) -> None:
+    uploads = Room(N_DECODERS + MOST_UPLOADS_WAITING)
+
     @router.post("", status_code=201, openapi_extra=_RAW_BODY)
     async def bring_picture(request: Request, later: BackgroundTasks) -> Brought:
         """Bring a picture: the bytes of a PNG, JPEG, WebP, GIF, BMP or TIFF are the body."""
-        body = await request.body()
-        picture = await decoders.run(lambda: decoding.decode(body, limits))
+        with uploads.place():
+            body = await request.body()
+            picture = await decoders.run(lambda: decoding.decode(body, limits))
         name = gallery.add(picture)
         later.add_task(prepare, name)
         return Brought(picture=name, width=picture.width, height=picture.height)

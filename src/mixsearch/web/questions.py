@@ -13,7 +13,7 @@ from mixsearch.errors import HintError
 from mixsearch.index import Asking, Query
 from mixsearch.words import parse_words
 
-MOST_WORDS = 64
+MOST_WORDS, MOST_SKIPPED = 64, 1000
 # Up to the largest number that every reader of JSON keeps whole.
 Row = Annotated[int, Field(ge=0, le=2**53)]
 
@@ -67,7 +67,7 @@ class TopicQuestion(BaseModel):
 class DocumentsQuestion(TopicQuestion):
     """The typical documents of a topic, page by page."""
 
-    start: int = Field(0, ge=0, le=1000, description="How many were told before.")
+    start: int = Field(0, ge=0, le=MOST_SKIPPED, description="How many were told before.")
     n: int = Field(10, ge=1, le=100, description="How many to tell.")
 
 
@@ -87,7 +87,7 @@ def read_question(query_string: str) -> TopicQuestion:
     >>> read_question("q=sushi&finer=1").q
     'sushi'
     """
-    given = parse_qs(query_string, keep_blank_values=True, max_num_fields=len(TopicQuestion.model_fields) + 100)
+    given = parse_qs(query_string, keep_blank_values=True)
     try:
         return TopicQuestion.model_validate({name: _value(name, values) for name, values in given.items()})
     except ValidationError as error:

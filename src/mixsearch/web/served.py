@@ -13,7 +13,7 @@ from mixsearch.index.suggesting import Completions, KnownWord
 from mixsearch.web.failures import Refused
 from mixsearch.web.shelf import Shelf
 
-N_TELLING = 12
+N_TELLING, MOST_TELLING = 12, 100
 # Topics that are kept; one with error bars and confidence takes some megabytes.
 N_KEPT = 16
 
@@ -61,14 +61,19 @@ class Served:
             self.index.n_components,
             self.index.has_texts,
             self.index.has_names,
-            tuple(telling_words(self.index, N_TELLING)),
+            tuple(each.word for each in self.telling[:N_TELLING]),
         )
+
+    @cached_property
+    def telling(self) -> list[KnownWord]:
+        """Words to begin with."""
+        words = telling_words(self.index, MOST_TELLING)
+        holding = self.index.topics.model_.holding[self.index.topics.columns_of(words)]
+        return [KnownWord(word, int(n)) for word, n in zip(words, holding, strict=True)]
 
     def words(self, prefix: str, n: int) -> list[KnownWord]:
         """Words that begin so; where nothing is typed yet, words to begin with."""
-        if prefix:
-            return self.completions.of(prefix, n)
-        return [self.completions.of(word, 1)[0] for word in telling_words(self.index, n)]
+        return self.completions.of(prefix, n) if prefix else self.telling[:n]
 
 
 def choose(served: Mapping[str, Served], name: str) -> Served:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mixsearch.blocks import n_cores
+from mixsearch.errors import SearchError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +15,8 @@ class Limits:
     Parameters
     ----------
     seconds : float
-        For a request to arrive, and again for its answer to be worked out and to be taken.
+        For the headers of a request to arrive, and again for its body to arrive and its answer to be worked out and
+        taken.
     decoding_seconds : float
         For the unpacking of a picture.
     most_body : int
@@ -60,3 +62,7 @@ class Access:
 
     token: str | None = None
     hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
+            raise SearchError("A token must be of plain letters, digits and signs: it travels in headers and cookies.")

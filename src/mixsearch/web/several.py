@@ -102,7 +102,7 @@ def _comparison_as_json(index: Served, asked: Sequence[TopicQuestion]) -> bytes:
 
 def _comparison_as_csv(index: Served, asked: Sequence[TopicQuestion]) -> bytes:
     errors = any(question.errors for question in asked)
-    return as_csv(_replies(index, asked), errors=errors).encode(errors="replace")
+    return as_csv(_replies(index, asked), errors=errors, for_spreadsheets=True).encode(errors="replace")
 
 
 def _told(reply: Reply) -> dict[str, Any]:

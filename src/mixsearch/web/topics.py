@@ -19,7 +19,7 @@ from mixsearch.index.suggesting import KnownWord
 from mixsearch.index.tidy import as_csv
 from mixsearch.web.answering import Answering
 from mixsearch.web.failures import RESPONSES, Refused
-from mixsearch.web.questions import DocumentsQuestion, Row, TextHint, TopicQuestion
+from mixsearch.web.questions import MOST_SKIPPED, DocumentsQuestion, Row, TextHint, TopicQuestion
 from mixsearch.web.served import IndexFacts, Served, choose
 
 # A document is read by people: a book is shown by its beginning.
@@ -167,14 +167,17 @@ def topic_as_json(index: Served, query: Query, question: TopicQuestion) -> bytes
 
 def topic_as_csv(index: Served, query: Query, question: TopicQuestion) -> bytes:
     """The same as a table."""
-    return as_csv([reply(index, query, question)], errors=question.errors).encode(errors="replace")
+    return as_csv([reply(index, query, question)], errors=question.errors, for_spreadsheets=True).encode(
+        errors="replace"
+    )
 
 
 def documents_as_json(index: Served, query: Query, question: DocumentsQuestion) -> bytes:
     """A page of documents; one more than told is looked for, to know whether others follow."""
     answer = reply(index, query, question, n_documents=question.n + 1, skip_documents=question.start).as_dict()
     documents = answer["documents"]
-    return as_json({"documents": documents[: question.n], "start": question.start, "more": len(documents) > question.n})
+    has_more = len(documents) > question.n and question.start + question.n <= MOST_SKIPPED
+    return as_json({"documents": documents[: question.n], "start": question.start, "more": has_more})
 
 
 def document_as_json(index: Served, row: int) -> bytes:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from mixsearch.web.answering import Answering, Kept, Lane
+from mixsearch.web.answering import KEY_BYTES, Answering, Kept, Lane
 from mixsearch.web.failures import Refused
 from mixsearch.web.settings import Limits
 
@@ -121,7 +121,7 @@ def test_slow_questions_leave_the_quick_ones_alone():
 
 
 def test_answers_are_kept_up_to_so_many_bytes_and_the_oldest_go_first():
-    kept = Kept(10)
+    kept = Kept(10 + 2 * KEY_BYTES)
     kept.put("a", b"1234")
     kept.put("b", b"1234")
     assert kept.get("a") == b"1234"  # asked for again, so that b is the oldest
@@ -129,5 +129,5 @@ def test_answers_are_kept_up_to_so_many_bytes_and_the_oldest_go_first():
     assert [kept.get(key) for key in "abc"] == [b"1234", None, b"1234"]
     kept.put("a", b"12345678")
     assert [kept.get(key) for key in "abc"] == [b"12345678", None, None]
-    kept.put("d", b"x" * 11)
+    kept.put("d", b"x" * (11 + 2 * KEY_BYTES))
     assert kept.get("d") is None

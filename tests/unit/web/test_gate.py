@@ -3,8 +3,10 @@
 import asyncio
 
 import pytest
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from mixsearch import SearchError
 from mixsearch.web import Access, make_app
 from mixsearch.web.gate import SECURITY_HEADERS, Gate
 
@@ -84,7 +86,7 @@ def test_without_the_token_there_is_a_form_and_nothing_else():
     for page in ("/", "/overview", "/segment"):
         asked = visitor.get(page)
         assert asked.status_code == 401
-        assert 'action="sign-in"' in asked.text
+        assert '<form method="post">' in asked.text
     for path in ("/api/health", "/api/openapi.json", "/api/indexes"):
         assert code(visitor.get(path)) == "unauthorized"
     assert code(visitor.post("/api/pictures", content=b"x")) == "unauthorized"
@@ -104,7 +106,7 @@ def test_a_link_with_the_token_leaves_a_cookie_and_no_token_in_the_address():
     visitor = client(Access(token=TOKEN))
     sent = visitor.get("/overview", params={"words": "a b", "token": TOKEN})
     assert sent.status_code == 303
-    assert sent.headers["location"] == "/overview?words=a+b"
+    assert sent.headers["location"] == "./overview?words=a+b"
     cookie = sent.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
@@ -113,14 +115,14 @@ def test_a_link_with_the_token_leaves_a_cookie_and_no_token_in_the_address():
 
 def test_the_form_takes_the_token():
     visitor = client(Access(token=TOKEN))
-    assert visitor.post("/sign-in", data={"token": "wrong"}).status_code == 401
+    assert visitor.post("/", data={"token": "wrong"}).status_code == 401
     assert visitor.get("/api/health").status_code == 401
-    assert visitor.post("/sign-in", data={"token": TOKEN}).headers["location"] == "./"
+    assert visitor.post("/compare?topic=q%3Da", data={"token": TOKEN}).headers["location"] == "./compare?topic=q%3Da"
     assert visitor.get("/api/health").status_code == 200
 
 
 def test_the_form_is_small():
-    assert code(client(Access(token=TOKEN)).post("/sign-in", content=b"token=" + b"x" * 10_000)) == "too_large"
+    assert code(client(Access(token=TOKEN)).post("/", content=b"token=" + b"x" * 10_000)) == "too_large"
 
 
 def test_a_link_cannot_lead_elsewhere():
@@ -151,7 +153,23 @@ def test_a_form_that_does_not_arrive_is_not_waited_for(monkeypatch):
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": "/sign-in", "headers": [(b"host", b"localhost")]}
+    scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
     asyncio.run(Gate(None, Access(token=TOKEN))(scope, never, send))
     assert sent[0]["status"] == 503
     assert b'"too_slow"' in sent[1]["body"]
+
+
+def test_a_token_that_no_header_can_carry_is_refused():
+    with pytest.raises(SearchError, match="plain letters"):
+        Access(token="ключ-доступа")
+
+
+def test_an_app_may_be_mounted_under_a_prefix():
+    around = Starlette()
+    around.mount("/search", make_app({}, access=Access(token=TOKEN)))
+    visitor = TestClient(around, base_url="http://127.0.0.1", follow_redirects=False)
+    assert visitor.get("/search/static/style.css").status_code == 200
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert visitor.get("/search/overview", headers=link).status_code == 401
+    assert visitor.get("/search/overview", params={"token": TOKEN}).headers["location"] == "./overview"
+    assert visitor.get("/search/api/health").status_code == 200

@@ -151,12 +151,12 @@ async function start() {
   try {
     indexes = (await get("api/indexes")).indexes;
   } catch (error) {
+    showTools();
     page.tell(error);
     return;
-  } finally {
-    showTools();
   }
   await showAddress();
+  showTools();
 }
 
 window.addEventListener("popstate", async () => {

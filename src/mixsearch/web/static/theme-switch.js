@@ -20,7 +20,7 @@ export function themeSwitch() {
     const theme = NEXT[root.dataset.theme ?? "auto"];
     if (theme === "auto") delete root.dataset.theme;
     else root.dataset.theme = theme;
-    remember(localStorage, "theme", theme);
+    remember("localStorage", "theme", theme);
     show();
   });
   show();

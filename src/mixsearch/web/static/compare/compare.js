@@ -6,7 +6,7 @@ import { isPlainClick } from "../shared/links.js";
 import { Newest } from "../shared/newest.js";
 import { overlapSection } from "./overlaps.js";
 import { saveTopics } from "../shared/picture.js";
-import { MOST_PINS, setPins } from "../shared/pins.js";
+import { MOST_PINS, pinsOf, setPins } from "../shared/pins.js";
 import { topicColumn } from "./topic-column.js";
 import { downloads, linkButton } from "../topics/topic-tools.js";
 
@@ -16,7 +16,10 @@ export function show(root, state, page) {
     return undefined;
   }
   const newest = new Newest();
-  const open = (newState) => compare(root, newState.getAll("topic").slice(0, MOST_PINS), page, newest);
+  const open = (newState) => {
+    const topics = newState.has("topic") ? newState.getAll("topic").slice(0, MOST_PINS) : pinsOf(page.index);
+    return compare(root, topics, page, newest);
+  };
   open(state);
   return { update: open, close: () => newest.stop() };
 }
@@ -29,7 +32,10 @@ async function compare(root, topics, page, newest) {
   }
   if (!root.firstChild) replace(root, skeletons(topics.length));
   const result = await newest.ask((signal) => get(pathOf(page.index, "compare"), { topic: topics }, { signal }));
-  if (result?.error) page.tell(result.error);
+  if (result?.error) {
+    replace(root);
+    page.tell(result.error);
+  }
   if (result?.answer) put(root, comparison(result.answer, topics, page));
 }
 
@@ -62,7 +68,11 @@ function actsOn(i, topics, page) {
   return {
     href: page.addressOf("topics", params),
     open: () => page.go("topics", params),
-    remove: () => page.go("compare", { topic: topics.filter((_, j) => j !== i) }),
+    remove: () => {
+      const others = topics.filter((_, j) => j !== i);
+      setPins(page.index, others);
+      page.go("compare", { topic: others });
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 // One topic of the overview: what it is called, and how it is opened.
 
+import { isPlainClick } from "../shared/links.js";
 import { percent } from "../shared/numbers.js";
 import { withWord } from "../shared/query.js";
 import { badgeOf } from "../shared/verdicts.js";
@@ -18,7 +19,7 @@ export function nameOf(topic) {
 
 /** Follow its link within the page; with another button or key, the browser does. */
 export function openTopic(event, page, topic) {
-  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (!isPlainClick(event)) return;
   event.preventDefault();
   page.go("topics", { q: queryOf(topic) });
 }

@@ -5,9 +5,9 @@ import { percent } from "../shared/numbers.js";
 import { arrange } from "./nodes.js";
 import { nameOf } from "./seeds.js";
 import { paint } from "./stage.js";
+import { toneOf } from "../shared/verdicts.js";
 
-const CLOSE = 1.1;
-const DOUBTFUL = 1.5;
+const DOUBTFUL = 1.5; // as of topics
 const MOST_LETTERS = 60;
 
 export class SegmentList {
@@ -101,7 +101,7 @@ function restRow({ share, colour }) {
 }
 
 function badge({ separation, verdict }) {
-  const tone = separation !== null && separation < CLOSE ? "bad" : separation !== null && separation < DOUBTFUL ? "doubt" : "good";
+  const tone = toneOf({ separation, is_doubtful: separation !== null && separation < DOUBTFUL });
   return h("span", { class: `verdict ${tone}`, title: verdict }, verdict.split(":")[0].split(", but the ").at(-1));
 }
 

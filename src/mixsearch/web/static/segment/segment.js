@@ -96,7 +96,7 @@ class Segmenting {
     }
     const wanted = state.get("picture");
     const mine = ++this.#turn;
-    if (wanted !== null && wanted !== this.#picture?.picture && !(await this.#load(wanted))) return;
+    if (wanted !== null && wanted !== this.#picture?.picture && !(await this.#load(wanted, mine))) return;
     if (mine !== this.#turn || this.#isClosed) return;
     if (wanted === null) this.#picture = null;
     this.#past = [];
@@ -117,12 +117,16 @@ class Segmenting {
 
   // Pictures
 
-  async #load(name) {
+  /** Learn of a picture, unless another was asked for meanwhile. */
+  async #load(name, turn) {
     const file = files.get(name);
     try {
-      this.#picture = await get(`api/pictures/${encodeURIComponent(name)}`);
+      const told = await get(`api/pictures/${encodeURIComponent(name)}`);
+      if (turn !== this.#turn) return false;
+      this.#picture = told;
       return true;
     } catch (error) {
+      if (turn !== this.#turn) return false;
       if (error.code === "gone" && file) return this.#bring(file, { keepSeeds: true });
       this.#picture = null;
       this.#segments = [];

@@ -2,9 +2,10 @@
 
 const PREFIX = "mixsearch-";
 
+/** Keep a value in "localStorage" or "sessionStorage": where it is forbidden, even its name may throw. */
 export function remember(storage, name, value) {
   try {
-    storage.setItem(PREFIX + name, typeof value === "string" ? value : JSON.stringify(value));
+    globalThis[storage].setItem(PREFIX + name, typeof value === "string" ? value : JSON.stringify(value));
   } catch {
     // Then it is forgotten with the page.
   }
@@ -13,7 +14,7 @@ export function remember(storage, name, value) {
 /** A list that was kept, or an empty one. */
 export function rememberedList(storage, name) {
   try {
-    const kept = JSON.parse(storage.getItem(PREFIX + name) ?? "[]");
+    const kept = JSON.parse(globalThis[storage].getItem(PREFIX + name) ?? "[]");
     return Array.isArray(kept) ? kept : [];
   } catch {
     return [];

@@ -7,12 +7,12 @@ export const MOST_PINS = 8;
 const listeners = new Set();
 
 export function pinsOf(index) {
-  return rememberedList(sessionStorage, nameOf(index)).filter((each) => typeof each === "string");
+  return rememberedList("sessionStorage", nameOf(index)).filter((each) => typeof each === "string");
 }
 
 /** Keep these topics, each once; the last ones where there are too many. */
 export function setPins(index, topics) {
-  remember(sessionStorage, nameOf(index), [...new Set(topics)].slice(-MOST_PINS));
+  remember("sessionStorage", nameOf(index), [...new Set(topics)].slice(-MOST_PINS));
   for (const listener of listeners) listener();
 }
 

@@ -195,7 +195,7 @@ class Topics {
 
   #showFound(found) {
     this.#found = found;
-    this.pane.showAnswer(found, () => this.asker.withErrors(found));
+    this.pane.showAnswer(found, () => found.withConfidence ?? this.asker.withErrors(found));
     this.breadth.tell(found.answer);
     document.title = `${nameOf(found.search)} · mixsearch`;
     if (this.#settleOnAnswer) this.#settle();

@@ -28,11 +28,11 @@ export class Trail {
   }
 
   #steps() {
-    return rememberedList(localStorage, this.name).filter((step) => typeof step?.search === "string");
+    return rememberedList("localStorage", this.name).filter((step) => typeof step?.search === "string");
   }
 
   #keep(steps) {
-    remember(localStorage, this.name, steps);
+    remember("localStorage", this.name, steps);
     this.#show();
   }
 
