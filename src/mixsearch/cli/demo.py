@@ -100,7 +100,8 @@ def index_docstrings(console: Console, folder: Path) -> Path:
     """An index of the docstrings, in a folder."""
     texts = folder / "docstrings.jsonl"
     _write_docstrings(console, texts, None)
-    reading = CorpusOptions(text="text", id="name", stop_words="english")
+    # As `mixsearch index` counts words where it is not told otherwise.
+    reading = CorpusOptions(text="text", id="name", stop_words="english", min_df=5, max_df=0.3, max_words=100_000)
     built, seconds = _timed(lambda: build_index(texts, folder / "docstrings.index", reading=reading))
     _say(console, f"Indexed [bold]{built.n_words:,}[/] words in {seconds:.1f} s")
     return built.path
