@@ -154,11 +154,12 @@ def open_named(indexes: Sequence[str]) -> dict[str, TopicIndex]:
         given, equals, path = typed.partition("=")
         if not equals or Path(typed).exists():
             given, path = "", typed
-        name, again = given or Path(path).resolve().stem, 2
         if given and given in opened:
             raise SearchError(f"Two indexes are called {given!r}. Give them different names: NAME=INDEX.")
+        folder, again = given or Path(path).resolve().stem, 2
+        name = folder
         while name in opened:
-            name, again = f"{given or Path(path).resolve().stem}-{again}", again + 1
+            name, again = f"{folder}-{again}", again + 1
         opened[name] = open_index(path)
     return opened
 

@@ -113,7 +113,11 @@ class Topic(FoundComponent):
             First those that tell most of whether a document is about the topic, or those that are likeliest, common
             words of the language among them.
         """
-        return [(self._name(column), float(self.probabilities[column])) for column in self.top_columns(n, by=by)]
+        return self.words_at(self.top_columns(n, by=by))
+
+    def words_at(self, columns: Array) -> list[tuple[str, float]]:
+        """The words of some columns with their probabilities."""
+        return [(self._name(column), float(self.probabilities[column])) for column in columns]
 
     def top_columns(self, n: int = 10, *, by: str = "typical") -> Array:
         """The columns of `top_words`, (n,): where `probabilities` and `stderr.center` have them."""

@@ -111,8 +111,8 @@ def _describe(index: TopicIndex, query: Query, found: Found, topic: Topic, askin
 def _words_of(topic: Topic, asking: Asking) -> tuple[TopicWord, ...]:
     if not asking.n_words:
         return ()
-    pairs = topic.top_words(asking.n_words, by=asking.by)
     columns = topic.top_columns(asking.n_words, by=asking.by)
+    pairs = topic.words_at(columns)
     usual = topic.model.word_mean[columns].tolist()
     errors = topic.stderr.center[columns].tolist() if asking.errors else [None] * len(pairs)
     return tuple(

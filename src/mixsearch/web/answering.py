@@ -15,6 +15,7 @@ from mixsearch.web.failures import Refused
 from mixsearch.web.processes import search_here, searching_processes
 from mixsearch.web.served import Served
 from mixsearch.web.settings import Limits
+from mixsearch.web.shelf import Shelf
 
 # A search takes about as long as so many questions about a topic that is known.
 WORTH_WAITING = 3
@@ -117,32 +118,9 @@ class Room:
             self._n_inside -= 1
 
 
-class Kept:
-    """Values by their questions, up to so many bytes; those not asked for longest go first."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most = most_bytes
-        self._n_bytes = 0
-        self._values: OrderedDict[Hashable, bytes] = OrderedDict()
-
-    def get(self, key: Hashable) -> bytes | None:
-        """What was kept, if it is still there."""
-        if key in self._values:
-            self._values.move_to_end(key)
-        return self._values.get(key)
-
-    def put(self, key: Hashable, value: bytes) -> None:
-        """Keep a value."""
-        if key in self._values:
-            self._n_bytes -= _size(self._values.pop(key))
-        self._values[key] = value
-        self._n_bytes += _size(value)
-        while self._n_bytes > self._most:
-            self._n_bytes -= _size(self._values.popitem(last=False)[1])
-
-
-def _size(value: bytes) -> int:
-    return len(value) + KEY_BYTES
+def size_of_answer(answer: bytes) -> int:
+    """What an answer that is kept takes, with its question."""
+    return len(answer) + KEY_BYTES
 
 
 class Answering:
@@ -166,7 +144,7 @@ class Answering:
             self.slow = Lane(max(limits.n_threads - 1, 1), limits.most_waiting)
         self.reading = Lane(1, limits.most_waiting)
         self.pictures = Lane(max(limits.n_threads - 1, 1), limits.most_waiting)
-        self._kept = Kept(limits.most_answers_bytes)
+        self._kept: Shelf[Hashable, bytes] = Shelf(limits.most_answers_bytes, size_of_answer, least=0)
         self._coming: dict[Hashable, asyncio.Task[bytes]] = {}
 
     def get_ready(self) -> None:

@@ -13,10 +13,20 @@ Value = TypeVar("Value")
 
 
 class Shelf(Generic[Key, Value]):
-    """Values up to a total size, for any number of threads; those not asked for longest go first."""
+    """Values up to a total size, for any number of threads; those not asked for longest go first.
 
-    def __init__(self, most: int, size_of: Callable[[Value], int]) -> None:
-        self._most, self._size_of = most, size_of
+    Parameters
+    ----------
+    most : int
+        The total size.
+    size_of : callable
+        From a value to its size.
+    least : int, default=1
+        So many of the last stay, however large they are.
+    """
+
+    def __init__(self, most: int, size_of: Callable[[Value], int], least: int = 1) -> None:
+        self._most, self._size_of, self._least = most, size_of, least
         self._lock = Lock()
         self._values: OrderedDict[Key, Value] = OrderedDict()
         self._coming: dict[Key, Future[Value]] = {}
@@ -28,12 +38,12 @@ class Shelf(Generic[Key, Value]):
             return self._found(key)
 
     def put(self, key: Key, value: Value) -> None:
-        """Keep a value: the last one stays, however large it is."""
+        """Keep a value."""
         with self._lock:
             self._drop(key)
             self._values[key] = value
             self._total += self._size_of(value)
-            while self._total > self._most and len(self._values) > 1:
+            while self._total > self._most and len(self._values) > self._least:
                 self._drop(next(iter(self._values)))
 
     def once(self, key: Key, make: Callable[[], Value]) -> Value:

@@ -5,9 +5,10 @@ import threading
 
 import pytest
 
-from mixsearch.web.answering import KEY_BYTES, Answering, Kept, Lane
+from mixsearch.web.answering import KEY_BYTES, Answering, Lane, size_of_answer
 from mixsearch.web.failures import Refused
 from mixsearch.web.settings import Limits
+from mixsearch.web.shelf import Shelf
 
 
 def answering(**limits):
@@ -121,7 +122,7 @@ def test_slow_questions_leave_the_quick_ones_alone():
 
 
 def test_answers_are_kept_up_to_so_many_bytes_and_the_oldest_go_first():
-    kept = Kept(10 + 2 * KEY_BYTES)
+    kept = Shelf(10 + 2 * KEY_BYTES, size_of_answer, least=0)
     kept.put("a", b"1234")
     kept.put("b", b"1234")
     assert kept.get("a") == b"1234"  # asked for again, so that b is the oldest
