@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,9 @@ from mixsearch.display import Card, plain_number, separation_in_words
 from mixsearch.errors import SearchError
 
 Array = npt.NDArray[Any]
-Sparse = sp.csr_array[Any] | sp.csc_array[Any]
-Samples = Array | Sparse
+# Text, since sparse arrays take no subscript at run time before SciPy 1.16.
+Sparse: TypeAlias = "sp.csr_array[Any] | sp.csc_array[Any]"
+Samples: TypeAlias = "Array | Sparse"
 Matrix = Array | LinearOperator
 
 

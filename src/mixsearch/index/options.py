@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+from mixsearch.index.memory import physical_memory
 
 # More topics than an analyst asks for at once: one index serves every smaller number.
 DEFAULT_COMPONENTS = 100
@@ -44,4 +45,4 @@ class IndexOptions:
         """The memory in bytes."""
         if self.memory is not None:
             return self.memory
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        return physical_memory() // 2

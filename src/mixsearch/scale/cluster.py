@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -79,8 +80,8 @@ def _local_cluster() -> LocalCluster:
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Keep Ctrl-C until later; processes that are started meanwhile never get it, and are ended by who started them."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield  # Windows
+    if sys.platform == "win32":
+        yield  # no masks there
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

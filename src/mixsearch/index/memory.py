@@ -1,0 +1,42 @@
+"""The memory of this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+# Where the operating system does not say: what small machines have today.
+ASSUMED_BYTES = 4 << 30
+
+
+def physical_memory() -> int:
+    """Return the bytes of physical memory, or 4 GiB on a system that does not say."""
+    return _ask_system() or ASSUMED_BYTES
+
+
+if sys.platform == "win32":
+    import ctypes
+
+    class _MemoryStatus(ctypes.Structure):
+        """MEMORYSTATUSEX of the Windows API."""
+
+        _fields_ = (
+            ("length", ctypes.c_ulong),
+            ("load", ctypes.c_ulong),
+            ("physical", ctypes.c_ulonglong),
+            ("others", ctypes.c_ulonglong * 6),
+        )
+
+    def _ask_system() -> int:
+        status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
+        found = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
+        return int(status.physical) if found else 0
+
+else:
+
+    def _ask_system() -> int:
+        try:
+            size, n_pages = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
+        except (AttributeError, ValueError, OSError):
+            return 0  # a system without this call, or without one of the names
+        return size * n_pages if size > 0 and n_pages > 0 else 0
