@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import spearmanr
 from web_demo import demo_index
 
-from mixsearch.errors import warnings_heard
+from mixsearch.errors import collect_warnings
 from mixsearch.index import map_topics, open_index, overlaps
 from mixsearch.index.overview import NEAR
 from mixsearch.index.plane import HEIGHT
@@ -21,7 +21,7 @@ def run(*, quick: bool = False) -> None:
         for by in ("telling", "frequent"):
             for n in (10,) if quick else (30, 80):
                 mapped = map_topics(index, n=n, by=by)
-                with warnings_heard():
+                with collect_warnings():
                     found = [index.search(topic.words[0]) for topic in mapped.topics]
                 upper = np.triu_indices(len(found), 1)
                 shared = overlaps([topic.probabilities for topic in found])[upper]

@@ -1,141 +1,249 @@
-"""What can go wrong in a search, one class per cause, and how the user is warned."""
+"""Errors and warnings of the package: each has a code and its facts as fields, and its sentence is made from them."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
-_HEARD: ContextVar[list[Warning] | None] = ContextVar("heard", default=None)
+_COLLECTED: ContextVar[list[SearchWarning] | None] = ContextVar("collected", default=None)
 
 
-class SearchError(ValueError):
+class Option(str):
+    """The name of an argument as Python spells it. The command line and the HTTP API may spell it otherwise."""
+
+    __slots__ = ()
+
+
+class Coded(Exception):
+    """What errors and warnings share: a code for programs, fields with the facts, a sentence for people.
+
+    Parameters
+    ----------
+    sentence : str
+        What was found, what was needed, what to do next. With fields, a template of `str.format` over them.
+    code : str, optional
+        For programs; that of the class by default.
+    **fields
+        The facts. Names of arguments are `Option`, so that every interface can spell them its own way.
+    """
+
+    code = "error"
+
+    def __init__(self, sentence: str = "", /, *, code: str | None = None, **fields: Any) -> None:
+        self._template = sentence
+        self.fields = fields
+        if code is not None:
+            self.code = code
+        super().__init__(self.describe())
+
+    def describe(self, spell: Callable[[str], str] = str) -> str:
+        """Return the sentence, with the names of arguments as an interface spells them.
+
+        Parameters
+        ----------
+        spell : callable
+            From the name of an argument in Python to its name elsewhere.
+
+        Returns
+        -------
+        str
+        """
+        if not self.fields:
+            return self._template
+        spelt = {name: spell(fact) if isinstance(fact, Option) else fact for name, fact in self.fields.items()}
+        return self._template.format(**spelt)
+
+
+class SearchError(Coded, ValueError):
     """Data or a hint from which no component can be found. Every other error here is one of these."""
+
+    code = "cannot_search"
+
+
+class ArgumentError(SearchError):
+    """An argument has a value that is not allowed."""
+
+    code = "bad_argument"
 
 
 class HintError(SearchError):
-    """A hint that cannot be used: zero, of the wrong length, given twice or not at all."""
+    """A hint cannot be used: it is zero, has the wrong length, or was given twice or not at all."""
+
+    code = "bad_hint"
 
 
 class UnknownWordError(HintError):
-    """A `word` of the hint is not in the vocabulary; `suggestions` are words that are spelt alike."""
+    """A word of the hint is not in the vocabulary."""
 
-    def __init__(self, message: str, word: str | None = None, suggestions: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.word = word
-        self.suggestions = tuple(suggestions)
+    code = "unknown_word"
+
+    @property
+    def word(self) -> str | None:
+        """The word, if one word is the cause."""
+        return self.fields.get("word")
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """Words of the vocabulary with a similar spelling."""
+        return tuple(self.fields.get("suggestions", ()))
 
 
 class RankError(SearchError):
-    """The data show fewer directions than the components asked for need."""
+    """The data show fewer directions than the requested components need."""
+
+    code = "rank_too_low"
 
 
 class NoMassError(SearchError):
-    """The component found has weight zero, so its center cannot be told."""
+    """The component found has weight zero, so its center is undetermined."""
+
+    code = "no_mass"
 
 
 class ClusterError(SearchError):
-    """A Dask cluster that cannot do the work: out of reach, without workers, or of another version."""
+    """A Dask cluster is out of reach, has no workers, or runs another version."""
+
+    code = "cluster_failed"
 
 
 class StorageError(SearchError):
-    """A folder on disk that cannot be written or read. Every error of `mixsearch.storage` is one of these."""
+    """A folder on disk cannot be written or read. Every error of `mixsearch.storage` is one of these."""
+
+    code = "broken_index"
 
 
 class DiskError(StorageError):
-    """The operating system refused: the disk is full, the folder is not ours to write, the device fails."""
+    """The operating system refused: the disk is full, the folder is not writable, or the device fails."""
+
+    code = "disk_failed"
 
 
 class MissingFolderError(StorageError):
     """Nothing is stored at the path."""
 
+    code = "folder_missing"
+
 
 class UnfinishedFolderError(StorageError):
-    """A first write was begun at the path and has not finished."""
+    """A first write to the path was started and has not finished."""
+
+    code = "folder_unfinished"
 
 
 class ForeignFolderError(StorageError):
-    """What is at the path was not written by this package, or is of another kind."""
+    """The folder was not written by this package, or holds something of another kind."""
+
+    code = "folder_foreign"
 
 
 class DamagedFolderError(StorageError):
-    """A stored file is missing, cut short or changed."""
+    """A stored file is missing, truncated or changed."""
+
+    code = "folder_damaged"
 
 
 class NewerFolderError(StorageError):
-    """The folder was written in a format that this version does not know yet."""
+    """The folder was written in a format newer than this version reads."""
+
+    code = "folder_newer"
 
 
 class FolderExistsError(StorageError):
-    """Writing would replace what is stored, which nobody asked for."""
+    """Writing would replace a stored folder, and `overwrite` was not given."""
+
+    code = "folder_exists"
 
 
 class BusyFolderError(StorageError):
-    """Another writer holds the folder."""
+    """Another process is writing to the folder."""
+
+    code = "folder_busy"
 
 
-class SkippedWordsWarning(UserWarning):
-    """Some words of the hint are not in the vocabulary, and the search went on with the others.
+class SearchWarning(Coded, UserWarning):
+    """Something about the data, the hint or the answer that the user should know. Every warning is one of these."""
 
-    `suggestions` has each of them, with the words that are spelt alike.
-    """
-
-    def __init__(self, message: str, suggestions: Mapping[str, Sequence[str]] | None = None) -> None:
-        super().__init__(message)
-        self.suggestions = dict(suggestions or {})
+    code = "note"
 
 
-class WeakHintWarning(UserWarning):
-    """The hint does not single out one component: the runner-up answers it about as well."""
+class SkippedWordsWarning(SearchWarning):
+    """Some words of the hint are not in the vocabulary; the search used the others."""
+
+    code = "skipped_words"
+
+    @property
+    def suggestions(self) -> dict[str, tuple[str, ...]]:
+        """Each skipped word, with words of a similar spelling."""
+        return dict(self.fields.get("suggestions", {}))
 
 
-class FewerComponentsWarning(UserWarning):
-    """The data support fewer components than were asked for, and the fit went on with those."""
+class WeakHintWarning(SearchWarning):
+    """The hint does not single out one component: the runner-up fits it about as well."""
+
+    code = "weak_hint"
 
 
-class DroppedDocumentsWarning(UserWarning):
+class FewerComponentsWarning(SearchWarning):
+    """The data support fewer components than requested, and the fit uses those."""
+
+    code = "fewer_components"
+
+
+class DroppedDocumentsWarning(SearchWarning):
     """Some documents were too short to enter the moments."""
 
+    code = "dropped_documents"
 
-class HintIgnoredWarning(UserWarning):
+
+class HintIgnoredWarning(SearchWarning):
     """Labels were given to `fit`, but none of them marks a known member."""
 
-
-class UnlikelyMixtureWarning(UserWarning):
-    """The moments of the samples do not fit a mixture of so many components."""
+    code = "hint_ignored"
 
 
-class NotRefinedWarning(UserWarning):
-    """Likelihood steps led away from the component found, and the moment estimate stands."""
+class UnlikelyMixtureWarning(SearchWarning):
+    """The moments of the samples do not fit a mixture with this number of components."""
+
+    code = "unlikely_mixture"
 
 
-class SharedComponentWarning(UserWarning):
-    """Hints that should mean different components mean the same one."""
+class NotRefinedWarning(SearchWarning):
+    """EM moved away from the component found; the moment estimate is returned."""
+
+    code = "not_refined"
+
+
+class SharedComponentWarning(SearchWarning):
+    """Hints for different components found the same one."""
+
+    code = "shared_component"
 
 
 @contextmanager
-def warnings_heard() -> Iterator[list[Warning]]:
-    """Collect what the package warns of in this thread.
+def collect_warnings() -> Iterator[list[SearchWarning]]:
+    """Collect the warnings that the package issues in this thread.
 
-    Python's own way to catch warnings is of the whole process: two threads would restore each other's.
+    `warnings.catch_warnings` acts on the whole process: two threads would restore each other's filters.
     """
-    heard: list[Warning] = []
-    token = _HEARD.set(heard)
+    collected: list[SearchWarning] = []
+    token = _COLLECTED.set(collected)
     try:
-        yield heard
+        yield collected
     finally:
-        _HEARD.reset(token)
+        _COLLECTED.reset(token)
 
 
-def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn whoever listens in this thread; else at the line that called the package, however deep the cause was."""
-    heard = _HEARD.get()
-    if heard is not None:
-        heard.append(message if isinstance(message, Warning) else category(message))
+def warn_user(warning: SearchWarning) -> None:
+    """Issue a warning: to `collect_warnings` if active in this thread, else at the line that called the package."""
+    collected = _COLLECTED.get()
+    if collected is not None:
+        collected.append(warning)
         return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "mixsearch":
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(warning, stacklevel=level)

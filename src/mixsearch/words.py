@@ -112,8 +112,13 @@ def _known(weights: Mapping[str | int, float], columns: Mapping[str, int] | None
     if missing and not any(term.weight > 0 for term in terms):
         raise next(iter(missing.values()))
     if missing:
-        sentence = f"Left out: {' '.join(map(str, missing.values()))}"
-        warn_user(SkippedWordsWarning(sentence, {word: error.suggestions for word, error in missing.items()}))
+        warn_user(
+            SkippedWordsWarning(
+                "Skipped: {reasons}",
+                reasons=" ".join(map(str, missing.values())),
+                suggestions={word: error.suggestions for word, error in missing.items()},
+            )
+        )
     return terms
 
 
@@ -122,8 +127,10 @@ def _parts(word: str | int, columns: Mapping[str, int] | None, word_mean: Array)
         return [_seen(word, [_numbered(word, len(word_mean))], word_mean)]
     if columns is None:
         raise UnknownWordError(
-            f"{word!r} cannot be looked up, since fit was given no vocabulary. "
-            "Call fit(counts, vocabulary=words), or give the word's column."
+            "{word!r} cannot be looked up, because fit was given no vocabulary. Call fit(counts, vocabulary=words), or "
+            "give the column of the word.",
+            code="no_vocabulary",
+            word=word,
         )
     if word in columns:
         return [_seen(word, [columns[word]], word_mean)]
@@ -133,13 +140,23 @@ def _parts(word: str | int, columns: Mapping[str, int] | None, word_mean: Array)
     if len(several) > 1:
         return [part for each in several for part in _parts(each, columns, word_mean)]
     nearest = _spelt_alike(word, columns)
-    advice = f"Nearest: {', '.join(nearest)}." if nearest else "No word is spelt like it."
-    raise UnknownWordError(f"{word!r} is not among the {len(columns):,} words. {advice}", word, nearest)
+    advice = "Nearest: {nearest}." if nearest else "No word has a similar spelling."
+    raise UnknownWordError(
+        "{word!r} is not among the {n_words:,} words. " + advice,
+        word=word,
+        n_words=len(columns),
+        nearest=", ".join(nearest),
+        suggestions=nearest,
+    )
 
 
 def _numbered(column: int, n_words: int) -> int:
     if not 0 <= column < n_words:
-        raise UnknownWordError(f"There is no column {column}: the counts have {n_words:,} columns, from 0.")
+        raise UnknownWordError(
+            "There is no column {column}: the counts have {n_words:,} columns, numbered from 0.",
+            column=column,
+            n_words=n_words,
+        )
     return int(column)
 
 
@@ -147,14 +164,18 @@ def _matching(pattern: str, columns: Mapping[str, int]) -> list[int]:
     matches = re.compile(translate(pattern)).match
     found = [column for word, column in columns.items() if matches(word)]
     if not found:
-        raise UnknownWordError(f"None of the {len(columns):,} words matches {pattern!r}.")
+        raise UnknownWordError("None of the {n_words:,} words matches {word!r}.", word=pattern, n_words=len(columns))
     return found
 
 
 def _seen(word: str | int, found: list[int], word_mean: Array) -> Array:
     seen = [column for column in found if word_mean[column] > 0]
     if not seen:
-        raise UnknownWordError(f"{word!r} is in the vocabulary, but in no document of three words or more.")
+        raise UnknownWordError(
+            "{word!r} is in the vocabulary, but in no document of three words or more.",
+            code="word_without_documents",
+            word=word,
+        )
     return np.array(seen, dtype=np.intp)
 
 

@@ -252,8 +252,8 @@ def test_words_left_out_are_a_note_beside_the_answer(files: Files, index: Path) 
     result = invoke("topic", index, files.words[0], "zzyzx", "--json")
     answer = json.loads(result.stdout)
     assert len(answer["warnings"]) == 1
-    assert "Left out: 'zzyzx'" in answer["warnings"][0]
-    assert result.stderr.startswith("Note: Left out: 'zzyzx'")
+    assert "Skipped: 'zzyzx'" in answer["warnings"][0]
+    assert result.stderr.startswith("Note: Skipped: 'zzyzx'")
 
 
 def test_pictures_are_drawn_of_one_topic_and_of_many(files: Files, index: Path, tmp_path: Path) -> None:

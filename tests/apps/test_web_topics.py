@@ -146,7 +146,7 @@ def test_an_unknown_word_comes_with_suggestions(client):
     assert error["message"].startswith("'sushy' is not among the")
     skipped = told(client, "/topic", q="sushi courtt")
     assert skipped["skipped"] == [{"word": "courtt", "suggestions": ["court"]}]
-    assert "Left out: 'courtt'" in skipped["warnings"][0]
+    assert "Skipped: 'courtt'" in skipped["warnings"][0]
 
 
 def test_typical_documents_go_on_page_by_page(client, index):

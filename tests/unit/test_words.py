@@ -30,8 +30,8 @@ def test_a_column_number_stands_for_its_word():
     ("words", "columns", "message"),
     [
         ("sushy", COLUMNS, "'sushy' is not among the 4 words. Nearest: sushi"),
-        ("xylophone", COLUMNS, "'xylophone' is not among the 4 words. No word is spelt like it"),
-        ("sushi", None, "'sushi' cannot be looked up, since fit was given no vocabulary.*give the word's column"),
+        ("xylophone", COLUMNS, "'xylophone' is not among the 4 words. No word has a similar spelling"),
+        ("sushi", None, "'sushi' cannot be looked up, because fit was given no vocabulary.*give the column of the word"),
         ([7], COLUMNS, "There is no column 7: the counts have 4 columns"),
         ("unseen", COLUMNS, "'unseen' is in the vocabulary, but in no document"),
     ],
@@ -71,7 +71,7 @@ def test_a_phrase_of_single_words_shares_its_weight_and_asks_for_documents_with_
 
 
 def test_an_absent_word_among_others_is_skipped_with_a_warning():
-    with pytest.warns(SkippedWordsWarning, match="Left out: 'sushy' is not among the 4 words. Nearest: sushi"):
+    with pytest.warns(SkippedWordsWarning, match="Skipped: 'sushy' is not among the 4 words. Nearest: sushi"):
         hint = hint_from_words(["rice", "sushy"], COLUMNS, FREQUENCIES)
     assert hint.columns.tolist() == [2]
 

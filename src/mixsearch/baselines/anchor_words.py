@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mixsearch.baselines.anchor_recovery import Recovery, find_anchors, recover_topics
 from mixsearch.baselines.tensor_power import OneComponent
 from mixsearch.blocks import one_blas_thread
-from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
+from mixsearch.errors import FewerComponentsWarning, SearchError, SearchWarning, warn_user
 from mixsearch.estimators.base import require_choice, require_whole
 from mixsearch.estimators.samples import FLOATS
 from mixsearch.models.second_moment import change, second_moment_of_rows
@@ -24,6 +24,12 @@ from mixsearch.types import Array, Matrix
 N_PROJECTIONS = 1000
 # Two different words of a document make a pair.
 LEAST_WORDS = 2
+
+
+class NotConvergedWarning(SearchWarning, ConvergenceWarning):
+    """The iteration stopped at its limit before every word reached the tolerance."""
+
+    code = "not_converged"
 
 
 class AnchorWords(BaseEstimator):
@@ -141,9 +147,10 @@ class AnchorWords(BaseEstimator):
         anchors = candidates[find_anchors(points, self.n_components)]
         if len(anchors) < self.n_components:
             warn_user(
-                f"Found {len(anchors)} anchors among {len(candidates):,} words in at least {self.min_documents} "
-                f"documents, not the {self.n_components} asked for. The fit went on with those.",
-                FewerComponentsWarning,
+                FewerComponentsWarning(
+                    f"Found {len(anchors)} anchors among {len(candidates):,} words in at least {self.min_documents} "
+                    f"documents, not the {self.n_components} asked for. The fit went on with those."
+                )
             )
         return np.asarray(anchors)
 
@@ -157,9 +164,11 @@ class AnchorWords(BaseEstimator):
         n_left = int(np.count_nonzero(self.gaps_ > self.tolerance))
         if n_left:
             warn_user(
-                f"{n_left:,} of {n_words:,} words are above the tolerance {self.tolerance:g} after {self.max_steps:,} "
-                f"steps; the worst gap is {self.gaps_.max():.1g}. Raise max_steps.",
-                ConvergenceWarning,
+                NotConvergedWarning(
+                    f"{n_left:,} of {n_words:,} words are above the tolerance {self.tolerance:g} after "
+                    f"{self.max_steps:,} "
+                    f"steps; the worst gap is {self.gaps_.max():.1g}. Raise max_steps."
+                )
             )
 
     def component_of(self, word: int) -> OneComponent:

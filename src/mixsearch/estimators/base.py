@@ -118,10 +118,12 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.spectrum_ = find_spectrum()
         if self.spectrum_.is_full:
             warn_user(
-                f"All {self.spectrum_.n_signal} directions that were looked at stand out of the noise: there may be "
-                "more components, or the model does not suit the samples, so that its spectrum cannot tell. Try a "
-                "number for n_components.",
-                UnlikelyMixtureWarning,
+                UnlikelyMixtureWarning(
+                    f"All {self.spectrum_.n_signal} directions that were looked at stand out of the noise: there may "
+                    "be "
+                    "more components, or the model does not suit the samples, so that its spectrum cannot tell. Try a "
+                    "number for n_components."
+                )
             )
         return self.spectrum_.n_components
 
@@ -195,8 +197,9 @@ class SemiSupervised(BaseSearch):
             self.component_ = self._search_examples(shards.map(_picked, members).gather().shard.samples)
             return
         warn_user(
-            "y marks no known member (y == 1), so no component was searched for and component_ is not set.",
-            HintIgnoredWarning,
+            HintIgnoredWarning(
+                "y marks no known member (y == 1), so no component was searched for and component_ is not set."
+            )
         )
 
     @abstractmethod
@@ -251,9 +254,11 @@ def warn_of_nothing(spectrum: Spectrum, what: str) -> None:
     """Say so where noise alone would give such a spectrum."""
     if not spectrum.n_signal:
         warn_user(
-            f"No direction stands out of the noise: the fit went on with {what}, which may be noise as well. Give more "
-            "samples, or a number for n_components.",
-            UnlikelyMixtureWarning,
+            UnlikelyMixtureWarning(
+                f"No direction stands out of the noise: the fit went on with {what}, which may be noise as well. "
+                "Give more "
+                "samples, or a number for n_components."
+            )
         )
 
 

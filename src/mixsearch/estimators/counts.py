@@ -68,9 +68,10 @@ def long_documents(shards: Shards[SampleShard], least: int, *, damping: bool) ->
         )
     if n_kept < n:
         warn_user(
-            f"{n - n_kept:,} of {n:,} documents have fewer than {max(least, 1)} words"
-            f"{' (repeats damped)' if damping and least else ''} and were left out of the fit.",
-            DroppedDocumentsWarning,
+            DroppedDocumentsWarning(
+                f"{n - n_kept:,} of {n:,} documents have fewer than {max(least, 1)} words"
+                f"{' (repeats damped)' if damping and least else ''} and were left out of the fit."
+            )
         )
     kept = shards.map(_long_documents, least, tally).keep()
     return replace(kept, layout=kept.layout._replace(n_rows=n_kept))

@@ -107,10 +107,12 @@ class RegressionSearch(BaseSearch):
         mass = float(self.model_.mean @ self.model_.mean)
         if self.model_.has_moments and not 0.5 < mass < 2:
             warn_user(
-                f"The weights of all regressions add up to {mass:.2g} where they should add up to 1: "
-                "the coefficients may be linearly dependent (as μ and -μ are), or the lines too far apart where X has "
-                "its mean. Try fewer components, or more samples; do not trust the weights.",
-                UnlikelyMixtureWarning,
+                UnlikelyMixtureWarning(
+                    f"The weights of all regressions add up to {mass:.2g} where they should add up to 1: "
+                    "the coefficients may be linearly dependent (as μ and -μ are), or the lines too far apart where "
+                    "X has "
+                    "its mean. Try fewer components, or more samples; do not trust the weights."
+                )
             )
         return self
 

@@ -111,9 +111,10 @@ class SubspaceSearch(SemiSupervised):
         warn_of_nothing(self.spectrum_, "one subspace")
         if n_signal and n_signal != k * self.dim_:
             warn_user(
-                f"{n_signal} directions stand out of the noise, which make no whole number of subspaces of "
-                f"dim={self.dim_}; the fit went on with {k} of them. Check dim, or give a number for n_components.",
-                UnlikelyMixtureWarning,
+                UnlikelyMixtureWarning(
+                    f"{n_signal} directions stand out of the noise, which make no whole number of subspaces of "
+                    f"dim={self.dim_}; the fit went on with {k} of them. Check dim, or give a number for n_components."
+                )
             )
 
     def _first_components(self, n_components: int) -> Any:

@@ -41,9 +41,10 @@ def seeds_of_words(hint: WordHint, model: TopicModel, weight: float) -> Seeds:
     n_named, densest = telling.fold(_densest, least)
     if n_named < FEW_DOCUMENTS and np.any(hint.values > 0):
         warn_user(
-            f"Only {n_named} of {model.shards.n_rows:,} documents hold the words of the hint: too few to tell what "
-            "else belongs to their topic. Add words that go with them.",
-            WeakHintWarning,
+            WeakHintWarning(
+                f"Only {n_named} of {model.shards.n_rows:,} documents hold the words of the hint: too few to tell what "
+                "else belongs to their topic. Add words that go with them."
+            )
         )
     if not n_named:
         return Seeds(telling, least, None, _size_of(model, weight))

@@ -245,9 +245,10 @@ class TopicSearch(SemiSupervised):
         asked = self.spectrum_.n_components if self.n_components == AUTO else require_number(self.n_components)
         if self.n_components_ < asked:
             warn_user(
-                f"The corpus shows {self.n_components_} topics, not the {asked} asked for: the other "
-                "eigenvalues of its second moment are not positive. The fit went on with those.",
-                FewerComponentsWarning,
+                FewerComponentsWarning(
+                    f"The corpus shows {self.n_components_} topics, not the {asked} asked for: the other "
+                    "eigenvalues of its second moment are not positive. The fit went on with those."
+                )
             )
 
     def check_options(self, n_words: int) -> None:
@@ -392,9 +393,12 @@ class TopicSearch(SemiSupervised):
         whole, part = (np.sum(each.project(hint) ** 2) for each in (self.model_, model))
         if part < LEAST_KEPT * whole:
             warn_user(
-                f"The first {model.frame.n_components} of {self.n_components_} components hold {part / whole:.0%} of "
-                "what all of them make of the hint: the topic found may be about something else. Use more components.",
-                WeakHintWarning,
+                WeakHintWarning(
+                    f"The first {model.frame.n_components} of {self.n_components_} components hold "
+                    f"{part / whole:.0%} of what all of them make of the hint: the topic found may be about "
+                    "something else. Use more "
+                    "components."
+                )
             )
 
     def _extract_in_frame(self, hint: Array, model: TopicModel, how: Extraction) -> Topic:

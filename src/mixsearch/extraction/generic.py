@@ -209,8 +209,9 @@ def warn_if_weak(separation: float) -> None:
     """Say in words that the hint does not single out one component."""
     if separation < WEAK_SEPARATION:
         warn_user(
-            f"The hint hardly singles out a component: the one found leads the runner-up by a factor of "
-            f"{separation:.2f} only, and 1 means a tie. Look at `alternatives`, or give a more specific hint "
-            "(more examples, another word, a direction in which the components differ).",
-            WeakHintWarning,
+            WeakHintWarning(
+                f"The hint hardly singles out a component: the one found leads the runner-up by a factor of "
+                f"{separation:.2f} only, and 1 means a tie. Look at `alternatives`, or give a more specific hint "
+                "(more examples, another word, a direction in which the components differ)."
+            )
         )

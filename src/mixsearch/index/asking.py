@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch.display import verdict
-from mixsearch.errors import HintError, SearchError, SkippedWordsWarning, warnings_heard
+from mixsearch.errors import HintError, SearchError, SkippedWordsWarning, collect_warnings
 from mixsearch.estimators import Topic
 from mixsearch.estimators.base import ask_in_parallel
 from mixsearch.index.answers import (
@@ -47,7 +47,7 @@ class Found(NamedTuple):
 
 def find(index: TopicIndex, query: Query, search: Mapping[str, Any]) -> Found:
     """Search for one query."""
-    with warnings_heard() as heard:
+    with collect_warnings() as heard:
         topic = index.search(query.words, text=query.texts, documents=_rows_of(query), **search)
     return Found(topic, tuple(heard))
 

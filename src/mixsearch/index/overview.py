@@ -169,7 +169,9 @@ def _none_found(skipped: Sequence[UnmappedWord]) -> UnknownWordError:
     lead = "" if len(skipped) == 1 else f"None of the {len(skipped)} words has a topic. "
     told = " ".join(word.message for word in skipped[:MOST_TOLD])
     return UnknownWordError(
-        lead + told, suggestions=[other for word in skipped[:MOST_TOLD] for other in word.suggestions]
+        "{reasons}",
+        reasons=lead + told,
+        suggestions=[other for word in skipped[:MOST_TOLD] for other in word.suggestions],
     )
 
 

@@ -38,9 +38,11 @@ def steps_of(refine: Any, tolerance: Any) -> Steps | None:
 def warn_not_refined() -> None:
     """Say that the answer is the moment estimate after all."""
     warn_user(
-        "The likelihood steps led away from the component that the hint means, so that the moment estimate stands. Its "
-        "samples may not be told apart from another component's: look at separation and confidence.",
-        NotRefinedWarning,
+        NotRefinedWarning(
+            "The likelihood steps led away from the component that the hint means, so that the moment estimate "
+            "stands. Its "
+            "samples may not be told apart from another component's: look at separation and confidence."
+        )
     )
 
 

@@ -14,10 +14,11 @@ from mixsearch.errors import (
     NotRefinedWarning,
     RankError,
     SearchError,
+    SearchWarning,
     SharedComponentWarning,
     WeakHintWarning,
+    collect_warnings,
     warn_user,
-    warnings_heard,
 )
 from mixsearch.estimators import GaussianComponent, GaussianSearch
 from mixsearch.estimators.base import ask_in_parallel
@@ -188,8 +189,8 @@ def _search(
         sample, n_segments, n_segments + recipe.n_more if n_components is None else n_components, n_components is None
     )
 
-    def search(pixels: Array) -> tuple[GaussianComponent, list[Warning]]:
-        with warnings_heard() as heard:
+    def search(pixels: Array) -> tuple[GaussianComponent, list[SearchWarning]]:
+        with collect_warnings() as heard:
             return fitted.search(examples=pixels, refine=recipe.refine, tolerance=TOLERANCE), heard
 
     found, heard = zip(*ask_in_parallel(search, known, n_jobs), strict=True)
@@ -236,10 +237,13 @@ def _clusters(found: Sequence[GaussianComponent], known: Sequence[Array], names:
     clusters, replaced = keep_seeds(clusters_of(found), known)
     if replaced:
         warn_user(
-            f"The seeds of {_listed(names, replaced)} mean the same component, or one seed is nearer to that of the "
-            "other: the pixels around each seed stand for its segment instead. Give more pixels of each, or features "
-            "in which they differ.",
-            SharedComponentWarning,
+            SharedComponentWarning(
+                f"The seeds of {_listed(names, replaced)} mean the same component, or one seed is nearer to that of "
+                "the "
+                "other: the pixels around each seed stand for its segment instead. Give more pixels of each, or "
+                "features "
+                "in which they differ."
+            )
         )
     return clusters
 

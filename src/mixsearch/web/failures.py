@@ -88,7 +88,9 @@ def told_of(error: Exception) -> Told:
 
 def _code_of(error: Exception) -> str:
     own: str | None = getattr(error, "code", None)
-    return own or next((code for kind, code in _BY_CLASS if isinstance(error, kind)), "internal")
+    if own in STATUS:
+        return own
+    return next((code for kind, code in _BY_CLASS if isinstance(error, kind)), "internal")
 
 
 def failure(told: Told) -> Response:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from mixsearch.datasets import make_landscape
-from mixsearch.errors import HintError, SearchError, warnings_heard
+from mixsearch.errors import HintError, SearchError, collect_warnings
 from mixsearch.segmentation import Segmentation
 from mixsearch.segmentation.features import Described, describe
 from mixsearch.segmentation.images import Picture, read_picture
@@ -99,7 +99,7 @@ class Gallery:
     def _search(self, name: str, picture: Picture, question: Question) -> Cut:
         seeds, features = _seeds_of(question, picture), question.features
         described = self._describe(name, picture, features)
-        with warnings_heard() as heard:
+        with collect_warnings() as heard:
             found = search_segments(picture, described, seeds, recipe_for(features), question.assign, n_jobs=1)
             return Cut(found.cut(question.every), tuple(dict.fromkeys(map(str, heard))))
 

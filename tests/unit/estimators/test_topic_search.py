@@ -266,7 +266,7 @@ def test_documents_without_words_among_others_say_nothing():
 
 
 def test_an_absent_word_among_several_is_skipped_and_named_once():
-    with pytest.warns(SkippedWordsWarning, match="Left out: 'nonsense' is not among the 80 words") as told:
+    with pytest.warns(SkippedWordsWarning, match="Skipped: 'nonsense' is not among the 80 words") as told:
         found = search.search([WORDS[1], "nonsense"])
     assert len(told) == 1
     assert_array_equal(found.center, search.search(WORDS[1]).center)

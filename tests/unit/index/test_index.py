@@ -221,7 +221,7 @@ def test_words_may_be_columns_or_come_one_by_one(index):
 
 
 def test_an_absent_word_among_others_is_skipped_with_a_warning(index):
-    with pytest.warns(SkippedWordsWarning, match="Left out: 'sushy' is not among the 35 words. Nearest: sushi"):
+    with pytest.warns(SkippedWordsWarning, match="Skipped: 'sushy' is not among the 35 words. Nearest: sushi"):
         found = index.search(["rice", "sushy"])
     assert_array_equal(found.probabilities, index.search("rice").probabilities)
 
