@@ -31,7 +31,7 @@ def test_a_column_number_stands_for_its_word():
     [
         ("sushy", COLUMNS, "'sushy' is not among the 4 words. Nearest: sushi"),
         ("xylophone", COLUMNS, "'xylophone' is not among the 4 words. No word has a similar spelling"),
-        ("sushi", None, "'sushi' cannot be looked up, because fit was given no vocabulary.*give the column of the word"),
+        ("sushi", None, "'sushi' cannot be looked up, because fit was given no vocabulary.*the column of the word"),
         ([7], COLUMNS, "There is no column 7: the counts have 4 columns"),
         ("unseen", COLUMNS, "'unseen' is in the vocabulary, but in no document"),
     ],

@@ -8,7 +8,7 @@ import { wordButton } from "./word-buttons.js";
 
 const WORDS_OF_TITLE = 3;
 // Words left out are told with buttons to swap them, and a weak hint by the verdict.
-const TOLD_ELSEWHERE = ["Left out:", "The hint hardly singles out"];
+const TOLD_ELSEWHERE = ["Skipped:", "The hint hardly singles out"];
 const FACTS = {
   share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
   lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
