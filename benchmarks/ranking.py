@@ -40,18 +40,18 @@ Ranking = Callable[[Task], Array]
 
 
 def gaussian_search(task: Task) -> Array:
-    return GaussianSearch(task.k).fit(task.X).search(examples=task.X[task.members]).score_samples(task.X)
+    return GaussianSearch(task.k).fit(task.X).search(examples=task.X[task.members]).membership(task.X)
 
 
 def refined_gaussian_search(task: Task) -> Array:
     search = GaussianSearch(task.k).fit(task.X)
-    return search.search(examples=task.X[task.members], refine=True).score_samples(task.X)
+    return search.search(examples=task.X[task.members], refine=True).membership(task.X)
 
 
 def subspace_search(dim: int, *, refine: bool) -> Ranking:
     def rank(task: Task) -> Array:
         search = SubspaceSearch(task.k, dim=dim).fit(task.X)
-        return search.search(examples=task.X[task.members], refine=refine).score_samples(task.X)
+        return search.search(examples=task.X[task.members], refine=refine).membership(task.X)
 
     return rank
 

@@ -102,19 +102,19 @@ def _compare_solvers(quick: bool) -> None:
     # lobpcg stops at an absolute residual; the last eigenvalue makes it one that suits all.
     last = eigsh(operator, k, which="LA", v0=start[:, 0], return_eigenvectors=False).min()
     rows, base = [], 1.0
-    for tolerance in (1e-3, 1e-6):
+    for tol in (1e-3, 1e-6):
         solvers: dict[str, Callable[[LinearOperator], tuple[Array, Array]]] = {
-            "block Lanczos": lambda A, tol=tolerance: top_eigenpairs(A, k, tolerance=tol)[:2],
-            "block Lanczos, narrow": lambda A, tol=tolerance: top_eigenpairs(A, k, tolerance=tol, block=BLOCK)[:2],
-            "eigsh": lambda A, tol=tolerance: eigsh(A, k, which="LA", tol=tol, v0=start[:, 0]),
-            "lobpcg": lambda A, tol=tolerance: lobpcg(A, start, tol=tol * last, maxiter=60),
+            "block Lanczos": lambda A, tol=tol: top_eigenpairs(A, k, tol=tol)[:2],
+            "block Lanczos, narrow": lambda A, tol=tol: top_eigenpairs(A, k, tol=tol, block=BLOCK)[:2],
+            "eigsh": lambda A, tol=tol: eigsh(A, k, which="LA", tol=tol, v0=start[:, 0]),
+            "lobpcg": lambda A, tol=tol: lobpcg(A, start, tol=tol * last, maxiter=60),
         }
         for name, solve in solvers.items():
             cost, passes, columns = _count_passes(operator, solve)
             base = cost.seconds if name == "block Lanczos" else base
             rows.append(
                 (
-                    f"{name}, tolerance {tolerance:g}",
+                    f"{name}, tolerance {tol:g}",
                     seconds(cost.seconds),
                     ratio(cost.seconds / base),
                     str(passes),

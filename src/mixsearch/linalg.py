@@ -31,7 +31,7 @@ def top_eigenpairs(
     n_pairs: int,
     *,
     seed: int = 0,
-    tolerance: float = 1e-6,
+    tol: float = 1e-6,
     max_applications: int = 60,
     block: int | None = None,
     n_threads: int = 1,
@@ -47,7 +47,7 @@ def top_eigenpairs(
         How many.
     seed : int
         Of the starting block.
-    tolerance : float
+    tol : float
         Stop when every residual |A y - θ y| is below this part of its own eigenvalue. An array, where a product costs
         little, is solved to 1e-12 or by LAPACK.
     max_applications : int
@@ -68,9 +68,9 @@ def top_eigenpairs(
         values, vectors = np.linalg.eigh(dense)
         return Eigenpairs(values[::-1][:n_pairs], orient(vectors[:, ::-1][:, :n_pairs]), 1)
     if not isinstance(matrix, LinearOperator):
-        tolerance, max_applications = 1e-12, 1000
+        tol, max_applications = 1e-12, 1000
     told = on_application or (lambda _: None)
-    return _block_lanczos(matrix, n_pairs, block or wide, seed, tolerance, max_applications, n_threads, told)
+    return _block_lanczos(matrix, n_pairs, block or wide, seed, tol, max_applications, n_threads, told)
 
 
 def _block_lanczos(
@@ -78,7 +78,7 @@ def _block_lanczos(
     n_pairs: int,
     block: int,
     seed: int,
-    tolerance: float,
+    tol: float,
     max_applications: int,
     n_threads: int,
     told: Callable[[int], None],
@@ -111,7 +111,7 @@ def _block_lanczos(
         theta, S = theta[::-1][:kept], S[:, ::-1][:, :kept].astype(A.dtype)
         residuals = np.linalg.norm(C @ S[-block:, :n_pairs], axis=0)
         # An eigenvalue of zero is found to rounding, never to a part of itself.
-        goal = np.maximum(tolerance * np.abs(theta[:n_pairs]), 10 * np.finfo(A.dtype).eps * np.abs(theta).max())
+        goal = np.maximum(tol * np.abs(theta[:n_pairs]), 10 * np.finfo(A.dtype).eps * np.abs(theta).max())
         if np.all(residuals <= goal) or n_applications >= max_applications:
             return Eigenpairs(theta[:n_pairs], orient(Q @ S[:, :n_pairs]), n_applications)
         if full:

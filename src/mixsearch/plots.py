@@ -126,7 +126,7 @@ def plot_component(found: GaussianComponent, X: Any, labels: Any = None) -> Figu
     runner-up's, the first therefore tells the component apart from all others, the second its strongest rival.
     """
     plane = _telling_plane(found)
-    membership = found.score_samples(X)
+    membership = found.membership(X)
     samples = found.frame.whiten(X) @ plane
     known = _known_members(labels, len(samples))
     figure = Figure(figsize=(7.5, 7), dpi=_DPI, layout=_roomy())

@@ -88,8 +88,8 @@ def assert_same(built, expected):
     assert list(one.folder) == list(other.folder)
     for name in other.folder:
         if name.startswith(SUMS):
-            tolerance = 1e-4 * np.abs(other.folder[name]).max()
-            np.testing.assert_allclose(one.folder[name], other.folder[name], rtol=0, atol=tolerance, err_msg=name)
+            tol = 1e-4 * np.abs(other.folder[name]).max()
+            np.testing.assert_allclose(one.folder[name], other.folder[name], rtol=0, atol=tol, err_msg=name)
         elif not name.startswith(PACKED):
             np.testing.assert_array_equal(one.folder[name], other.folder[name], err_msg=name)
     assert one.folder.facts == other.folder.facts

@@ -66,7 +66,7 @@ def test_every_index_is_described(client, index):
 
 def test_a_topic_is_what_the_library_finds(client, index):
     assert told(client, "/topic", q="sushi") == asked(index, {"sushi": 1.0})
-    both = told(client, "/topic", q="sushi -court^2", finer=-1, top=4, n_documents=2, by="probability", errors=True)
+    both = told(client, "/topic", q="sushi -court^2", narrower=-1, top=4, n_documents=2, by="probability", errors=True)
     wanted = asked(
         index,
         {"sushi": 1.0, "court": -2.0},
@@ -74,7 +74,7 @@ def test_a_topic_is_what_the_library_finds(client, index):
         n_documents=2,
         by="probability",
         errors=True,
-        search={"n_components": "enough", "finer": -1.0},
+        search={"n_components": "enough", "narrower": -1.0},
     )
     assert both == {**wanted, "hint": "sushi -court^2"}
 
@@ -195,12 +195,12 @@ def compare(client, *questions, form="", status=200):
 
 
 def test_topics_side_by_side_are_those_asked_for_one_by_one(client, index):
-    questions = [{"q": "sushi"}, {"q": "zzz"}, {"q": "court", "finer": -1}]
+    questions = [{"q": "sushi"}, {"q": "zzz"}, {"q": "court", "narrower": -1}]
     both = compare(client, *questions).json()
     assert both["topics"][0] == told(client, "/topic", **questions[0])
     assert both["topics"][2] == told(client, "/topic", **questions[2])
     assert both["topics"][1]["error"]["code"] == "unknown_word"
-    found = [index.search("sushi"), index.search("court", n_components="enough", finer=-1)]
+    found = [index.search("sushi"), index.search("court", n_components="enough", narrower=-1)]
     shared = sum(min(p, q) for p, q in zip(*(topic.probabilities.tolist() for topic in found), strict=True))
     assert both["overlaps"][0][2] == pytest.approx(shared, abs=1e-6) == both["overlaps"][2][0]
     assert both["overlaps"][0][0] == pytest.approx(1)
@@ -209,7 +209,7 @@ def test_topics_side_by_side_are_those_asked_for_one_by_one(client, index):
     assert {row["hint"] for row in rows} == {"sushi", "zzz", "court"}
 
 
-@pytest.mark.parametrize("question", [{"q": "sushi", "finer": "nine"}, {"colour": "red"}, {}])
+@pytest.mark.parametrize("question", [{"q": "sushi", "narrower": "nine"}, {"colour": "red"}, {}])
 def test_what_is_wrong_with_one_of_several_is_said(client, question):
     assert compare(client, {"q": "sushi"}, question, status=422).json()["error"]["message"]
 
@@ -243,7 +243,7 @@ def test_a_map_has_a_topic_for_each_subject(client):
         ({"q": "sushi^nan"}, "must be finite"),
         ({"q": " ".join(f"w{i}" for i in range(65))}, "Found 65 words; 64 are the most"),
         ({"like": 10**9}, "is not a document"),
-        ({"q": "sushi", "finer": 5}, "finer: Input should be less than or equal to 4; found '5'."),
+        ({"q": "sushi", "narrower": 5}, "narrower: Input should be less than or equal to 4; found '5'."),
         ({"q": "sushi", "top": "many"}, "top: Input should be a valid integer"),
         ({"q": "sushi", "colour": "red"}, "colour: Extra inputs are not permitted; found 'red'."),
         ({"q": "x" * 1001}, "q: String should have at most 1000 characters"),

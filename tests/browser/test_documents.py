@@ -78,7 +78,7 @@ def test_more_like_this_searches_with_the_document(page, serving):
 
 
 def test_a_very_long_document_is_shown_by_its_beginning(page):
-    search(page, "telescope", finer=3)
+    search(page, "telescope", narrower=3)
     row = 402
     page.goto(f"./?like={row}")
     button = page.locator(f'.document[data-row="{row}"] .document-name')

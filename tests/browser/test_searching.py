@@ -137,13 +137,13 @@ def test_a_related_word_is_added_by_a_click(page):
 def test_the_slider_goes_from_broad_to_narrow_and_back(page, serving):
     search(page, "garden")
     before = page.locator("#uses").inner_text()
-    slider = page.locator("#finer")
+    slider = page.locator("#narrower")
     slider.focus()
     slider.press("Home")
-    broad = serving.get("api/indexes/hobbies/topic", q="garden", finer=-3)
+    broad = serving.get("api/indexes/hobbies/topic", q="garden", narrower=-3)
     expect(page.locator("#uses")).to_have_text(f"uses {broad['n_components']} of 12 topics")
     assert page.locator("#uses").inner_text() != before
-    assert asked(page) == {"q": "garden", "finer": "-3"}
+    assert asked(page) == {"q": "garden", "narrower": "-3"}
     slider.press("End")
     expect(page.locator("#uses")).to_have_text(re.compile("^uses (all|12 of) 12 topics$"))
     expect(slider).to_have_attribute("aria-valuetext", "3 narrower than the words need")

@@ -21,9 +21,9 @@ def test_a_topic_is_saved_as_json(page, serving):
 
 
 def test_a_topic_is_saved_as_csv(page, serving):
-    search(page, "oven", finer=-1)
+    search(page, "oven", narrower=-1)
     table = saved(page, "csv")
-    everything = {"q": "oven", "finer": -1, "errors": True}
+    everything = {"q": "oven", "narrower": -1, "errors": True}
     assert table == serving.read("api/indexes/hobbies/topic.csv", **everything)
     cells = [cell for row in csv.reader(io.StringIO(table.decode())) for cell in row]
     assert set(words_shown(page)) <= set(cells)

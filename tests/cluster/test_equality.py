@@ -100,7 +100,7 @@ def test_regressions(client, options, cuts):
         assert found.noise_variance == pytest.approx(expected.noise_variance, rel=1e-8)
     X, y = da.from_array(data.X, chunks=(800, 3)), da.from_array(data.y, chunks=500)
     assert_allclose(found.predict(X).compute(), expected.predict(data.X), atol=1e-8)
-    assert_allclose(found.score_samples(X, y).compute(), expected.score_samples(data.X, data.y), atol=1e-8)
+    assert_allclose(found.membership(X, y).compute(), expected.membership(data.X, data.y), atol=1e-8)
 
 
 @pytest.mark.parametrize("cuts", [(700, 1500), (1, 2, 1900)])
@@ -115,8 +115,8 @@ def test_subspaces(client, cuts):
             assert_allclose(a.stderr.basis, b.stderr.basis, rtol=1e-5)
             assert a.stderr.weight == pytest.approx(b.stderr.weight, rel=1e-6)
             assert a.confidence == pytest.approx(b.confidence, abs=1e-8)
-    scores = found.score_samples(in_blocks(data.X, 1000)).compute()
-    assert_allclose(scores, expected.score_samples(data.X), atol=1e-8)
+    scores = found.membership(in_blocks(data.X, 1000)).compute()
+    assert_allclose(scores, expected.membership(data.X), atol=1e-8)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_topics(client, topics, cuts):
         assert [row for row, _ in found.documents(20)] == [row for row, _ in expected.documents(20)]
         assert [word for word, _ in found.top_words(20)] == [word for word, _ in expected.top_words(20)]
     assert_allclose(there.transform(in_blocks(counts, 900)).compute(), local.transform(counts), atol=1e-8)
-    assert_allclose(found.score_samples(in_blocks(counts, 900)).compute(), expected.score_samples(counts), atol=1e-8)
+    assert_allclose(found.membership(in_blocks(counts, 900)).compute(), expected.membership(counts), atol=1e-8)
 
 
 def test_real_text_in_single_precision(client, topics):
@@ -163,7 +163,7 @@ def test_what_was_found_is_pickled_without_the_samples(client, gaussians):
     search = GaussianSearch(3).fit(in_blocks(gaussians.X, 1000))
     found = pickle.loads(pickle.dumps(search.search(gaussians.centers[0], refine=True)))
     assert_allclose(
-        found.score_samples(gaussians.X), search.search(gaussians.centers[0], refine=True).score_samples(gaussians.X)
+        found.membership(gaussians.X), search.search(gaussians.centers[0], refine=True).membership(gaussians.X)
     )
     with pytest.raises(SearchError, match="2,000 samples of this fit are elsewhere"):
         pickle.loads(pickle.dumps(search)).search(gaussians.centers[0])

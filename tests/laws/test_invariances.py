@@ -115,10 +115,10 @@ def test_blocks_of_the_package_s_own_size_give_the_same_moments(monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sparse_and_dense_samples_give_the_same_answer(dtype):
     X = np.where(np.abs(gaussian.X) > 0.5, gaussian.X, 0).astype(dtype)
-    tolerance = 1e-9 if dtype == np.float64 else 1e-3
+    tol = 1e-9 if dtype == np.float64 else 1e-3
     dense, sparse = (GaussianSearch(3).fit(Z).search(gaussian.centers[0]) for Z in (X, sp.csr_array(X)))
-    assert_allclose(sparse.center, dense.center, atol=tolerance)
-    assert sparse.variance == pytest.approx(dense.variance, rel=10 * tolerance)
+    assert_allclose(sparse.center, dense.center, atol=tol)
+    assert sparse.variance == pytest.approx(dense.variance, rel=10 * tol)
 
 
 def test_the_path_for_many_features_agrees_with_the_dense_one(monkeypatch):

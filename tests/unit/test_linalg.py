@@ -38,7 +38,7 @@ def test_the_block_solver_agrees_with_lapack(name, k):
 
 def test_a_narrow_block_finds_the_same_pairs():
     A = symmetric(1 / np.arange(1, 401))
-    narrow, wide = (top_eigenpairs(aslinearoperator(A), 30, block=block, tolerance=1e-9) for block in (8, None))
+    narrow, wide = (top_eigenpairs(aslinearoperator(A), 30, block=block, tol=1e-9) for block in (8, None))
     assert_allclose(narrow.values, wide.values, atol=1e-12)
     assert_allclose(narrow.vectors, wide.vectors, atol=1e-6)
 
@@ -58,14 +58,14 @@ def test_an_array_is_solved_to_rounding():
 
 def test_the_block_solver_stops_at_its_limit_of_passes():
     A = symmetric(np.linspace(0.6, 1.4, 400))
-    found = top_eigenpairs(aslinearoperator(A), 3, max_applications=7, tolerance=0)
+    found = top_eigenpairs(aslinearoperator(A), 3, max_applications=7, tol=0)
     assert found.n_applications == 7
     assert_allclose(found.vectors.T @ found.vectors, np.eye(3), atol=1e-10)
 
 
 def test_a_seed_makes_the_block_solver_repeatable_and_signs_do_not_depend_on_it():
     A = aslinearoperator(symmetric(1 / np.arange(1, 301)))
-    one, same, other = (top_eigenpairs(A, 4, seed=seed, tolerance=1e-9) for seed in (1, 1, 2))
+    one, same, other = (top_eigenpairs(A, 4, seed=seed, tol=1e-9) for seed in (1, 1, 2))
     assert np.array_equal(one.vectors, same.vectors)
     assert_allclose(other.vectors, one.vectors, atol=1e-6)
 
@@ -77,7 +77,7 @@ def test_an_operator_of_few_dimensions_is_solved_exactly():
 
 def test_single_precision_operators_are_solved_in_single_precision():
     A = symmetric(1 / np.arange(1, 301)).astype(np.float32)
-    found = top_eigenpairs(aslinearoperator(A), 3, tolerance=1e-4)
+    found = top_eigenpairs(aslinearoperator(A), 3, tol=1e-4)
     assert found.vectors.dtype == np.float32
     assert_allclose(found.values, [1, 1 / 2, 1 / 3], atol=1e-5)
 

@@ -128,7 +128,7 @@ def test_no_topics_make_no_picture() -> None:
 
 def test_samples_are_coloured_by_their_membership(component: GaussianComponent, gaussians: GaussianMixtureData) -> None:
     samples = plot_component(component, gaussians.X).axes[0].collections[0]
-    assert_allclose(samples.get_array(), np.sort(component.score_samples(gaussians.X)))
+    assert_allclose(samples.get_array(), np.sort(component.membership(gaussians.X)))
 
 
 def test_the_center_found_lies_on_the_first_axis_and_its_runner_up_above_it(

@@ -72,8 +72,8 @@ def recover_topics(
     *,
     loss: str = "l2",
     solver: str = "splitting",
-    tolerance: float = 1e-7,
-    max_steps: int = 2000,
+    tol: float = 1e-7,
+    max_iter: int = 2000,
 ) -> Recovery:
     """Topics from the co-occurrence of words and an anchor word for each topic (RecoverL2, RecoverKL).
 
@@ -89,9 +89,9 @@ def recover_topics(
     solver : {"splitting", "exponentiated"}
         How squares are minimised: alternating directions, or exponentiated gradient as published. Divergence knows the
         second only.
-    tolerance : float
+    tol : float
         How far a distance may stay above the least.
-    max_steps : int
+    max_iter : int
         Of each word.
 
     Notes
@@ -102,7 +102,7 @@ def recover_topics(
     Squares need the anchors' rows and their products with all rows, never the whole of Q: two products of Q with k
     columns. Divergence needs every row of Q, a block of words at a time.
     """
-    n_words, limits = cooccurrence.shape[0], Limits(tolerance, max_steps)
+    n_words, limits = cooccurrence.shape[0], Limits(tol, max_iter)
     word_mean = np.asarray(cooccurrence @ np.ones(n_words, cooccurrence.dtype), dtype=np.float64)
     rows = _rows(cooccurrence, anchors) / word_mean[anchors, None]
     if loss == "l2":

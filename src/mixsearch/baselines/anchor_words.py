@@ -47,9 +47,9 @@ class AnchorWords(BaseEstimator):
         times slower and ends at the same minimum. RecoverKL knows the second only.
     min_documents : int, default=50
         A word can be an anchor where so many documents hold it: rows of rare words lie far out by chance.
-    tolerance : float, default=1e-7
+    tol : float, default=1e-7
         How far the distance of a word from its mixture may stay above the least.
-    max_steps : int, default=2000
+    max_iter : int, default=2000
         Of the solver, for each word.
     random_state : int, RandomState instance or None, default=0
         Of the projection in which anchors are looked for.
@@ -92,16 +92,16 @@ class AnchorWords(BaseEstimator):
         loss: str = "l2",
         solver: str = "splitting",
         min_documents: int = 50,
-        tolerance: float = 1e-7,
-        max_steps: int = 2000,
+        tol: float = 1e-7,
+        max_iter: int = 2000,
         random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
         self.loss = loss
         self.solver = solver
         self.min_documents = min_documents
-        self.tolerance = tolerance
-        self.max_steps = max_steps
+        self.tol = tol
+        self.max_iter = max_iter
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, document_weights: Any = None) -> Self:
@@ -131,8 +131,8 @@ class AnchorWords(BaseEstimator):
                 anchors,
                 loss=self.loss,
                 solver=self.solver,
-                tolerance=self.tolerance,
-                max_steps=self.max_steps,
+                tol=self.tol,
+                max_iter=self.max_iter,
             )
         self._keep(recovered, anchors, pairs.columns)
         return self
@@ -161,12 +161,12 @@ class AnchorWords(BaseEstimator):
         self.gaps_ = np.zeros(n_words)
         self.gaps_[columns] = recovered.gaps
         self.weights_, self.anchors_, self.n_steps_ = recovered.weights, columns[anchors], recovered.n_steps
-        n_left = int(np.count_nonzero(self.gaps_ > self.tolerance))
+        n_left = int(np.count_nonzero(self.gaps_ > self.tol))
         if n_left:
             warn_user(
                 NotConvergedWarning(
-                    f"{n_left:,} of {n_words:,} words are above the tolerance {self.tolerance:g} after "
-                    f"{self.max_steps:,} "
+                    f"{n_left:,} of {n_words:,} words are above the tolerance {self.tol:g} after "
+                    f"{self.max_iter:,} "
                     f"steps; the worst gap is {self.gaps_.max():.1g}. Raise max_steps."
                 )
             )

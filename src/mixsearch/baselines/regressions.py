@@ -41,7 +41,7 @@ def em_regressions(
     *,
     n_init: int = 5,
     max_iter: int = 1000,
-    tolerance: float = 0.01,
+    tol: float = 0.01,
     random_state: Any = 0,
 ) -> Regressions:
     """Learn every regression of a mixture, from random starts of which the likeliest end counts.
@@ -56,7 +56,7 @@ def em_regressions(
         Starts, each with every sample in a component drawn at random.
     max_iter : int, default=1000
         Steps from each start, at most.
-    tolerance : float, default=0.01
+    tol : float, default=0.01
         Stop where a step raises the log-likelihood of all samples together by less than this, in nats.
     random_state : int, RandomState instance or None, default=0
 
@@ -80,19 +80,17 @@ def em_regressions(
         )
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     starts = (np.eye(n_components)[rng.integers(n_components, size=n)] for _ in range(n_init))
-    ends = [
-        climb_regressions(samples, answers, _maximise(samples, answers, start), max_iter, tolerance) for start in starts
-    ]
+    ends = [climb_regressions(samples, answers, _maximise(samples, answers, start), max_iter, tol) for start in starts]
     return max(ends, key=lambda end: end.log_likelihood)
 
 
-def climb_regressions(X: Array, y: Array, start: Regressions, max_iter: int, tolerance: float) -> Regressions:
+def climb_regressions(X: Array, y: Array, start: Regressions, max_iter: int, tol: float) -> Regressions:
     """Steps of expectation maximisation from a start, until one gains less than the tolerance."""
     now = start
     for _ in range(max_iter):
         chances, fit = _expect(X, y, now)
         following = _maximise(X, y, chances, fit)
-        if fit - now.log_likelihood < tolerance:
+        if fit - now.log_likelihood < tol:
             return following
         now = following
     return now

@@ -39,8 +39,8 @@ class Objective(Protocol):
 class Limits(NamedTuple):
     """When to stop."""
 
-    tolerance: float = 1e-7  # how far a value may stay above its minimum
-    max_steps: int = 2000  # of each problem; those that need more keep the gap they have
+    tol: float = 1e-7  # how far a value may stay above its minimum
+    max_iter: int = 2000  # of each problem; those that need more keep the gap they have
 
 
 class Descent(NamedTuple):
@@ -79,7 +79,7 @@ def descend_on_simplex(objective: Objective, limits: Limits) -> Descent:
     n_steps = 0
     while len(state.rows):
         now = _gaps(state)
-        ended = (now <= limits.tolerance) | (n_steps >= limits.max_steps)
+        ended = (now <= limits.tol) | (n_steps >= limits.max_iter)
         if ended.all() or ended.mean() >= LAID_ASIDE:
             points[state.rows[ended]], gaps[state.rows[ended]] = state.points[ended], now[ended]
             state, objective = state.take(~ended), objective.take(~ended)

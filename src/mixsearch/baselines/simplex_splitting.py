@@ -69,7 +69,7 @@ def split_squares(gram: Array, cross: Array, limits: Limits) -> Descent:
         n_steps += STEPS_PER_LOOK
         now = state.shares / state.shares.sum(axis=1, keepdims=True)
         left = _gaps(now, gram, cross[state.rows])
-        ended = (left <= limits.tolerance) | (n_steps >= limits.max_steps)
+        ended = (left <= limits.tol) | (n_steps >= limits.max_iter)
         points[state.rows[ended]], gaps[state.rows[ended]] = now[ended], left[ended]
         state = state.take(~ended) if ended.any() else state
     return Descent(points, gaps, n_steps)

@@ -136,7 +136,7 @@ def topic(
         raise typer.BadParameter("Give --components, or --broader and --narrower, not both.")
     with errors_as_sentences():
         typed = Typed(words or (), avoided or (), text or (), text_file, like or (), hints, each)
-        search: dict[str, Any] = {"n_components": components or "enough", "finer": narrower - broader}
+        search: dict[str, Any] = {"n_components": components or "enough", "narrower": narrower - broader}
         search["refine"] = False if no_closer else None
         asking = Asking(n_words=top, n_documents=documents, by=by, errors=errors, confidence=errors, search=search)
         shown_as: Literal["text", "json", "csv"] = "json" if as_json else "csv" if as_csv else "text"

@@ -220,7 +220,7 @@ class Subspace:
         ranks = range(len(self.family.members))
         return tuple(Subspace(self.family, rank) for rank in ranks if rank != self.rank)
 
-    def score_samples(self, X: Any) -> Any:
+    def membership(self, X: Any) -> Any:
         """The probability that each sample belongs to this subspace, (n,).
 
         Notes
@@ -230,7 +230,7 @@ class Subspace:
         """
         frame, weight = self.model.frame, within_unit(self.weight)
         if is_dask(X):
-            return dask_arrays().map_rows(self.score_samples, X, frame.basis.shape[0])
+            return dask_arrays().map_rows(self.membership, X, frame.basis.shape[0])
         Y = frame.whiten(check_samples(X, frame.basis.shape[0], self.family.feature_names))
         if self.refined is not None:
             return memberships(self.refined.mixture, coordinates(Y, frame.values))[:, 0]

@@ -88,7 +88,7 @@ class GaussianComponent(FoundComponent):
         """The average variance, or a trace of one where the samples have none: densities need some."""
         return max(self.model.noise, 1e-9 * float(self.frame.values[-1]))
 
-    def score_samples(self, X: Any) -> Any:
+    def membership(self, X: Any) -> Any:
         """The probability that each sample belongs to this component, (n,).
 
         Notes
@@ -97,7 +97,7 @@ class GaussianComponent(FoundComponent):
         from the moments of all samples less this component's; after likelihood steps, with all other components.
         """
         if is_dask(X):
-            return dask_arrays().map_rows(self.score_samples, X, len(self.center))
+            return dask_arrays().map_rows(self.membership, X, len(self.center))
         return self._membership(self.frame.whiten(check_samples(X, len(self.center), self.feature_names)))
 
     def _membership(self, Y: Array) -> Array:
@@ -190,7 +190,7 @@ class GaussianSearch(SemiSupervised):
         examples: Any = None,
         n_components: int | None = None,
         refine: bool | int = False,
-        tolerance: float = 0.01,
+        tol: float = 0.01,
         **extraction: Unpack[ExtractionOptions],
     ) -> GaussianComponent:
         """Find the component that a hint means.
@@ -206,13 +206,13 @@ class GaussianSearch(SemiSupervised):
         refine : bool or int, default=False
             Sharpen the component by likelihood steps, so many at most where a number is given. The answer's
             `moment_estimate` is the component without.
-        tolerance : float, default=0.01
+        tol : float, default=0.01
             Stop where a step raises the log-likelihood of all samples together by less than this, in nats: estimates
             then move far less than their standard errors.
         **extraction
             How the component is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`.
         """
-        how, steps = Extraction.of(extraction), steps_of(refine, tolerance)
+        how, steps = Extraction.of(extraction), steps_of(refine, tol)
         model = self._model(n_components)
         if require_one({"hint": hint, "examples": examples}) == "examples":
             found = self._search_examples(self._checked(examples, reset=False), model, how)

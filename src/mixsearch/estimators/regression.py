@@ -147,7 +147,7 @@ class RegressionSearch(BaseSearch):
         examples: tuple[Any, Any] | None = None,
         n_components: int | None = None,
         refine: bool | int = False,
-        tolerance: float = 0.01,
+        tol: float = 0.01,
         **extraction: Unpack[ExtractionOptions],
     ) -> RegressionComponent:
         """Find the regression that a hint means.
@@ -165,12 +165,12 @@ class RegressionSearch(BaseSearch):
             and also tell the noise of y. What moments alone found stays available as `moment_estimate`. The sharper
             regressions also tell better which of them the hint means: where that is another one than moments prefer,
             `separation` is below 1.
-        tolerance : float, default=0.01
+        tol : float, default=0.01
             Stop when a step gains less than this in the log-likelihood of all samples together.
         **extraction
             How the component is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`.
         """
-        how, steps = Extraction.of(extraction), steps_of(refine, tolerance)
+        how, steps = Extraction.of(extraction), steps_of(refine, tol)
         model = self._model(n_components)
         given = require_one({"hint": hint, "examples": examples})
         few = self._check_examples(examples) if given == "examples" else None

@@ -157,7 +157,7 @@ class RegressionComponent(FoundComponent):
             return dask_arrays().map_rows(self.predict, X, len(self.center))
         return np.asarray(check_samples(X, len(self.center), self.feature_names) @ self.center) + self.intercept
 
-    def score_samples(self, X: Any, y: Any) -> Any:
+    def membership(self, X: Any, y: Any) -> Any:
         """The probability that each sample (x, y) belongs to this regression, (n,).
 
         Notes
@@ -166,7 +166,7 @@ class RegressionComponent(FoundComponent):
         of all samples less this component's; after likelihood steps, against all other regressions.
         """
         if is_dask(X):
-            return dask_arrays().map_rows(self.score_samples, X, len(self.center), y=y)
+            return dask_arrays().map_rows(self.membership, X, len(self.center), y=y)
         samples, response = check_X_y(
             check_samples(X, len(self.center), self.feature_names), y, accept_sparse="csr", dtype=FLOATS
         )

@@ -127,7 +127,7 @@ class SubspaceSearch(SemiSupervised):
         examples: Any = None,
         n_components: int | None = None,
         refine: bool | int = False,
-        tolerance: float = 0.01,
+        tol: float = 0.01,
     ) -> Subspace:
         """Find the subspace that a hint means.
 
@@ -144,11 +144,11 @@ class SubspaceSearch(SemiSupervised):
             subspace that holds most of the hint, also where it does not stand out enough for the moments. The answer's
             `moment_estimate` is the one without. On images and the like, subtract the mean of all samples first and
             scale each to length 1.
-        tolerance : float, default=0.01
+        tol : float, default=0.01
             Stop where a step raises the log-likelihood of all samples together by less than this, in nats: estimates
             then move far less than their standard errors.
         """
-        steps, model = steps_of(refine, tolerance), self._model(n_components)
+        steps, model = steps_of(refine, tol), self._model(n_components)
         if require_one({"hint": hint, "examples": examples}) == "examples":
             found = self._extract(self._checked(examples, reset=False), model, are_samples=True)
         else:

@@ -57,7 +57,7 @@ class Topic(FoundComponent):
     asked: WordHint | Array = field(kw_only=True)  # the hint, as words or in the frame
     vocabulary: Sequence[str] | None = field(kw_only=True)
     damping: bool = field(kw_only=True)
-    most_documents: int | None = field(default=None, kw_only=True)  # of those that hold the hint, that were looked at
+    max_documents: int | None = field(default=None, kw_only=True)  # of those that hold the hint, that were looked at
     refined: SharpTopic | LdaTopic | None = field(default=None, kw_only=True)
 
     @property
@@ -89,7 +89,7 @@ class Topic(FoundComponent):
     @cached_property
     def _replicates(self) -> Replicates:
         with one_blas_thread:
-            return replicate_topics(self.model, self.asked, self.most_documents)
+            return replicate_topics(self.model, self.asked, self.max_documents)
 
     def _tensor_within(self, basis: Array) -> Array:
         with one_blas_thread:
@@ -164,10 +164,10 @@ class Topic(FoundComponent):
         best: Best = self.model.shards.fold(_best_by_moments, self._told_by_word, n).total
         return best
 
-    def score_samples(self, X: Any) -> Any:
+    def membership(self, X: Any) -> Any:
         """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
         if is_dask(X):
-            return dask_arrays().map_rows(self.score_samples, X, len(self.center))
+            return dask_arrays().map_rows(self.membership, X, len(self.center))
         counts = as_counts(check_samples(X, len(self.center), self.feature_names), self.damping)
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
         if self.refined is not None:

@@ -277,11 +277,11 @@ class TopicSearch(SemiSupervised):
         words: str | Iterable[str | int] | Mapping[str | int, float] | None = None,
         documents: Any = None,
         n_components: int | Literal["enough"] | None = None,
-        finer: float = 0,
+        narrower: float = 0,
         project: bool = False,
         refine: bool | int | None = None,
-        tolerance: float = 0.01,
-        most_documents: int | None = None,
+        tol: float = 0.01,
+        max_documents: int | None = None,
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
         """Find the topic that a hint means.
@@ -299,7 +299,7 @@ class TopicSearch(SemiSupervised):
         n_components : int or "enough", optional
             Use the first j of the fitted topics only: fewer make broader topics. "enough" takes as many as hold four
             fifths of what all of them make of the words, and makes the closer look the narrower the rarer they are.
-        finer : float, default=0
+        narrower : float, default=0
             How many times to double that number and to halve the breadth of the closer look, for a narrower topic; or
             the other way round where negative.
         project : bool, default=False
@@ -310,9 +310,9 @@ class TopicSearch(SemiSupervised):
             the hint, which brings out topics that are rarer than the fitted ones are fine; there this is the default.
             Where they are not, by likelihood steps of LDA on all documents, for counts drawn from the model itself. A
             number bounds the steps. The answer's `moment_estimate` is the topic without.
-        tolerance : float, default=0.01
+        tol : float, default=0.01
             Stop where a step raises the log-likelihood of all documents together by less than this, in nats.
-        most_documents : int, optional
+        max_documents : int, optional
             Where more documents than this hold the words of the hint, so many of them, at even steps, stand for all:
             a bound on the time that a frequent word takes. By default all of them do.
         **extraction
@@ -327,32 +327,32 @@ class TopicSearch(SemiSupervised):
             extraction.setdefault("choose", "share")
         how = Extraction.of(extraction)
         require_one({"hint": hint, "words": words, "documents": documents})
-        if most_documents is not None:
-            require_whole("most_documents", most_documents)
+        if max_documents is not None:
+            require_whole("most_documents", max_documents)
         refine = bool(self.damping) if refine is None else refine
-        steps = steps_of(refine, tolerance)
+        steps = steps_of(refine, tol)
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:
             if documents is not None:
-                model = self._narrowed(None, n_components, finer)
+                model = self._narrowed(None, n_components, narrower)
                 counts, numbers = self._documents(documents)
                 found = self._extract_in_frame(self._hint_of_documents(counts, model), model, how)
                 seeds: Callable[[], Seeds] = partial(seeds_of_documents, counts, numbers, model, found.weight)
             else:
                 v = self._hint_of_words(hint, words)
-                model = self._narrowed(v, n_components, finer)
+                model = self._narrowed(v, n_components, narrower)
                 self._warn_if_left_out(v, model)
                 if project:
                     found = self._extract_in_frame(model.project(v), model, how)
                 else:
-                    found = self._extract(model.hinted(v, most_documents), v, model, how, most_documents)
+                    found = self._extract(model.hinted(v, max_documents), v, model, how, max_documents)
                 seeds = partial(seeds_of_words, v, model, found.weight)
             if steps is None:
                 return found
             if not self.damping:
                 return self._climbed(found, steps._replace(most=USUAL_STEPS) if refine is True else steps)
-            narrower = n_components == "enough" and documents is None
-            return self._sharpened(found, seeds(), steps, narrower=narrower, finer=finer)
+            by_rarity = n_components == "enough" and documents is None
+            return self._sharpened(found, seeds(), steps, by_rarity=by_rarity, narrower=narrower)
 
     def _climbed(self, found: Topic, steps: Steps) -> Topic:
         """After steps of LDA."""
@@ -364,22 +364,22 @@ class TopicSearch(SemiSupervised):
         return replace(found, refined=take_back_bias(refined, found.probabilities, found.stderr, language))
 
     def _sharpened(
-        self, found: Topic, seeds: Seeds, steps: Steps, *, narrower: bool = False, finer: float = 0
+        self, found: Topic, seeds: Seeds, steps: Steps, *, by_rarity: bool = False, narrower: float = 0
     ) -> Topic:
         """After a closer look."""
-        usual = breadth(seeds.size, self.n_components_, self.model_.shards.n_rows) if narrower else 1.0
-        wide = seeds._replace(size=round(usual * 2.0**-finer * seeds.size))
+        usual = breadth(seeds.size, self.n_components_, self.model_.shards.n_rows) if by_rarity else 1.0
+        wide = seeds._replace(size=round(usual * 2.0**-narrower * seeds.size))
         return replace(found, refined=sharpen_topic(found.model, found.candidates, wide, steps))
 
     def _narrowed(
-        self, hint: WordHint | None, n_components: int | Literal["enough"] | None, finer: float
+        self, hint: WordHint | None, n_components: int | Literal["enough"] | None, narrower: float
     ) -> TopicModel:
         """The model with as many components as asked for; "enough" where the hint is not of words is all of them."""
         if n_components == "enough":
             usual = self.n_components_ if hint is None else self._enough_components(hint)
         else:
             usual = self._model(n_components).frame.n_components
-        wanted = int(np.clip(usual * 2.0**finer, min(2, usual), self.n_components_))
+        wanted = int(np.clip(usual * 2.0**narrower, min(2, usual), self.n_components_))
         model: TopicModel = self._model(wanted)
         return model
 
@@ -410,7 +410,7 @@ class TopicSearch(SemiSupervised):
         asked: WordHint | Array,
         model: TopicModel,
         how: Extraction,
-        most_documents: int | None = None,
+        max_documents: int | None = None,
     ) -> Topic:
         found = Topic(
             model.frame,
@@ -421,7 +421,7 @@ class TopicSearch(SemiSupervised):
             choose=how.choose,
             vocabulary=self.vocabulary_,
             damping=self.damping,
-            most_documents=most_documents,
+            max_documents=max_documents,
             feature_names=self._names(),
         )
         warn_if_weak(found.separation)

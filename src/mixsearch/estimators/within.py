@@ -57,7 +57,7 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     >>> pipeline = make_pipeline(WithinWhitener(), GaussianSearch(2)).fit(X)
     >>> Z = pipeline[:-1].transform(X)
     >>> found = pipeline[-1].search(examples=Z[labels == 1][:3], refine=True)
-    >>> bool(np.mean((found.score_samples(Z) > 0.5) == (labels == 1)) > 0.99)
+    >>> bool(np.mean((found.membership(Z) > 0.5) == (labels == 1)) > 0.99)
     True
     """
 

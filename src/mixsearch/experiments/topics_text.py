@@ -91,7 +91,7 @@ def _anchor_words(corpus: TextCorpus, method: str, solver: str) -> Iterator[Resu
     counts = corpus.counts.astype(np.float32)  # as the search has them
 
     def fit() -> AnchorWords:
-        return AnchorWords(K, solver=solver, min_documents=ANCHOR_DOCUMENTS, max_steps=20_000).fit(counts)
+        return AnchorWords(K, solver=solver, min_documents=ANCHOR_DOCUMENTS, max_iter=20_000).fit(counts)
 
     model, seconds = _shortest(fit)
     yield Result(method, "seconds", seconds, of="fit")

@@ -50,7 +50,7 @@ class Asking:
     confidence : bool
         Tell the chance that this is the topic that the hint means; it reads all documents.
     search : dict
-        Further arguments of `TopicIndex.search`: n_components, finer, refine.
+        Further arguments of `TopicIndex.search`: n_components, narrower, refine.
     """
 
     n_words: int = 10

@@ -119,17 +119,17 @@ class HearingShard(TopicShard):
 
 
 def hear(
-    shards: Shards[TopicShard], columns: Array | slice, values: Array, most_documents: int | None
+    shards: Shards[TopicShard], columns: Array | slice, values: Array, max_documents: int | None
 ) -> Shards[HearingShard]:
     """What documents tell of the words of a hint.
 
-    Where more of them than `most_documents` tell anything, so many at even steps stand for all.
+    Where more of them than `max_documents` tell anything, so many at even steps stand for all.
     """
     heard = shards.map(_hear, columns, values)
-    if most_documents is None:
+    if max_documents is None:
         return heard
     telling: Tally = heard.fold(_n_telling).total
-    return heard if telling.total <= most_documents else heard.map(_thin_out, most_documents, telling)
+    return heard if telling.total <= max_documents else heard.map(_thin_out, max_documents, telling)
 
 
 def _hear(shard: TopicShard, columns: Array | slice, values: Array) -> HearingShard:

@@ -186,7 +186,7 @@ def _look(parts: Parts, n_directions: int, solver: dict[str, Any]) -> tuple[Arra
         values, vectors, _ = top_eigenpairs(
             as_operator(parts.second_beside(part)),
             n_directions,
-            tolerance=TOLERANCE,
+            tol=TOLERANCE,
             max_applications=MOST_APPLICATIONS,
             **solver,
         )

@@ -54,7 +54,7 @@ class HintedWords(NamedTuple):
     weighted: Array  # rows of W, each times its v, (q, k)
 
 
-def replicate_topics(model: TopicModel, hint: WordHint | Array, most_documents: int | None = None) -> Replicates:
+def replicate_topics(model: TopicModel, hint: WordHint | Array, max_documents: int | None = None) -> Replicates:
     """The moments of all documents but one block, for each block in turn.
 
     Parameters
@@ -62,10 +62,10 @@ def replicate_topics(model: TopicModel, hint: WordHint | Array, most_documents: 
     model : TopicModel
     hint : WordHint, or array of shape (k,)
         Words, or a hint c in the frame, which is that of the words v = Wc.
-    most_documents : int, optional
+    max_documents : int, optional
         Where more of them hold the words of the hint, so many stand for all, as in `TopicModel.hinted`.
     """
-    words, heard = _heard(model, hint, most_documents)
+    words, heard = _heard(model, hint, max_documents)
     sums: tuple[Any, ...] = sums_by_block(heard, _sums, words, model.distinct)
     # Before blocks are left out: one of them holds few of the words, the others together nearly all.
     blocks = [_without_own(TopicSums(*block), words, model) for block in zip(*sums, strict=True)]
@@ -76,14 +76,14 @@ def replicate_topics(model: TopicModel, hint: WordHint | Array, most_documents: 
 
 
 def _heard(
-    model: TopicModel, hint: WordHint | Array, most_documents: int | None
+    model: TopicModel, hint: WordHint | Array, max_documents: int | None
 ) -> tuple[HintedWords, Shards[HearingShard]]:
     if isinstance(hint, WordHint):
         words = HintedWords(hint.columns, hint.values, model.whitener(hint.columns) * hint.values[:, None])
-        return words, model.hear(hint, most_documents).map(_by_document)
+        return words, model.hear(hint, max_documents).map(_by_document)
     W = model.whitener(slice(None))
     v = np.asarray(W @ hint)
-    return HintedWords(slice(None), v, W * v[:, None]), hear(model.shards, slice(None), v, most_documents)
+    return HintedWords(slice(None), v, W * v[:, None]), hear(model.shards, slice(None), v, max_documents)
 
 
 def _by_document(shard: HearingShard) -> HearingShard:

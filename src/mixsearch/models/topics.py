@@ -41,13 +41,13 @@ class TopicModel:
     n_applications: int  # passes over the counts that the eigenvectors took
     shards: Shards[TopicShard]
 
-    def hinted(self, hint: WordHint, most_documents: int | None = None) -> Hinted:
+    def hinted(self, hint: WordHint, max_documents: int | None = None) -> Hinted:
         """The hinted moment of a hint over words. Only documents that hold one of its words are touched.
 
-        Where they are more than `most_documents`, so many of them at even steps stand for all.
+        Where they are more than `max_documents`, so many of them at even steps stand for all.
         """
         mass = self.alpha0 * float(self.word_mean[hint.columns] @ hint.values)
-        return self._corrected(*self._contract(hint, most_documents), mass, self.project(hint))
+        return self._corrected(*self._contract(hint, max_documents), mass, self.project(hint))
 
     def hinted_in_frame(self, hint: Array) -> Hinted:
         """The hinted moment of a hint c given in the frame, which is that of the words v = Wc."""
@@ -61,7 +61,7 @@ class TopicModel:
     def _hinted_in_frame(self, third: Array, hint: Array) -> Hinted:
         return self._corrected(*self._contract_in_frame(third, hint), float(self.mean @ hint), hint)
 
-    def _contract(self, hint: WordHint, most_documents: int | None = None) -> tuple[Array, Array]:
+    def _contract(self, hint: WordHint, max_documents: int | None = None) -> tuple[Array, Array]:
         """W'E[⟨x3,v⟩x1x2']W, (k, k), and W'E[⟨x3,v⟩x1], (k,), over different words of a document.
 
         Notes
@@ -70,7 +70,7 @@ class TopicModel:
         ⟨c,v⟩cc' - (c*v)c' - c(c*v)' - ⟨c,v⟩diag(c) + 2diag(c*v), and pairs cc' - diag(c), * elementwise.
         """
         columns, values = hint.columns, hint.values
-        n_telling, triple, pair, own = self.hear(hint, most_documents).fold(_contracted, self.distinct)
+        n_telling, triple, pair, own = self.hear(hint, max_documents).fold(_contracted, self.distinct)
         if not n_telling:
             raise HintError("No document tells anything of the hint: none holds its words, or their weights cancel.")
         if self.distinct:
@@ -81,11 +81,11 @@ class TopicModel:
             pair -= words.T @ self.own_pairs[columns]
         return triple, pair
 
-    def hear(self, hint: WordHint, most_documents: int | None) -> Shards[HearingShard]:
+    def hear(self, hint: WordHint, max_documents: int | None) -> Shards[HearingShard]:
         """What documents tell of the words of a hint, so many of them at most."""
         # No more documents than that can hold its words: there is no need to count them.
-        is_rare = most_documents is not None and self.holding[hint.columns].sum() <= most_documents
-        return hear(self.shards, hint.columns, hint.values, None if is_rare else most_documents)
+        is_rare = max_documents is not None and self.holding[hint.columns].sum() <= max_documents
+        return hear(self.shards, hint.columns, hint.values, None if is_rare else max_documents)
 
     def _contract_in_frame(self, triple: Array, hint: Array) -> tuple[Array, Array]:
         """The same for v = Wc, from Σ triple weight ⟨y, c⟩yy', (k, k), and three sums over the words."""
@@ -269,7 +269,7 @@ def fit_topics(
             second,
             n_components,
             seed=seed,
-            tolerance=TOLERANCE,
+            tol=TOLERANCE,
             block=BLOCK,
             n_threads=n_cores(),
             on_application=on_pass,

@@ -22,7 +22,7 @@ from mixsearch.types import Array, Samples
 
 # Starts from other samples for the other lines; each is followed for so many steps, and the best one to the end.
 N_STARTS = 20
-FIRST_STEPS = Steps(most=5, tolerance=1.0)
+FIRST_STEPS = Steps(most=5, tol=1.0)
 # Examples that a line of the mixture fits worse than they would by this chance are of another.
 CHANCE = 1e-3
 # The noise of a line through so few samples, as a part of the variance of y.

@@ -27,7 +27,7 @@ from mixsearch.types import Array, Samples
 # The first steps take so many samples, and so many per parameter.
 FEW_SAMPLES, FEW_PER_PARAMETER = 20_000, 20
 # Steps of expectation maximisation before those of Newton, which want to start near the maximum.
-START = Steps(most=30, tolerance=5.0)
+START = Steps(most=30, tol=5.0)
 # No noise variance falls below these parts of their average and of the variance of y: a line through a few samples has
 # an infinite likelihood otherwise.
 LEAST_VARIANCE, LEAST_ENERGY = 1e-3, 1e-10
@@ -176,7 +176,7 @@ def _ascend(regressors: Regressors, start: Lines, steps: Steps) -> Climbed[Lines
             break
         here = beyond
         objectives.append(here.sums.objective)
-        if objectives[-1] - objectives[-2] < steps.tolerance:
+        if objectives[-1] - objectives[-2] < steps.tol:
             break
     return Climbed(here.lines, tuple(objectives))
 

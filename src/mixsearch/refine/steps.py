@@ -21,18 +21,18 @@ class Steps(NamedTuple):
     """A bound on the steps, and the gain in nats, over all samples together, below which they stop."""
 
     most: int
-    tolerance: float
+    tol: float
 
 
-def steps_of(refine: Any, tolerance: Any) -> Steps | None:
+def steps_of(refine: Any, tol: Any) -> Steps | None:
     """What `search` was asked for: no steps, as many as it takes, or so many at most."""
-    if not (isinstance(tolerance, Real) and float(tolerance) >= 0):
-        raise SearchError(f"tolerance must be a number of nats from 0; found {tolerance!r}.")
+    if not (isinstance(tol, Real) and float(tol) >= 0):
+        raise SearchError(f"tol must be a number of nats from 0; found {tol!r}.")
     if isinstance(refine, bool | np.bool_):
-        return Steps(MOST_STEPS, float(tolerance)) if refine else None
+        return Steps(MOST_STEPS, float(tol)) if refine else None
     if not isinstance(refine, Integral) or refine < 0:
         raise SearchError(f"refine must be True, False or a number of steps from 0; found {refine!r}.")
-    return Steps(int(refine), float(tolerance)) if refine else None
+    return Steps(int(refine), float(tol)) if refine else None
 
 
 def warn_not_refined() -> None:
@@ -83,6 +83,6 @@ def climb(start: State, step: Callable[[State], tuple[State, float]], steps: Ste
             break
         state, following = following, beyond
         objectives.append(objective)
-        if objective - objectives[-2] < steps.tolerance:
+        if objective - objectives[-2] < steps.tol:
             break
     return Climbed(state, tuple(objectives))

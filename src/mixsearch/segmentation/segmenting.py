@@ -191,7 +191,7 @@ def _search(
 
     def search(pixels: Array) -> tuple[GaussianComponent, list[SearchWarning]]:
         with collect_warnings() as heard:
-            return fitted.search(examples=pixels, refine=recipe.refine, tolerance=TOLERANCE), heard
+            return fitted.search(examples=pixels, refine=recipe.refine, tol=TOLERANCE), heard
 
     found, heard = zip(*ask_in_parallel(search, known, n_jobs), strict=True)
     for warning in chain.from_iterable(heard):

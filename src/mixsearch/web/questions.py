@@ -27,7 +27,9 @@ class TopicQuestion(BaseModel):
         None, max_length=1000, description='Words as in a search box: sushi -burger "new york" sushi^2 encrypt*'
     )
     like: tuple[Row, ...] = Field((), max_length=100, description="Rows of documents that are about the topic.")
-    finer: float = Field(0, ge=-4, le=4, description="0 as the hint needs; above it narrower topics, below it broader.")
+    narrower: float = Field(
+        0, ge=-4, le=4, description="0 as the hint needs; above it narrower topics, below it broader."
+    )
     n_components: int | None = Field(None, ge=1, le=100_000, description="Use so many of the fitted topics.")
     alternative: int = Field(0, ge=0, le=100_000, description="0 for the topic found, else another reading's rank.")
     complete: bool = Field(False, description="Finish the last word of q where it is not a word yet.")
@@ -48,7 +50,7 @@ class TopicQuestion(BaseModel):
             alternative=self.alternative,
             errors=self.errors,
             confidence=self.confidence,
-            search={"n_components": self.n_components or "enough", "finer": self.finer},
+            search={"n_components": self.n_components or "enough", "narrower": self.narrower},
         )
         return replace(asking, **other)
 
@@ -84,7 +86,7 @@ def read_question(query_string: str) -> TopicQuestion:
 
     Examples
     --------
-    >>> read_question("q=sushi&finer=1").q
+    >>> read_question("q=sushi&narrower=1").q
     'sushi'
     """
     given = parse_qs(query_string, keep_blank_values=True)

@@ -57,7 +57,7 @@ Questions = Annotated[
         alias="topic",
         min_length=1,
         max_length=MOST_COMPARED,
-        description="Each is a query as /topic takes it: q=sushi&finer=1",
+        description="Each is a query as /topic takes it: q=sushi&narrower=1",
     ),
 ]
 

@@ -96,7 +96,7 @@ def test_the_exact_cooccurrence_of_separable_topics_gives_the_topics(loss, solve
     Q, weights = population(rng, topics)
     anchors = find_anchors(Q / Q.sum(axis=1, keepdims=True), 4)
     assert set(anchors) == set(range(4))
-    found = recover_topics(Q, anchors, loss=loss, solver=solver, tolerance=1e-11)
+    found = recover_topics(Q, anchors, loss=loss, solver=solver, tol=1e-11)
     assert_allclose(found.topics, topics[anchors], atol=accuracy)
     assert_allclose(found.weights, weights[anchors], atol=accuracy)
 
@@ -239,7 +239,7 @@ def test_fewer_corners_than_topics_are_told():
 def test_a_descent_that_is_cut_short_says_so():
     rng = np.random.default_rng(9)
     with pytest.warns(ConvergenceWarning, match="words are above the tolerance 1e-16 after 1 steps"):
-        AnchorWords(3, min_documents=1, tolerance=1e-16, max_steps=1).fit(rng.poisson(1.0, size=(30, 12)))
+        AnchorWords(3, min_documents=1, tol=1e-16, max_iter=1).fit(rng.poisson(1.0, size=(30, 12)))
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_searches_sit_in_pipelines():
     assert pipeline.transform(gaussian.X).shape == (1000, 4)
     scaled = pipeline[:-1].transform(gaussian.X)
     found = pipeline[-1].search(examples=scaled[gaussian.labels == 1][:3])
-    assert roc_auc_score(gaussian.labels == 1, found.score_samples(scaled)) > 0.99
+    assert roc_auc_score(gaussian.labels == 1, found.membership(scaled)) > 0.99
     texts = ["red green red blue", "green green red", "sun moon star sun", "moon star star"] * 5
     pipeline = make_pipeline(CountVectorizer(), TopicSearch(2, damping=False)).fit(texts)
     assert pipeline.transform(texts).shape == (20, 2)
@@ -197,7 +197,7 @@ def test_labels_for_a_few_members_find_their_component_during_fit(case):
     y = np.full(X.shape[0], -1)
     y[np.flatnonzero((truth == 2) & certain)[:6]] = 1
     fitted = clone(search).fit(X, y)
-    members = fitted.component_.score_samples(X)
+    members = fitted.component_.membership(X)
     assert members[truth == 2].mean() > members[truth != 2].mean() + 0.5
     assert not hasattr(fitted.fit(X), "component_")
 
@@ -317,6 +317,6 @@ def test_columns_in_another_order_are_not_scored_silently(case):
     y = (regression.y,) if isinstance(search, RegressionSearch) else ()
     hint = {"words": [topics.labelled_word(1)]} if isinstance(search, TopicSearch) else hint
     found = clone(search).fit(frame, *y).search(**hint)
-    assert found.score_samples(frame, *y).shape == (len(frame),)
+    assert found.membership(frame, *y).shape == (len(frame),)
     with pytest.raises(SearchError, match="X has other columns than the fit, or in another order"):
-        found.score_samples(frame[frame.columns[::-1]], *y)
+        found.membership(frame[frame.columns[::-1]], *y)

@@ -37,7 +37,7 @@ def test_prediction_is_the_line_that_was_found():
 
 def test_membership_tells_members_from_others():
     found = search.search(make_hint(data.centers, 0))
-    members = found.score_samples(data.X, data.y)
+    members = found.membership(data.X, data.y)
     assert roc_auc_score(data.labels == 0, members) > 0.85
 
 
@@ -142,7 +142,7 @@ def test_coefficients_that_cancel_are_reported():
 
 
 def test_memberships_are_probabilities_that_can_be_believed():
-    members = search.search(make_hint(data.centers, 2)).score_samples(data.X, data.y)
+    members = search.search(make_hint(data.centers, 2)).membership(data.X, data.y)
     assert members.mean() == pytest.approx(data.weights[2], abs=0.06)
     brier = np.mean((members - (data.labels == 2)) ** 2)
     assert brier < 0.6 * data.weights[2] * (1 - data.weights[2])
@@ -158,7 +158,7 @@ def test_columns_may_come_in_any_units():
 def test_new_samples_must_have_the_right_width():
     found = search.search(make_hint(data.centers, 0))
     with pytest.raises(SearchError, match="X has 2 features, but the component has 8"):
-        found.score_samples(data.X[:5, :2], data.y[:5])
+        found.membership(data.X[:5, :2], data.y[:5])
 
 
 def test_search_many_takes_pairs_in_lists():

@@ -41,7 +41,7 @@ def test_the_alternatives_are_the_other_subspaces():
 
 def test_membership_tells_members_from_others():
     found = search.search(examples=data.X[data.labels == 3][:5])
-    members = found.score_samples(data.X)
+    members = found.membership(data.X)
     assert roc_auc_score(data.labels == 3, members) > 0.97
     assert members.mean() == pytest.approx(data.weights[3], abs=0.05)
 
@@ -78,7 +78,7 @@ def test_the_scale_of_the_samples_does_not_matter(scale):
     plain = search.search(examples=sample)
     scaled = SubspaceSearch(4, dim=3).fit(scale * data.X).search(examples=scale * sample)
     assert scaled.weight == pytest.approx(plain.weight)
-    assert_allclose(scaled.score_samples(scale * data.X), plain.score_samples(data.X), atol=1e-6)
+    assert_allclose(scaled.membership(scale * data.X), plain.membership(data.X), atol=1e-6)
 
 
 def test_a_point_nearly_outside_every_subspace_is_no_hint():
@@ -96,4 +96,4 @@ def test_the_dimension_of_a_fit_is_that_of_the_fit():
 
 def test_all_samples_belong_to_the_only_subspace():
     one = data.X[data.labels == 0]
-    assert_allclose(SubspaceSearch(1, dim=3).fit(one).search(one[0]).score_samples(one), 1)
+    assert_allclose(SubspaceSearch(1, dim=3).fit(one).search(one[0]).membership(one), 1)

@@ -66,5 +66,5 @@ def test_examples_are_as_sure_as_their_memberships():
     search = SubspaceSearch(3, dim=2).fit(data.X)
     near_zero = data.X[np.argsort(np.linalg.norm(data.X, axis=1))[:1]]
     answer = search.search(examples=near_zero, refine=True)
-    assert answer.confidence == pytest.approx(float(answer.score_samples(near_zero)[0]))
+    assert answer.confidence == pytest.approx(float(answer.membership(near_zero)[0]))
     assert answer.confidence < 0.9

@@ -209,12 +209,12 @@ def test_a_limit_above_the_number_of_holders_changes_nothing():
     n_holders = int(np.count_nonzero(data.counts[:, [data.labelled_word(1)]].toarray()))
     wanted = search.search(WORDS[1])
     for limit in (n_holders, 10**9):
-        assert_array_equal(search.search(WORDS[1], most_documents=limit).center, wanted.center)
+        assert_array_equal(search.search(WORDS[1], max_documents=limit).center, wanted.center)
 
 
 def test_the_more_documents_stand_for_all_the_nearer_the_answer():
     whole = plain.search(WORDS[1]).center
-    errors = [np.linalg.norm(plain.search(WORDS[1], most_documents=n).center - whole) for n in (30, 120, 480)]
+    errors = [np.linalg.norm(plain.search(WORDS[1], max_documents=n).center - whole) for n in (30, 120, 480)]
     assert errors == sorted(errors, reverse=True)
     assert errors[-1] < 0.05 * np.linalg.norm(whole)
 
@@ -228,7 +228,7 @@ def test_a_sample_of_documents_has_the_expectation_of_all():
     for seed in range(12):
         order = np.random.default_rng(seed).permutation(1500)
         shuffled = TopicSearch(4, alpha0=0.8, damping=False).fit(data.counts[order])
-        found.append(shuffled.search(v, most_documents=100).center)
+        found.append(shuffled.search(v, max_documents=100).center)
     spread = np.linalg.norm(np.std(found, axis=0))
     assert np.linalg.norm(np.mean(found, axis=0) - whole.center) < spread
     assert spread > 0
@@ -237,14 +237,14 @@ def test_a_sample_of_documents_has_the_expectation_of_all():
 @pytest.mark.parametrize("limit", [0, -3, 1.5])
 def test_a_limit_is_a_whole_number_from_one(limit):
     with pytest.raises(SearchError, match=f"most_documents must be a whole number from 1; found {limit}"):
-        search.search(WORDS[1], most_documents=limit)
+        search.search(WORDS[1], max_documents=limit)
 
 
 def test_finer_searches_use_twice_the_components_and_broader_ones_half():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)  # two components for four topics
-        used = [len(search.search(WORDS[1], n_components=2, finer=finer).scores) for finer in (0, 1, 9, -9)]
-        broad = search.search(WORDS[1], finer=-1)
+        used = [len(search.search(WORDS[1], n_components=2, narrower=narrower).scores) for narrower in (0, 1, 9, -9)]
+        broad = search.search(WORDS[1], narrower=-1)
     assert used == [2, 4, 4, 2]
     assert len(broad.scores) == 2
 
@@ -312,7 +312,7 @@ def test_a_search_from_a_folder_answers_to_the_last_bit_as_before(fitted, tmp_pa
             assert_array_equal(one.probabilities, other.probabilities)
             assert one.documents(20) == other.documents(20)
             assert one.top_words(20) == other.top_words(20)
-            assert_array_equal(one.score_samples(data.counts), other.score_samples(data.counts))
+            assert_array_equal(one.membership(data.counts), other.membership(data.counts))
     assert_array_equal(loaded.transform(data.counts), fitted.transform(data.counts))
 
 

@@ -53,16 +53,16 @@ def fit_both(cuts, y=None, counts=None, **options):
 fit_cached = cache(fit_both)
 
 
-def assert_same(one, other, tolerance=1e-8):
-    assert_allclose(one.center, other.center, atol=tolerance)
-    assert_allclose(one.scores, other.scores, rtol=tolerance)
-    assert one.weight == pytest.approx(other.weight, rel=tolerance)
-    assert one.top_words(10) == [(word, pytest.approx(p, abs=tolerance)) for word, p in other.top_words(10)]
-    assert one.related_words(10) == [(word, pytest.approx(p, rel=tolerance)) for word, p in other.related_words(10)]
-    assert one.documents(40) == [(row, pytest.approx(share, abs=tolerance)) for row, share in other.documents(40)]
-    assert_allclose(one.stderr.center, other.stderr.center, rtol=10 * tolerance, atol=tolerance)
-    assert one.stderr.weight == pytest.approx(other.stderr.weight, rel=10 * tolerance)
-    assert one.confidence == pytest.approx(other.confidence, abs=tolerance)
+def assert_same(one, other, tol=1e-8):
+    assert_allclose(one.center, other.center, atol=tol)
+    assert_allclose(one.scores, other.scores, rtol=tol)
+    assert one.weight == pytest.approx(other.weight, rel=tol)
+    assert one.top_words(10) == [(word, pytest.approx(p, abs=tol)) for word, p in other.top_words(10)]
+    assert one.related_words(10) == [(word, pytest.approx(p, rel=tol)) for word, p in other.related_words(10)]
+    assert one.documents(40) == [(row, pytest.approx(share, abs=tol)) for row, share in other.documents(40)]
+    assert_allclose(one.stderr.center, other.stderr.center, rtol=10 * tol, atol=tol)
+    assert one.stderr.weight == pytest.approx(other.stderr.weight, rel=10 * tol)
+    assert one.confidence == pytest.approx(other.confidence, abs=tol)
 
 
 @pytest.mark.parametrize("cuts", CUTS)
@@ -97,7 +97,7 @@ def test_the_same_documents_stand_for_all_that_hold_a_word(most, cuts):
     word = [int(whole.model_.holding.argmax())]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)
-        one, other = (each.search(words=word, most_documents=most) for each in (whole, pieces))
+        one, other = (each.search(words=word, max_documents=most) for each in (whole, pieces))
     assert_allclose(one.hinted.matrix, other.hinted.matrix, rtol=1e-8, atol=1e-10)
     assert_allclose(one._replicates.hinted, other._replicates.hinted, rtol=1e-7, atol=1e-8)
 

@@ -41,10 +41,10 @@ def test_shares_of_new_documents_are_estimated_without_bias(topic):
     rng = np.random.default_rng(9)
     truth = rng.dirichlet(data.alpha, size=1500)
     new = sp.csr_array(np.array([rng.multinomial(60, share @ data.topics) for share in truth]))
-    shares = topic.score_samples(new)
+    shares = topic.membership(new)
     assert np.abs(shares.mean() - truth[:, 2].mean()) < 0.03
     assert np.corrcoef(shares, truth[:, 2])[0, 1] > 0.95
-    assert topic.score_samples(sp.csr_array((1, 80))).tolist() == [0.0]
+    assert topic.membership(sp.csr_array((1, 80))).tolist() == [0.0]
 
 
 def test_the_weight_is_the_topic_s_share_of_the_corpus(topic):
@@ -226,11 +226,11 @@ def test_counts_that_list_a_word_twice_are_added_up_before_they_are_damped():
     word = data.labelled_word(1)
     one, other = (TopicSearch(4, alpha0=0.8).fit(c).search(words=[word]) for c in (counts, doubled))
     assert_allclose(other.center, one.center, atol=1e-10)
-    assert_allclose(other.score_samples(doubled), one.score_samples(counts), atol=1e-10)
+    assert_allclose(other.membership(doubled), one.membership(counts), atol=1e-10)
 
 
 def test_negative_counts_are_refused_after_the_fit_too(topic):
-    for call in (topic.score_samples, search.transform, lambda X: search.search(documents=X)):
+    for call in (topic.membership, search.transform, lambda X: search.search(documents=X)):
         with pytest.raises(SearchError, match="Negative values in data"):
             call(-data.counts)
 

@@ -249,8 +249,8 @@ def test_a_search_takes_one_hint(index, hints):
 
 def test_finer_searches_use_more_components(index):
     with weak_hints_allowed():
-        broad = index.search("sushi", finer=-9)
-    assert len(index.search("sushi", finer=9).scores) == 3
+        broad = index.search("sushi", narrower=-9)
+    assert len(index.search("sushi", narrower=9).scores) == 3
     assert len(broad.scores) == 2
 
 

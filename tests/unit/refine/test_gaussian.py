@@ -28,20 +28,20 @@ def search(overlapping):
 
 @pytest.mark.parametrize("target", range(4))
 def test_steps_reach_the_maximum_of_the_likelihood_in_the_signal_space(overlapping, search, target):
-    found = search.search(make_hint(overlapping.centers, target), refine=True, tolerance=1e-6)
+    found = search.search(make_hint(overlapping.centers, target), refine=True, tol=1e-6)
     V = search.model_.frame.basis[:, 1:]
     Z, starts = (overlapping.X - search.mean_) @ V, (overlapping.centers - search.mean_) @ V
     peer = GaussianMixture(4, covariance_type="spherical", means_init=starts, tol=1e-10, max_iter=2000, reg_covar=0)
     peer.fit(Z)
     assert_allclose((found.center - search.mean_) @ V, peer.means_[target], atol=0.02)
     assert found.weight == pytest.approx(peer.weights_[target], abs=2e-3)
-    assert_allclose(found.score_samples(overlapping.X), peer.predict_proba(Z)[:, target], atol=0.01)
+    assert_allclose(found.membership(overlapping.X), peer.predict_proba(Z)[:, target], atol=0.01)
 
 
 def test_outside_the_signal_space_the_center_is_least_squares_on_the_memberships(overlapping, search):
     found = search.search(make_hint(overlapping.centers, 1), refine=True)
     members = np.column_stack(
-        [search.search(make_hint(overlapping.centers, i), refine=True).score_samples(overlapping.X) for i in range(4)]
+        [search.search(make_hint(overlapping.centers, i), refine=True).membership(overlapping.X) for i in range(4)]
     )
     centered = overlapping.X - search.mean_
     V = search.model_.frame.basis
@@ -100,7 +100,7 @@ def test_the_log_likelihood_never_falls(overlapping, search):
 
 def test_a_number_bounds_the_steps(overlapping, search):
     hint = make_hint(overlapping.centers, 0)
-    assert len(search.search(hint, refine=2, tolerance=0).refined.objectives) == 3
+    assert len(search.search(hint, refine=2, tol=0).refined.objectives) == 3
 
 
 def test_answers_do_not_depend_on_what_was_asked_before(overlapping):

@@ -172,7 +172,7 @@ def test_a_number_bounds_the_steps_and_a_tolerance_ends_them():
     data = drawn()
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
     hint = {"words": data.labelled_word(0), "choose": "largest"}
-    objectives = search.search(**hint, refine=True, tolerance=100.0).refined.objectives
+    objectives = search.search(**hint, refine=True, tol=100.0).refined.objectives
     gains = np.diff(objectives)
     assert gains[-1] < 100 <= gains[:-1].min()
 
@@ -198,8 +198,8 @@ def test_other_documents_have_their_shares():
     shares = rng.dirichlet(np.full(3, 0.3), 300)
     counts = rng.multinomial(80, shares @ data.topics)
     assert_allclose(other.topics, data.topics)  # the same draw: topics come first
-    assert np.corrcoef(found.score_samples(counts), shares[:, 0])[0, 1] > 0.97
-    assert found.score_samples(np.zeros((1, 60))) == 0
+    assert np.corrcoef(found.membership(counts), shares[:, 0])[0, 1] > 0.97
+    assert found.membership(np.zeros((1, 60))) == 0
 
 
 def test_where_steps_lead_to_another_topic_the_moment_estimate_stands(monkeypatch):

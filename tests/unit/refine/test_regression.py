@@ -62,7 +62,7 @@ def best(normal):
 @pytest.mark.parametrize("target", range(3))
 def test_refinement_ends_at_the_maximum_of_the_likelihood(normal, best, target):
     search, (coefficients, deviations, weights, objective) = normal[2], best
-    found = search.search(CENTERS[target], refine=True, tolerance=1e-8)
+    found = search.search(CENTERS[target], refine=True, tol=1e-8)
     assert_allclose(found.center, coefficients[target, :-1], atol=1e-4)
     assert found.intercept == pytest.approx(coefficients[target, -1], abs=1e-4)
     assert found.noise_variance == pytest.approx(deviations[target] ** 2, rel=1e-3)
@@ -81,15 +81,15 @@ def test_refined_members_are_those_of_the_whole_mixture(normal, best):
     (X, y, search), (coefficients, deviations, weights, _) = normal, best
     logs = log_densities(np.column_stack([X, np.ones(len(y))]), y, coefficients, deviations, weights)
     expected = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))[:, 2]
-    found = search.search(CENTERS[2], refine=True, tolerance=1e-8)
-    assert_allclose(found.score_samples(X, y), expected, atol=1e-3)
+    found = search.search(CENTERS[2], refine=True, tol=1e-8)
+    assert_allclose(found.membership(X, y), expected, atol=1e-3)
     assert_allclose(found.predict(X[:9]), X[:9] @ found.center + found.intercept)
 
 
 def test_no_step_lowers_the_likelihood_and_their_number_is_bounded(normal):
     _, _, search = normal
     for most in (1, 2, 50):
-        objectives = search.search(CENTERS[0], refine=most, tolerance=0).refined.objectives
+        objectives = search.search(CENTERS[0], refine=most, tol=0).refined.objectives
         assert np.all(np.diff(objectives) >= 0)
         assert 2 <= len(objectives) <= most + 1
 
@@ -113,7 +113,7 @@ def test_a_design_far_from_normal_biases_moments_but_not_the_likelihood(fit_inte
     coefficients, *_ = maximum_likelihood(X, y, *truth, constant=fit_intercept)
     few = np.flatnonzero(labels == 0)[:60]
     search = RegressionSearch(2, fit_intercept=fit_intercept).fit(X, y)
-    found = search.search(examples=(X[few], y[few]), refine=True, tolerance=1e-6)
+    found = search.search(examples=(X[few], y[few]), refine=True, tol=1e-6)
     assert_allclose(found.center, coefficients[0, :5], atol=2e-3)
     assert found.intercept == pytest.approx(coefficients[0, 5] if fit_intercept else 0.0, abs=1e-2)
     error = np.abs(found.center - truth[0][0]).max()
@@ -135,9 +135,9 @@ def test_a_single_regression_is_least_squares():
 
 def test_repeated_rows_change_nothing_but_the_error_bars(normal):
     X, y, search = normal
-    plain = search.search(CENTERS[0], refine=True, tolerance=1e-8)
+    plain = search.search(CENTERS[0], refine=True, tol=1e-8)
     twice = RegressionSearch(3).fit(np.vstack([X, X]), np.concatenate([y, y]))
-    assert_allclose(twice.search(CENTERS[0], refine=True, tolerance=1e-8).center, plain.center, atol=1e-4)
+    assert_allclose(twice.search(CENTERS[0], refine=True, tol=1e-8).center, plain.center, atol=1e-4)
 
 
 def test_single_precision_finds_the_same_regression(normal):
@@ -194,10 +194,10 @@ def test_error_bars_are_those_of_fits_without_one_block(refine, shift):
     data = make_mixed_regression(8000, 4, 2, deviation=0.3, intercept=0.5, random_state=4)
     X = data.X @ (np.eye(4) + 0.2) + shift
     v = np.linalg.solve(np.eye(4) + 0.2, data.centers[0])
-    found = RegressionSearch(2).fit(X, data.y).search(v, refine=refine, tolerance=1e-6)
+    found = RegressionSearch(2).fit(X, data.y).search(v, refine=refine, tol=1e-6)
     refits = []
     for rows in jackknife_slices(len(X)):
-        part = RegressionSearch(2).fit(*without(rows, X, data.y)).search(v, refine=refine, tolerance=1e-6)
+        part = RegressionSearch(2).fit(*without(rows, X, data.y)).search(v, refine=refine, tol=1e-6)
         refits.append([*part.center, part.weight])
     spread = np.sqrt((len(refits) - 1) * np.var(refits, axis=0))
     ratios = np.append(found.stderr.center, found.stderr.weight) / spread

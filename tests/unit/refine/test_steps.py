@@ -46,9 +46,9 @@ def test_refine_that_is_neither_is_named(refine):
 
 
 @pytest.mark.parametrize("tolerance", [-0.1, float("nan"), "small"])
-def test_a_tolerance_must_be_a_number_of_nats(tolerance):
-    with pytest.raises(SearchError, match="tolerance must be a number of nats from 0; found"):
-        steps_of(True, tolerance)
+def test_a_tolerance_must_be_a_number_of_nats(tol):
+    with pytest.raises(SearchError, match="tol must be a number of nats from 0; found"):
+        steps_of(True, tol)
 
 
 def test_switches_and_numbers_of_numpy_are_as_good():

@@ -54,7 +54,7 @@ def test_a_refined_subspace_is_as_near_as_one_from_all_labels(target):
 
 def test_steps_end_where_those_of_the_whole_mixture_do():
     small = make_subspaces(1500, 8, 2, dim=2, deviation=0.3, random_state=3)
-    found = SubspaceSearch(2, dim=2).fit(small.X).search(small.bases[0] @ [1, 1], refine=True, tolerance=1e-6)
+    found = SubspaceSearch(2, dim=2).fit(small.X).search(small.bases[0] @ [1, 1], refine=True, tol=1e-6)
     weights, bases, variances = em_of_all(small.X, small.bases, 200)
     assert found.weight == pytest.approx(weights[0], abs=0.01)
     assert gap(found.basis, bases[0]) < 0.1 * gap(bases[0], small.bases[0]) + 0.02
@@ -91,8 +91,8 @@ def test_a_hint_too_weak_for_moments_still_finds_the_subspace_that_holds_most_of
 def test_rotating_the_samples_rotates_the_refined_subspace():
     turn = ortho_group.rvs(40, random_state=1)
     v = make_hint(data.bases, 2, gamma=0.9)
-    plain = search.search(v, refine=True, tolerance=1e-6)
-    turned = SubspaceSearch(3, dim=2).fit(data.X @ turn.T).search(turn @ v, refine=True, tolerance=1e-6)
+    plain = search.search(v, refine=True, tol=1e-6)
+    turned = SubspaceSearch(3, dim=2).fit(data.X @ turn.T).search(turn @ v, refine=True, tol=1e-6)
     assert gap(turned.basis, turn @ plain.basis) < 1e-3
     assert_allclose(turned.variances, plain.variances, rtol=1e-3)
 
@@ -111,7 +111,7 @@ def test_samples_without_noise_give_the_subspace_exactly():
     found = SubspaceSearch(3, dim=2).fit(clean.X).search(examples=clean.X[clean.labels == 1][:3], refine=True)
     assert gap(found.basis, clean.bases[1]) < 1e-6
     assert found.weight == pytest.approx(np.mean(clean.labels == 1), abs=1e-6)
-    assert_allclose(found.score_samples(clean.X), clean.labels == 1, atol=1e-6)
+    assert_allclose(found.membership(clean.X), clean.labels == 1, atol=1e-6)
 
 
 def test_single_precision_and_sparse_samples_give_the_same():
@@ -142,7 +142,7 @@ def test_memberships_of_a_refined_subspace_tell_the_labels():
     found = search.search(examples=members(2), refine=True)
     plain = found.moment_estimate
     own = data.labels == 2
-    wrong = [np.mean((answer.score_samples(data.X) > 0.5) != own) for answer in (found, plain)]
+    wrong = [np.mean((answer.membership(data.X) > 0.5) != own) for answer in (found, plain)]
     assert wrong[0] <= wrong[1]
     assert wrong[0] < 0.1
 

@@ -239,13 +239,13 @@ def test_words_that_point_to_a_rare_topic_are_its_own(found):
 def test_shares_of_a_rare_topic_are_right_on_average(found):
     counts, members, _ = planted()
     others = np.setdiff1d(np.arange(N_DOCUMENTS), members)
-    assert found.score_samples(counts[others]).mean() < 0.05
-    assert found.score_samples(counts[members]).mean() == pytest.approx(RARE_SHARE, abs=0.3)
+    assert found.membership(counts[others]).mean() < 0.05
+    assert found.membership(counts[members]).mean() == pytest.approx(RARE_SHARE, abs=0.3)
 
 
 def test_shares_of_the_corpus_are_those_of_its_counts(found):
     counts, _, _ = planted()
-    assert_allclose(found.score_samples(counts), np.clip(shares_of(found), 0, 1), atol=1e-6)
+    assert_allclose(found.membership(counts), np.clip(shares_of(found), 0, 1), atol=1e-6)
 
 
 def test_the_words_of_a_rare_topic_keep_their_proportions(found):
@@ -281,7 +281,7 @@ def test_topics_of_any_size_have_their_weight(weight):
     is_first = np.arange(1500) < weight * 1500
     counts = rng.multinomial(60, np.where(is_first[:, None], *parts))
     found = TopicSearch(2).fit(sp.csr_array(counts)).search(words=[int(parts[0].argmax())])
-    shares = found.score_samples(sp.csr_array(counts))
+    shares = found.membership(sp.csr_array(counts))
     assert shares[is_first].mean() > 0.8
     assert shares[~is_first].mean() < 0.1
     assert found.weight == pytest.approx(weight, abs=0.15)
@@ -303,5 +303,5 @@ def test_where_no_word_tells_a_topic_from_the_corpus_it_is_all_of_it():
     found = TopicSearch(1).fit(counts).search(documents=[0, 1])
     assert not found.refined.evidence.any()
     assert found.weight == pytest.approx(found.moment_estimate.weight, rel=1e-6)
-    assert_allclose(found.score_samples(counts), found.weight)
-    assert_allclose(found.score_samples(sp.csr_array((2, 8))), 0)
+    assert_allclose(found.membership(counts), found.weight)
+    assert_allclose(found.membership(sp.csr_array((2, 8))), 0)

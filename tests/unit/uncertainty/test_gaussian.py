@@ -36,8 +36,8 @@ def refits(data, target, **options):
 @pytest.mark.parametrize("refine", [False, True])
 @pytest.mark.parametrize("target", [0, 2])
 def test_standard_errors_are_those_of_refits(data, target, refine):
-    found = GaussianSearch(3).fit(data.X).search(hint_beside(data, target), refine=refine, tolerance=1e-6)
-    others = refits(data, target, refine=refine, tolerance=1e-6)
+    found = GaussianSearch(3).fit(data.X).search(hint_beside(data, target), refine=refine, tol=1e-6)
+    others = refits(data, target, refine=refine, tol=1e-6)
     centers = jackknife(np.array([other.center for other in others]))
     assert_allclose(found.stderr.center, centers, rtol=0.15)
     assert np.linalg.norm(found.stderr.center) == pytest.approx(np.linalg.norm(centers), rel=0.04)

@@ -6,16 +6,16 @@ const STEP = 0.5;
 const WIDEST = 3;
 
 export class Breadth {
-  /** Calls moved(finer) while the slider moves, and settled() when it is let go. */
+  /** Calls moved(narrower) while the slider moves, and settled() when it is let go. */
   constructor({ moved, settled }) {
     this.input = h("input", {
-      id: "finer",
+      id: "narrower",
       type: "range",
       min: -WIDEST,
       max: WIDEST,
       step: STEP,
       value: 0,
-      list: "finer-middle",
+      list: "narrower-middle",
       "aria-label": "From broad to narrow topics",
       on: { input: () => this.#moved(moved), change: settled, dblclick: () => this.#reset(moved, settled) },
     });
@@ -27,17 +27,17 @@ export class Breadth {
       { class: "breadth", "aria-label": "Breadth" },
       h("div", { class: "breadth-ends small muted" }, h("span", {}, "broad"), h("span", {}, "narrow")),
       this.input,
-      h("datalist", { id: "finer-middle" }, h("option", { value: 0 })),
+      h("datalist", { id: "narrower-middle" }, h("option", { value: 0 })),
       h("div", { class: "breadth-below" }, this.uses, this.reset),
     );
     this.value = 0;
   }
 
-  set value(finer) {
-    this.input.value = finer;
-    this.input.setAttribute("aria-valuetext", saying(finer));
-    this.input.title = saying(finer);
-    this.reset.hidden = finer === 0;
+  set value(narrower) {
+    this.input.value = narrower;
+    this.input.setAttribute("aria-valuetext", saying(narrower));
+    this.input.title = saying(narrower);
+    this.reset.hidden = narrower === 0;
   }
 
   tell(answer) {
@@ -45,9 +45,9 @@ export class Breadth {
   }
 
   #moved(moved) {
-    const finer = Number(this.input.value);
-    this.value = finer;
-    moved(finer);
+    const narrower = Number(this.input.value);
+    this.value = narrower;
+    moved(narrower);
   }
 
   #reset(moved, settled) {
@@ -57,7 +57,7 @@ export class Breadth {
   }
 }
 
-function saying(finer) {
-  if (finer === 0) return "as the words need";
-  return finer > 0 ? `${finer} narrower than the words need` : `${-finer} broader than the words need`;
+function saying(narrower) {
+  if (narrower === 0) return "as the words need";
+  return narrower > 0 ? `${narrower} narrower than the words need` : `${-narrower} broader than the words need`;
 }

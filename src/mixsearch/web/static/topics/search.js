@@ -1,6 +1,6 @@
 // One search: what is asked, and how an address says it.
 
-const DEFAULTS = { q: "", like: [], finer: 0, alternative: 0, by: "typical", n_components: null };
+const DEFAULTS = { q: "", like: [], narrower: 0, alternative: 0, by: "typical", n_components: null };
 
 export function emptySearch() {
   return { ...DEFAULTS };
@@ -10,7 +10,7 @@ export function readSearch(state) {
   return {
     q: state.get("q") ?? "",
     like: state.getAll("like").filter((row) => /^\d+$/.test(row)),
-    finer: numberOf(state.get("finer")),
+    narrower: numberOf(state.get("narrower")),
     alternative: Math.max(0, Math.trunc(numberOf(state.get("alternative")))),
     by: state.get("by") === "probability" ? "probability" : "typical",
     n_components: state.get("n_components"),
@@ -34,8 +34,8 @@ export function nameOf(search) {
 }
 
 /** What of it is not as usual, in a word or two. */
-export function oddityOf({ finer, alternative }) {
-  const breadth = finer > 0 ? "narrower" : finer < 0 ? "broader" : "";
+export function oddityOf({ narrower, alternative }) {
+  const breadth = narrower > 0 ? "narrower" : narrower < 0 ? "broader" : "";
   return [breadth, alternative > 0 ? "another reading" : ""].filter(Boolean).join(", ");
 }
 

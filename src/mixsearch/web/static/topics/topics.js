@@ -44,7 +44,7 @@ class Topics {
       entered: () => this.#entered(),
       cleared: () => this.#clear(),
     });
-    this.breadth = new Breadth({ moved: (finer) => this.#moved(finer), settled: () => this.#settle() });
+    this.breadth = new Breadth({ moved: (narrower) => this.#moved(narrower), settled: () => this.#settle() });
     this.trail = new Trail(page.index, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
     this.reader = new Reader(page, { like: (row) => this.#leap({ ...emptySearch(), like: [String(row)] }) });
     this.likes = new LikeChip(page.index, { removed: () => this.#clear() });
@@ -89,8 +89,8 @@ class Topics {
     this.#drift({ ...this.search, q: this.box.text, like, alternative: 0 });
   }
 
-  #moved(finer) {
-    this.#drift({ ...this.search, finer, alternative: 0 });
+  #moved(narrower) {
+    this.#drift({ ...this.search, narrower, alternative: 0 });
   }
 
   /** Enter: what was found stands, with its last word completed. */
@@ -227,7 +227,7 @@ class Topics {
 
   #showSearch() {
     this.box.text = this.search.q;
-    this.breadth.value = this.search.finer;
+    this.breadth.value = this.search.narrower;
     this.likes.show(this.search);
   }
 
