@@ -167,7 +167,7 @@ class AnchorWords(BaseEstimator):
                 NotConvergedWarning(
                     f"{n_left:,} of {n_words:,} words are above the tolerance {self.tol:g} after "
                     f"{self.max_iter:,} "
-                    f"steps; the worst gap is {self.gaps_.max():.1g}. Raise max_steps."
+                    f"steps; the worst gap is {self.gaps_.max():.1g}. Raise max_iter."
                 )
             )
 

@@ -105,7 +105,7 @@ class TopicIndex:
         documents : sequence of int, optional
             Rows of documents that are about it.
         **options
-            Passed to `TopicSearch.search`: n_components, "enough" by default; narrower, for a narrower or a broader topic;
+            Passed to `TopicSearch.search`: n_components, "enough" by default; narrower, positive or negative;
             refine; and so on.
         """
         given = {"words": self._spelt(words), "text": text, "documents": documents}

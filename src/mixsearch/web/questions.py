@@ -28,7 +28,7 @@ class TopicQuestion(BaseModel):
     )
     like: tuple[Row, ...] = Field((), max_length=100, description="Rows of documents that are about the topic.")
     narrower: float = Field(
-        0, ge=-4, le=4, description="0 as the hint needs; above it narrower topics, below it broader."
+        0, ge=-4, le=4, description="Doublings of the number of topics; negative for broader topics."
     )
     n_components: int | None = Field(None, ge=1, le=100_000, description="Use so many of the fitted topics.")
     alternative: int = Field(0, ge=0, le=100_000, description="0 for the topic found, else another reading's rank.")
