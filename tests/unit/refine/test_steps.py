@@ -45,7 +45,7 @@ def test_refine_that_is_neither_is_named(refine):
         steps_of(refine, 0.01)
 
 
-@pytest.mark.parametrize("tolerance", [-0.1, float("nan"), "small"])
+@pytest.mark.parametrize("tol", [-0.1, float("nan"), "small"])
 def test_a_tolerance_must_be_a_number_of_nats(tol):
     with pytest.raises(SearchError, match="tol must be a number of nats from 0; found"):
         steps_of(True, tol)
