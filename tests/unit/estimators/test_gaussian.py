@@ -50,7 +50,7 @@ def test_one_sample_is_enough_of_a_hint():
 
 
 @pytest.mark.parametrize(
-    ("shift", "dtype", "tolerance"), [(20.0, np.float64, 1e-9), (1e6, np.float64, 1e-5), (1e3, np.float32, 0.05)]
+    ("shift", "dtype", "tol"), [(20.0, np.float64, 1e-9), (1e6, np.float64, 1e-5), (1e3, np.float32, 0.05)]
 )
 def test_the_answer_does_not_depend_on_where_the_origin_is(shift, dtype, tol):
     away = np.full(40, shift)
