@@ -108,7 +108,7 @@ def test_a_closer_look_sees_the_same_words_and_documents(hint, cuts):
     whole, pieces = fit_cached(cuts)
     X, vocabulary, labelled = corpus()
     asked = {
-        "word": {"words": [labelled[1]], "n_components": "enough", "most_documents": 50},
+        "word": {"words": [labelled[1]], "n_components": "enough", "max_documents": 50},
         "phrase": {"words": f"{vocabulary[labelled[1]]} {vocabulary[labelled[2]]}"},
         "documents": {"documents": [300, 10, 650]},
         "counts": {"documents": X[[300, 10]]},
