@@ -328,7 +328,7 @@ class TopicSearch(SemiSupervised):
         how = Extraction.of(extraction)
         require_one({"hint": hint, "words": words, "documents": documents})
         if max_documents is not None:
-            require_whole("most_documents", max_documents)
+            require_whole("max_documents", max_documents)
         refine = bool(self.damping) if refine is None else refine
         steps = steps_of(refine, tol)
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.

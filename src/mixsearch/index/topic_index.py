@@ -116,7 +116,7 @@ class TopicIndex:
             )
         if text is not None:
             hint = {"documents": self.count([text] if isinstance(text, str) else list(text))}
-        usual: dict[str, Any] = {"n_components": "enough", "most_documents": MOST_DOCUMENTS}
+        usual: dict[str, Any] = {"n_components": "enough", "max_documents": MOST_DOCUMENTS}
         return self.topics.search(**hint, **(usual | options))
 
     def search_many(self, hints: Any, *, n_jobs: int | None = -1, **options: Any) -> Any:
