@@ -9,7 +9,7 @@ from time import monotonic, sleep
 import pytest
 from tests.apps.cli_corpus import ALL_WORDS, N_DOCUMENTS, N_TOPICS, Files, invoke, make_files, make_index
 
-from mixsearch.cli.manners import as_typed
+from mixsearch.cli._console import as_typed
 from mixsearch.index import open_index
 from mixsearch.storage import write_folder
 
@@ -97,7 +97,7 @@ def test_standard_input_several_files_a_folder_and_a_pattern_are_read(files: Fil
     ],
 )
 def test_an_index_is_called_after_its_source(source: str, name: str) -> None:
-    from mixsearch.cli.indexing import default_output
+    from mixsearch.cli._index_report import default_output
 
     assert default_output([source]) == Path(name)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.apps.cli_corpus import invoke
 
-from mixsearch.cli import reproducing
+from mixsearch.cli import _experiments
 from mixsearch.experiments import EXPERIMENTS, Case, Experiment, Result, registry
 
 
@@ -30,7 +30,7 @@ def small(name: str, needs: tuple[str, ...] = ()) -> Experiment:
 def _small_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
     experiments = small("first"), small("second", ("texts/*.txt",))
     monkeypatch.setattr(registry, "EXPERIMENTS", experiments)
-    monkeypatch.setattr(reproducing, "EXPERIMENTS", experiments)
+    monkeypatch.setattr(_experiments, "EXPERIMENTS", experiments)
     monkeypatch.delenv("MIXSEARCH_DATA", raising=False)
 
 

@@ -16,7 +16,7 @@ from tests.apps.cli_corpus import invoke
 from tests.served_corpus import make_index
 
 from mixsearch import SearchError
-from mixsearch.cli.serve_command import is_loopback, open_named
+from mixsearch.cli.serve import is_loopback, open_named
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.image import imread
 from tests.apps.cli_corpus import N_TOPICS, Files, invoke, make_files, make_index
 
-from mixsearch.cli.manners import complete_index
+from mixsearch.cli._console import complete_index
 from mixsearch.display import verdict
 from mixsearch.index import Answer, Query, ask, open_index
 

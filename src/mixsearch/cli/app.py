@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 
 from mixsearch import __version__
-from mixsearch.cli import index_command, info, reproduce_command, segment_command, serve_command, topic_command
+from mixsearch.cli import index, info, reproduce, segment, serve, topic
+from mixsearch.cli._console import errors_as_sentences
 from mixsearch.cli.demo import DEFAULT_WORDS, DemoOptions, export_docstrings, run_demo
-from mixsearch.cli.manners import errors_as_sentences
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
 
@@ -51,12 +51,12 @@ def mixsearch(
     """Find one component of a mixture from a small hint."""
 
 
-app.command(help=index_command.HELP)(index_command.index)
-app.command(help=topic_command.HELP)(topic_command.topic)
+app.command(help=index.HELP)(index.index)
+app.command(help=topic.HELP)(topic.topic)
 app.command(help=info.HELP)(info.info)
-app.command("segment", help=segment_command.HELP)(segment_command.segment_picture)
-app.command(help=serve_command.HELP)(serve_command.serve)
-app.command(help=reproduce_command.HELP)(reproduce_command.reproduce)
+app.command("segment", help=segment.HELP)(segment.segment_picture)
+app.command(help=serve.HELP)(serve.serve)
+app.command(help=reproduce.HELP)(reproduce.reproduce)
 
 
 @app.command()

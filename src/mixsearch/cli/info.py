@@ -12,10 +12,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from mixsearch.cli.amounts import show_bytes
-from mixsearch.cli.manners import complete_index, errors_as_sentences, print_json
-from mixsearch.cli.pictures import load_plots, write_picture
-from mixsearch.cli.screen import show_facts
+from mixsearch.cli._console import complete_index, errors_as_sentences, print_json
+from mixsearch.cli._figures import load_plots, write_picture
+from mixsearch.cli._render import show_facts
+from mixsearch.cli._units import show_bytes
 from mixsearch.display import plain_number
 from mixsearch.index import TopicIndex, open_index, telling_words
 from mixsearch.types import Array

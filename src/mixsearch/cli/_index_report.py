@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.text import Text
 
 from mixsearch import SearchError
-from mixsearch.cli.amounts import show_bytes, show_seconds
-from mixsearch.cli.manners import as_typed, print_json, say_notes, warnings_as_notes
-from mixsearch.cli.progress import steps_shown
-from mixsearch.cli.screen import show_facts
+from mixsearch.cli._console import as_typed, print_json, say_notes, warnings_as_notes
+from mixsearch.cli._progress import steps_shown
+from mixsearch.cli._render import show_facts
+from mixsearch.cli._units import show_bytes, show_seconds
 from mixsearch.corpus import CorpusOptions
 from mixsearch.corpus.sources import plain_name
 from mixsearch.index import Built, IndexOptions, build_index, open_index, telling_words

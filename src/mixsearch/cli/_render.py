@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from mixsearch.cli.amounts import show_share
+from mixsearch.cli._units import show_share
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.index import Answer, Reply
 from mixsearch.index.answers import DOUBTFUL, TopicWord, TypicalDocument

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli.manners import errors_as_sentences
-from mixsearch.cli.pictures import load_plots
+from mixsearch.cli._console import errors_as_sentences
+from mixsearch.cli._figures import load_plots
 
 HELP = """Run the paper's experiments again: rows, a figure and a table of each.
 
@@ -61,7 +61,7 @@ def reproduce(
     """Run the paper's experiments again."""
     with errors_as_sentences("Stopped. What was done is kept: the same command goes on from there."):
         load_plots()
-        from mixsearch.cli.reproducing import Wish, list_experiments, run_all
+        from mixsearch.cli._experiments import Wish, list_experiments, run_all
 
         if data is not None:
             os.environ["MIXSEARCH_DATA"] = str(data)

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from mixsearch.cli.amounts import parse_bytes, parse_components, parse_frequency
-from mixsearch.cli.indexing import run_index
-from mixsearch.cli.manners import errors_as_sentences
+from mixsearch.cli._console import errors_as_sentences
+from mixsearch.cli._index_report import run_index
+from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
 from mixsearch.corpus import CorpusOptions
 from mixsearch.corpus.options import FORMATS, Format
 from mixsearch.index import IndexOptions

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from mixsearch.cli.manners import complete_index, errors_as_sentences
-from mixsearch.cli.queries import Typed, read_queries
-from mixsearch.cli.topics import Wanted, run_topic
+from mixsearch.cli._console import complete_index, errors_as_sentences
+from mixsearch.cli._queries import Typed, read_queries
+from mixsearch.cli._topic_report import Wanted, run_topic
 from mixsearch.index import Asking
 
 _HINTS, _SEARCH, _OUTPUT = "Other hints", "The search", "Output"

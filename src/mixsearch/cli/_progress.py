@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from mixsearch.cli.amounts import show_bytes, show_count
-from mixsearch.cli.manners import aside
+from mixsearch.cli._console import aside
+from mixsearch.cli._units import show_bytes, show_count
 
 
 class _AmountColumn(ProgressColumn):

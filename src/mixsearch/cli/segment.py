@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from mixsearch.cli.amounts import show_share
-from mixsearch.cli.manners import aside, errors_as_sentences, print_json, say_notes, warnings_as_notes
-from mixsearch.cli.screen import show_facts
+from mixsearch.cli._console import aside, errors_as_sentences, print_json, say_notes, warnings_as_notes
+from mixsearch.cli._render import show_facts
+from mixsearch.cli._units import show_share
 from mixsearch.display import plain_number
 from mixsearch.errors import HintError
 from mixsearch.segmentation import Segmentation, segment

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import typer
 from rich.console import Console
 
-from mixsearch.cli.manners import EXIT_ERROR, print_json, say_error, say_notes
-from mixsearch.cli.pictures import load_plots, write_picture
-from mixsearch.cli.screen import show_reply
+from mixsearch.cli._console import EXIT_ERROR, print_json, say_error, say_notes
+from mixsearch.cli._figures import load_plots, write_picture
+from mixsearch.cli._render import show_reply
 from mixsearch.index import Asking, Query, Reply, ask, open_index
 from mixsearch.index.tidy import as_csv
 

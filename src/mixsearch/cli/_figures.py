@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mixsearch import SearchError
-from mixsearch.cli.manners import aside
+from mixsearch.cli._console import aside
 
 
 def load_plots() -> Any:

@@ -16,8 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from mixsearch import SearchError, __version__
-from mixsearch.cli.amounts import show_seconds
-from mixsearch.cli.manners import aside, print_json, say_notes
+from mixsearch.cli._console import aside, print_json, say_notes
+from mixsearch.cli._units import show_seconds
 from mixsearch.experiments import EXPERIMENTS, Experiment, Progress, Rows, Run, find_experiments, run_experiment
 from mixsearch.experiments.data import missing
 from mixsearch.plots import save
