@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from measuring import print_table, ratio, seconds
 from sklearn.feature_extraction.text import CountVectorizer
 
-from mixsearch.corpus import CorpusOptions, count_texts, read_corpus
+from mixsearch.text import CorpusOptions, count_texts, read_corpus
 
 PATTERN = r"(?u)\b\w\w+\b"
 # Python's \w in the words of the other engines, whose own \w knows combining marks as well.

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from measuring import print_table, seconds, verdict
 from workloads import draw_corpus, words_of_all_frequencies
 
-from mixsearch.corpus import CorpusOptions
 from mixsearch.index import IndexOptions, build_index, open_index
+from mixsearch.text import CorpusOptions
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 300_000, 100_000, 100, 330.0
 PARTS = (8, 4, 2, 1)

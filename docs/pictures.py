@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, segment
-from mixsearch.corpus import CorpusOptions, count_texts
 from mixsearch.datasets import (
     load_docstrings,
     make_gaussian_mixture,
@@ -27,6 +26,7 @@ from mixsearch.datasets import (
 )
 from mixsearch.index import build_index, open_index
 from mixsearch.plots import plot_spectrum, plot_topic, plot_topics, save
+from mixsearch.text import CorpusOptions, count_texts
 from mixsearch.types import Array
 
 FOLDER = Path(__file__).parent / "pictures"

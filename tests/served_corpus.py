@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mixsearch.corpus import CorpusOptions
 from mixsearch.index import IndexOptions, TopicIndex, build_index, open_index
+from mixsearch.text import CorpusOptions
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],

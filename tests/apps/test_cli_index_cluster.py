@@ -20,11 +20,12 @@ import mixsearch.index.on_cluster as on_cluster
 import mixsearch.index.pieces as pieces
 from mixsearch import SearchError
 from mixsearch.cli.app import app
-from mixsearch.corpus import CorpusOptions, parts, read_corpus
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.scale import cluster
 from mixsearch.scale.cluster import connected
 from mixsearch.storage.pieces import ArrayInPieces
+from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text.count import partitions
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -49,7 +50,7 @@ def scheduler(workers):
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch):
     """So that a small corpus has several."""
-    monkeypatch.setattr(parts, "_SMALLEST_PART", 1 << 14)
+    monkeypatch.setattr(partitions, "_SMALLEST_PART", 1 << 14)
 
 
 @pytest.fixture(scope="module")

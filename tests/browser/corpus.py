@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mixsearch.corpus import CorpusOptions
 from mixsearch.index import IndexOptions, TopicIndex, build_index, open_index
+from mixsearch.text import CorpusOptions
 
 # The likeliest words come first. Mate is a word of chess and of sailing alike.
 SUBJECTS = {

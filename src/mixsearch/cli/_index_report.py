@@ -17,9 +17,8 @@ from mixsearch.cli._console import as_typed, print_json, say_notes, warnings_as_
 from mixsearch.cli._progress import steps_shown
 from mixsearch.cli._render import show_facts
 from mixsearch.cli._units import show_bytes, show_seconds
-from mixsearch.corpus import CorpusOptions
-from mixsearch.corpus.sources import plain_name
 from mixsearch.index import Built, IndexOptions, build_index, open_index, telling_words
+from mixsearch.text import CorpusOptions, strip_compression_suffix
 
 SUFFIX = ".index"
 _FROM_INPUT = "texts"
@@ -92,7 +91,7 @@ def default_output(sources: Sequence[str]) -> Path:
     named = path if path.name else path.resolve()
     if named.is_dir():
         return Path(named.name + SUFFIX)
-    plain = Path(plain_name(named))
+    plain = Path(strip_compression_suffix(named))
     return Path((plain.stem or _FROM_INPUT) + SUFFIX)
 
 

@@ -30,12 +30,12 @@ from sklearn.feature_extraction.text import (
 
 from mixsearch import GaussianSearch, SearchError, TopicSearch, WeakHintWarning, __version__
 from mixsearch.blocks import one_blas_thread
-from mixsearch.corpus import CorpusOptions
 from mixsearch.datasets import DocstringCorpus, GaussianMixtureData, load_docstrings, make_gaussian_mixture
 from mixsearch.datasets.docstrings import DEFAULT_PACKAGES
 from mixsearch.display import plain_chance, plain_number, verdict
 from mixsearch.estimators import GaussianComponent, Topic
 from mixsearch.index import build_index
+from mixsearch.text import CorpusOptions
 from mixsearch.types import Array, Sparse
 
 # The last one has two meanings in this corpus, random generators and random variables: its runner-up is close.

@@ -10,10 +10,9 @@ import typer
 from mixsearch.cli._console import errors_as_sentences
 from mixsearch.cli._index_report import run_index
 from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
-from mixsearch.corpus import CorpusOptions
-from mixsearch.corpus.options import FORMATS, Format
 from mixsearch.index import IndexOptions
 from mixsearch.index.options import DEFAULT_COMPONENTS, READING_PART
+from mixsearch.text import FORMATS, CorpusOptions, Format
 
 _READING, _WORDS, _WORK, _ADVANCED = "Reading", "Words", "Work", "Advanced: the fit"
 

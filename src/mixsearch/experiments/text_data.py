@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.corpus import Corpus, CorpusOptions, count_texts, read_corpus
 from mixsearch.errors import SearchError
 from mixsearch.experiments.data import data_folder, missing
 from mixsearch.experiments.labelled_words import NEWS, REVIEWS
 from mixsearch.metrics import Reference
+from mixsearch.text import Corpus, CorpusOptions, count_texts, read_corpus
 from mixsearch.types import Array
 
 ARTICLES = "reference/wikipedia_en_7k.jsonl.gz"

@@ -10,11 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.corpus.corpus import counts_of
-from mixsearch.corpus.on_cluster import SpreadCorpus
-from mixsearch.corpus.parts import CountedPart
-from mixsearch.corpus.spool import unpack_texts
-from mixsearch.corpus.vocabulary import Vocabulary
 from mixsearch.estimators import TopicSearch
 from mixsearch.index.fitting import least_words, long_enough, require_room, require_some
 from mixsearch.index.options import OnProgress
@@ -23,6 +18,7 @@ from mixsearch.scale.shards import DaskShards
 from mixsearch.scale.tasks import item, kept, sent, task, values_of
 from mixsearch.shards import Layout
 from mixsearch.storage.texts import TextBlocks, compress_texts
+from mixsearch.text import CountedPartition, DistributedCorpus, Vocabulary
 
 
 class _Facts(NamedTuple):
@@ -76,7 +72,7 @@ def starts_of(sizes: Iterable[int]) -> list[int]:
     return list(accumulate(sizes, initial=0))[:-1]
 
 
-def assemble(corpus: SpreadCorpus, search: TopicSearch, say: OnProgress) -> SpreadDocuments:
+def assemble(corpus: DistributedCorpus, search: TopicSearch, say: OnProgress) -> SpreadDocuments:
     """Give the counted words their columns, leave out short documents, and number the others."""
     least, vocabulary = least_words(search), sent(corpus.words)
     made = kept(
@@ -96,19 +92,18 @@ def assemble(corpus: SpreadCorpus, search: TopicSearch, say: OnProgress) -> Spre
     return SpreadDocuments(nodes[: len(full)], nodes[len(full) :], [facts[i] for i in full], n_short)
 
 
-def _assembled(part: CountedPart, vocabulary: Vocabulary, first_row: int, damping: bool, least: int) -> _Assembled:
+def _assembled(part: CountedPartition, vocabulary: Vocabulary, first_row: int, damping: bool, least: int) -> _Assembled:
     counts, rows, texts, names = [], [np.empty(0, dtype=np.int64)], [], []
     n_short = 0
-    for block in part.blocks:
-        long, chosen = long_enough(counts_of(block.counts, vocabulary), damping, least)
+    for chunk in part.chunks(vocabulary):
+        long, chosen = long_enough(chunk.counts, damping, least)
         counts.append(long)
-        rows.append(block.rows[chosen] + first_row)
-        n_short += len(block.rows) - len(chosen)
-        if block.texts is not None:
-            unpacked = unpack_texts(block.texts, block.n_characters)
-            texts += [unpacked[row] for row in chosen]
-        if block.names is not None:
-            names += [block.names[row] for row in chosen]
+        rows.append(chunk.rows[chosen] + first_row)
+        n_short += len(chunk.rows) - len(chosen)
+        if chunk.texts is not None:
+            texts += [chunk.texts[row] for row in chosen]
+        if chunk.names is not None:
+            names += [chunk.names[row] for row in chosen]
     by_document = sp.csr_array(sp.vstack(counts, "csr")) if counts else sp.csr_array((0, len(vocabulary.words)))
     shard = CountShard(
         first=0,

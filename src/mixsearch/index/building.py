@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.blocks import RowBlocks, rows_in_memory
-from mixsearch.corpus import Corpus, CorpusOptions, CountBlock, read_corpus
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
 from mixsearch.estimators.stored_topics import (
@@ -34,6 +33,7 @@ from mixsearch.index.transposing import columns_of, rows_on_disk
 from mixsearch.models.documents import corpus_in_memory
 from mixsearch.scale import load_with_dask
 from mixsearch.storage import FolderWriter, write_folder
+from mixsearch.text import Corpus, CorpusOptions, CountChunk, read_corpus
 from mixsearch.types import Array
 
 
@@ -175,7 +175,7 @@ def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, say
     return _Stored(all_rows, n_short, total, per_word, least, texts is not None, names is not None)
 
 
-def _numbered(blocks: Iterator[CountBlock]) -> Iterator[tuple[int, CountBlock]]:
+def _numbered(blocks: Iterator[CountChunk]) -> Iterator[tuple[int, CountChunk]]:
     """Blocks with the number of documents up to the end of each."""
     done = 0
     for block in blocks:

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 
 from mixsearch.blocks import Product
-from mixsearch.corpus import Corpus, CorpusOptions
-from mixsearch.corpus.on_cluster import SpreadCorpus, find_files, read_on_cluster
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
 from mixsearch.estimators.stored_topics import BY_DOCUMENT, BY_WORD, DOCUMENTS, KIND, VERSION, store_search
@@ -29,6 +27,7 @@ from mixsearch.scale.shards import DaskShards
 from mixsearch.scale.tasks import item, task
 from mixsearch.storage import write_folder
 from mixsearch.storage.texts import PARTS, TextBlocks
+from mixsearch.text import Corpus, CorpusOptions, DistributedCorpus, find_files, read_on_cluster
 from mixsearch.types import Array
 
 # Counts that one task puts in the order of their words: 128 MB, and half as much again while it does.
@@ -63,7 +62,7 @@ def _notes(path: Path, writer: SpreadWriter) -> list[str]:
 
 
 def _write(
-    writer: SpreadWriter, corpus: SpreadCorpus, options: IndexOptions, reading: CorpusOptions, say: OnProgress
+    writer: SpreadWriter, corpus: DistributedCorpus, options: IndexOptions, reading: CorpusOptions, say: OnProgress
 ) -> dict[str, int]:
     n_words = len(corpus.vocabulary)
     search = checked_search(options, n_words)

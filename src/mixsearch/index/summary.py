@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mixsearch.corpus import Corpus, CorpusOptions
+from mixsearch.text import Corpus, CorpusOptions
 
 if TYPE_CHECKING:
-    from mixsearch.corpus.on_cluster import SpreadCorpus
+    from mixsearch.text import DistributedCorpus
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class Built:
     notes: tuple[str, ...]
 
 
-def summed_up(path: Path, corpus: Corpus | SpreadCorpus, counted: dict[str, int]) -> Built:
+def summed_up(path: Path, corpus: Corpus | DistributedCorpus, counted: dict[str, int]) -> Built:
     """What came of an index that is published."""
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     return Built(path=path, n_bytes=size, notes=corpus.notes, n_duplicates=corpus.n_dropped, **counted)
 
 
 def facts_of(
-    corpus: Corpus | SpreadCorpus, reading: CorpusOptions | None, *, has_texts: bool, has_names: bool
+    corpus: Corpus | DistributedCorpus, reading: CorpusOptions | None, *, has_texts: bool, has_names: bool
 ) -> dict[str, Any]:
     """What an index must know of its corpus beside the arrays."""
     return {
@@ -46,7 +46,7 @@ def facts_of(
     }
 
 
-def _tokens(corpus: Corpus | SpreadCorpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
+def _tokens(corpus: Corpus | DistributedCorpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
     """What a text must go through to be a hint; nothing where only the user's own function knows, or counts came."""
     if reading is None or reading.tokenizer is not None or not corpus.n_characters:
         return None

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.corpus import CorpusOptions, count_texts
 from mixsearch.errors import HintError, SearchError
 from mixsearch.estimators import Topic, TopicSearch
 from mixsearch.estimators.base import ask_in_parallel
 from mixsearch.estimators.stored_topics import open_search
 from mixsearch.storage import Folder, Texts
+from mixsearch.text import CorpusOptions, count_texts
 from mixsearch.types import Array
 
 # Of the documents that hold a frequent word, so many stand for all: a search then takes as long for any word.

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mixsearch import SearchError, TopicSearch, blocks
-from mixsearch.corpus import CorpusOptions, count_texts
 from mixsearch.errors import (
     DroppedDocumentsWarning,
     FewerComponentsWarning,
@@ -24,6 +23,7 @@ from mixsearch.errors import (
     WeakHintWarning,
 )
 from mixsearch.index import Asking, Document, IndexOptions, Query, ask, build_index, building, fitting, open_index
+from mixsearch.text import CorpusOptions, count_texts
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],

@@ -4,8 +4,8 @@ import json
 import numpy as np
 import pytest
 
-from mixsearch.corpus import CorpusOptions, count_texts, read_corpus
 from mixsearch.errors import SearchError
+from mixsearch.text import CorpusOptions, count_texts, read_corpus
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from mixsearch.corpus.documents import file_name
-from mixsearch.corpus.files import File, file_of
-from mixsearch.corpus.lines import decode, without_bom
-from mixsearch.corpus.options import CorpusOptions
-from mixsearch.corpus.sources import Progress, open_bytes
 from mixsearch.errors import SearchError
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.read.documents import file_name
+from mixsearch.text.read.files import File, file_of
+from mixsearch.text.read.lines import decode, without_bom
+from mixsearch.text.read.sources import Progress, open_bytes
 
 
 def stop_list(options: CorpusOptions) -> list[str]:

@@ -17,9 +17,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, cast
 
-from mixsearch.corpus.files import File, file_of, find_remote, is_hidden, is_remote, size_of
-from mixsearch.corpus.options import FORMATS, Format
 from mixsearch.errors import SearchError
+from mixsearch.text.options import FORMATS, Format
+from mixsearch.text.read.files import File, file_of, find_remote, is_hidden, is_remote, size_of
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -153,7 +153,7 @@ def _glance(folder: Path) -> str:
     return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "") if names else "nothing"
 
 
-def plain_name(path: File) -> str:
+def strip_compression_suffix(path: File) -> str:
     """The name of a file without the suffix of its compression."""
     return path.stem if is_compressed(path) else path.name
 
@@ -164,7 +164,7 @@ def is_compressed(path: File) -> bool:
 
 
 def _format_of(path: File) -> Format:
-    name = plain_name(path).lower()
+    name = strip_compression_suffix(path).lower()
     if name.startswith("docword."):
         return "docword"
     return _FORMAT_OF_SUFFIX.get(Path(name).suffix, "files")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mixsearch.corpus.options import CorpusOptions
-from mixsearch.corpus.tokens import Tokens, find_tokens
+from mixsearch.text.count.tokens import Tokens, find_tokens
+from mixsearch.text.options import CorpusOptions
 from mixsearch.types import Array
 
 # Odd constants that tell "new york" from "york new", and a pair from a word.

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from mixsearch.corpus import CorpusOptions, count_texts
-from mixsearch.corpus.counting import label
-from mixsearch.corpus.tokens import hash_words, words_of_pattern
 from mixsearch.errors import SearchError
+from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text.count.ngrams import label
+from mixsearch.text.count.tokens import hash_words, words_of_pattern
 
 SKLEARN_PATTERN = r"(?u)\b\w\w+\b"
 

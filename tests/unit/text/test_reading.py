@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from mixsearch.corpus import CorpusOptions, read_corpus
-from mixsearch.corpus.sources import load_arrow
 from mixsearch.errors import SearchError
+from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text.read.sources import load_arrow
 
 TEXTS = ["Good sushi", "", 'Good, "good" ramen\nand tea', None]
 WORDS = ["and", "good", "ramen", "sushi", "tea"]

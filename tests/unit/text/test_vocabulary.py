@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from mixsearch.corpus import CorpusOptions, count_texts
 from mixsearch.errors import SearchError
+from mixsearch.text import CorpusOptions, count_texts
 
 DOCUMENTS = ["aa bb cc", "aa bb bb", "aa dd dd dd", "", "aa ee"]
 

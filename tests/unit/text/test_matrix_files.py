@@ -5,8 +5,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from mixsearch.corpus import CorpusOptions, read_corpus
 from mixsearch.errors import SearchError
+from mixsearch.text import CorpusOptions, read_corpus
 
 # The third document is empty, and so is the last; nobody uses the third word.
 COUNTS = np.array([[1, 0, 0, 2], [0, 3, 0, 0], [0, 0, 0, 0], [1, 1, 0, 1], [0, 0, 0, 0]])

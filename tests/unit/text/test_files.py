@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from mixsearch import SearchError
-from mixsearch.corpus import CorpusOptions, count_texts, read_corpus
-from mixsearch.corpus.files import RemoteFile, find_remote
+from mixsearch.text import CorpusOptions, count_texts, read_corpus
+from mixsearch.text.read.files import RemoteFile, find_remote
 
 TEXTS = ["good sushi here", "good ramen", "fine weather"]
 LINES = "\n".join(TEXTS).encode()

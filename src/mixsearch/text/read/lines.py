@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from mixsearch.corpus.columns import Columns, as_text, join_texts
-from mixsearch.corpus.documents import Documents, Load, Reading, file_name, gather, repair
-from mixsearch.corpus.files import File, name_within, size_of
-from mixsearch.corpus.sources import Progress, Sources, open_bytes
 from mixsearch.errors import SearchError
+from mixsearch.text.read.columns import Columns, as_text, join_texts
+from mixsearch.text.read.documents import Documents, Load, Reading, file_name, gather, repair
+from mixsearch.text.read.files import File, name_within, size_of
+from mixsearch.text.read.sources import Progress, Sources, open_bytes
 
 _BOM = b"\xef\xbb\xbf"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")

@@ -12,20 +12,20 @@ from functools import partial
 
 import numpy as np
 
-from mixsearch.corpus.bags import read_bags
-from mixsearch.corpus.corpus import Corpus
-from mixsearch.corpus.counted import Counted, count_load, take_documents
-from mixsearch.corpus.counting import BlockCounts
-from mixsearch.corpus.documents import Load, Reading
-from mixsearch.corpus.duplicates import Duplicates
-from mixsearch.corpus.options import CorpusOptions
-from mixsearch.corpus.readers import read_documents, read_strings
-from mixsearch.corpus.sources import Source, find_sources
-from mixsearch.corpus.spool import Block, Spool
-from mixsearch.corpus.tokens import hash_words, words_of_pattern
-from mixsearch.corpus.vocabulary import GrowingTally, Tally, Vocabulary, choose_words, name_words, order_words
-from mixsearch.corpus.wordlists import stop_list
 from mixsearch.errors import SearchError
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.count.chunks import Counted, count_load, take_documents
+from mixsearch.text.count.duplicates import Duplicates
+from mixsearch.text.count.matrix_files import read_bags
+from mixsearch.text.count.ngrams import BlockCounts
+from mixsearch.text.count.spool import Block, Spool
+from mixsearch.text.count.tokens import hash_words, words_of_pattern
+from mixsearch.text.count.vocabulary import GrowingTally, Tally, Vocabulary, choose_words, name_words, order_words
+from mixsearch.text.count.wordlists import stop_list
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.read.documents import Load, Reading
+from mixsearch.text.read.formats import read_documents, read_strings
+from mixsearch.text.read.sources import Source, find_sources
 from mixsearch.types import Array
 
 OnProgress = Callable[[int, int | None], None]

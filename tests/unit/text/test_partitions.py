@@ -12,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixsearch import SearchError
-from mixsearch.corpus import CorpusOptions, read_corpus
-from mixsearch.corpus.columns import Columns
-from mixsearch.corpus.documents import Reading
-from mixsearch.corpus.parts import (
+from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text.count.partitions import (
     count_part,
     cut_file,
     drop_rows,
@@ -28,9 +26,11 @@ from mixsearch.corpus.parts import (
     sum_tallies,
     tally_part,
 )
-from mixsearch.corpus.readers import read_documents
-from mixsearch.corpus.sources import find_sources
-from mixsearch.corpus.vocabulary import choose_words, order_words
+from mixsearch.text.count.vocabulary import choose_words, order_words
+from mixsearch.text.read.columns import Columns
+from mixsearch.text.read.documents import Reading
+from mixsearch.text.read.formats import read_documents
+from mixsearch.text.read.sources import find_sources
 
 NO_STOPS = np.empty(0, dtype=np.uint64)
 REVIEW = Columns(("review",), None)

@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mixsearch.corpus.collection import named_source
-from mixsearch.corpus.documents import Reading
-from mixsearch.corpus.files import File, file_of
-from mixsearch.corpus.options import CorpusOptions
-from mixsearch.corpus.parts import (
+from mixsearch.errors import SearchError
+from mixsearch.scale.tasks import item, kept, merged, n_threads, on_every_worker, sent, task, values_of
+from mixsearch.text.count.partitions import (
     Part,
     PartFacts,
     count_part,
@@ -31,13 +29,15 @@ from mixsearch.corpus.parts import (
     sum_tallies,
     tally_part,
 )
-from mixsearch.corpus.readers import read_documents
-from mixsearch.corpus.sources import Source, Sources, find_sources
-from mixsearch.corpus.tokens import hash_words
-from mixsearch.corpus.vocabulary import Vocabulary, choose_words, order_words
-from mixsearch.corpus.wordlists import stop_list
-from mixsearch.errors import SearchError
-from mixsearch.scale.tasks import item, kept, merged, n_threads, on_every_worker, sent, task, values_of
+from mixsearch.text.count.tokens import hash_words
+from mixsearch.text.count.vocabulary import Vocabulary, choose_words, order_words
+from mixsearch.text.count.wordlists import stop_list
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.pipeline import named_source
+from mixsearch.text.read.documents import Reading
+from mixsearch.text.read.files import File, file_of
+from mixsearch.text.read.formats import read_documents
+from mixsearch.text.read.sources import Source, Sources, find_sources
 
 # Of the text that one task counts at a time; a worker has other things in its memory.
 _MEMORY = 256_000_000
@@ -46,7 +46,7 @@ _ONE_MACHINE = ("n_jobs", "folder")
 
 
 @dataclass(frozen=True)
-class SpreadCorpus:
+class DistributedCorpus:
     """Documents that the workers of a cluster have read and counted, and keep."""
 
     n_documents: int
@@ -55,7 +55,7 @@ class SpreadCorpus:
     has_names: bool
     notes: tuple[str, ...]
     words: Vocabulary
-    parts: list[Any]  # a task of each, whose result is a `CountedPart`
+    parts: list[Any]  # a task of each, whose result is a `CountedPartition`
     first_rows: list[int]  # the number of each part's first document in the input
 
     @property
@@ -95,7 +95,7 @@ def find_files(source: Source, options: CorpusOptions) -> Files:
     return Files(sources, _settled(sources, Reading(options, named_source(source))))
 
 
-def read_on_cluster(files: Files, on_progress: Callable[[int, int | None], None]) -> SpreadCorpus:
+def read_on_cluster(files: Files, on_progress: Callable[[int, int | None], None]) -> DistributedCorpus:
     """Read and count files on the current Dask cluster, as `read_corpus` does on this machine.
 
     Parameters
@@ -117,7 +117,7 @@ def read_on_cluster(files: Files, on_progress: Callable[[int, int | None], None]
         counted = _without_repeats(counted)
         facts = values_of([task(facts_of, part) for part in counted])
     n_documents = sum(each.n_rows for each in facts)
-    return SpreadCorpus(
+    return DistributedCorpus(
         n_documents=n_documents,
         n_characters=sum(each.n_characters for each in facts),
         n_dropped=sum(n_rows) - n_documents,

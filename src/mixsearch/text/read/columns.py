@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mixsearch.corpus.options import CorpusOptions
 from mixsearch.errors import SearchError
+from mixsearch.text.options import CorpusOptions
 
 _USUAL_NAMES = ("text", "body", "content", "review", "description", "message")
 _SHOWN = 20

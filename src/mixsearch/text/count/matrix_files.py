@@ -14,13 +14,13 @@ import scipy.io
 import scipy.sparse as sp
 
 from mixsearch.blocks import row_slices
-from mixsearch.corpus.counting import BlockCounts
-from mixsearch.corpus.documents import Reading, file_name
-from mixsearch.corpus.files import File, file_of, size_of
-from mixsearch.corpus.options import CorpusOptions
-from mixsearch.corpus.sources import Progress, Sources, open_bytes, plain_name
-from mixsearch.corpus.wordlists import read_vocabulary
 from mixsearch.errors import SearchError
+from mixsearch.text.count.ngrams import BlockCounts
+from mixsearch.text.count.wordlists import read_vocabulary
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.read.documents import Reading, file_name
+from mixsearch.text.read.files import File, file_of, size_of
+from mixsearch.text.read.sources import Progress, Sources, open_bytes, strip_compression_suffix
 from mixsearch.types import Array
 
 _ROWS = 4096
@@ -87,9 +87,9 @@ def _name_columns(path: File, n_words: int, reading: Reading) -> list[str]:
 
 def _vocabulary_beside(path: File) -> File | None:
     """Of docword.kos.txt.gz, vocab.kos.txt or vocab.kos.txt.gz."""
-    if not plain_name(path).startswith("docword."):
+    if not strip_compression_suffix(path).startswith("docword."):
         return None
-    name = "vocab." + plain_name(path).removeprefix("docword.")
+    name = "vocab." + strip_compression_suffix(path).removeprefix("docword.")
     return next(
         (beside for end in ("", ".gz", ".bz2", ".xz") if (beside := path.with_name(name + end)).is_file()), None
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mixsearch.corpus.counting import BlockCounts
 from mixsearch.errors import SearchError
+from mixsearch.text.count.ngrams import BlockCounts
 from mixsearch.types import Array
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mixsearch.corpus import CorpusOptions, count_texts
+from mixsearch.text import CorpusOptions, count_texts
 
 
 def kept_rows(documents, kind, **options):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from mixsearch.corpus.columns import Columns, choose_columns
-from mixsearch.corpus.files import File
-from mixsearch.corpus.options import CorpusOptions
-from mixsearch.corpus.sources import Progress
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.read.columns import Columns, choose_columns
+from mixsearch.text.read.files import File
+from mixsearch.text.read.sources import Progress
 
 Item = TypeVar("Item")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 
-from mixsearch.corpus.columns import as_text
-from mixsearch.corpus.documents import Documents, Load, Reading, gather, repair
-from mixsearch.corpus.files import File
-from mixsearch.corpus.lines import read_files, read_jsonl, read_lines
-from mixsearch.corpus.sources import Sources
-from mixsearch.corpus.tables import read_csv, read_parquet
 from mixsearch.errors import SearchError
+from mixsearch.text.read.columns import as_text
+from mixsearch.text.read.documents import Documents, Load, Reading, gather, repair
+from mixsearch.text.read.files import File
+from mixsearch.text.read.lines import read_files, read_jsonl, read_lines
+from mixsearch.text.read.sources import Sources
+from mixsearch.text.read.tables import read_csv, read_parquet
 
 _READERS: dict[str, Callable[[File | None, Reading], Iterator[Load]]] = {
     "jsonl": read_jsonl,

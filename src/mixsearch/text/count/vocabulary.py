@@ -8,9 +8,9 @@ from functools import reduce
 
 import numpy as np
 
-from mixsearch.corpus.counting import BlockCounts
-from mixsearch.corpus.options import CorpusOptions
 from mixsearch.errors import SearchError
+from mixsearch.text.count.ngrams import BlockCounts
+from mixsearch.text.options import CorpusOptions
 from mixsearch.types import Array
 
 

@@ -16,8 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from mixsearch.corpus.options import CorpusOptions
 from mixsearch.errors import SearchError
+from mixsearch.text.options import CorpusOptions
 from mixsearch.types import Array
 
 _N_CODES = 0x110000

@@ -9,12 +9,12 @@ from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO
 
-from mixsearch.corpus.columns import Columns, as_text, join_texts
-from mixsearch.corpus.documents import Documents, Load, Reading, file_name, gather, repair
-from mixsearch.corpus.files import File, RemoteFile, size_of
-from mixsearch.corpus.lines import decode, without_bom
-from mixsearch.corpus.sources import load_arrow, open_bytes
 from mixsearch.errors import SearchError
+from mixsearch.text.read.columns import Columns, as_text, join_texts
+from mixsearch.text.read.documents import Documents, Load, Reading, file_name, gather, repair
+from mixsearch.text.read.files import File, RemoteFile, size_of
+from mixsearch.text.read.lines import decode, without_bom
+from mixsearch.text.read.sources import load_arrow, open_bytes
 
 _DELIMITERS = ",;\t|"
 # As much as the parser can count on every system; its own limit is less than a long article.

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.corpus.columns import Columns
-from mixsearch.corpus.counted import count_load, take_documents
-from mixsearch.corpus.documents import Load, Reading, file_name, gather
-from mixsearch.corpus.files import File, size_of
-from mixsearch.corpus.lines import read_jsonl, read_lines
-from mixsearch.corpus.options import CorpusOptions
-from mixsearch.corpus.readers import read_documents
-from mixsearch.corpus.sources import Sources, is_compressed
-from mixsearch.corpus.spool import Block
-from mixsearch.corpus.tables import group_bytes, opened_parquet, read_parquet
-from mixsearch.corpus.vocabulary import GrowingTally, Tally, add_tallies, name_words
 from mixsearch.errors import SearchError
+from mixsearch.text.count.chunks import CountChunk, count_load, read_chunk, take_documents
+from mixsearch.text.count.spool import Block
+from mixsearch.text.count.vocabulary import GrowingTally, Tally, Vocabulary, add_tallies, name_words
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.read.columns import Columns
+from mixsearch.text.read.documents import Load, Reading, file_name, gather
+from mixsearch.text.read.files import File, size_of
+from mixsearch.text.read.formats import read_documents
+from mixsearch.text.read.lines import read_jsonl, read_lines
+from mixsearch.text.read.sources import Sources, is_compressed
+from mixsearch.text.read.tables import group_bytes, opened_parquet, read_parquet
 from mixsearch.types import Array
 
 _SPANNED = {"jsonl": read_jsonl, "lines": read_lines, "parquet": read_parquet}
@@ -97,7 +97,7 @@ def join_small(parts: Iterable[Part], most_bytes: int) -> list[Part]:
 
 
 @dataclass(frozen=True)
-class CountedPart:
+class CountedPartition:
     """The documents of a part as they were counted; their rows are numbered from 0 in each part."""
 
     blocks: list[Block]
@@ -112,6 +112,11 @@ class CountedPart:
         """How many documents it has."""
         return sum(len(block.rows) for block in self.blocks)
 
+    def chunks(self, vocabulary: Vocabulary) -> Iterator[CountChunk]:
+        """Yield the documents in order, a chunk at a time, with the words of a vocabulary as columns."""
+        for block in self.blocks:
+            yield read_chunk(block, vocabulary)
+
 
 def _bytes_of(block: Block) -> int:
     texts = 0 if block.texts is None else block.texts.nbytes
@@ -119,7 +124,7 @@ def _bytes_of(block: Block) -> int:
     return sum(int(array.nbytes) for array in vars(block.counts).values()) + block.rows.nbytes + texts + names
 
 
-def count_part(part: Part, options: CorpusOptions, columns: Columns | None, stop_hashes: Array) -> CountedPart:
+def count_part(part: Part, options: CorpusOptions, columns: Columns | None, stop_hashes: Array) -> CountedPartition:
     """Read and count all documents of a part."""
     reading = Reading(options, columns=columns)
     blocks, marks, n_rows = [], [np.empty(0, dtype=np.uint64)], 0
@@ -134,7 +139,7 @@ def count_part(part: Part, options: CorpusOptions, columns: Columns | None, stop
     except OSError as error:
         # Of a worker, it would be taken for one of the cluster.
         raise SearchError(f"Could not read a file: {error}. Do all workers see it?") from error
-    return CountedPart(blocks, np.concatenate(marks))
+    return CountedPartition(blocks, np.concatenate(marks))
 
 
 class PartFacts(NamedTuple):
@@ -145,13 +150,13 @@ class PartFacts(NamedTuple):
     has_names: bool
 
 
-def facts_of(part: CountedPart) -> PartFacts:
+def facts_of(part: CountedPartition) -> PartFacts:
     """Of one part."""
     n_characters = sum(int(block.n_characters.sum()) for block in part.blocks)
     return PartFacts(part.n_rows, n_characters, any(block.names is not None for block in part.blocks))
 
 
-def tally_part(part: CountedPart) -> Tally:
+def tally_part(part: CountedPartition) -> Tally:
     """How often its words occur."""
     tally = GrowingTally()
     for block in part.blocks:
@@ -164,7 +169,7 @@ def sum_tallies(tallies: list[Tally]) -> Tally:
     return reduce(add_tallies, tallies)
 
 
-def spell_part(part: CountedPart, tally: Tally) -> list[str]:
+def spell_part(part: CountedPartition, tally: Tally) -> list[str]:
     """The words of a tally, empty where this part does not have them."""
     return name_words(tally, (block.counts for block in part.blocks))
 
@@ -174,7 +179,7 @@ def join_spellings(spellings: list[list[str]]) -> list[str]:
     return [next(filter(None, words), "") for words in zip(*spellings, strict=True)]
 
 
-def split_marks(part: CountedPart, n_shares: int) -> list[tuple[Array, Array]]:
+def split_marks(part: CountedPartition, n_shares: int) -> list[tuple[Array, Array]]:
     """The marks of the documents with words, and their rows, dealt out so that equal ones come together."""
     sizes = [np.diff(block.counts.bounds) for block in part.blocks]
     rows = np.flatnonzero(np.concatenate([np.empty(0, dtype=np.int64), *sizes]))
@@ -191,8 +196,8 @@ def find_repeats(shares: list[tuple[Array, Array]]) -> list[Array]:
     return [rows[own] for (_, rows), own in zip(shares, np.split(is_repeat, cuts), strict=True)]
 
 
-def drop_rows(part: CountedPart, dropped: list[Array]) -> CountedPart:
+def drop_rows(part: CountedPartition, dropped: list[Array]) -> CountedPartition:
     """A part without some of its rows; the others keep their numbers."""
     rows = np.concatenate(dropped)
     blocks = [take_documents(block, ~np.isin(block.rows, rows)) for block in part.blocks]
-    return CountedPart(blocks, part.marks[:0])
+    return CountedPartition(blocks, part.marks[:0])

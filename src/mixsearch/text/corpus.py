@@ -6,35 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.corpus.counting import BlockCounts
-from mixsearch.corpus.spool import Spool, unpack_texts
-from mixsearch.corpus.vocabulary import Vocabulary
+from mixsearch.text.count.chunks import CountChunk, build_count_matrix, read_chunk
+from mixsearch.text.count.spool import Spool
+from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.types import Array
-
-
-@dataclass(frozen=True)
-class CountBlock:
-    """Some documents of a corpus, in the order of the input.
-
-    Attributes
-    ----------
-    counts : sparse array of shape (n_rows, d), int32
-        How often each word of the vocabulary occurs in each document.
-    rows : array of shape (n_rows,)
-        The numbers of the documents in the input, from 0; numbers of dropped documents are missing.
-    names : list of str, optional
-        The values of the id column, or the names of files.
-    texts : list of str, optional
-        The documents as they were read.
-    """
-
-    counts: sp.csr_array[Any]
-    rows: Array
-    names: list[str] | None
-    texts: list[str] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +67,16 @@ class Corpus:
         """Documents that were dropped as duplicates."""
         return len(self.duplicates)
 
-    def blocks(self) -> Iterator[CountBlock]:
+    def blocks(self) -> Iterator[CountChunk]:
         """The documents in order, a block at a time; as often as wanted."""
         for block in self._spool.blocks():
-            texts = None if block.texts is None else unpack_texts(block.texts, block.n_characters)
-            yield CountBlock(counts_of(block.counts, self._vocabulary), block.rows, block.names, texts)
+            yield read_chunk(block, self._vocabulary)
 
     def to_counts(self) -> sp.csr_array[Any]:
         """All counts at once, (n_documents, d), for a corpus that fits into memory."""
-        return sp.csr_array(sp.vstack([counts_of(counts, self._vocabulary) for counts in self._spool.counts()], "csr"))
+        return sp.csr_array(
+            sp.vstack([build_count_matrix(counts, self._vocabulary) for counts in self._spool.counts()], "csr")
+        )
 
     def close(self) -> None:
         """Remove the temporary files; the vocabulary stays."""
@@ -109,16 +87,3 @@ class Corpus:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def counts_of(counts: BlockCounts, vocabulary: Vocabulary) -> sp.csr_array[Any]:
-    """The counts of a block over the words of the whole corpus."""
-    columns = vocabulary.columns_of(counts.keys)[counts.words]
-    kept = columns >= 0
-    bounds = np.concatenate([[0], np.cumsum(kept)])[counts.bounds]
-    shape = (counts.n_documents, len(vocabulary.words))
-    matrix: sp.csr_array[Any] = sp.csr_array(
-        (counts.counts[kept].astype(np.int32), columns[kept].astype(np.int32), bounds.astype(np.int32)), shape=shape
-    )
-    matrix.sort_indices()
-    return matrix

@@ -1,0 +1,41 @@
+"""From an analyst's files to word counts: streaming, on all cores, in bounded memory."""
+
+from typing import TYPE_CHECKING, Any
+
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.count.chunks import CountChunk
+from mixsearch.text.count.partitions import CountedPartition
+from mixsearch.text.count.vocabulary import Vocabulary
+from mixsearch.text.options import FORMATS, CorpusOptions, Format
+from mixsearch.text.pipeline import count_texts, read_corpus
+from mixsearch.text.read.sources import strip_compression_suffix
+
+if TYPE_CHECKING:
+    from mixsearch.text.count.cluster import DistributedCorpus, find_files, read_on_cluster
+
+_NEED_DASK = ("DistributedCorpus", "find_files", "read_on_cluster")
+
+__all__ = [
+    "FORMATS",
+    "Corpus",
+    "CorpusOptions",
+    "CountChunk",
+    "CountedPartition",
+    "DistributedCorpus",
+    "Format",
+    "Vocabulary",
+    "count_texts",
+    "find_files",
+    "read_corpus",
+    "read_on_cluster",
+    "strip_compression_suffix",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use what needs Dask, which is an extra."""
+    if name not in _NEED_DASK:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from mixsearch.text.count import cluster
+
+    return getattr(cluster, name)

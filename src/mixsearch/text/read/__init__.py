@@ -1,0 +1,1 @@
+"""Files to documents: formats, columns and compression."""
