@@ -7,7 +7,7 @@ WORKERS ?= auto
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
 
-.PHONY: demo serve test check browser bench peers pictures wheel lock clean
+.PHONY: demo serve test quick check browser bench peers pictures wheel lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,10 @@ endif
 
 test: check browser  ## everything that must hold
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+quick: $(READY)  ## all tests but the slow ones: under a minute on two cores
+	@# Compiled tests are kept even where Python is told to write no bytecode: compiling takes longer than many a test.
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
 
 bench: $(READY)  ## time and accuracy beside the peers, on the same data
 	$(BIN)/python benchmarks/run.py

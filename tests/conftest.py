@@ -1,6 +1,7 @@
 """Settings that every test shares."""
 
 import os
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -8,6 +9,15 @@ import pytest
 # Examples are drawn from a fixed seed, so that a run says the same today and tomorrow.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
 hypothesis.settings.load_profile("repeatable")
+
+# Folders whose tests `make quick` leaves out; in others each slow test is marked.
+SLOW = {"browser", "cluster", "statistical"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if SLOW & set(item.path.relative_to(Path(__file__).parent).parts):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -308,6 +308,7 @@ def test_sentences_name_options_as_they_are_typed(sentence: str, typed: str) -> 
     assert as_typed(sentence) == typed
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_one_line_and_leaves_nothing_behind(tmp_path: Path) -> None:
     path = tmp_path / "i"
     arguments = [sys.executable, "-m", "mixsearch", "index", "-", "-o", str(path), "--format", "lines"]

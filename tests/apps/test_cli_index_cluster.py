@@ -27,7 +27,7 @@ from mixsearch.storage.pieces import ArrayInPieces
 from mixsearch.text import CorpusOptions, read_corpus
 from mixsearch.text.count import partitions
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
 # Which of the arrays depend on the order of a sum.
 SUMS = ("frame/", "documents/projected", "documents/pair", "documents/triple", "words/own", "words/word_mean")

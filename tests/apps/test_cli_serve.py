@@ -50,6 +50,7 @@ def fetch(address, **headers):
         return answer.read()
 
 
+@pytest.mark.slow
 def test_a_server_tells_where_it_is_answers_and_stops_at_ctrl_c(index):
     with started(index, f"again={index}") as (process, address, said):
         assert address.startswith("http://127.0.0.1:")
@@ -63,6 +64,7 @@ def test_a_server_tells_where_it_is_answers_and_stops_at_ctrl_c(index):
         assert "Traceback" not in process.stderr.read()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_a_server_that_is_killed_leaves_no_process_behind(index, end):
     with started(index) as (process, address, _):
@@ -78,6 +80,7 @@ def test_a_server_that_is_killed_leaves_no_process_behind(index, end):
         pytest.fail("processes of the server are still there")
 
 
+@pytest.mark.slow
 def test_on_the_network_a_token_is_made_and_asked_for(index):
     with started(index, "--host", "0.0.0.0") as (_, address, _):
         bare, token = address.split("?token=")
@@ -87,6 +90,7 @@ def test_on_the_network_a_token_is_made_and_asked_for(index):
         assert fetch(f"{bare}api/health", Authorization=f"Bearer {token}")
 
 
+@pytest.mark.slow
 def test_limits_reach_the_server(index):
     with started(index, "--max-upload", "0.1", "--max-pixels", "0.01") as (_, address, _):
         for body, code in ((b"x" * 200_000, "too_large"), (b"x", "not_an_image")):

@@ -256,6 +256,7 @@ def test_words_left_out_are_a_note_beside_the_answer(files: Files, index: Path) 
     assert result.stderr.startswith("Note: Skipped: 'zzyzx'")
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_of_one_topic_and_of_many(files: Files, index: Path, tmp_path: Path) -> None:
     for name, more in (("one.png", ()), ("many.png", ("--each",))):
         result = invoke("topic", index, *files.words[:2], *more, files.words[0], "--plot", tmp_path / name, "--json")
@@ -378,6 +379,7 @@ def test_the_help_has_examples_in_80_columns() -> None:
     assert max(map(len, said.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error_to_speak_of(files: Files, index: Path) -> None:
     arguments = [sys.executable, "-m", "mixsearch", "topic", str(index), *files.words, "--each"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

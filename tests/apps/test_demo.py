@@ -14,7 +14,7 @@ from mixsearch.datasets import DocstringCorpus
 from mixsearch.display import verdict
 
 # Later versions of Python warn of any fork while another thread runs, as one does in the test runner's workers.
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
 PACKAGES = "asyncio,email,http,logging,multiprocessing,unittest,urllib,xml"
 SMALL = ("--packages", PACKAGES, "--components", "10")

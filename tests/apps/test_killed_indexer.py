@@ -12,6 +12,8 @@ from mixsearch.datasets import make_topics
 from mixsearch.errors import MissingFolderError, UnfinishedFolderError
 from mixsearch.index import open_index
 
+pytestmark = pytest.mark.slow
+
 N_KILLS = 4
 
 

@@ -14,6 +14,8 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.served_corpus import LANGUAGE, SUBJECTS, open_made
 from tests.serving import serve
 
+pytestmark = pytest.mark.slow
+
 # Of each route, and as many that the description does not allow. With MIXSEARCH_FUZZ=300 there are more than 10,000.
 N_EXAMPLES = int(os.environ.get("MIXSEARCH_FUZZ", "10"))
 

@@ -10,6 +10,8 @@ from tests.served_corpus import open_made
 
 from mixsearch.web import Limits, make_app
 
+pytestmark = pytest.mark.slow
+
 PATHS = [
     "topic?q=sushi&errors=true",
     "topic?q=court&confidence=true",

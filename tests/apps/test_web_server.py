@@ -16,6 +16,8 @@ from tests.serving import serve
 from mixsearch import SearchError
 from mixsearch.web import Limits, address_of, listen
 
+pytestmark = pytest.mark.slow
+
 LIMITS = Limits(seconds=1.0, most_body=10_000, most_connections=40)
 
 

@@ -9,6 +9,8 @@ import pytest
 
 import mixsearch
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -121,6 +121,7 @@ def test_sparse_and_dense_samples_give_the_same_answer(dtype):
     assert sparse.variance == pytest.approx(dense.variance, rel=10 * tol)
 
 
+@pytest.mark.slow
 def test_the_path_for_many_features_agrees_with_the_dense_one(monkeypatch):
     data = make_gaussian_mixture(500, 400, 3, random_state=2)
     lines = make_subspaces(500, 300, 2, dim=3, random_state=2)

@@ -8,6 +8,8 @@ from mixsearch.experiments import Case, Experiment, Row, Rows, find_experiments
 from mixsearch.experiments.gaussians import hint_of_ratio
 from mixsearch.experiments.subspaces import distance
 
+pytestmark = pytest.mark.slow
+
 # Small and easy enough that every method has to find its component.
 EASY = {
     "gmm-error": {"moments": "our", "sigma": 0.1, "n": 800},

@@ -8,6 +8,8 @@ from mixsearch.models.design import Design
 from mixsearch.shards import shards_of
 from mixsearch.types import Frame
 
+pytestmark = pytest.mark.slow
+
 BATCH, BATCHES = 250_000, 40
 WHOLE = Frame(np.eye(3), np.ones(3))  # the whole space, unscaled: W = I
 

@@ -93,6 +93,7 @@ def found_in_pieces(cuts, **how):
     return [each.search(words=data.labelled_word(0), choose="largest", **how) for each in (whole, pieces)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", [(150,), (0, 1, 1, 120, 299)])
 @pytest.mark.parametrize("n_components", [1, 2, 3])
 def test_documents_in_pieces_give_the_topic_of_all(cuts, n_components):
@@ -109,6 +110,7 @@ def test_documents_in_pieces_give_the_topic_of_all(cuts, n_components):
     assert_allclose(shares, wanted_shares, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_error_bars_of_few_blocks_at_once_are_the_same(monkeypatch):
     whole, pieces = found_in_pieces((0, 1, 120), refine=True)
     stderr = lda_errors.lda_errors(whole.refined)
@@ -139,6 +141,7 @@ def gibbs_topics(counts, alpha, beta, n_sweeps, rng):
     return total / (n_sweeps / 2)
 
 
+@pytest.mark.slow
 def test_the_refined_topic_is_that_of_a_gibbs_sampler():
     data, found = drawn(400), found_in(400)
     sampled = gibbs_topics(data.counts.toarray(), data.alpha, 0.1, 100, np.random.default_rng(0))
@@ -147,6 +150,7 @@ def test_the_refined_topic_is_that_of_a_gibbs_sampler():
     assert apart < 0.5 * np.linalg.norm(found.moment_estimate.center - sampled, axis=1).min()
 
 
+@pytest.mark.slow
 def test_errors_fall_with_the_root_of_the_number_of_documents():
     def error(n):
         return np.mean([np.linalg.norm(found_in(n, seed).center - drawn(n, seed).topics[0]) for seed in (1, 2, 3)])
@@ -235,6 +239,7 @@ def settled(documents, refined, n_steps):
     return topics[:, 0], documents.says @ documents.shares[:, 0] / documents.says.sum()
 
 
+@pytest.mark.slow
 def test_error_bars_are_those_of_refits_without_each_block():
     found = found_in(400)
     refined = refine_topic(found.model, found.candidates, Steps(200, 1e-3))
@@ -297,6 +302,7 @@ def test_no_error_bar_is_wider_than_all_occurrences_of_a_word_would_make_it():
     assert np.all(stderr[others] < 1.5 * most[others])
 
 
+@pytest.mark.slow
 def test_many_documents_show_the_bias_of_the_steps_and_it_is_taken_back():
     errors = []
     for seed in (0, 1, 2):

@@ -103,6 +103,7 @@ def test_the_moment_estimate_stays_available(normal):
     assert all(other.refined is None for other in found.alternatives)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_design_far_from_normal_biases_moments_but_not_the_likelihood(fit_intercept):
     rng = np.random.default_rng(1)
@@ -188,6 +189,7 @@ def without(rows, *arrays):
     return [np.delete(each, np.arange(len(each))[rows], axis=0) for each in arrays]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refine", [False, True])
 @pytest.mark.parametrize("shift", [0.0, 2.0])
 def test_error_bars_are_those_of_fits_without_one_block(refine, shift):
@@ -217,6 +219,7 @@ def test_error_bars_of_a_single_regression_are_those_of_least_squares():
         assert np.mean(estimate.stderr.center / textbook) == pytest.approx(1, abs=0.06)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     centers, weights = np.array([[1.0, 0, 0.5], [0, 1.0, -0.5]]), np.array([0.35, 0.65])
     deviations = []
@@ -231,6 +234,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
     assert np.sqrt(np.mean(np.square(deviations), axis=0)) == pytest.approx(np.ones(4), abs=0.3)
 
 
+@pytest.mark.slow
 def test_the_sharper_mixture_tells_better_which_regression_is_meant():
     rightly = {False: 0, True: 0}
     centers = np.array([[1.0, 0, 0, 0.3], [-0.3, 0.9, 0, 0.3], [0, 0.3, 0.9, -0.3]])
@@ -271,6 +275,7 @@ def test_refined_answers_come_in_the_units_of_y(unit):
     assert found.stderr.weight == pytest.approx(plain.stderr.weight, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deviation", [0.0, 1e-8])
 def test_lines_without_noise_are_known_exactly_and_their_weights_as_well_as_labels_tell(deviation):
     rng = np.random.default_rng(6)

@@ -29,6 +29,8 @@ from tests.unit.storage.writers import (
 from mixsearch.errors import BusyFolderError, DiskError, StorageError
 from mixsearch.storage import write_folder
 
+pytestmark = pytest.mark.slow
+
 MANY_ROWS = 4_000
 
 
