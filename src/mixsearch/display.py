@@ -43,12 +43,13 @@ def plain_chance(chance: float) -> str:
     return "above 99%" if chance > 0.5 else "below 1%"
 
 
-# From this lead over the runner-up on, in falling order. The search warns below 1.1.
+# The smallest lead over the runner-up, a code and a sentence; in falling order. The search warns below 1.1.
 _VERDICTS = (
-    (3.0, "clearly singled out"),
-    (1.5, "singled out"),
-    (1.1, "singled out, but the runner-up is close"),
-    (1.0, "hardly singled out: the runner-up is about as good"),
+    (3.0, "clear", "clearly singled out"),
+    (1.5, "distinct", "singled out"),
+    (1.1, "close", "singled out, but the runner-up is close"),
+    (1.0, "ambiguous", "hardly singled out: the runner-up is about as good"),
+    (-math.inf, "behind", "not singled out: another component answers the hint better"),
 )
 
 
@@ -60,6 +61,10 @@ def verdict(separation: float) -> str:
     separation : float
         By what factor a component leads the best other one under the hint.
 
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> verdict(6.5)
@@ -67,10 +72,33 @@ def verdict(separation: float) -> str:
     >>> verdict(1.02)
     'hardly singled out: the runner-up is about as good'
     """
-    for least, words in _VERDICTS:
-        if separation >= least:
-            return words
-    return "not singled out: another component answers the hint better"
+    return _judge(separation)[1]
+
+
+def verdict_code(separation: float) -> str:
+    """Return the verdict as a code for programs.
+
+    Parameters
+    ----------
+    separation : float
+        By what factor a component leads the best other one under the hint.
+
+    Returns
+    -------
+    str
+        "clear", "distinct", "close", "ambiguous" or "behind".
+
+    Examples
+    --------
+    >>> verdict_code(6.5), verdict_code(1.02)
+    ('clear', 'ambiguous')
+    """
+    return _judge(separation)[0]
+
+
+def _judge(separation: float) -> tuple[str, str]:
+    # The last one also for NaN, which is larger than nothing.
+    return next(((code, words) for bound, code, words in _VERDICTS if separation >= bound), _VERDICTS[-1][1:])
 
 
 def separation_in_words(separation: float) -> str:

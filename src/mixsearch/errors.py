@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -56,6 +57,36 @@ class Coded(Exception):
             return self._template
         spelt = {name: spell(fact) if isinstance(fact, Option) else fact for name, fact in self.fields.items()}
         return self._template.format(**spelt)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return `code`, `message` and `fields`, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Fields hold only str, int, float, bool, None, lists and dicts. A number that is not finite becomes None.
+
+        Examples
+        --------
+        >>> SearchError("{n} rows, but {needed} needed.", code="too_few_rows", n=2, needed=3).as_dict()
+        {'code': 'too_few_rows', 'message': '2 rows, but 3 needed.', 'fields': {'n': 2, 'needed': 3}}
+        """
+        return {"code": self.code, "message": str(self), "fields": _make_plain(self.fields)}
+
+
+def _make_plain(value: Any) -> Any:
+    """Return a value as JSON can hold it; one of another kind as its text."""
+    if isinstance(value, Mapping):
+        return {str(key): _make_plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_make_plain(each) for each in value]
+    if isinstance(value, bool | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays, without importing it
+        return _make_plain(value.tolist())
+    return str(value)
 
 
 class SearchError(Coded, ValueError):
