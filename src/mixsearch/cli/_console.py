@@ -26,7 +26,7 @@ _OPTIONS = {
     **{name: f"--{name.replace('_', '-')}" for name in ("token_pattern", "stop_words", "ngrams", "strip_tags")},
     **{name: f"--{name.replace('_', '-')}" for name in ("min_df", "max_df", "max_words", "drop_duplicates")},
     **{name: f"--{name}" for name in ("overwrite", "scheduler", "alpha0", "moments", "weights", "metric", "damping")},
-    **{"n_components": "--components", "n_jobs": "--jobs", "random_state": "--seed", "folder": "--tmp"},
+    **{"n_components": "--components", "n_jobs": "--jobs", "random_state": "--seed", "tmp_dir": "--tmp-dir"},
 }
 _WITH_VALUE = re.compile(rf"(?<![\w'\"-])({'|'.join(_OPTIONS)})=(True\b|(?=[\s.,;:)]|$))?")
 _BY_NAME = re.compile(rf"(?<![\w'\"-])({'|'.join(name for name in _OPTIONS if '_' in name)})\b(?!=)")

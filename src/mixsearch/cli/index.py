@@ -164,7 +164,7 @@ def index(
         int | None,
         typer.Option(help="Threads that count; one for each core by default.", rich_help_panel=_WORK),
     ] = None,
-    tmp: Annotated[
+    tmp_dir: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
@@ -218,7 +218,7 @@ def index(
             strip_tags=strip_tags,
             lowercase=not keep_case,
             memory=max(options.bytes // READING_PART, 1),
-            folder=tmp,
+            tmp_dir=tmp_dir,
             n_jobs=jobs,
         )
         run_index(sources, output, options, reading, scheduler=scheduler, as_json=as_json)

@@ -65,7 +65,7 @@ class CorpusOptions:
     memory : int
         Bytes that the blocks at work may take together. A single longer document, the distinct words (24 bytes each),
         and what `drop_duplicates` remembers (100 bytes a document, or 1 kB for near ones) come on top.
-    folder : path, optional
+    tmp_dir : path, optional
         Where the temporary folder is made; by default where TMPDIR says.
     n_jobs : int, optional
         Threads that count; None or -1 is one for each core.
@@ -89,7 +89,7 @@ class CorpusOptions:
     drop_duplicates: Literal["exact", "near"] | None = None
     keep_texts: bool = True
     memory: int = 256_000_000
-    folder: str | os.PathLike[str] | None = None
+    tmp_dir: str | os.PathLike[str] | None = None
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:

@@ -177,7 +177,7 @@ def _collect_bags(
 @contextmanager
 def _spool_of(reading: Reading) -> Iterator[_Collection]:
     """A collection whose files do not outlive an error."""
-    spool = Spool(reading.options.folder)
+    spool = Spool(reading.options.tmp_dir)
     try:
         yield _Collection(reading, spool)
     except BaseException:

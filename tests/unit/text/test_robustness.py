@@ -20,7 +20,7 @@ def many_texts(n=5000):
 
 
 def test_the_temporary_folder_goes_with_the_corpus(folder):
-    with count_texts(many_texts(), CorpusOptions(folder=folder)) as corpus:
+    with count_texts(many_texts(), CorpusOptions(tmp_dir=folder)) as corpus:
         assert len(list(folder.iterdir())) == 1
         assert corpus.n_documents == 5000
     assert list(folder.iterdir()) == []
@@ -39,7 +39,7 @@ def test_nothing_is_left_behind_by_an_interruption(folder, tmp_path, error, n_jo
         raise error
 
     with pytest.raises(error):
-        read_corpus(path, CorpusOptions(folder=folder, memory=1, n_jobs=n_jobs), on_progress=interrupt)
+        read_corpus(path, CorpusOptions(tmp_dir=folder, memory=1, n_jobs=n_jobs), on_progress=interrupt)
     assert list(folder.iterdir()) == []
 
 
@@ -51,7 +51,7 @@ def test_nothing_is_left_behind_by_a_tokenizer_that_fails_late(folder, n_jobs):
         return text.split()
 
     with pytest.raises(SearchError, match="The tokenizer raised RuntimeError: no more, at text 5,000"):
-        count_texts(many_texts(), CorpusOptions(folder=folder, tokenizer=fail_late, memory=1, n_jobs=n_jobs))
+        count_texts(many_texts(), CorpusOptions(tmp_dir=folder, tokenizer=fail_late, memory=1, n_jobs=n_jobs))
     assert list(folder.iterdir()) == []
 
 
@@ -60,14 +60,14 @@ def test_a_full_disk_is_told_with_the_folder_and_how_to_change_it(folder, monkey
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np, "savez", fill_disk)
-    with pytest.raises(SearchError, match=r"temporary files in '.*spool' \(No space left.*folder= or .* TMPDIR"):
-        count_texts(many_texts(), CorpusOptions(folder=folder))
+    with pytest.raises(SearchError, match=r"temporary files in '.*spool' \(No space left.*tmp_dir= or .* TMPDIR"):
+        count_texts(many_texts(), CorpusOptions(tmp_dir=folder))
     assert list(folder.iterdir()) == []
 
 
 def test_a_missing_temporary_folder_is_told(tmp_path):
     with pytest.raises(SearchError, match=r"Could not write temporary files in '.*nowhere'"):
-        count_texts(["good"], CorpusOptions(folder=tmp_path / "nowhere"))
+        count_texts(["good"], CorpusOptions(tmp_dir=tmp_path / "nowhere"))
 
 
 def test_texts_may_be_left_out(folder):

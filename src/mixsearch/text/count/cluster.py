@@ -42,7 +42,7 @@ from mixsearch.text.read.sources import Source, Sources, find_sources
 # Of the text that one task counts at a time; a worker has other things in its memory.
 _MEMORY = 256_000_000
 # Options of a machine's own work, which the workers arrange for themselves.
-_ONE_MACHINE = ("n_jobs", "folder")
+_ONE_MACHINE = ("n_jobs", "tmp_dir")
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class Spool:
     def _failure(self, error: OSError) -> SearchError:
         return SearchError(
             f"Could not write temporary files in {self._where!r} ({error.strerror or error}): free some space there, "
-            "or choose another place with the option folder= or the environment variable TMPDIR."
+            "or choose another place with the option tmp_dir= or the environment variable TMPDIR."
         )
 
 
