@@ -213,7 +213,7 @@ def test_where_steps_lead_to_another_topic_the_moment_estimate_stands(monkeypatc
     with pytest.warns(NotRefinedWarning, match="moment estimate stands"):
         found = search.search(words=data.labelled_word(0), refine=True)
     assert found.refined is None
-    assert_array_equal(found.center, search.search(words=data.labelled_word(0)).center)
+    assert_allclose(found.center, search.search(words=data.labelled_word(0)).center)
 
 
 @pytest.mark.parametrize("n_components", [1, 2])
