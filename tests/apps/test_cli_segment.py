@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
 from tests.apps.cli_corpus import invoke
-from tests.unit.segmentation.pictures import as_bytes, halves
+from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch import segment
 
@@ -57,12 +57,12 @@ def test_one_seed_and_a_number_of_components(photo: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (("--seed", "5,90", "--json"), 1, "The seed 5,90 lies outside the picture of 60 x 40 pixels"),
+        (("--seed", "5,90", "--json"), 1, "The seed 5,90 lies outside the image of 60 x 40 pixels"),
         (("--seed", "5,20", "--seed", "5,20", "--json"), 1, "is a seed of both 'segment 1' and 'segment 2'"),
-        (("--seed", "5;20", "--json"), 2, "is no seed"),
+        (("--seed", "5;20", "--json"), 2, "isn't a seed"),
         (("--seed", "a=5,20", "--seed", "a=6,20", "--json"), 2, "Two segments are called 'a'"),
         (("--seed", "5,20"), 2, "Say what to write"),
-        (("--seed", "5,20", "-o", "out.xyz"), 1, "'out.xyz' cannot be written"),
+        (("--seed", "5,20", "-o", "out.xyz"), 1, "Could not write 'out.xyz'"),
         (("--json",), 2, "--seed"),
     ],
 )
@@ -81,13 +81,13 @@ def test_a_file_that_is_no_picture_is_named(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     result = invoke("segment", tmp_path / "notes.txt", *SEEDS, "--json")
     assert result.exit_code == 1
-    assert "notes.txt' is no image that can be read" in result.stderr
+    assert "notes.txt' isn't an image that can be read" in result.stderr
 
 
 def test_doubts_are_noted_beside_the_answer(photo: Path) -> None:
     result = invoke("segment", photo, "--seed", "5,20", "--seed", "6,30", "--features", "rgb", "--json")
     assert result.exit_code == 0, result.output
-    assert "mean the same component" in json.loads(result.stdout)["warnings"][0]
+    assert "find the same component" in json.loads(result.stdout)["warnings"][0]
     assert result.stderr.startswith("Note: ")
 
 

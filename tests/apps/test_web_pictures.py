@@ -10,11 +10,11 @@ from fastapi import FastAPI
 from numpy.testing import assert_array_equal
 from PIL import Image
 from starlette.testclient import TestClient
-from tests.unit.segmentation.pictures import as_bytes, halves
+from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch import segment
 from mixsearch.datasets import make_landscape
-from mixsearch.segmentation.overlays import colours_of
+from mixsearch.segmentation._overlay import make_segment_colors
 from mixsearch.web.answering import Lane
 from mixsearch.web.failures import answer_failures
 from mixsearch.web.gallery import Gallery
@@ -119,7 +119,7 @@ def test_segments_are_told_as_the_library_has_them(client, options):
     assert [each["seeds"] for each in told["segments"]] == [[[5, 20], [10, 10]], [[50, 20]]]
     assert [each["pixels"] for each in told["segments"]] == expected.sizes.tolist()
     assert [each["share"] for each in told["segments"]] == expected.shares.tolist()
-    assert [each["colour"] for each in told["segments"]] == [f"#{bytes(colour).hex()}" for colour in colours_of(2)]
+    assert [each["color"] for each in told["segments"]] == [f"#{bytes(c).hex()}" for c in make_segment_colors(2)]
     assert all("singled out" in each["verdict"] for each in told["segments"])
 
 
@@ -129,7 +129,7 @@ def test_labels_overlay_and_masks_are_those_of_the_library(client):
     labels = image_of(client.get(f"{path}/labels.png?{SEEDS}"))
     assert labels.mode == "P"
     assert_array_equal(np.asarray(labels), expected.labels)
-    assert_array_equal(np.asarray(labels.convert("RGB")), colours_of(2)[expected.labels])
+    assert_array_equal(np.asarray(labels.convert("RGB")), make_segment_colors(2)[expected.labels])
     overlay = image_of(client.get(f"{path}/overlay.png?{SEEDS}&opacity=0.3"))
     assert_array_equal(np.asarray(overlay), expected.overlay(0.3))
     answer = client.get(f"{path}/masks.zip?{SEEDS}")
@@ -167,17 +167,17 @@ def test_every_other_pixel_is_told_quickly(client):
 
 def test_doubts_are_told(client):
     told = client.get(f"/api/pictures/{bring(client)}/segments?seed=5,20&seed=6,30&features=rgb").json()
-    assert "mean the same component" in told["warnings"][0]
+    assert "find the same component" in told["warnings"][0]
 
 
 @pytest.mark.parametrize(
     ("query", "status", "code", "sentence"),
     [
-        ("seed=5;20", 422, "bad_hint", "'5;20' is no seed"),
-        ("seed=5,90", 422, "bad_hint", "The seed 5,90 lies outside the picture of 60 x 40 pixels"),
+        ("seed=5;20", 422, "bad_hint", "'5;20' isn't a seed"),
+        ("seed=5,90", 422, "bad_hint", "The seed 5,90 lies outside the image of 60 x 40 pixels"),
         ("seed=5,20&seed=5,20", 422, "bad_hint", "is a seed of both 'segment 1' and 'segment 2'"),
         ("seed=a:5,20&seed=a:6,20", 422, "bad_hint", "Two segments are called 'a'"),
-        ("&".join(f"seed={x},20" for x in range(5)) + "&features=rgb", 422, "cannot_search", "Found 5 segments, but 3"),
+        ("&".join(f"seed={x},20" for x in range(5)) + "&features=rgb", 422, "cannot_search", "at most 3 segments"),
         ("", 422, "bad_value", "seed"),
         ("&".join(f"seed={x},20" for x in range(65)), 422, "bad_value", "at most 64"),
         ("seed=5,20&features=nice", 422, "bad_value", "features"),
@@ -218,7 +218,7 @@ def test_limits_are_those_of_the_server():
     with client_of(most_pixels=2000, most_kept_pixels=25_000) as client:
         answer = client.post("/api/pictures", content=png(photo()))
         assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
-        assert "60 x 40 pixels; 2,000 are read at most" in answer.json()["error"]["message"]
+        assert "60 x 40 pixels; the limit is 2,000" in answer.json()["error"]["message"]
         names = [bring(client, png(photo()[:20])) for _ in range(3)]
         assert [client.get(f"/api/pictures/{name}.png").status_code for name in names] == [410, 200, 200]
 

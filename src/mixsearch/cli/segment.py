@@ -14,10 +14,17 @@ from mixsearch.cli._render import show_facts
 from mixsearch.cli._units import show_share
 from mixsearch.display import plain_number
 from mixsearch.errors import HintError
-from mixsearch.segmentation import Segmentation, segment
-from mixsearch.segmentation.seeds import Pixel, parse_seeds
-from mixsearch.segmentation.summary import summarise
-from mixsearch.segmentation.writing import as_image, as_indexed, mask_images, write_images
+from mixsearch.segmentation import (
+    Pixel,
+    Segmentation,
+    make_label_image,
+    make_mask_images,
+    make_pillow_image,
+    parse_seeds,
+    segment,
+    summarize_segmentation,
+    write_images,
+)
 
 _SEARCH, _OUTPUT = "The search", "Output"
 
@@ -114,7 +121,7 @@ def segment_picture(
         with warnings_as_notes() as notes:
             found = segment(image, seeds, features=features, assign=assign, n_components=components)
         written = _write(found, Files(output, masks, labels), opacity)
-        told = {"image": str(image), "features": features, "assign": assign} | summarise(found)
+        told = {"image": str(image), "features": features, "assign": assign} | summarize_segmentation(found)
         if as_json:
             print_json(told | {"warnings": notes, "written": [str(path) for path in written]})
         else:
@@ -134,11 +141,11 @@ def _parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
 def _write(found: Segmentation, files: Files, opacity: float) -> list[Path]:
     images: dict[Path, Any] = {}
     if files.overlay is not None:
-        images[files.overlay] = as_image(found.overlay(opacity))
+        images[files.overlay] = make_pillow_image(found.overlay(opacity))
     if files.labels is not None:
-        images[files.labels] = as_indexed(found.labels, len(found.names))
+        images[files.labels] = make_label_image(found.labels, len(found.names))
     if files.masks is not None:
-        images |= mask_images(found.names, found.labels, files.masks)
+        images |= make_mask_images(found.names, found.labels, files.masks)
     write_images(images)
     return list(images)
 

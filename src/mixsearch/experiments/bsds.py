@@ -11,8 +11,7 @@ from scipy.io import loadmat
 
 from mixsearch.errors import SearchError
 from mixsearch.experiments.data import data_folder
-from mixsearch.segmentation.images import Picture, read_picture
-from mixsearch.segmentation.seeds import Pixel
+from mixsearch.segmentation import Pixel, RasterImage, read_image
 from mixsearch.types import Array
 
 FOLDER = "images/bsds500"
@@ -50,9 +49,9 @@ def list_pictures() -> list[tuple[str, str]]:
     ]
 
 
-def load_picture(split: str, name: str) -> Picture:
+def load_picture(split: str, name: str) -> RasterImage:
     """A picture."""
-    return read_picture(data_folder() / FOLDER / "images" / split / f"{name}.jpg")
+    return read_image(data_folder() / FOLDER / "images" / split / f"{name}.jpg")
 
 
 def load_annotations(split: str, name: str) -> list[Annotation]:

@@ -11,11 +11,7 @@ import numpy as np
 from mixsearch import GaussianSearch
 from mixsearch.baselines import seeded_kmeans
 from mixsearch.errors import SearchError
-from mixsearch.segmentation import segment
-from mixsearch.segmentation.clusters import Clusters, likeliest
-from mixsearch.segmentation.features import rich_features
-from mixsearch.segmentation.images import Picture
-from mixsearch.segmentation.seeds import Pixel
+from mixsearch.segmentation import Pixel, RasterImage, SegmentGaussians, argmax_segments, compute_rich_features, segment
 from mixsearch.types import Array
 
 # Of the random walker: what scikit-image takes by default, better here than 1000.
@@ -25,14 +21,14 @@ BETA = 130
 class Scene:
     """A picture with what all methods share: its colours and its rich features."""
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: RasterImage) -> None:
         self.picture = picture
         self.rgb = picture.rows(slice(None))
 
     @cached_property
     def rich(self) -> Array:
         """Features, (h, w, f)."""
-        return rich_features(self.picture)
+        return compute_rich_features(self.picture)
 
 
 Seeds = Sequence[Pixel]
@@ -58,9 +54,9 @@ def _marked(seeds: Seeds, shape: tuple[int, int]) -> Array:
 
 
 def _nearest(features: Array, centers: Array) -> Array:
-    alike = Clusters(centers, np.ones(len(centers)), np.ones(len(centers)))
+    alike = SegmentGaussians(centers, np.ones(len(centers)), np.ones(len(centers)))
     scores = alike.log_densities(features.reshape(-1, features.shape[2]))
-    return likeliest(scores).reshape(features.shape[:2])
+    return argmax_segments(scores).reshape(features.shape[:2])
 
 
 def _as_printed(scene: Scene, seeds: Seeds) -> Array:

@@ -17,8 +17,7 @@ from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.segmentation_methods import METHODS, Scene
 from mixsearch.experiments.tables import markdown
 from mixsearch.plots import QUIET, TEXT
-from mixsearch.segmentation.overlays import borders, colours_of
-from mixsearch.segmentation.seeds import Pixel
+from mixsearch.segmentation import Pixel, find_borders, make_segment_colors
 from mixsearch.types import Array
 
 FEATURES_OF_BOTH = "rich features"
@@ -183,6 +182,6 @@ def _labels(method: str, scene: Scene, seeds: Sequence[Pixel]) -> Array:
 
 def _painted(labels: Array) -> Array:
     """Segments in colours, with white lines between them, (h, w, 3)."""
-    painted = colours_of(int(labels.max()) + 1)[labels]
-    painted[borders(labels)] = 255
+    painted = make_segment_colors(int(labels.max()) + 1)[labels]
+    painted[find_borders(labels)] = 255
     return painted

@@ -1,6 +1,48 @@
-"""Pictures cut into segments: pixels -> features -> one search per seed."""
+"""Segmentation of images from a few seed pixels: pixels -> features -> one search per seed."""
 
-from mixsearch.segmentation.segmentation import Segmentation
-from mixsearch.segmentation.segmenting import segment
+from mixsearch.segmentation._features import FeatureImage, compute_features, compute_rich_features
+from mixsearch.segmentation._gaussians import SegmentGaussians, argmax_segments
+from mixsearch.segmentation._image import LargeImageError, RasterImage, decode_image, read_image
+from mixsearch.segmentation._image_files import (
+    PNG_LEVEL,
+    iterate_masks,
+    make_label_image,
+    make_mask_images,
+    make_pillow_image,
+    write_images,
+)
+from mixsearch.segmentation._overlay import find_borders, make_segment_colors
+from mixsearch.segmentation._seeds import Pixel, Seeds, check_seeds, parse_seeds
+from mixsearch.segmentation._segment import FoundSegments, choose_options, search_segments, segment
+from mixsearch.segmentation._segmentation import Segmentation
+from mixsearch.segmentation._summary import summarize_segmentation
 
-__all__ = ["Segmentation", "segment"]
+__all__ = [
+    "PNG_LEVEL",
+    "FeatureImage",
+    "FoundSegments",
+    "LargeImageError",
+    "Pixel",
+    "RasterImage",
+    "Seeds",
+    "SegmentGaussians",
+    "Segmentation",
+    "argmax_segments",
+    "check_seeds",
+    "choose_options",
+    "compute_features",
+    "compute_rich_features",
+    "decode_image",
+    "find_borders",
+    "iterate_masks",
+    "make_label_image",
+    "make_mask_images",
+    "make_pillow_image",
+    "make_segment_colors",
+    "parse_seeds",
+    "read_image",
+    "search_segments",
+    "segment",
+    "summarize_segmentation",
+    "write_images",
+]

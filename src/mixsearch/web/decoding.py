@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch.errors import SearchError
-from mixsearch.segmentation.images import LargeImageError, Picture, read_bytes
+from mixsearch.segmentation import LargeImageError, RasterImage, decode_image
 from mixsearch.types import Array
 from mixsearch.web.processes import process_context
 from mixsearch.web.settings import Limits
@@ -23,7 +23,7 @@ from mixsearch.web.settings import Limits
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 _DAMAGED = "The picture cannot be read. The file seems to be damaged."
 
-Unpack = Callable[[bytes, int], Picture]
+Unpack = Callable[[bytes, int], RasterImage]
 
 
 class NotAnImageError(SearchError):
@@ -44,12 +44,12 @@ class TooSlowError(SearchError):
     code = "too_slow"
 
 
-def unpack(body: bytes, most_pixels: int) -> Picture:
+def unpack(body: bytes, most_pixels: int) -> RasterImage:
     """The first picture of a file, turned as its EXIF orientation says."""
-    return read_bytes(body, most_pixels, FORMATS)
+    return decode_image(body, most_pixels, FORMATS)
 
 
-def decode(body: bytes, limits: Limits, unpack: Unpack = unpack) -> Picture:
+def decode(body: bytes, limits: Limits, unpack: Unpack = unpack) -> RasterImage:
     """A picture from the bytes of its file.
 
     Parameters
@@ -106,7 +106,7 @@ def _answer(reply: Connection, body: bytes, most_pixels: int, unpack: Unpack) ->
     except Exception:  # a damaged file can make Pillow raise anything
         _send(reply, {"error": NotAnImageError.code, "message": _DAMAGED})
     else:
-        header = {"shape": picture.pixels.shape, "dtype": picture.pixels.dtype.str, "full": picture.full}
+        header = {"shape": picture.pixels.shape, "dtype": picture.pixels.dtype.str, "full": picture.white}
         _send(reply, header | {"has_hidden": picture.visible is not None})
         reply.send_bytes(np.ascontiguousarray(picture.pixels).data.cast("B"))
         if picture.visible is not None:
@@ -117,13 +117,13 @@ def _send(reply: Connection, header: dict[str, Any]) -> None:
     reply.send_bytes(json.dumps(header).encode())
 
 
-def _receive(reply: Connection) -> Picture:
+def _receive(reply: Connection) -> RasterImage:
     header = json.loads(reply.recv_bytes())
     if "error" in header:
         raise {each.code: each for each in (NotAnImageError, TooLargeError)}[header["error"]](header["message"])
     pixels = _array(reply, header["shape"], header["dtype"])
     visible = _array(reply, header["shape"][:2], "|b1") if header["has_hidden"] else None
-    return Picture(pixels, header["full"], visible)
+    return RasterImage(pixels, header["full"], visible)
 
 
 def _array(reply: Connection, shape: list[int], dtype: str) -> Array:

@@ -5,15 +5,22 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from mixsearch.datasets import make_landscape
 from mixsearch.errors import HintError, SearchError, collect_warnings
-from mixsearch.segmentation import Segmentation
-from mixsearch.segmentation.features import Described, describe
-from mixsearch.segmentation.images import Picture, read_picture
-from mixsearch.segmentation.seeds import Seeds, parse_seeds, read_seeds
-from mixsearch.segmentation.segmenting import recipe_for, search_segments
+from mixsearch.segmentation import (
+    FeatureImage,
+    RasterImage,
+    Seeds,
+    Segmentation,
+    check_seeds,
+    choose_options,
+    compute_features,
+    parse_seeds,
+    read_image,
+    search_segments,
+)
 from mixsearch.web.settings import Limits
 from mixsearch.web.shelf import Shelf
 
@@ -36,8 +43,8 @@ class Question:
     """How a picture is to be cut."""
 
     seeds: tuple[str, ...]  # as they were typed
-    features: str = "rich"
-    assign: str = "nearest"
+    features: Literal["rich", "rgb"] = "rich"
+    assign: Literal["nearest", "posterior"] = "nearest"
     every: int = 1  # so many pixels of so many rows, one is told: less is quicker
 
 
@@ -58,20 +65,20 @@ class Gallery:
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._pictures: Shelf[str, Picture] = Shelf(limits.most_kept_pixels, _counted)
-        self._described: Shelf[tuple[str, str], Described] = Shelf(N_DESCRIBED, lambda _: 1)
+        self._pictures: Shelf[str, RasterImage] = Shelf(limits.most_kept_pixels, _counted)
+        self._described: Shelf[tuple[str, str], FeatureImage] = Shelf(N_DESCRIBED, lambda _: 1)
         least = limits.most_pixels // N_CUT
         self._cut: Shelf[tuple[str, Question], Cut] = Shelf(
             limits.most_pixels, lambda cut: max(cut.found.labels.size, least)
         )
 
-    def add(self, picture: Picture) -> str:
+    def add(self, picture: RasterImage) -> str:
         """Keep a picture, and say under which name."""
         name = secrets.token_urlsafe(16)
         self._pictures.put(name, picture)
         return name
 
-    def picture(self, name: str) -> Picture:
+    def picture(self, name: str) -> RasterImage:
         """A picture by its name."""
         found = example_picture() if name == EXAMPLE else self._pictures.get(name)
         if found is None:
@@ -96,22 +103,22 @@ class Gallery:
         picture = self.picture(name)
         return self._cut.once((name, question), lambda: self._search(name, picture, question))
 
-    def _search(self, name: str, picture: Picture, question: Question) -> Cut:
+    def _search(self, name: str, picture: RasterImage, question: Question) -> Cut:
         seeds, features = _seeds_of(question, picture), question.features
         described = self._describe(name, picture, features)
         with collect_warnings() as heard:
-            found = search_segments(picture, described, seeds, recipe_for(features), question.assign, n_jobs=1)
-            return Cut(found.cut(question.every), tuple(dict.fromkeys(map(str, heard))))
+            found = search_segments(picture, described, seeds, choose_options(features), question.assign, n_jobs=1)
+            return Cut(found.assign_pixels(question.every), tuple(dict.fromkeys(map(str, heard))))
 
-    def _describe(self, name: str, picture: Picture, features: str) -> Described:
-        return self._described.once((name, features), lambda: describe(picture, features))
+    def _describe(self, name: str, picture: RasterImage, features: Literal["rich", "rgb"]) -> FeatureImage:
+        return self._described.once((name, features), lambda: compute_features(picture, features))
 
 
-def _counted(picture: Picture) -> int:
+def _counted(picture: RasterImage) -> int:
     return max(picture.width * picture.height, LEAST_COUNTED)
 
 
-def _seeds_of(question: Question, picture: Picture) -> Seeds:
+def _seeds_of(question: Question, picture: RasterImage) -> Seeds:
     given = parse_seeds(question.seeds)
     n_pixels = sum(map(len, given.values()))
     if n_pixels > MOST_SEEDS:
@@ -119,10 +126,10 @@ def _seeds_of(question: Question, picture: Picture) -> Seeds:
     for name in given:
         if len(name) > MOST_LETTERS:
             raise HintError(f"The name {name[:20]!r}... has {len(name)} letters; {MOST_LETTERS} are taken at most.")
-    return read_seeds(given, picture)
+    return check_seeds(given, picture)
 
 
 @cache
-def example_picture() -> Picture:
+def example_picture() -> RasterImage:
     """A landscape for those who have no picture at hand."""
-    return read_picture(make_landscape(480, 720, random_state=3).image)
+    return read_image(make_landscape(480, 720, random_state=3).image)

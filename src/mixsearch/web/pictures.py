@@ -12,9 +12,14 @@ from fastapi import APIRouter, BackgroundTasks, Depends, Path, Query, Request, R
 from pydantic import BaseModel, Field
 
 from mixsearch.errors import SearchError
-from mixsearch.segmentation.images import Picture
-from mixsearch.segmentation.summary import summarise
-from mixsearch.segmentation.writing import PNG_LEVEL, as_image, as_indexed, each_mask
+from mixsearch.segmentation import (
+    PNG_LEVEL,
+    RasterImage,
+    iterate_masks,
+    make_label_image,
+    make_pillow_image,
+    summarize_segmentation,
+)
 from mixsearch.web import decoding
 from mixsearch.web.answering import Lane, Room
 from mixsearch.web.failures import RESPONSES, Refused
@@ -52,7 +57,7 @@ class Segment(BaseModel):
         description="By what factor the component of its seeds leads the next one; null where there is no other."
     )
     verdict: str = Field(description="What that means in words.")
-    colour: str = Field(description="In which it is drawn, #rrggbb.")
+    color: str = Field(description="In which it is drawn, #rrggbb.")
 
 
 class Segments(BaseModel):
@@ -174,7 +179,7 @@ def _add_segments(router: APIRouter, gallery: Gallery, lane: Lane) -> None:
         picture: Name, asked: Asked, opacity: Annotated[float, Query(ge=0, le=1, description="Of the tint.")] = 0.5
     ) -> Response:
         """The picture with its segments tinted, a line where they meet and a cross on each seed."""
-        return _png(await lane.run(lambda: _as_png(as_image(gallery.cut(picture, asked).found.overlay(opacity)))))
+        return _png(await lane.run(lambda: _draw(gallery.cut(picture, asked), opacity)))
 
     @router.get("/{picture}/segments/masks.zip", response_class=Response, responses=_sent("application/zip"))
     async def zip_masks(picture: Name, asked: Asked) -> Response:
@@ -206,19 +211,23 @@ def _png(body: bytes) -> Response:
 
 def _told(cut: Cut, asked: Question) -> Segments:
     asked_for = {"features": asked.features, "assign": asked.assign, "every": asked.every}
-    return Segments.model_validate(summarise(cut.found) | asked_for | {"warnings": cut.warnings})
+    return Segments.model_validate(summarize_segmentation(cut.found) | asked_for | {"warnings": cut.warnings})
 
 
 def _labels(cut: Cut) -> bytes:
     labels = cut.found.labels
     transparency = {"transparency": NO_SEGMENT} if labels.min() < 0 else {}
-    return _as_png(as_indexed(labels, len(cut.found.names)), **transparency)
+    return _as_png(make_label_image(labels, len(cut.found.names)), **transparency)
+
+
+def _draw(cut: Cut, opacity: float) -> bytes:
+    return _as_png(make_pillow_image(cut.found.overlay(opacity)))
 
 
 def _zipped(cut: Cut) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:  # the images are packed already
-        for name, image in each_mask(cut.found.names, cut.found.labels):
+        for name, image in iterate_masks(cut.found.names, cut.found.labels):
             archive.writestr(name, _as_png(image))
     return file.getvalue()
 
@@ -229,10 +238,10 @@ def _as_png(image: Any, **options: int) -> bytes:
     return file.getvalue()
 
 
-def _small(picture: Picture) -> Any:
+def _small(picture: RasterImage) -> Any:
     """A picture as a Pillow image for the screen, with alpha where it has transparent pixels."""
-    image = as_image(picture.in_bytes())
+    image = make_pillow_image(picture.to_uint8())
     if picture.visible is not None:
-        image.putalpha(as_image(picture.visible.astype("uint8") * 255))
+        image.putalpha(make_pillow_image(picture.visible.astype("uint8") * 255))
     image.thumbnail((MOST_SHOWN, MOST_SHOWN))
     return image

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from scipy.io import savemat
-from tests.unit.segmentation.pictures import as_bytes, halves, painted, thirds
+from tests.unit.segmentation.images import as_bytes, halves, painted, thirds
 
 from mixsearch import SearchError
 from mixsearch.experiments import Case, Row, Rows, find_experiments
@@ -12,7 +12,7 @@ from mixsearch.experiments import segmentation as experiment
 from mixsearch.experiments.bsds import list_pictures, load_annotations
 from mixsearch.experiments.segmentation_methods import GROUPS, METHODS, Scene
 from mixsearch.experiments.segmentation_results import draw, scores_of, table
-from mixsearch.segmentation.images import read_picture
+from mixsearch.segmentation._image import read_image
 
 # As in a run: weak seeds are a part of what is measured.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -79,7 +79,7 @@ def test_the_random_walker_starts_at_the_same_seeds(data: Path) -> None:
 
 def test_k_means_is_started_at_the_seeds() -> None:
     picture, truth = halves()
-    labels = METHODS["k-means, RGB"](Scene(read_picture(picture)), [(50, 5), (5, 5)])
+    labels = METHODS["k-means, RGB"](Scene(read_image(picture)), [(50, 5), (5, 5)])
     assert np.mean(labels == 1 - truth) > 0.99
 
 

@@ -1,39 +1,39 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.unit.segmentation.pictures import halves
+from tests.unit.segmentation.images import halves
 
 from mixsearch import SearchError
-from mixsearch.segmentation import features
-from mixsearch.segmentation.features import describe, rich_features
-from mixsearch.segmentation.images import read_picture
+from mixsearch.segmentation import _features
+from mixsearch.segmentation._features import compute_features, compute_rich_features
+from mixsearch.segmentation._image import read_image
 
 
 def test_colours_of_pixels_and_of_rows_agree():
-    picture = read_picture(halves(height=5, width=7)[0])
-    colours = describe(picture, "rgb").features
+    picture = read_image(halves(height=5, width=7)[0])
+    colours = compute_features(picture, "rgb").pixels
     assert colours.shape == (5, 7)
     assert_allclose(colours.at(np.arange(35)), colours.rows(slice(None)).reshape(35, 3))
     assert_allclose(colours.at(np.array([8])), picture.rows(slice(1, 2))[0, 1:2])
 
 
 def test_rich_features_have_their_units_from_the_picture():
-    rich = rich_features(read_picture(halves()[0]))
+    rich = compute_rich_features(read_image(halves()[0]))
     assert rich.shape == (40, 60, 11)
     assert_allclose(rich.mean(axis=(0, 1)), 0, atol=1e-5)
     assert_allclose(rich.std(axis=(0, 1))[:-2], 1, rtol=1e-4)
-    assert_allclose(rich.std(axis=(0, 1))[-2:], features.POSITION_SPREAD, rtol=1e-4)
+    assert_allclose(rich.std(axis=(0, 1))[-2:], _features.POSITION_SPREAD, rtol=1e-4)
 
 
 def test_a_grey_picture_has_no_features_of_colour():
-    assert rich_features(read_picture(halves()[0][..., 0])).shape == (40, 60, 5)
+    assert compute_rich_features(read_image(halves()[0][..., 0])).shape == (40, 60, 5)
 
 
 def test_texture_tells_rough_from_smooth_of_the_same_mean():
     rng = np.random.default_rng(0)
     picture = np.full((60, 80), 0.5)
     picture[:, 40:] += rng.normal(scale=0.1, size=(60, 40))
-    texture = rich_features(read_picture(picture))[..., 2]
+    texture = compute_rich_features(read_image(picture))[..., 2]
     assert texture[:, :30].max() < texture[:, 50:].min()
 
 
@@ -43,37 +43,37 @@ def test_transparent_pixels_do_not_count():
     alpha[:10] = 0
     hidden = picture.copy()
     hidden[:10] = 1.0
-    given = [rich_features(read_picture(np.dstack([each, alpha]))) for each in (picture, hidden)]
+    given = [compute_rich_features(read_image(np.dstack([each, alpha]))) for each in (picture, hidden)]
     assert_allclose(given[0][20:], given[1][20:], atol=1e-4)
 
 
 def test_a_picture_without_contrast_is_refused():
-    with pytest.raises(SearchError, match="The picture is the same everywhere"):
-        rich_features(read_picture(np.full((20, 30, 3), 0.4)))
+    with pytest.raises(SearchError, match="The image is the same everywhere"):
+        compute_rich_features(read_image(np.full((20, 30, 3), 0.4)))
 
 
 def test_large_pictures_are_described_on_a_shrunk_one(monkeypatch):
-    monkeypatch.setattr(features, "MOST_WORKING", 300)
-    described = describe(read_picture(halves()[0]), "rich")
+    monkeypatch.setattr(_features, "MAX_FEATURE_PIXELS", 300)
+    described = compute_features(read_image(halves()[0]), "rich")
     assert described.factor == 3
-    assert described.features.shape == (14, 20)
+    assert described.pixels.shape == (14, 20)
 
 
 def test_a_function_sees_the_colours_and_gives_features():
     picture = halves()[0]
-    described = describe(read_picture(picture), lambda rgb: rgb[..., :2] ** 2)
-    assert_allclose(described.features.rows(slice(None)), picture[..., :2] ** 2, rtol=1e-5)
+    described = compute_features(read_image(picture), lambda rgb: rgb[..., :2] ** 2)
+    assert_allclose(described.pixels.rows(slice(None)), picture[..., :2] ** 2, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("texture", "features must be one of 'rgb', 'rich'; found 'texture'"),
-        (np.zeros((4, 5)), r"shape \(4, 5\); 40 rows of 60 pixels need \(h, w, f\)"),
+        ("texture", "features must be one of 'rgb', 'rich', got 'texture'"),
+        (np.zeros((4, 5)), r"shape \(4, 5\), but an image of 40 rows and 60 columns needs"),
         (lambda rgb: rgb[:5], r"shape \(5, 60, 3\)"),
         (np.full((40, 60, 2), np.nan), "4,800 values that are NaN or infinite"),
     ],
 )
 def test_features_that_do_not_fit_are_refused(given, message):
     with pytest.raises(SearchError, match=message):
-        describe(read_picture(halves()[0]), given)
+        compute_features(read_image(halves()[0]), given)

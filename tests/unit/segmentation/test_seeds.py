@@ -3,63 +3,63 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mixsearch.errors import HintError
-from mixsearch.segmentation.images import read_picture
-from mixsearch.segmentation.seeds import parse_seeds, read_seeds, windows
+from mixsearch.segmentation._image import read_image
+from mixsearch.segmentation._seeds import check_seeds, find_windows, parse_seeds
 
-PICTURE = read_picture(np.arange(5 * 8, dtype=np.uint8).reshape(5, 8))
+PICTURE = read_image(np.arange(5 * 8, dtype=np.uint8).reshape(5, 8))
 
 
 def test_a_seed_is_a_pixel_or_several():
-    found = read_seeds([(1, 2), [(3, 4), (7, 0)], np.array([5, 1]), np.array([[0, 0], [2, 2]])], PICTURE)
+    found = check_seeds([(1, 2), [(3, 4), (7, 0)], np.array([5, 1]), np.array([[0, 0], [2, 2]])], PICTURE)
     assert found.pixels == (((1, 2),), ((3, 4), (7, 0)), ((5, 1),), ((0, 0), (2, 2)))
     assert found.names == ("segment 1", "segment 2", "segment 3", "segment 4")
 
 
 def test_two_pixels_of_one_segment_are_no_pixel():
-    assert read_seeds([[(1, 2), (3, 4)]], PICTURE).pixels == (((1, 2), (3, 4)),)
+    assert check_seeds([[(1, 2), (3, 4)]], PICTURE).pixels == (((1, 2), (3, 4)),)
 
 
 def test_the_keys_of_a_mapping_name_the_segments():
-    assert read_seeds({"sky": (1, 2), "sea": [(3, 4)]}, PICTURE).names == ("sky", "sea")
+    assert check_seeds({"sky": (1, 2), "sea": [(3, 4)]}, PICTURE).names == ("sky", "sea")
 
 
 @pytest.mark.parametrize("seed", [(8, 0), (0, 5), (-1, 2)])
 def test_a_seed_outside_the_picture_is_told_its_size(seed):
-    with pytest.raises(HintError, match=rf"seed {seed[0]},{seed[1]} lies outside the picture of 8 x 5 pixels"):
-        read_seeds([seed, (1, 1)], PICTURE)
+    with pytest.raises(HintError, match=rf"seed {seed[0]},{seed[1]} lies outside the image of 8 x 5 pixels"):
+        check_seeds([seed, (1, 1)], PICTURE)
 
 
 def test_a_pixel_of_two_segments_is_refused():
     with pytest.raises(HintError, match="3,4 is a seed of both 'segment 1' and 'segment 2'"):
-        read_seeds([(3, 4), [(1, 1), (3, 4)]], PICTURE)
+        check_seeds([(3, 4), [(1, 1), (3, 4)]], PICTURE)
 
 
 def test_a_seed_on_a_transparent_pixel_is_refused():
     alpha = np.ones((2, 2))
     alpha[0, 1] = 0
     with pytest.raises(HintError, match="seed 1,0 is on a transparent pixel"):
-        read_seeds([(1, 0)], read_picture(np.dstack([np.eye(2), alpha])))
+        check_seeds([(1, 0)], read_image(np.dstack([np.eye(2), alpha])))
 
 
 @pytest.mark.parametrize("seed", [5, "12", (1, 2, 3), [], (1.0, np.nan), None])
 def test_what_is_no_pixel_is_refused(seed):
     with pytest.raises(HintError, match="A seed must be a pixel"):
-        read_seeds([seed], PICTURE)
+        check_seeds([seed], PICTURE)
 
 
 def test_what_is_no_list_is_refused():
-    with pytest.raises(HintError, match="seeds must be a list with a pixel .* of each segment; found None"):
-        read_seeds(None, PICTURE)
+    with pytest.raises(HintError, match="seeds must be a list with a pixel .* of each segment, got None"):
+        check_seeds(None, PICTURE)
 
 
 def test_no_seed_at_all_is_refused():
-    with pytest.raises(HintError, match="No seed was given"):
-        read_seeds([], PICTURE)
+    with pytest.raises(HintError, match="No seeds given"):
+        check_seeds([], PICTURE)
 
 
 def test_windows_are_squares_around_the_seeds_cut_at_the_edge():
-    seeds = read_seeds([(4, 2), [(0, 0), (7, 4)]], PICTURE)
-    inner, corners = windows(seeds, 1, 1, (5, 8))
+    seeds = check_seeds([(4, 2), [(0, 0), (7, 4)]], PICTURE)
+    inner, corners = find_windows(seeds, 1, 1, (5, 8))
     marked = np.zeros((5, 8), dtype=bool)
     marked[1:4, 3:6] = True
     assert_array_equal(inner, np.flatnonzero(marked))
@@ -69,7 +69,7 @@ def test_windows_are_squares_around_the_seeds_cut_at_the_edge():
 
 
 def test_windows_of_a_shrunk_picture_lie_where_the_seed_is():
-    assert_array_equal(windows(read_seeds([(7, 4)], PICTURE), 2, 0, (3, 4))[0], [2 * 4 + 3])
+    assert_array_equal(find_windows(check_seeds([(7, 4)], PICTURE), 2, 0, (3, 4))[0], [2 * 4 + 3])
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ def test_seeds_are_read_as_people_write_them(typed, expected):
 
 @pytest.mark.parametrize("typed", ["", "sky", "sky=", "1", "1,2,3", "1,x", "1;2", "1.5,2", "9999999999,1", "=:"])
 def test_what_is_no_seed_is_shown_how_one_is_written(typed):
-    with pytest.raises(HintError, match=f"{typed!r} is no seed. Write 120,80 or 120,80"):
+    with pytest.raises(HintError, match=f"{typed!r} isn.t a seed. Write 120,80 or 120,80"):
         parse_seeds([typed])
 
 
 def test_two_segments_of_one_name_are_refused():
-    with pytest.raises(HintError, match="Two segments are called 'sky'. Join pixels of one segment by a plus"):
+    with pytest.raises(HintError, match="Two segments are called 'sky'. Join the pixels of one segment with a plus"):
         parse_seeds(["sky=1,2", "sky:3,4"])

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
-from tests.unit.segmentation.pictures import as_bytes, thirds
+from tests.unit.segmentation.images import as_bytes, thirds
 
 from mixsearch import SearchError, segment
-from mixsearch.segmentation.overlays import borders, colours_of
-from mixsearch.segmentation.writing import as_indexed
+from mixsearch.segmentation._image_files import make_label_image
+from mixsearch.segmentation._overlay import find_borders, make_segment_colors
 
 SEEDS = {"left": (6, 24), "right": (66, 24), "a/disk": [(36, 24), (38, 26)]}
 
@@ -26,7 +26,7 @@ def test_masks_cover_the_picture_once(found):
 
 @pytest.mark.parametrize("segment", ["middle", 3, -1])
 def test_a_segment_that_is_not_there_is_refused(found, segment):
-    with pytest.raises(SearchError, match=f"There is no segment {segment!r}. There are left, right, a/disk: 0 to 2"):
+    with pytest.raises(SearchError, match=f"no segment {segment!r}. The segments are left, right, a/disk, or 0 to 2"):
         found.mask(segment)
 
 
@@ -40,8 +40,8 @@ def test_it_tells_how_far_each_seed_singles_out_its_component(found):
 
 def test_an_overlay_tints_each_segment_and_marks_the_seeds(found):
     plain = found.overlay(marks=False)
-    inside = ~borders(found.labels)
-    expected = (as_bytes(thirds()[0]) + colours_of(3)[found.labels].astype(float)) / 2
+    inside = ~find_borders(found.labels)
+    expected = (as_bytes(thirds()[0]) + make_segment_colors(3)[found.labels].astype(float)) / 2
     assert np.abs(plain[inside] - expected[inside]).max() <= 1
     assert (plain[~inside] == 255).all()
     marked = found.overlay()
@@ -51,9 +51,9 @@ def test_an_overlay_tints_each_segment_and_marks_the_seeds(found):
 
 
 def test_an_overlay_without_opacity_is_the_picture(found):
-    inside = ~borders(found.labels)
+    inside = ~find_borders(found.labels)
     assert np.abs(found.overlay(0, marks=False)[inside] - as_bytes(thirds()[0])[inside].astype(float)).max() <= 1
-    with pytest.raises(SearchError, match="opacity must be from 0 to 1; found 2"):
+    with pytest.raises(SearchError, match="opacity must be between 0 and 1, got 2"):
         found.overlay(2)
 
 
@@ -75,19 +75,19 @@ def test_what_is_saved_is_what_is_read(found, tmp_path):
 
 def test_an_indexed_image_has_the_colours_of_the_overlay(found, tmp_path):
     shown = np.asarray(Image.open(found.save_labels(tmp_path / "labels.png")).convert("RGB"))
-    assert_array_equal(shown, colours_of(3)[found.labels])
+    assert_array_equal(shown, make_segment_colors(3)[found.labels])
 
 
 def test_an_indexed_image_has_255_for_no_segment():
     labels = np.array([[0, -1]], dtype=np.int16)
-    assert np.asarray(as_indexed(labels, 1)).tolist() == [[0, 255]]
-    with pytest.raises(SearchError, match="holds 255 segments at most; found 256"):
-        as_indexed(labels, 256)
+    assert np.asarray(make_label_image(labels, 1)).tolist() == [[0, 255]]
+    with pytest.raises(SearchError, match="can hold 255 segments, but there are 256"):
+        make_label_image(labels, 256)
 
 
 @pytest.mark.parametrize("name", ["overlay.xyz", "overlay"])
 def test_a_format_that_nobody_knows_is_refused_and_leaves_nothing(found, tmp_path, name):
-    with pytest.raises(SearchError, match="cannot be written.*Give a name that ends in .png"):
+    with pytest.raises(SearchError, match="Could not write.*Use a name that ends in .png"):
         found.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -100,4 +100,4 @@ def test_masks_are_written_all_or_none(found, tmp_path):
 
 
 def test_many_segments_have_colours_of_their_own():
-    assert len(np.unique(colours_of(20), axis=0)) == 20
+    assert len(np.unique(make_segment_colors(20), axis=0)) == 20

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
-from tests.unit.segmentation.pictures import as_bytes, halves
+from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch.web.decoding import NotAnImageError, TooLargeError, TooSlowError, decode
 from mixsearch.web.processes import get_ready
@@ -97,12 +97,12 @@ def test_only_the_first_picture_of_an_animation_is_read():
     ("body", "sentence"),
     [
         (b"", "Nothing was sent"),
-        (b"hello, I am holiday.png", "no image that can be read. Give a PNG, JPEG, WEBP, GIF, BMP or TIFF"),
-        (b"%PDF-1.7", "no image that can be read"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "no image that can be read"),
+        (b"hello, I am holiday.png", "isn't an image that can be read. Use PNG, JPEG, WEBP, GIF, BMP or TIFF"),
+        (b"%PDF-1.7", "isn't an image that can be read"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "isn't an image that can be read"),
         (saved(Image.fromarray(rgb(60, 90)))[:300], "The file seems to be damaged"),
         (saved(Image.fromarray(rgb(60, 90)), "JPEG")[:700], "The file seems to be damaged"),
-        (b"P6 2 2 255 " + bytes(12), "no image that can be read"),
+        (b"P6 2 2 255 " + bytes(12), "isn't an image that can be read"),
         (saved(Image.fromarray(np.zeros((4, 4, 4), dtype=np.uint8))), "Every pixel of the image is transparent"),
     ],
 )
@@ -114,14 +114,14 @@ def test_what_is_no_picture_is_said_to_be_none(body, sentence):
 def test_a_bomb_is_refused_by_its_header():
     with pytest.raises(TooLargeError, match="holds 60,000 x 60,000 pixels|more pixels than Pillow unpacks"):
         decode(png_that_claims(60_000, 60_000), LIMITS)
-    with pytest.raises(TooLargeError, match="holds 5,000 x 5,000 pixels; 24,000,000 are read at most"):
+    with pytest.raises(TooLargeError, match="has 5,000 x 5,000 pixels; the limit is 24,000,000"):
         decode(png_that_claims(5000, 5000), LIMITS)
 
 
 def test_the_limit_on_pixels_is_that_of_the_server():
     body = saved(Image.fromarray(rgb()))
     assert decode(body, Limits(most_pixels=54)).width == 9
-    with pytest.raises(TooLargeError, match="holds 9 x 6 pixels; 53 are read at most"):
+    with pytest.raises(TooLargeError, match="has 9 x 6 pixels; the limit is 53"):
         decode(body, Limits(most_pixels=53))
 
 

@@ -6,12 +6,12 @@ from threading import Barrier, Event
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tests.unit.segmentation.pictures import as_bytes, assert_same_labels, halves, thirds
+from tests.unit.segmentation.images import as_bytes, assert_same_labels, halves, thirds
 
 from mixsearch import segment
 from mixsearch.datasets import make_landscape
 from mixsearch.errors import HintError
-from mixsearch.segmentation.images import read_picture
+from mixsearch.segmentation._image import read_image
 from mixsearch.web import gallery as module
 from mixsearch.web.gallery import EXAMPLE, Gallery, GoneError, Question, Shelf
 from mixsearch.web.settings import Limits
@@ -20,7 +20,7 @@ SEEDS = ("5,20", "right:50,20")
 
 
 def picture(height=40, width=60):
-    return read_picture(as_bytes(halves(height, width)[0]))
+    return read_image(as_bytes(halves(height, width)[0]))
 
 
 def test_names_cannot_be_guessed_and_bring_the_picture_back():
@@ -83,7 +83,7 @@ def test_a_removed_picture_is_gone_with_its_segments():
 @pytest.mark.parametrize("assign", ["nearest", "posterior"])
 def test_segments_are_those_of_the_library(features, assign):
     gallery, image = Gallery(Limits()), as_bytes(thirds()[0])
-    name = gallery.add(read_picture(image))
+    name = gallery.add(read_image(image))
     seeds = {"segment 1": [(5, 20)], "right": [(65, 20), (60, 40)], "disk": [(36, 24)]}
     found = gallery.cut(name, Question(("5,20", "right=65,20+60,40", "disk:36,24"), features, assign)).found
     expected = segment(image, seeds, features=features, assign=assign)
@@ -107,7 +107,7 @@ def test_a_thinned_answer_tells_some_of_the_pixels_of_the_full_one(features):
 def test_warnings_are_told_with_the_segments():
     gallery = Gallery(Limits())
     cut = gallery.cut(gallery.add(picture()), Question(("5,20", "6,30"), "rgb"))
-    assert "mean the same component" in cut.warnings[0]
+    assert "find the same component" in cut.warnings[0]
 
 
 def test_the_same_question_is_worked_out_once(monkeypatch):
@@ -139,8 +139,8 @@ def test_the_same_question_is_worked_out_once(monkeypatch):
 
 def test_features_are_worked_out_before_they_are_asked_for(monkeypatch):
     gallery, described = Gallery(Limits()), []
-    describe = module.describe
-    monkeypatch.setattr(module, "describe", lambda *given: described.append(given) or describe(*given))
+    describe = module.compute_features
+    monkeypatch.setattr(module, "compute_features", lambda *given: described.append(given) or describe(*given))
     name = gallery.add(picture())
     gallery.get_ready(name)
     gallery.cut(name, Question(SEEDS))
@@ -173,11 +173,11 @@ def test_segmentations_are_few():
 @pytest.mark.parametrize(
     ("seeds", "sentence"),
     [
-        (("5;20",), "'5;20' is no seed. Write 120,80"),
-        (("",), "'' is no seed"),
-        (("sky:",), "'sky:' is no seed"),
+        (("5;20",), "'5;20' isn't a seed. Write 120,80"),
+        (("",), "'' isn't a seed"),
+        (("sky:",), "'sky:' isn't a seed"),
         (("a:5,20", "a:6,20"), "Two segments are called 'a'"),
-        (("5,90",), "The seed 5,90 lies outside the picture of 60 x 40 pixels"),
+        (("5,90",), "The seed 5,90 lies outside the image of 60 x 40 pixels"),
         (("+".join(f"{x},20" for x in range(40)), "+".join(f"{x},21" for x in range(40))), "Found 80 seeds; 64 are"),
         (("x" * 61 + ":5,20",), "The name 'xxxxxxxxxxxxxxxxxxxx'... has 61 letters; 60 are taken"),
     ],
@@ -193,6 +193,6 @@ def test_a_picture_without_any_pixel_left_by_thinning_has_segments_of_nothing():
     alpha = np.zeros((40, 60), dtype=np.uint8)
     alpha[:8, :8] = 255
     gallery = Gallery(Limits())
-    name = gallery.add(read_picture(np.dstack([as_bytes(halves()[0]), alpha])))
+    name = gallery.add(read_image(np.dstack([as_bytes(halves()[0]), alpha])))
     cut = gallery.cut(name, Question(("3,3",), "rgb", every=64))
     assert cut.found.shares.tolist() == [0, 0]

@@ -89,7 +89,7 @@ export class SegmentList {
   }
 }
 
-function restRow({ share, colour }) {
+function restRow({ share, color: colour }) {
   const swatch = h("span", { class: "segment-swatch", "aria-hidden": "true" });
   paint(swatch, colour);
   return h(

@@ -320,7 +320,7 @@ class Segmenting {
   #tell(answer, image, segments, milliseconds) {
     const byId = new Map(segments.map(({ id }, i) => [id, answer.segments[i]]));
     const rest = answer.segments.slice(segments.length);
-    answer.segments.forEach(({ colour }, i) => (this.#colours[i] = colour));
+    answer.segments.forEach(({ color: colour }, i) => (this.#colours[i] = colour));
     this.#told = [...this.#segments.map(({ id }) => byId.get(id)), ...(this.#segments.length === 1 ? rest : [])];
     this.stage.drawLabels(image);
     this.trouble.hidden = true;

@@ -1,4 +1,4 @@
-"""From red, green and blue to CIELAB, where the distance of two colours is about how different they look."""
+"""Convert RGB to CIELAB, where the distance of two colors is about how different they look."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from mixsearch.types import Array
 
-# sRGB (IEC 61966-2-1) to XYZ as parts of the white point D65.
+# sRGB (IEC 61966-2-1) to XYZ relative to the white point D65.
 _TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]],
     dtype=np.float32,
@@ -15,12 +15,12 @@ _LINEAR_BELOW = np.float32(0.04045)
 _ROOT_BELOW = np.float32((6 / 29) ** 3)
 
 
-def to_lab(rgb: Array) -> Array:
-    """Lightness, green to red and blue to yellow, (..., 3) of float32, from sRGB in 0 to 1, (..., 3).
+def convert_to_lab(rgb: Array) -> Array:
+    """Convert sRGB from 0 to 1, (..., 3), to CIELAB, (..., 3) of float32.
 
     Examples
     --------
-    >>> to_lab(np.array([1.0, 1.0, 1.0])).round(1) + 0
+    >>> convert_to_lab(np.array([1.0, 1.0, 1.0])).round(1) + 0
     array([100.,   0.,   0.], dtype=float32)
     """
     x = np.asarray(rgb, dtype=np.float32)

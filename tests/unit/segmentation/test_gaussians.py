@@ -5,13 +5,13 @@ from scipy.spatial.distance import cdist
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
-from mixsearch.segmentation.clusters import Clusters, as_probabilities, keep_seeds, likeliest
+from mixsearch.segmentation._gaussians import SegmentGaussians, argmax_segments, recenter_on_seeds, softmax_in_place
 
 
 @pytest.fixture
 def clusters():
     rng = np.random.default_rng(0)
-    return Clusters(rng.normal(size=(3, 4)), np.array([0.5, 1.0, 2.0]), np.array([0.2, 0.3, 0.5]))
+    return SegmentGaussians(rng.normal(size=(3, 4)), np.array([0.5, 1.0, 2.0]), np.array([0.2, 0.3, 0.5]))
 
 
 @pytest.fixture
@@ -26,38 +26,38 @@ def test_probabilities_are_those_of_the_mixture(clusters, X):
             for center, variance, weight in zip(*clusters, strict=True)
         ]
     )
-    assert_allclose(as_probabilities(clusters.log_densities(X)), softmax(logs, axis=0), rtol=1e-9)
+    assert_allclose(softmax_in_place(clusters.log_densities(X)), softmax(logs, axis=0), rtol=1e-9)
 
 
-def test_clusters_alike_assign_to_the_nearest_center(clusters, X):
-    assert_array_equal(likeliest(clusters.alike.log_densities(X)), cdist(X, clusters.centers).argmin(axis=1))
+def test_pooled_gaussians_assign_to_the_nearest_center(clusters, X):
+    assert_array_equal(argmax_segments(clusters.pooled.log_densities(X)), cdist(X, clusters.centers).argmin(axis=1))
 
 
 @pytest.mark.parametrize("variances", [(50.0, 50.0, 50.0), (40.0, 50.0, 60.0)])
 def test_features_far_from_zero_are_told_apart_in_single_precision(variances):
     rng = np.random.default_rng(3)
-    far = Clusters(30_000 + rng.normal(scale=20, size=(3, 4)), np.array(variances), np.array([0.2, 0.3, 0.5]))
+    far = SegmentGaussians(30_000 + rng.normal(scale=20, size=(3, 4)), np.array(variances), np.array([0.2, 0.3, 0.5]))
     X = far.centers[rng.integers(3, size=200)] + rng.normal(scale=7, size=(200, 4))
-    exact, coarse = (as_probabilities(far.log_densities(each)) for each in (X, X.astype(np.float32)))
+    exact, coarse = (softmax_in_place(far.log_densities(each)) for each in (X, X.astype(np.float32)))
     assert_allclose(coarse, exact, atol=0.01)
 
 
 def test_the_likeliest_is_the_first_of_the_largest():
     scores = np.random.default_rng(2).integers(0, 4, size=(5, 6, 7)).astype(float)
-    assert_array_equal(likeliest(scores), scores.argmax(axis=0))
+    assert_array_equal(argmax_segments(scores), scores.argmax(axis=0))
 
 
 def test_centers_nearest_to_their_own_seeds_stay():
-    clusters = Clusters(np.array([[0.0, 0.0], [4.0, 0.0]]), np.ones(2), np.full(2, 0.5))
-    kept, replaced = keep_seeds(clusters, [np.array([[1.0, 0.0]]), np.array([[3.0, 1.0]])])
+    clusters = SegmentGaussians(np.array([[0.0, 0.0], [4.0, 0.0]]), np.ones(2), np.full(2, 0.5))
+    kept, replaced = recenter_on_seeds(clusters, [np.array([[1.0, 0.0]]), np.array([[3.0, 1.0]])])
     assert replaced == []
     assert_array_equal(kept.centers, clusters.centers)
 
 
 def test_seeds_of_the_same_component_stand_for_themselves():
     known = [np.array([[1.0, 0.0], [2.0, 0.0]]), np.array([[3.0, 1.0]]), np.array([[9.0, 9.0]])]
-    clusters = Clusters(np.array([[0.0, 0.0], [0.0, 0.0], [9.0, 8.0]]), np.ones(3), np.full(3, 1 / 3))
-    kept, replaced = keep_seeds(clusters, known)
+    clusters = SegmentGaussians(np.array([[0.0, 0.0], [0.0, 0.0], [9.0, 8.0]]), np.ones(3), np.full(3, 1 / 3))
+    kept, replaced = recenter_on_seeds(clusters, known)
     assert replaced == [0, 1]
     assert_allclose(kept.centers, [[1.5, 0.0], [3.0, 1.0], [9.0, 8.0]])
 
@@ -66,6 +66,6 @@ def test_seeds_of_the_same_component_stand_for_themselves():
 def test_afterwards_every_seed_is_nearest_to_its_own_center(seed):
     rng = np.random.default_rng(seed)
     known = [rng.normal(size=(2, 3)) for _ in range(5)]
-    kept, _ = keep_seeds(Clusters(rng.normal(size=(5, 3)), np.ones(5), np.full(5, 0.2)), known)
+    kept, _ = recenter_on_seeds(SegmentGaussians(rng.normal(size=(5, 3)), np.ones(5), np.full(5, 0.2)), known)
     means = [pixels.mean(axis=0) for pixels in known]
     assert_array_equal(cdist(means, kept.centers).argmin(axis=1), range(5))

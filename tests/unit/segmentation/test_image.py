@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
-from tests.unit.segmentation.pictures import as_bytes, halves
+from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch import SearchError
-from mixsearch.segmentation import images
-from mixsearch.segmentation.images import LargeImageError, read_bytes, read_picture
+from mixsearch.segmentation import _image
+from mixsearch.segmentation._image import LargeImageError, decode_image, read_image
 
 ALL = slice(None)
 
@@ -19,7 +19,7 @@ def rgb():
 def test_a_file_an_image_and_an_array_are_the_same_picture(rgb, tmp_path):
     Image.fromarray(rgb).save(tmp_path / "picture.png")
     for given in (tmp_path / "picture.png", str(tmp_path / "picture.png"), Image.fromarray(rgb), rgb):
-        picture = read_picture(given)
+        picture = read_image(given)
         assert (picture.height, picture.width) == (6, 9)
         assert picture.visible is None
         assert_allclose(picture.rows(ALL), rgb / 255, rtol=1e-6)
@@ -30,48 +30,48 @@ def test_exif_orientation_is_honoured(rgb, tmp_path):
     exif = image.getexif()
     exif[0x0112] = 6  # the camera was turned: what is stored must be turned by a quarter to the right
     image.save(tmp_path / "turned.png", exif=exif)
-    assert_allclose(read_picture(tmp_path / "turned.png").rows(ALL), np.rot90(rgb, -1) / 255, rtol=1e-6)
+    assert_allclose(read_image(tmp_path / "turned.png").rows(ALL), np.rot90(rgb, -1) / 255, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("dtype", "white"), [(np.uint8, 255), (np.uint16, 65535), (np.int64, 255), (np.int32, 255)])
 def test_integers_are_seen_as_parts_of_white(rgb, dtype, white):
     scaled = rgb.astype(dtype) * (white // 255)
-    assert_allclose(read_picture(scaled).rows(ALL), rgb / 255, rtol=1e-5)
+    assert_allclose(read_image(scaled).rows(ALL), rgb / 255, rtol=1e-5)
 
 
 def test_grey_is_the_same_in_all_three_colours():
     grey = np.linspace(0, 1, 12).reshape(3, 4)
     for given in (grey, grey[..., None]):
-        assert_allclose(read_picture(given).rows(ALL), np.repeat(grey[..., None], 3, axis=2), rtol=1e-6)
+        assert_allclose(read_image(given).rows(ALL), np.repeat(grey[..., None], 3, axis=2), rtol=1e-6)
 
 
 def test_black_and_white_may_be_bool():
     mask = np.eye(4, dtype=bool)
-    assert_array_equal(read_picture(mask).rows(ALL)[..., 0], mask)
+    assert_array_equal(read_image(mask).rows(ALL)[..., 0], mask)
 
 
 def test_floats_beyond_white_are_stretched():
-    rows = read_picture(np.array([[-2.0, 0.0], [4.0, 6.0]])).rows(ALL)
+    rows = read_image(np.array([[-2.0, 0.0], [4.0, 6.0]])).rows(ALL)
     assert_allclose(rows[..., 0], [[0, 0.25], [0.75, 1]])
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "CMYK", "HSV", "YCbCr", "RGB"])
 def test_every_mode_of_pillow_is_read_as_pillow_shows_it(rgb, mode):
     image = Image.fromarray(rgb).convert(mode)
-    assert_allclose(read_picture(image).rows(ALL), np.asarray(image.convert("RGB")) / 255, rtol=1e-6)
+    assert_allclose(read_image(image).rows(ALL), np.asarray(image.convert("RGB")) / 255, rtol=1e-6)
 
 
 def test_deep_images_keep_their_depth(tmp_path):
     deep = np.array([[0, 256], [257, 65535]], dtype=np.uint16)
     Image.fromarray(deep).save(tmp_path / "deep.png")
-    assert_allclose(read_picture(tmp_path / "deep.png").rows(ALL)[..., 0], deep / 65535, rtol=1e-6)
+    assert_allclose(read_image(tmp_path / "deep.png").rows(ALL)[..., 0], deep / 65535, rtol=1e-6)
 
 
 def test_transparent_pixels_are_not_visible_and_lend_no_colour(rgb):
     alpha = np.full(rgb.shape[:2], 255, dtype=np.uint8)
     alpha[0] = 0
     rgb[0] = 0
-    picture = read_picture(np.dstack([rgb, alpha]))
+    picture = read_image(np.dstack([rgb, alpha]))
     assert_array_equal(picture.visible, alpha > 0)
     assert_allclose(picture.rows(slice(0, 1))[0, 0], (rgb[1:] / 255).mean(axis=(0, 1)), atol=1 / 255)
     assert_allclose(picture.rows(slice(1, None)), rgb[1:] / 255, rtol=1e-6)
@@ -80,22 +80,22 @@ def test_transparent_pixels_are_not_visible_and_lend_no_colour(rgb):
 def test_grey_with_alpha_and_palettes_with_transparency(tmp_path):
     grey = np.array([[10, 200], [30, 90]], dtype=np.uint8)
     alpha = np.array([[255, 0], [255, 7]], dtype=np.uint8)
-    assert_array_equal(read_picture(np.dstack([grey, alpha])).visible, alpha > 0)
+    assert_array_equal(read_image(np.dstack([grey, alpha])).visible, alpha > 0)
     image = Image.fromarray(grey % 3, mode=None).convert("P")
     image.save(tmp_path / "palette.png", transparency=0)
     with Image.open(tmp_path / "palette.png") as again:
         expected = np.asarray(again.convert("RGBA"))[..., 3] > 0
-    assert_array_equal(read_picture(tmp_path / "palette.png").visible, expected)
+    assert_array_equal(read_image(tmp_path / "palette.png").visible, expected)
 
 
 def test_an_opaque_alpha_says_nothing(rgb):
-    assert read_picture(np.dstack([rgb, np.full(rgb.shape[:2], 255, dtype=np.uint8)])).visible is None
+    assert read_image(np.dstack([rgb, np.full(rgb.shape[:2], 255, dtype=np.uint8)])).visible is None
 
 
 @pytest.mark.parametrize("shape", [(6, 9, 3), (7, 11, 3), (1, 5, 1), (5, 5, 1)])
 def test_shrinking_takes_means_of_squares(shape):
     pixels = np.random.default_rng(0).random(shape)
-    small = read_picture(pixels).shrink(3).rows(ALL)
+    small = read_image(pixels).downscale(3).rows(ALL)
     for i, j in np.ndindex(*small.shape[:2]):
         square = pixels[3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
         assert_allclose(small[i, j], np.broadcast_to(square.mean(axis=(0, 1)), 3), rtol=1e-5)
@@ -104,67 +104,67 @@ def test_shrinking_takes_means_of_squares(shape):
 def test_a_shrunk_pixel_is_visible_where_any_of_its_square_is():
     alpha = np.zeros((4, 4), dtype=np.uint8)
     alpha[0, 0] = 255
-    picture = read_picture(np.dstack([np.full((4, 4), 9, dtype=np.uint8), alpha])).shrink(2)
+    picture = read_image(np.dstack([np.full((4, 4), 9, dtype=np.uint8), alpha])).downscale(2)
     assert_array_equal(picture.visible, [[True, False], [False, False]])
 
 
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.zeros((3, 8, 9)), r"shape \(3, 8, 9\); needed \(h, w\).*np.moveaxis\(image, 0, -1\)"),
+        (np.zeros((3, 8, 9)), r"shape \(3, 8, 9\), but needs \(h, w\).*np.moveaxis\(image, 0, -1\)"),
         (np.zeros(5), r"shape \(5,\)"),
         (np.zeros((4, 4, 7)), r"shape \(4, 4, 7\)"),
-        (np.zeros((0, 4)), "4 x 0 pixels large, which is none at all"),
+        (np.zeros((0, 4)), "4 x 0 pixels: it is empty"),
         (np.array([[0.0, np.nan], [np.inf, 1.0]]), "2 values that are NaN or infinite"),
-        (np.array([["a", "b"]]), "values of type <U1; needed uint8"),
+        (np.array([["a", "b"]]), "values of type <U1, but needs uint8"),
         (np.ones((2, 2), dtype=complex), "type complex128"),
         (np.dstack([np.ones((3, 3, 3)), np.zeros((3, 3))]), "Every pixel of the image is transparent"),
     ],
 )
 def test_what_is_no_picture_is_refused_with_what_was_found(array, message):
     with pytest.raises(SearchError, match=message):
-        read_picture(array)
+        read_image(array)
 
 
 def test_files_that_cannot_be_read_are_named(rgb, tmp_path):
     (tmp_path / "notes.png").write_text("no picture")
-    with pytest.raises(SearchError, match="notes.png' is no image that can be read"):
-        read_picture(tmp_path / "notes.png")
+    with pytest.raises(SearchError, match="notes.png' isn.t an image that can be read"):
+        read_image(tmp_path / "notes.png")
     with pytest.raises(SearchError, match=f"{tmp_path}' cannot be read: Is a directory"):
-        read_picture(tmp_path)
+        read_image(tmp_path)
     with pytest.raises(SearchError, match="missing.png' cannot be read: No such file"):
-        read_picture(tmp_path / "missing.png")
+        read_image(tmp_path / "missing.png")
     Image.fromarray(np.tile(rgb, (20, 20, 1))).save(tmp_path / "whole.png")
     (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:300])
     with pytest.raises(SearchError, match="cut.png' cannot be read: .* The file seems to be damaged"):
-        read_picture(tmp_path / "cut.png")
+        read_image(tmp_path / "cut.png")
 
 
 def test_pictures_beyond_the_limit_are_refused_before_they_are_unpacked(rgb, tmp_path, monkeypatch):
     Image.fromarray(rgb).save(tmp_path / "large.png")
-    monkeypatch.setattr(images, "MOST_PIXELS", 53)
-    with pytest.raises(SearchError, match="large.png' holds 9 x 6 pixels; 53 are read at most"):
-        read_picture(tmp_path / "large.png")
-    with pytest.raises(SearchError, match="The image holds 9 x 6 pixels"):
-        read_picture(rgb)
+    monkeypatch.setattr(_image, "MAX_PIXELS", 53)
+    with pytest.raises(SearchError, match="large.png' has 9 x 6 pixels; the limit is 53"):
+        read_image(tmp_path / "large.png")
+    with pytest.raises(SearchError, match="The image has 9 x 6 pixels"):
+        read_image(rgb)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
-    with pytest.raises(SearchError, match="large.png' holds more pixels than Pillow unpacks; 53 are"):
-        read_picture(tmp_path / "large.png")
+    with pytest.raises(SearchError, match="large.png' has more pixels than Pillow decodes; the limit here is 53"):
+        read_image(tmp_path / "large.png")
 
 
 def test_the_bytes_of_a_file_are_read_as_the_file(rgb, tmp_path):
     Image.fromarray(rgb).save(tmp_path / "picture.png")
     body = (tmp_path / "picture.png").read_bytes()
-    assert_array_equal(read_bytes(body).pixels, rgb)
-    with pytest.raises(LargeImageError, match="The picture holds 9 x 6 pixels; 53 are read at most"):
-        read_bytes(body, most_pixels=53)
-    with pytest.raises(SearchError, match="The picture is no image that can be read. Give a JPEG or GIF."):
-        read_bytes(body, formats=("JPEG", "GIF"))
+    assert_array_equal(decode_image(body).pixels, rgb)
+    with pytest.raises(LargeImageError, match="The image has 9 x 6 pixels; the limit is 53"):
+        decode_image(body, max_pixels=53)
+    with pytest.raises(SearchError, match="The image isn.t an image that can be read. Use JPEG or GIF."):
+        decode_image(body, formats=("JPEG", "GIF"))
 
 
 def test_a_picture_is_taken_as_it_is(rgb):
-    picture = read_picture(rgb)
-    assert read_picture(picture) is picture
+    picture = read_image(rgb)
+    assert read_image(picture) is picture
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, bool, np.float32])
@@ -172,12 +172,12 @@ def test_every_picture_can_be_had_in_bytes(dtype):
     grey = np.array([[0, 1], [1, 0]]).astype(dtype)
     white = 1 / 255 if dtype is np.uint8 else 1 / 65535 if dtype is np.uint16 else 1
     expected = np.floor(255 * white * np.array([[0, 1], [1, 0]]) + 0.5)
-    assert_array_equal(read_picture(grey).in_bytes(), np.repeat(expected[..., None], 3, axis=2))
+    assert_array_equal(read_image(grey).to_uint8(), np.repeat(expected[..., None], 3, axis=2))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 7), (9, 4), (10, 10)])
 def test_thinning_keeps_pixels_from_the_middle_of_squares(shape):
     values = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
-    thin = read_picture(values).thin(4)
+    thin = read_image(values).subsample(4)
     rows, columns = (range(min(2, n - 1), n, 4) for n in shape)
     assert_array_equal(thin.pixels[..., 0], [[values[i, j] for j in columns] for i in rows])

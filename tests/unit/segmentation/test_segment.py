@@ -3,12 +3,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from scipy.spatial.distance import cdist
-from tests.unit.segmentation.pictures import as_bytes, assert_same_labels, halves, painted, thirds
+from tests.unit.segmentation.images import as_bytes, assert_same_labels, halves, painted, thirds
 
 import mixsearch
 from mixsearch import GaussianSearch, SearchError, segment
 from mixsearch.errors import SharedComponentWarning
-from mixsearch.segmentation import features, layers
+from mixsearch.segmentation import _features, _posterior
 
 SEEDS = [(5, 20), (50, 20)]
 THREE = {"left": (6, 24), "right": (66, 24), "disk": (36, 24)}
@@ -95,7 +95,7 @@ def test_transparent_pixels_have_no_segment():
 def test_a_large_picture_is_cut_as_a_small_one_and_along_its_own_edges(monkeypatch):
     picture, truth = thirds(height=240, width=360)
     seeds = {name: (5 * x, 5 * y) for name, (x, y) in THREE.items()}
-    monkeypatch.setattr(features, "MOST_WORKING", 6000)
+    monkeypatch.setattr(_features, "MAX_FEATURE_PIXELS", 6000)
     found = segment(picture, seeds)
     assert agreement(found, truth) > 0.98
     blocky = found.labels[::4, ::4].repeat(4, axis=0).repeat(4, axis=1)
@@ -107,7 +107,7 @@ def test_blocks_of_rows_give_what_the_whole_gives(name, monkeypatch):
     picture, _ = thirds()
     whole = segment(picture, THREE, features=name)
     probabilities = whole.probabilities
-    monkeypatch.setattr(layers, "BLOCK_PIXELS", 500)
+    monkeypatch.setattr(_posterior, "CHUNK_PIXELS", 500)
     parts = segment(picture, THREE, features=name)
     assert_same_labels(parts.labels, whole.labels, probabilities)
     assert_allclose(parts.probabilities, probabilities, atol=1e-6)
@@ -145,7 +145,7 @@ def test_seeds_that_mean_the_same_component_stand_for_themselves_with_a_warning(
     labels = np.zeros((40, 60), dtype=int)
     labels[:, 45:] = 1
     picture = painted(labels, noise=0.02)
-    with pytest.warns(SharedComponentWarning, match="seeds of 'segment 1' and 'segment 2' mean the same component"):
+    with pytest.warns(SharedComponentWarning, match="seeds of 'segment 1' and 'segment 2' find the same component"):
         found = segment(picture, [(5, 5), (30, 30)], features="rgb")
     assert found.labels[5, 5] == 0
     assert found.labels[30, 30] == 1
@@ -159,17 +159,17 @@ def test_two_tones_need_no_more_components_than_they_have():
 
 @pytest.mark.parametrize("name", ["rich", "rgb"])
 def test_a_uniform_picture_is_refused(name):
-    with pytest.raises(SearchError, match="The picture is (the same everywhere|too uniform to be cut into 2 segments)"):
+    with pytest.raises(SearchError, match="The image is (the same everywhere|too uniform for 2 segments)"):
         segment(np.full((20, 30, 3), 0.5), [(5, 10), (20, 10)], features=name)
 
 
 def test_more_segments_than_features_are_refused():
-    with pytest.raises(SearchError, match="4 segments, but 3 features of 3,456 pixels tell 3 apart at most"):
+    with pytest.raises(SearchError, match="3 features of 3,456 pixels can separate at most 3 segments, but"):
         segment(thirds()[0], [*THREE.values(), (70, 40)], features="rgb")
 
 
 def test_options_that_do_not_exist_are_refused():
-    with pytest.raises(SearchError, match="assign must be one of 'nearest', 'posterior'; found 'closest'"):
+    with pytest.raises(SearchError, match="assign must be one of 'nearest', 'posterior', got 'closest'"):
         segment(halves()[0], SEEDS, assign="closest")
 
 
@@ -182,9 +182,9 @@ def test_the_number_of_components_can_be_given():
 @pytest.mark.parametrize(
     ("seeds", "n_components", "message"),
     [
-        (THREE, 2, "n_components=2, but 3 segments need at least as many. Give more"),
+        (THREE, 2, "n_components=2, but 3 segments need at least 3 components"),
         (THREE, 0, "n_components=0, but 3 segments"),
-        ([(5, 5)], 4, "n_components=4, but 2 segments need just as many. Give a seed for the rest"),
+        ([(5, 5)], 4, "n_components=4, but 2 segments need exactly 2 components. Add a seed for the rest"),
         (THREE, 12, "hold 11 Gaussians at most"),
     ],
 )

@@ -1,0 +1,178 @@
+"""Parse and check seeds: the known pixels of each segment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixsearch.errors import HintError, Option
+from mixsearch.segmentation._image import RasterImage
+from mixsearch.types import Array
+
+Pixel = tuple[int, int]
+# A pixel (x, y) or several.
+Seed = ArrayLike
+
+_TYPED_PIXEL = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
+
+
+class Seeds(NamedTuple):
+    """The names of the segments and their known pixels.
+
+    Attributes
+    ----------
+    names : tuple of str
+        One name per segment.
+    pixels : tuple of tuples of (x, y)
+        The pixels of each segment, at least one; x counts from the left and y from the top.
+    """
+
+    names: tuple[str, ...]
+    pixels: tuple[tuple[Pixel, ...], ...]
+
+
+def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
+    """Parse seeds written as text.
+
+    Parameters
+    ----------
+    typed : iterable of str
+        One text per segment: pixels x,y joined by a plus or a space, optionally after a name and = or :.
+
+    Returns
+    -------
+    dict of str to list of (x, y)
+        The pixels of each segment by its name. Segments without a name are numbered.
+
+    Examples
+    --------
+    >>> parse_seeds(["120,80+140,90", "sea=300,200"])
+    {'segment 1': [(120, 80), (140, 90)], 'sea': [(300, 200)]}
+    """
+    seeds: dict[str, list[Pixel]] = {}
+    for index, text in enumerate(typed, 1):
+        end = max(text.rfind("="), text.rfind(":"))
+        name = text[: max(end, 0)].strip() or f"segment {index}"
+        pixels = [_TYPED_PIXEL.fullmatch(pixel) for pixel in _split_pixels(text[end + 1 :])]
+        if not pixels or not all(pixels):
+            raise HintError(
+                "{text!r} isn't a seed. Write 120,80 or 120,80+140,90 or sky=120,80.", code="bad_seed", text=text
+            )
+        if name in seeds:
+            raise HintError(
+                "Two segments are called {name!r}. Join the pixels of one segment with a plus.",
+                code="duplicate_segment",
+                name=name,
+            )
+        seeds[name] = [(int(pixel[1]), int(pixel[2])) for pixel in pixels if pixel]
+    return seeds
+
+
+def _split_pixels(pixels: str) -> list[str]:
+    """Split at a plus or a space: a URL turns the one into the other. Spaces around a comma do not split."""
+    return ",".join(part.strip() for part in pixels.split(",")).replace("+", " ").split()
+
+
+def check_seeds(seeds: Sequence[Seed] | Mapping[str, Seed], image: RasterImage) -> Seeds:
+    """Check that seeds lie in the image, are visible and belong to one segment each.
+
+    Parameters
+    ----------
+    seeds : sequence or mapping
+        One entry per segment: a pixel (x, y) or a list of pixels. The keys of a mapping name the segments.
+    image : RasterImage
+        The image they belong to.
+
+    Returns
+    -------
+    Seeds
+    """
+    if not isinstance(seeds, Iterable):
+        raise HintError(
+            "{argument} must be a list with a pixel (x, y) of each segment, got {value!r}.",
+            code="bad_seed",
+            argument=Option("seeds"),
+            value=seeds,
+        )
+    if isinstance(seeds, Mapping):
+        names, given = tuple(map(str, seeds)), list(seeds.values())
+    else:
+        given = list(seeds)
+        names = tuple(f"segment {i}" for i in range(1, len(given) + 1))
+    if not given:
+        raise HintError("No seeds given. Give a pixel (x, y) of each segment.", code="no_seeds")
+    checked = Seeds(names, tuple(_check_pixels(entry) for entry in given))
+    _check_inside(checked, image)
+    _check_distinct(checked)
+    return checked
+
+
+def _check_pixels(entry: Any) -> tuple[Pixel, ...]:
+    several = np.ndim(entry) == 2 if isinstance(entry, np.ndarray) else not _is_pixel(entry)
+    pixels = tuple(entry) if several and isinstance(entry, Iterable) else (entry,)
+    if not pixels or not all(_is_pixel(pixel) for pixel in pixels):
+        raise HintError(
+            "A seed must be a pixel (x, y) or a list of pixels, got {value!r}.", code="bad_seed", value=entry
+        )
+    return tuple((int(x), int(y)) for x, y in pixels)
+
+
+def _is_pixel(entry: Any) -> bool:
+    try:
+        x, y = entry
+    except (TypeError, ValueError):
+        return False
+    return all(isinstance(each, Real) and np.isfinite(float(each)) for each in (x, y))
+
+
+def _check_inside(seeds: Seeds, image: RasterImage) -> None:
+    for x, y in (pixel for pixels in seeds.pixels for pixel in pixels):
+        if not (0 <= x < image.width and 0 <= y < image.height):
+            raise HintError(
+                "The seed {x},{y} lies outside the image of {width} x {height} pixels. Pixels count from 0,0 at the "
+                "top left to {max_x},{max_y} at the bottom right.",
+                code="seed_outside",
+                x=x,
+                y=y,
+                width=image.width,
+                height=image.height,
+                max_x=image.width - 1,
+                max_y=image.height - 1,
+            )
+        if image.visible is not None and not image.visible[y, x]:
+            raise HintError(
+                "The seed {x},{y} is on a transparent pixel. Choose a visible one.", code="seed_transparent", x=x, y=y
+            )
+
+
+def _check_distinct(seeds: Seeds) -> None:
+    owners: dict[Pixel, str] = {}
+    for name, pixels in zip(seeds.names, seeds.pixels, strict=True):
+        for pixel in pixels:
+            if owners.setdefault(pixel, name) != name:
+                raise HintError(
+                    "The pixel {x},{y} is a seed of both {first!r} and {second!r}. Move one of them.",
+                    code="seed_shared",
+                    x=pixel[0],
+                    y=pixel[1],
+                    first=owners[pixel],
+                    second=name,
+                )
+
+
+def find_windows(seeds: Seeds, factor: int, radius: int, shape: tuple[int, int]) -> list[Array]:
+    """Return the flat indices of the pixels around the seeds of each segment, in an image downscaled by a factor."""
+    height, width = shape
+    offsets = np.arange(-radius, radius + 1)
+    found = []
+    for pixels in seeds.pixels:
+        columns, rows = (np.asarray(pixels) // factor).T
+        y = np.clip(rows[:, None, None] + offsets[:, None], 0, height - 1)
+        x = np.clip(columns[:, None, None] + offsets[None, :], 0, width - 1)
+        found.append(np.unique(y * width + x))
+    return found

@@ -1,0 +1,184 @@
+"""The result of a segmentation: labels, probabilities, components and drawings of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from mixsearch.display import Card, separation_in_words
+from mixsearch.errors import ArgumentError, Option, SearchError
+from mixsearch.estimators import GaussianComponent
+from mixsearch.segmentation._image import RasterImage
+from mixsearch.segmentation._image_files import make_label_image, make_mask_images, make_pillow_image, write_images
+from mixsearch.segmentation._overlay import draw_overlay
+from mixsearch.segmentation._seeds import Pixel
+from mixsearch.types import Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segmentation:
+    """A segmented image.
+
+    Attributes
+    ----------
+    labels : array of shape (h, w)
+        The index of each pixel's segment, from 0; -1 if the pixel is transparent.
+    names : tuple of str
+        The names of the segments.
+    seeds : tuple
+        The seed pixels (x, y) of each segment; empty for the rest of an image with one seed.
+    components : tuple of GaussianComponent
+        What the search found for each seed. Its `separation` and `confidence` show how far to trust it.
+    """
+
+    labels: Array
+    names: tuple[str, ...]
+    seeds: tuple[tuple[Pixel, ...], ...]
+    components: tuple[GaussianComponent, ...]
+    _image: RasterImage = field(kw_only=True)
+    _compute_probabilities: Callable[[], Array] = field(kw_only=True)
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """The probability of each segment at each pixel, (h, w, k) of float32, computed on first use."""
+        return self._compute_probabilities()
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The number of pixels of each segment, (k,)."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=len(self.names))
+
+    @property
+    def shares(self) -> Array:
+        """The fraction of the visible image that each segment covers, (k,)."""
+        return np.asarray(self.sizes / max(self.sizes.sum(), 1))
+
+    @property
+    def separations(self) -> Array:
+        """The ratio of the scores of each seed's component and its runner-up; near 1, the seed is a weak hint."""
+        return np.array([component.separation for component in self.components])
+
+    def mask(self, segment: int | str) -> Array:
+        """Return where one segment is.
+
+        Parameters
+        ----------
+        segment : int or str
+            Its index, from 0, or its name.
+
+        Returns
+        -------
+        array of bool of shape (h, w)
+        """
+        return np.asarray(self.labels == self._find_index(segment))
+
+    def _find_index(self, segment: int | str) -> int:
+        if isinstance(segment, str) and segment in self.names:
+            return self.names.index(segment)
+        if not isinstance(segment, str) and 0 <= segment < len(self.names):
+            return int(segment)
+        raise SearchError(
+            "There is no segment {segment!r}. The segments are {known}, or 0 to {max_index}.",
+            code="unknown_segment",
+            segment=segment,
+            known=", ".join(self.names),
+            max_index=len(self.names) - 1,
+        )
+
+    def overlay(self, opacity: float = 0.5, *, marks: bool = True) -> Array:
+        """Draw the image with tinted segments, a line along their borders and a cross on each seed.
+
+        Parameters
+        ----------
+        opacity : float, default=0.5
+            The opacity of the tint, from 0 to 1.
+        marks : bool, default=True
+            Whether to draw the crosses.
+
+        Returns
+        -------
+        array of uint8 of shape (h, w, 3)
+        """
+        if not 0 <= opacity <= 1:
+            raise ArgumentError(
+                "{argument} must be between 0 and 1, got {value!r}.", argument=Option("opacity"), value=opacity
+            )
+        pixels = [pixel for pixels in self.seeds for pixel in pixels] if marks else []
+        return draw_overlay(self._image, self.labels, pixels, len(self.names), opacity)
+
+    def save(self, path: str | os.PathLike[str], *, opacity: float = 0.5) -> Path:
+        """Write the overlay to an image file.
+
+        Parameters
+        ----------
+        path : path
+            The suffix sets the format: .png, .jpg and so on.
+        opacity : float, default=0.5
+            The opacity of the tint.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
+        target = Path(path)
+        write_images({target: make_pillow_image(self.overlay(opacity))})
+        return target
+
+    def save_labels(self, path: str | os.PathLike[str]) -> Path:
+        """Write the labels as an indexed image: its values are the labels, and 255 for transparent pixels.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, usually .png.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
+        target = Path(path)
+        write_images({target: make_label_image(self.labels, len(self.names))})
+        return target
+
+    def save_masks(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write a black and white PNG, of values 0 and 255, for each segment.
+
+        Parameters
+        ----------
+        folder : path
+            Created if it does not exist.
+
+        Returns
+        -------
+        list of Path
+            The files written.
+        """
+        images = make_mask_images(self.names, self.labels, Path(folder))
+        write_images(images)
+        return list(images)
+
+    def _card(self) -> Card:
+        height, width = self.labels.shape
+        return Card(
+            title=f"Segmentation of {width} x {height} pixels into {len(self.names)} segments",
+            facts=[
+                (name, f"separation {separation_in_words(component.separation)}" if component else "has no seed")
+                for name, component in zip_longest(self.names, self.components)
+            ],
+            bars=[(name, float(share)) for name, share in zip(self.names, self.shares, strict=True)],
+            bars_title="part of the image",
+        )
+
+    def __repr__(self) -> str:
+        return self._card().text()
+
+    def _repr_html_(self) -> str:
+        return self._card().html()

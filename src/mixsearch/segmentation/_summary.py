@@ -1,0 +1,48 @@
+"""Summarize a segmentation as plain data."""
+
+from __future__ import annotations
+
+import math
+from itertools import zip_longest
+from typing import Any
+
+from mixsearch.display import verdict
+from mixsearch.estimators import GaussianComponent
+from mixsearch.segmentation._overlay import make_segment_colors
+from mixsearch.segmentation._segmentation import Segmentation
+
+
+def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
+    """Return sizes, seeds, colors and separations of the segments, ready for JSON.
+
+    Parameters
+    ----------
+    found : Segmentation
+
+    Returns
+    -------
+    dict
+        `width`, `height` and a list `segments`.
+    """
+    height, width = found.labels.shape
+    segments = [
+        {
+            "name": name,
+            "seeds": [list(pixel) for pixel in seeds],
+            "pixels": int(size),
+            "share": float(share),
+            **_describe_separation(component),
+            "color": f"#{bytes(color).hex()}",
+        }
+        for name, seeds, size, share, component, color in zip_longest(
+            found.names, found.seeds, found.sizes, found.shares, found.components, make_segment_colors(len(found.names))
+        )
+    ]
+    return {"width": width, "height": height, "segments": segments}
+
+
+def _describe_separation(component: GaussianComponent | None) -> dict[str, Any]:
+    if component is None:
+        return {"separation": None, "verdict": "has no seed"}
+    separation = component.separation
+    return {"separation": separation if math.isfinite(separation) else None, "verdict": verdict(separation)}
