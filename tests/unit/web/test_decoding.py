@@ -51,7 +51,7 @@ def png_that_claims(width, height):
 def test_formats_without_loss_give_the_pixels_themselves(kind):
     picture = decode(saved(Image.fromarray(rgb()), kind, lossless=True), LIMITS)
     assert_array_equal(picture.pixels, rgb())
-    assert (picture.full, picture.visible) == (255, None)
+    assert (picture.white, picture.visible) == (255, None)
 
 
 def test_jpeg_is_read_as_pillow_reads_it():
@@ -70,7 +70,7 @@ def test_deep_pictures_keep_their_depth():
     deep = np.array([[0, 256], [257, 65535]], dtype=np.uint16)
     picture = decode(saved(Image.fromarray(deep)), LIMITS)
     assert_array_equal(picture.pixels[..., 0], deep)
-    assert picture.full == 65535
+    assert picture.white == 65535
 
 
 def test_transparent_pixels_are_not_visible():

@@ -99,7 +99,7 @@ def test_a_thinned_answer_tells_some_of_the_pixels_of_the_full_one(features):
     small = gallery.cut(name, Question(("100,90", "600,400"), features, every=3)).found
     probabilities = full.probabilities[1::3, 1::3]
     assert_same_labels(small.labels, full.labels[1::3, 1::3], probabilities)
-    assert_array_equal(small.picture.pixels, full.picture.pixels[1::3, 1::3])
+    assert_array_equal(small._image.pixels, full._image.pixels[1::3, 1::3])
     assert small.seeds == (((33, 30),), ((200, 133),))
     assert_allclose(small.probabilities, probabilities, rtol=0, atol=1e-6)
 
