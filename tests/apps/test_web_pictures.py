@@ -204,7 +204,7 @@ def test_a_uniform_picture_has_nothing_to_tell_apart(client):
     ("body", "status", "code", "sentence"),
     [
         (b"", 415, "not_an_image", "Nothing was sent"),
-        (b"hello", 415, "not_an_image", "Give a PNG, JPEG, WEBP, GIF, BMP or TIFF"),
+        (b"hello", 415, "not_an_image", "Use PNG, JPEG, WEBP, GIF, BMP or TIFF"),
         (png(photo())[:500], 415, "not_an_image", "seems to be damaged"),
     ],
 )

@@ -185,7 +185,7 @@ def decode_image(body: bytes, max_pixels: int = MAX_PIXELS, formats: tuple[str, 
     -------
     RasterImage
     """
-    return _check_array(_read_file(io.BytesIO(body), "The image", max_pixels, formats))
+    return _check_array(_read_file(io.BytesIO(body), "The file", max_pixels, formats))
 
 
 def make_missing_pillow_error() -> SearchError:

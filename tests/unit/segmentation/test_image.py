@@ -156,9 +156,9 @@ def test_the_bytes_of_a_file_are_read_as_the_file(rgb, tmp_path):
     Image.fromarray(rgb).save(tmp_path / "picture.png")
     body = (tmp_path / "picture.png").read_bytes()
     assert_array_equal(decode_image(body).pixels, rgb)
-    with pytest.raises(LargeImageError, match="The image has 9 x 6 pixels; the limit is 53"):
+    with pytest.raises(LargeImageError, match="The file has 9 x 6 pixels; the limit is 53"):
         decode_image(body, max_pixels=53)
-    with pytest.raises(SearchError, match="The image isn.t an image that can be read. Use JPEG or GIF."):
+    with pytest.raises(SearchError, match="The file isn.t an image that can be read. Use JPEG or GIF."):
         decode_image(body, formats=("JPEG", "GIF"))
 
 
