@@ -18,6 +18,7 @@ from measuring import print_table, seconds, verdict
 from workloads import draw_corpus, words_of_all_frequencies
 
 from mixsearch.index import IndexOptions, build_index, open_index
+from mixsearch.storage import open_folder
 from mixsearch.text import CorpusOptions
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 300_000, 100_000, 100, 330.0
@@ -133,8 +134,12 @@ def _ask(path: Path) -> dict[str, float]:
 
 
 def _same(one: Path, other: Path) -> bool:
-    files = [{name: stored.checksum for name, stored in open_index(path).folder.files.items()} for path in (one, other)]
-    return files[0] == files[1]
+    return _checksums(one) == _checksums(other)
+
+
+def _checksums(path: Path) -> dict[str, str]:
+    files = open_folder(path, kind="topic index", version=1).files
+    return {name: stored.checksum for name, stored in files.items()}
 
 
 if __name__ == "__main__":

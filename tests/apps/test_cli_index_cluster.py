@@ -16,13 +16,14 @@ from distributed import Client, LocalCluster
 from tests.apps.cli_corpus import ALL_WORDS, N_TOPICS, make_files
 from typer.testing import CliRunner
 
-import mixsearch.index.on_cluster as on_cluster
-import mixsearch.index.pieces as pieces
+import mixsearch.index.build.cluster as build_cluster
+import mixsearch.index.build.cluster_writer as cluster_writer
 from mixsearch import SearchError
 from mixsearch.cli.app import app
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.scale import cluster
 from mixsearch.scale.cluster import connected
+from mixsearch.storage import open_folder
 from mixsearch.storage.pieces import ArrayInPieces
 from mixsearch.text import CorpusOptions, read_corpus
 from mixsearch.text.count import partitions
@@ -84,18 +85,19 @@ def assert_same(built, expected):
         expected.n_short,
         expected.n_duplicates,
     )
-    one, other = open_index(built.path), open_index(expected.path)
-    one.folder.verify()
-    assert list(one.folder) == list(other.folder)
-    for name in other.folder:
+    index, other_index = open_index(built.path), open_index(expected.path)
+    index.verify()
+    one, other = (open_folder(each.path, kind="topic index", version=1) for each in (built, expected))
+    assert list(one) == list(other)
+    for name in other:
         if name.startswith(SUMS):
-            tol = 1e-4 * np.abs(other.folder[name]).max()
-            np.testing.assert_allclose(one.folder[name], other.folder[name], rtol=0, atol=tol, err_msg=name)
+            tol = 1e-4 * np.abs(other[name]).max()
+            np.testing.assert_allclose(one[name], other[name], rtol=0, atol=tol, err_msg=name)
         elif not name.startswith(PACKED):
-            np.testing.assert_array_equal(one.folder[name], other.folder[name], err_msg=name)
-    assert one.folder.facts == other.folder.facts
-    rows = one.topics.kept_rows_
-    assert one.documents(rows) == other.documents(rows)
+            np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+    assert one.facts == other.facts
+    rows = index.topics.kept_rows_
+    assert index.documents(rows) == other_index.documents(rows)
 
 
 @pytest.mark.parametrize("pattern", ["part*.jsonl", "packed*.jsonl.gz", "part*.parquet"])
@@ -126,8 +128,8 @@ def test_texts_and_counts_are_written_by_the_workers(scheduler, files, tmp_path,
 
 
 def test_where_workers_do_not_see_the_folder_the_blocks_come_here(scheduler, files, local, tmp_path, monkeypatch):
-    ask = pieces.on_every_worker
-    monkeypatch.setattr(pieces, "on_every_worker", lambda sees, marker, token: ask(sees, marker, "another"))
+    ask = cluster_writer.on_every_worker
+    monkeypatch.setattr(cluster_writer, "on_every_worker", lambda sees, marker, token: ask(sees, marker, "another"))
     built = build_index(str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
     assert_same(built, local)
     assert "The workers do not see the folder" in built.notes[0]
@@ -191,7 +193,7 @@ def test_a_file_that_only_the_client_sees_is_named(scheduler, tmp_path):
 
 
 def test_a_scheduler_out_of_reach_is_named(files, tmp_path, monkeypatch):
-    monkeypatch.setattr(on_cluster, "connected", partial(connected, timeout=0.5))
+    monkeypatch.setattr(build_cluster, "connected", partial(connected, timeout=0.5))
     result = CliRunner().invoke(
         app,
         ["index", str(files.jsonl), "-o", str(tmp_path / "x"), "--text", "review", "--scheduler", "tcp://127.0.0.1:9"],

@@ -8,6 +8,7 @@ from tests.apps.cli_corpus import N_DOCUMENTS, N_TOPICS, Files, invoke, make_fil
 from mixsearch import TopicSearch, __version__
 from mixsearch.datasets import make_topics
 from mixsearch.index import open_index
+from mixsearch.storage import open_folder
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +43,15 @@ def test_json_has_every_number(index: Path) -> None:
     assert told["n_documents"] == N_DOCUMENTS
     assert told["n_nonzeros"] == opened.topics.model_.here.by_document.nnz
     assert told["eigenvalues"] == [float(value) for value in opened.topics.model_.frame.values]
-    assert told["bytes_of_parts"] == opened.folder.sizes()
+    assert told["bytes_of_parts"] == open_folder(index, kind="topic index", version=1).sizes()
     assert told["n_bytes"] == sum(told["bytes_of_parts"].values())
     assert told["options"]["n_components"] == N_TOPICS
     assert told["tokens"]["lowercase"] is True
-    assert set(told["telling_words"]) <= set(opened.vocabulary)
+    assert {each["word"] for each in told["distinctive_words"]} <= set(opened.vocabulary)
     assert told["verified"] is False
     most = told["frequent_words"][0]
     column = opened.vocabulary.index(most["word"])
-    assert most["documents"] == opened.topics.model_.here.by_document[:, [column]].nnz
+    assert most["n_documents"] == opened.topics.model_.here.by_document[:, [column]].nnz
     assert column == opened.topics.model_.word_mean.argmax()
 
 
@@ -98,7 +99,7 @@ def test_a_saved_search_is_an_index_without_texts(tmp_path: Path) -> None:
     told = json.loads(invoke("info", tmp_path / "search", "--json").stdout)
     assert told["has_texts"] is False
     assert told["tokens"] is None
-    assert told["telling_words"] == []
+    assert told["distinctive_words"] == []
     assert "not kept" in invoke("info", tmp_path / "search").stdout
 
 

@@ -14,7 +14,7 @@ from tests.closeness import assert_close
 
 from mixsearch.cli._console import complete_index
 from mixsearch.display import verdict
-from mixsearch.index import Answer, Query, ask, open_index
+from mixsearch.index import Answer, Query, answer_queries, open_index
 
 KEYS = {
     "alternative",
@@ -24,6 +24,7 @@ KEYS = {
     "weight",
     "separation",
     "verdict",
+    "verdict_code",
     "share_of_hint",
     "n_components",
     "n_fitted",
@@ -126,7 +127,8 @@ def test_one_bad_hint_leaves_the_others_alone(files: Files, index: Path) -> None
     good, bad = json.loads(result.stdout)
     assert set(good) == KEYS
     assert bad["hint"] == "zzyzx"
-    assert "is not among the" in bad["error"]
+    assert bad["error"]["code"] == "unknown_word"
+    assert "is not among the" in bad["error"]["message"]
     assert result.stderr.startswith("zzyzx: 'zzyzx' is not among the")
     assert "error,1" in invoke("topic", index, files.words[0], "zzyzx", "--each", "--csv").stdout
 
@@ -228,7 +230,7 @@ def test_errors_are_read_beside_their_numbers(files: Files, index: Path, termina
 
 
 def test_an_unsure_answer_tells_what_else_the_hint_could_mean(files: Files, index: Path) -> None:
-    (reply,) = ask(open_index(index), [Query("one", words={files.words[0]: 1.0})])
+    (reply,) = answer_queries(open_index(index), [Query("one", words={files.words[0]: 1.0})])
     assert reply.answer is not None
     sure = replace(reply.answer, separation=5.0, confidence=0.95)
     assert not sure.is_doubtful
@@ -253,7 +255,7 @@ def test_words_left_out_are_a_note_beside_the_answer(files: Files, index: Path) 
     result = invoke("topic", index, files.words[0], "zzyzx", "--json")
     answer = json.loads(result.stdout)
     assert len(answer["warnings"]) == 1
-    assert "Skipped: 'zzyzx'" in answer["warnings"][0]
+    assert "Skipped: 'zzyzx'" in answer["warnings"][0]["message"]
     assert result.stderr.startswith("Note: Skipped: 'zzyzx'")
 
 
@@ -360,11 +362,11 @@ def test_an_index_without_texts_still_names_its_documents(files: Files, tmp_path
 
 def test_answers_can_be_had_without_the_command_line(files: Files, index: Path) -> None:
     queries = [Query("named", words={files.words[0]: 1.0}), Query("unknown", words={"zzyzx": 1.0})]
-    good, bad = ask(open_index(index), queries)
+    good, bad = answer_queries(open_index(index), queries)
     assert isinstance(good.answer, Answer)
     assert json.loads(json.dumps(good.as_dict())) == {**told(index, files.words[0]), "hint": "named"}
     assert good.topic is not None
-    assert bad.as_dict()["error"] == str(bad.error)
+    assert bad.as_dict()["error"] == bad.error.as_dict()
 
 
 def test_paths_of_indexes_are_completed(files: Files, index: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from mixsearch.datasets import make_topics
 from mixsearch.errors import MissingFolderError, UnfinishedFolderError
 from mixsearch.index import open_index
+from mixsearch.storage import open_folder
 
 pytestmark = pytest.mark.slow
 
@@ -38,8 +39,8 @@ def generation(folder):
         index = open_index(folder)
     except (MissingFolderError, UnfinishedFolderError):
         return None
-    index.folder.verify()
-    return index.folder.generation
+    index.verify()
+    return open_folder(index.path, kind="topic index", version=1).generation
 
 
 def test_a_killed_indexer_leaves_the_old_index_or_none(texts, tmp_path):

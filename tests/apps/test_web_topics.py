@@ -12,7 +12,7 @@ from tests.closeness import assert_close
 from tests.served_corpus import SCRIPT, SUBJECTS, draw_texts, open_made
 
 from mixsearch import __version__
-from mixsearch.index import Asking, Query, ask
+from mixsearch.index import AnswerOptions, Query, answer_queries
 from mixsearch.web import Limits, make_app
 
 FOOD, LAW = SUBJECTS["food"], SUBJECTS["law"]
@@ -42,9 +42,10 @@ def refused(client, path, status, code, **params):
     return error
 
 
-def asked(index, words, **asking):
-    (reply,) = ask(index, [Query(" ".join(words), words=words)], Asking(**{"n_words": 15, "n_documents": 10, **asking}))
-    return json.loads(json.dumps(reply.as_dict()))
+def asked(index, words, narrower=0.0, **options):
+    query = Query(" ".join(words), words=words, narrower=narrower)
+    (outcome,) = answer_queries(index, [query], AnswerOptions(**{"n_words": 15, "n_documents": 10, **options}))
+    return json.loads(json.dumps(outcome.as_dict()))
 
 
 def test_health_tells_the_version_and_the_indexes(client):
@@ -62,7 +63,7 @@ def test_every_index_is_described(client, index):
     assert first["n_words"] == len(index.vocabulary)
     assert first["has_texts"]
     assert first["has_names"]
-    assert set(first["telling_words"]) <= set(index.vocabulary)
+    assert set(first["distinctive_words"]) <= set(index.vocabulary)
 
 
 def test_a_topic_is_what_the_library_finds(client, index):
@@ -75,7 +76,7 @@ def test_a_topic_is_what_the_library_finds(client, index):
         n_documents=2,
         by="probability",
         errors=True,
-        search={"n_components": "enough", "narrower": -1.0},
+        narrower=-1.0,
     )
     assert_close(both, {**wanted, "hint": "sushi -court^2"})
 
@@ -136,7 +137,7 @@ def test_completions_are_the_words_that_begin_so_the_most_frequent_first(client,
     assert [each["n_documents"] for each in words] == [holding[word] for word in wanted]
     assert told(client, "/words", prefix="zz") == {"words": []}
     telling = told(client, "/words", n=12)["words"]
-    assert [each["word"] for each in telling] == client.get("/api/indexes/texts").json()["telling_words"]
+    assert [each["word"] for each in telling] == client.get("/api/indexes/texts").json()["distinctive_words"]
     assert [each["n_documents"] for each in telling] == [holding[each["word"]] for each in telling]
 
 
@@ -147,7 +148,7 @@ def test_an_unknown_word_comes_with_suggestions(client):
     assert error["message"].startswith("'sushy' is not among the")
     skipped = told(client, "/topic", q="sushi courtt")
     assert skipped["skipped"] == [{"word": "courtt", "suggestions": ["court"]}]
-    assert "Skipped: 'courtt'" in skipped["warnings"][0]
+    assert "Skipped: 'courtt'" in skipped["warnings"][0]["message"]
 
 
 def test_typical_documents_go_on_page_by_page(client, index):
@@ -289,7 +290,7 @@ def test_an_error_that_nobody_foresaw_tells_nothing_of_the_inside(index, monkeyp
     def fail(*_):
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("mixsearch.web.served.reply_to", fail)
+    monkeypatch.setattr("mixsearch.index.TopicIndex.find", fail)
     with TestClient(make_app({"texts": index}), base_url="http://localhost", raise_server_exceptions=False) as client:
         answer = client.get("/api/indexes/texts/topic?q=sushi")
     assert answer.status_code == 500
@@ -319,7 +320,7 @@ def test_what_is_wrong_with_a_body_is_said(index, body, status, said):
 
 def test_a_question_that_takes_too_long_is_given_up(index, monkeypatch):
     go_on = threading.Event()
-    monkeypatch.setattr("mixsearch.web.served.reply_to", lambda *_: go_on.wait(20))
+    monkeypatch.setattr("mixsearch.index.TopicIndex.find", lambda *_: go_on.wait(20))
     app = make_app({"texts": index}, limits=Limits(seconds=0.2))
     with TestClient(app, base_url="http://localhost") as client:
         answer = client.get("/api/indexes/texts/topic?q=sushi")

@@ -68,7 +68,7 @@ def test_the_map_of_ones_own_words(overview, open_page):
 def test_words_that_are_all_unknown_say_so(page):
     page.goto("overview?words=qqqq")
     expect(page.locator("#trouble")).to_contain_text("qqqq")
-    page.get_by_role("button", name="Map the telling words instead").click()
+    page.get_by_role("button", name="Map the distinctive words instead").click()
     expect(page.locator(".topic-mark").first).to_be_visible()
 
 

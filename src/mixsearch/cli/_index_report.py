@@ -17,7 +17,7 @@ from mixsearch.cli._console import as_typed, print_json, say_notes, warnings_as_
 from mixsearch.cli._progress import steps_shown
 from mixsearch.cli._render import show_facts
 from mixsearch.cli._units import show_bytes, show_seconds
-from mixsearch.index import Built, IndexOptions, build_index, open_index, telling_words
+from mixsearch.index import Built, IndexOptions, build_index, open_index
 from mixsearch.text import CorpusOptions, strip_compression_suffix
 
 SUFFIX = ".index"
@@ -108,7 +108,7 @@ def _require_outside(sources: Sequence[str], target: Path) -> None:
 
 def _first_word(path: Path) -> str:
     """A word that finds something."""
-    return telling_words(open_index(path), 1)[0]
+    return open_index(path).distinctive_words(1)[0].word
 
 
 def _show(console: Console, summary: Summary) -> None:

@@ -37,10 +37,10 @@ def read_queries(typed: Typed) -> list[Query]:
     if typed.hints is not None:
         return _of_lines(_read(typed.hints), typed.hints)
     if typed.rows:
-        return [Query(f"document {', '.join(map(str, typed.rows))}", rows=tuple(typed.rows))]
+        return [Query(f"document {', '.join(map(str, typed.rows))}", documents=tuple(typed.rows))]
     texts = [*typed.texts, *([] if typed.text_file is None else [_read(typed.text_file)])]
     if texts:
-        return [Query(_glance(texts[0]), texts=tuple(texts))]
+        return [Query(_glance(texts[0]), text=tuple(texts))]
     if typed.each:
         return [_of_words([word], typed.avoided) for word in typed.words]
     return [_of_words(typed.words, typed.avoided)]

@@ -13,14 +13,13 @@ from rich.text import Text
 
 from mixsearch.cli._units import show_share
 from mixsearch.display import plain_chance, plain_number
-from mixsearch.index import Answer, Reply
-from mixsearch.index.answers import DOUBTFUL, TopicWord, TypicalDocument
+from mixsearch.index import Answer, Outcome, TopicWord, TypicalDocument
 
 _BAR = 20
 _NAME = 12
 
 
-def show_reply(console: Console, reply: Reply) -> None:
+def show_reply(console: Console, reply: Outcome) -> None:
     """Show what was found."""
     if reply.answer is None:
         return
@@ -106,7 +105,7 @@ def _facts(answer: Answer) -> list[tuple[str, str]]:
 
 
 def _style(name: str, answer: Answer) -> str:
-    doubts = {"separation": answer.lead < DOUBTFUL, "confidence": answer.is_unsure}
+    doubts = {"separation": answer.has_small_lead, "confidence": answer.has_low_confidence}
     return "" if name not in doubts else "yellow" if doubts[name] else "green"
 
 

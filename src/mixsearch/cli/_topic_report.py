@@ -13,8 +13,7 @@ from rich.console import Console
 from mixsearch.cli._console import EXIT_ERROR, print_json, say_error, say_notes
 from mixsearch.cli._figures import load_plots, write_picture
 from mixsearch.cli._render import show_reply
-from mixsearch.index import Asking, Query, Reply, ask, open_index
-from mixsearch.index.tidy import as_csv
+from mixsearch.index import AnswerOptions, Outcome, Query, answer_queries, open_index, to_csv
 
 As = Literal["text", "json", "csv"]
 
@@ -29,11 +28,11 @@ class Wanted:
     errors: bool = False  # beside the numbers
 
 
-def run_topic(path: Path, queries: Sequence[Query], asking: Asking, wanted: Wanted) -> None:
+def run_topic(path: Path, queries: Sequence[Query], options: AnswerOptions, wanted: Wanted) -> None:
     """Search an index and show what was found; a hint that finds nothing leaves the others alone."""
     if wanted.plot is not None:
         load_plots()
-    replies = ask(open_index(path), queries, asking)
+    replies = answer_queries(open_index(path), queries, options)
     failed = [reply.error for reply in replies if reply.error is not None]
     if len(replies) == len(failed) == 1:
         raise failed[0]
@@ -46,12 +45,12 @@ def run_topic(path: Path, queries: Sequence[Query], asking: Asking, wanted: Want
         raise typer.Exit(EXIT_ERROR)
 
 
-def _show(replies: Sequence[Reply], wanted: Wanted) -> None:
+def _show(replies: Sequence[Outcome], wanted: Wanted) -> None:
     if wanted.shown_as == "json":
         listed = [reply.as_dict() for reply in replies]
         print_json(listed if wanted.as_list else listed[0])
     elif wanted.shown_as == "csv":
-        typer.echo(as_csv(replies, errors=wanted.errors), nl=False)
+        typer.echo(to_csv(replies, errors=wanted.errors), nl=False)
     else:
         console = Console(highlight=False)
         for number, reply in enumerate(replies):
@@ -60,16 +59,16 @@ def _show(replies: Sequence[Reply], wanted: Wanted) -> None:
             show_reply(console, reply)
 
 
-def _say_notes(replies: Sequence[Reply]) -> None:
+def _say_notes(replies: Sequence[Outcome]) -> None:
     for reply in replies:
         lead = f"{reply.query.name}: " if len(replies) > 1 else ""
         if reply.error is not None:
             say_error(f"{lead}{reply.error}")
         elif reply.answer is not None:
-            say_notes(f"{lead}{warning}" for warning in reply.answer.warnings)
+            say_notes(f"{lead}{warning}" for warning in reply.warnings)
 
 
-def _draw(plots: Any, replies: Sequence[Reply], errors: bool) -> Any:
+def _draw(plots: Any, replies: Sequence[Outcome], errors: bool) -> Any:
     if len(replies) == 1:
         return plots.plot_topic(replies[0].topic, errors=errors)
     topics: dict[str, Any] = {}

@@ -10,8 +10,7 @@ import typer
 from mixsearch.cli._console import errors_as_sentences
 from mixsearch.cli._index_report import run_index
 from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
-from mixsearch.index import IndexOptions
-from mixsearch.index.options import DEFAULT_COMPONENTS, READING_PART
+from mixsearch.index import DEFAULT_COMPONENTS, IndexOptions
 from mixsearch.text import FORMATS, CorpusOptions, Format
 
 _READING, _WORDS, _WORK, _ADVANCED = "Reading", "Words", "Work", "Advanced: the fit"
@@ -217,7 +216,7 @@ def index(
             token_pattern=token_pattern,
             strip_tags=strip_tags,
             lowercase=not keep_case,
-            memory=max(options.bytes // READING_PART, 1),
+            memory=max(options.memory_part, 1),
             tmp_dir=tmp_dir,
             n_jobs=jobs,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from mixsearch.cli._figures import load_plots, write_picture
 from mixsearch.cli._render import show_facts
 from mixsearch.cli._units import show_bytes
 from mixsearch.display import plain_number
-from mixsearch.index import TopicIndex, open_index, telling_words
+from mixsearch.index import Contents, open_index
 from mixsearch.types import Array
 
 HELP = """Show what an index holds, how it was made, and how large it is.
@@ -30,37 +29,8 @@ Examples:
 
 Exit codes: 0 done, 1 the index is missing or damaged, 2 the command is wrong."""
 
-_N_FREQUENT = 10
 _SPARKS = "▁▂▃▄▅▆▇█"
 _SPARK_WIDTH = 60
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contents:
-    """All that `info` tells."""
-
-    path: str
-    created: str
-    written_by: str
-    format_version: int
-    n_documents: int
-    n_short: int
-    n_duplicates: int
-    n_words: int
-    n_nonzeros: int
-    n_components: int
-    n_characters: int | None
-    has_texts: bool
-    has_names: bool
-    options: dict[str, Any]
-    tokens: dict[str, Any] | None
-    bytes_of_parts: dict[str, int]
-    n_bytes: int
-    bytes_per_document: float
-    frequent_words: list[dict[str, Any]]
-    telling_words: list[str]
-    eigenvalues: list[float]
-    verified: bool
 
 
 def info(
@@ -81,62 +51,23 @@ def info(
             load_plots()
         index = open_index(path)
         if verify:
-            index.folder.verify()
-        contents = describe(index, verified=verify)
+            index.verify()
+        contents = index.contents()
         if as_json:
-            print_json(asdict(contents))
+            print_json({**contents.as_dict(), "verified": verify})
         else:
-            _show(Console(highlight=False), contents)
+            _show(Console(highlight=False), contents, verified=verify)
         if plot is not None:
             write_picture(lambda plots: plots.plot_spectrum(index.topics), plot)
 
 
-def describe(index: TopicIndex, *, verified: bool) -> Contents:
-    """Look at everything but the counts and texts themselves."""
-    folder, search = index.folder, index.topics
-    corpus = folder.facts.get("corpus", {})
-    sizes = folder.sizes()
-    return Contents(
-        path=str(folder.path),
-        created=folder.created,
-        written_by=folder.written_by,
-        format_version=folder.version,
-        n_documents=index.n_documents,
-        n_short=search.n_dropped_ - corpus.get("n_duplicates", 0),
-        n_duplicates=corpus.get("n_duplicates", 0),
-        n_words=search.n_features_in_,
-        n_nonzeros=int(search.model_.here.by_document.nnz),
-        n_components=index.n_components,
-        n_characters=corpus.get("n_characters"),
-        has_texts=corpus.get("has_texts", False),
-        has_names=corpus.get("has_names", False),
-        options=dict(folder.facts["search"]),
-        tokens=corpus.get("tokens"),
-        bytes_of_parts=sizes,
-        n_bytes=sum(sizes.values()),
-        bytes_per_document=round(sum(sizes.values()) / index.n_documents, 1),
-        frequent_words=_frequent_words(index),
-        telling_words=telling_words(index),
-        eigenvalues=[float(value) for value in search.model_.frame.values],
-        verified=verified,
-    )
-
-
-def _frequent_words(index: TopicIndex) -> list[dict[str, Any]]:
-    model = index.topics.model_
-    best = np.argsort(-model.word_mean, kind="stable")[:_N_FREQUENT].tolist()
-    holding = model.holding
-    names = index.vocabulary or list(map(str, range(len(holding))))
-    return [{"word": names[column], "documents": int(holding[column])} for column in best]
-
-
-def _show(console: Console, contents: Contents) -> None:
-    show_facts(console, _facts(contents))
+def _show(console: Console, contents: Contents, *, verified: bool) -> None:
+    show_facts(console, _facts(contents, verified=verified))
     if console.is_terminal:
         show_facts(console, [("", Text(_sparkline(contents.eigenvalues), style="blue"))])
 
 
-def _facts(contents: Contents) -> Iterator[tuple[str, str]]:
+def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "index", contents.path
     yield "created", f"{contents.created} by mixsearch {contents.written_by}, format {contents.format_version}"
     dropped = f"{contents.n_short:,} too short, {contents.n_duplicates:,} repeated"
@@ -149,10 +80,10 @@ def _facts(contents: Contents) -> Iterator[tuple[str, str]]:
     yield "size", f"{show_bytes(contents.n_bytes)}, {contents.bytes_per_document:,.0f} bytes per document"
     parts = sorted(contents.bytes_of_parts.items(), key=lambda part: -part[1])
     yield "parts", ", ".join(f"{name} {show_bytes(size)}" for name, size in parts)
-    if contents.verified:
+    if verified:
         yield "verified", "every byte is as it was written"
-    yield "frequent", ", ".join(f"{each['word']} {each['documents']:,}" for each in contents.frequent_words)
-    yield "telling", ", ".join(contents.telling_words)
+    yield "frequent", ", ".join(f"{each.word} {each.n_documents:,}" for each in contents.frequent_words)
+    yield "distinctive", ", ".join(each.word for each in contents.distinctive_words)
     values = contents.eigenvalues
     yield "spectrum", f"{len(values)} eigenvalues, from {plain_number(values[0])} to {plain_number(values[-1])}"
 

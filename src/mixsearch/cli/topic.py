@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,7 +11,7 @@ import typer
 from mixsearch.cli._console import complete_index, errors_as_sentences
 from mixsearch.cli._queries import Typed, read_queries
 from mixsearch.cli._topic_report import Wanted, run_topic
-from mixsearch.index import Asking
+from mixsearch.index import AnswerOptions
 
 _HINTS, _SEARCH, _OUTPUT = "Other hints", "The search", "Output"
 
@@ -138,7 +139,8 @@ def topic(
         typed = Typed(words or (), avoided or (), text or (), text_file, like or (), hints, each)
         search: dict[str, Any] = {"n_components": components or "enough", "narrower": narrower - broader}
         search["refine"] = False if no_closer else None
-        asking = Asking(n_words=top, n_documents=documents, by=by, errors=errors, confidence=errors, search=search)
+        queries = [replace(query, **search) for query in read_queries(typed)]
+        options = AnswerOptions(n_words=top, n_documents=documents, by=by, errors=errors, confidence=errors)
         shown_as: Literal["text", "json", "csv"] = "json" if as_json else "csv" if as_csv else "text"
         as_list = each or hints is not None
-        run_topic(path, read_queries(typed), asking, Wanted(shown_as, as_list, plot, errors))
+        run_topic(path, queries, options, Wanted(shown_as, as_list, plot, errors))

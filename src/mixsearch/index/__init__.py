@@ -1,29 +1,57 @@
-"""A corpus on disk that answers hints: built from files, opened at once, searched in milliseconds."""
+"""The topic index: a corpus on disk that is built from files, opens at once, and answers in milliseconds."""
 
-from mixsearch.index.answers import Answer, Asking, Query, Reply
-from mixsearch.index.asking import ask
-from mixsearch.index.building import build_index
-from mixsearch.index.options import IndexOptions
-from mixsearch.index.overlap import overlaps
-from mixsearch.index.overview import TopicMap, map_topics
-from mixsearch.index.suggesting import telling_words
-from mixsearch.index.summary import Built
+from mixsearch.index.answer import (
+    Alternative,
+    Answer,
+    AnswerWarning,
+    RelatedWord,
+    SkippedWord,
+    TopicWord,
+    TypicalDocument,
+    describe,
+)
+from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
+from mixsearch.index.compare import Outcome, answer_queries, compare_topics
+from mixsearch.index.completion import CorpusWord
+from mixsearch.index.contents import Contents
+from mixsearch.index.map import MAX_WORDS, MappedTopic, Neighbour, TopicMap, UnmappedWord, map_topics
+from mixsearch.index.options import AnswerOptions
+from mixsearch.index.overlap import compute_overlaps
+from mixsearch.index.query import Found, Query
+from mixsearch.index.to_csv import to_csv
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
 
 __all__ = [
+    "DEFAULT_COMPONENTS",
+    "MAX_WORDS",
+    "Alternative",
     "Answer",
-    "Asking",
+    "AnswerOptions",
+    "AnswerWarning",
     "Built",
+    "Contents",
+    "CorpusWord",
     "Document",
+    "Found",
     "IndexOptions",
+    "MappedTopic",
+    "Neighbour",
+    "OnProgress",
+    "Outcome",
     "Query",
-    "Reply",
+    "RelatedWord",
+    "SkippedWord",
     "TopicIndex",
     "TopicMap",
-    "ask",
+    "TopicWord",
+    "TypicalDocument",
+    "UnmappedWord",
+    "answer_queries",
     "build_index",
+    "compare_topics",
+    "compute_overlaps",
+    "describe",
     "map_topics",
     "open_index",
-    "overlaps",
-    "telling_words",
+    "to_csv",
 ]

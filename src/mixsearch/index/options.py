@@ -1,48 +1,36 @@
-"""What a caller may choose about an index."""
+"""How much of a topic an answer describes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
-
-from mixsearch.index.memory import physical_memory
-
-# More topics than an analyst asks for at once: one index serves every smaller number.
-DEFAULT_COMPONENTS = 100
-# Parts of the memory: for the counts in a fit, for non-zeros that change their order, for reading text.
-COUNTS_PART, MOVING_PART, READING_PART = 4, 4, 4
-
-# Step of the work, units done, units in all (None where unknown), and what the units are.
-OnProgress = Callable[[str, int, int | None, str], None]
+from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexOptions:
-    """How an index is built.
+class AnswerOptions:
+    """What an answer describes.
 
     Parameters
     ----------
-    n_components : int or "auto", optional
-        How many topics to fit; a search may use fewer. By default 100, or as many as there are words; "auto" as many as
-        the documents show.
-    search : dict
-        Further arguments of `TopicSearch`: alpha0, moments, weights, metric, damping, random_state.
-    memory : int, optional
-        Bytes that the work may take, about; half of the machine's memory by default. Less means more reading from disk,
-        never another result.
-    overwrite : bool, default=False
-        Replace an index that is there already.
+    n_words, n_documents, n_related : int
+        How many words, documents and related words to list.
+    skip_documents : int, default=0
+        How many of the first documents to leave out.
+    by : {"typical", "probability"}, default="typical"
+        Which words come first, as in `Topic.top_words`.
+    alternative : int, default=0
+        0 for the topic found, else the rank of another one that the hint could mean.
+    errors : bool, default=False
+        Add standard errors.
+    confidence : bool, default=False
+        Add the probability that the hint means this topic. This reads all documents.
     """
 
-    n_components: int | str | None = None
-    search: dict[str, Any] = field(default_factory=dict)
-    memory: int | None = None
-    overwrite: bool = False
-
-    @property
-    def bytes(self) -> int:
-        """The memory in bytes."""
-        if self.memory is not None:
-            return self.memory
-        return physical_memory() // 2
+    n_words: int = 10
+    n_documents: int = 5
+    n_related: int = 8
+    skip_documents: int = 0
+    by: Literal["typical", "probability"] = "typical"
+    alternative: int = 0
+    errors: bool = False
+    confidence: bool = False

@@ -1,22 +1,26 @@
-"""How much topics have in common."""
+"""What topics have in common."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial.distance import pdist, squareform
 
 from mixsearch.types import Array
 
 
-def overlaps(probabilities: Any) -> Array:
-    """What each pair of topics has in common, (n, n): 1 for the same topic, 0 for topics without a common word.
+def compute_overlaps(probabilities: npt.ArrayLike) -> Array:
+    """Measure what each pair of topics has in common.
 
     Parameters
     ----------
     probabilities : array of shape (n, d)
         Topics as distributions over words, one per row.
+
+    Returns
+    -------
+    array of shape (n, n)
+        1 for the same topic, 0 for topics without a common word.
 
     Notes
     -----
@@ -25,11 +29,11 @@ def overlaps(probabilities: Any) -> Array:
 
     Examples
     --------
-    >>> overlaps([[0.5, 0.5, 0.0], [0.0, 0.75, 0.25]])
+    >>> compute_overlaps([[0.5, 0.5, 0.0], [0.0, 0.75, 0.25]])
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
     rows = np.asarray(probabilities, dtype=np.float64)
     totals = rows.sum(axis=1)
-    shared = (totals[:, None] + totals - squareform(pdist(rows, "cityblock"))) / 2
-    return np.asarray(np.clip(shared, 0.0, 1.0))
+    overlaps = (totals[:, None] + totals - squareform(pdist(rows, "cityblock"))) / 2
+    return np.asarray(np.clip(overlaps, 0.0, 1.0))

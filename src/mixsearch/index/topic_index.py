@@ -1,29 +1,32 @@
-"""An index that was opened: hints in, topics and their documents out."""
+"""An open index: hints in, topics and their documents out."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.errors import HintError, SearchError
+from mixsearch.errors import HintError, SearchError, collect_warnings
 from mixsearch.estimators import Topic, TopicSearch
 from mixsearch.estimators.base import ask_in_parallel
 from mixsearch.estimators.stored_topics import open_search
+from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
+from mixsearch.index.contents import Contents, read_contents
+from mixsearch.index.query import Found, Query
 from mixsearch.storage import Folder, Texts
 from mixsearch.text import CorpusOptions, count_texts
 from mixsearch.types import Array
 
-# Of the documents that hold a frequent word, so many stand for all: a search then takes as long for any word.
-MOST_DOCUMENTS = 4_000
-
-PART_OF_WORD = re.compile(r"\w")
+# If more documents contain a word, this many of them stand for all: any word then takes about the same time.
+MAX_DOCUMENTS = 4_000
+# Frequent words in the contents of an index.
+N_FREQUENT = 10
 
 
 class Document(NamedTuple):
@@ -35,56 +38,95 @@ class Document(NamedTuple):
 
 
 class TopicIndex:
-    """A corpus on disk, opened for searches.
+    """A corpus on disk, open for searches. `open_index` returns one.
 
     Parameters
     ----------
     folder : Folder
-        As `open_index` opens it.
+        The folder of the index.
 
     Attributes
     ----------
     topics : TopicSearch
-        The fitted search, with its arrays mapped from the files.
+        The fitted search. Its arrays are mapped from the files.
+    path : Path
+        Where the index is.
+    n_documents, n_components : int
+        The number of documents, and of fitted topics.
+    vocabulary : list of str
+        The words, one per column; empty if the index has none.
+    has_texts, has_names : bool
+        Whether the index holds the texts and the names of its documents.
     """
 
     def __init__(self, folder: Folder) -> None:
-        self.folder = folder
+        self._folder = folder
         self.topics = TopicSearch.from_folder(folder)
         self._corpus: Mapping[str, Any] = folder.facts.get("corpus", {})
 
     @property
+    def path(self) -> Path:
+        """Where the index is."""
+        return self._folder.path
+
+    @property
     def n_documents(self) -> int:
-        """How many documents it holds."""
+        """The number of documents."""
         return len(self.topics.kept_rows_)
 
     @property
     def n_components(self) -> int:
-        """How many topics were fitted: the narrowest that a search can go."""
+        """The number of fitted topics: a search can use fewer."""
         return self.topics.n_components_
 
     @property
     def vocabulary(self) -> list[str]:
-        """The words, one per column."""
+        """The words, one per column; empty if the index has none."""
         return self.topics.vocabulary_ or []
 
     @property
     def has_texts(self) -> bool:
-        """Whether the texts of documents were kept."""
+        """Whether the index holds the texts of its documents."""
         return bool(self._corpus.get("has_texts"))
 
     @property
     def has_names(self) -> bool:
-        """Whether documents have names."""
+        """Whether the documents have names."""
         return bool(self._corpus.get("has_names"))
 
     @cached_property
     def _texts(self) -> Texts | None:
-        return self.folder.texts("texts") if self.has_texts else None
+        return self._folder.texts("texts") if self.has_texts else None
 
     @cached_property
     def _names(self) -> Texts | None:
-        return self.folder.texts("names") if self.has_names else None
+        return self._folder.texts("names") if self.has_names else None
+
+    @cached_property
+    def _n_documents_by_word(self) -> Array:
+        return np.asarray(self.topics.model_.holding)
+
+    @cached_property
+    def _sorted_words(self) -> SortedWords:
+        return SortedWords(self.vocabulary, self._n_documents_by_word)
+
+    def find(self, query: Query) -> Found:
+        """Find the topic of a query.
+
+        Parameters
+        ----------
+        query : Query
+            A hint, and how to search with it.
+
+        Returns
+        -------
+        Found
+            The topic, with the warnings of the search. `describe` turns it into an answer.
+        """
+        with collect_warnings() as warnings:
+            topic = self.search(**query.arguments)
+        once = {str(warning): warning for warning in warnings}
+        return Found(query, topic, tuple(once.values()), self)
 
     def search(
         self,
@@ -99,61 +141,87 @@ class TopicIndex:
         Parameters
         ----------
         words : str, sequence of str, or mapping of str to float, optional
-            As `TopicSearch.search` takes them.
+            Words, as `TopicSearch.search` takes them.
         text : str or sequence of str, optional
-            A text that is about the topic, or several.
+            One or several texts about the topic.
         documents : sequence of int, optional
-            Rows of documents that are about it.
+            Rows of documents about the topic.
         **options
-            Passed to `TopicSearch.search`: n_components, "enough" by default; narrower, positive or negative;
-            refine; and so on.
+            Passed to `TopicSearch.search`: n_components ("enough" by default), narrower, refine and so on.
+
+        Returns
+        -------
+        Topic
         """
-        given = {"words": self._spelt(words), "text": text, "documents": documents}
+        given = {"words": self._spell_words(words), "text": text, "documents": documents}
         hint = {name: value for name, value in given.items() if value is not None}
         if len(hint) != 1:
             raise HintError(
-                f"A search needs words, a text or documents, one of them; found {', '.join(hint) or 'none'}."
+                "A search needs exactly one of words, text and documents, got {given}.",
+                code="one_hint_needed",
+                given=" and ".join(hint) or "none",
             )
         if text is not None:
             hint = {"documents": self.count([text] if isinstance(text, str) else list(text))}
-        usual: dict[str, Any] = {"n_components": "enough", "max_documents": MOST_DOCUMENTS}
-        return self.topics.search(**hint, **(usual | options))
+        defaults: dict[str, Any] = {"n_components": "enough", "max_documents": MAX_DOCUMENTS}
+        return self.topics.search(**hint, **(defaults | options))
 
     def search_many(self, hints: Any, *, n_jobs: int | None = -1, **options: Any) -> Any:
-        """A topic for each of several hints, in their order.
+        """Find a topic for each of several hints.
 
         Parameters
         ----------
         hints : sequence, or mapping of names to hints
-            Each as `search` takes words, or a dictionary of its keyword arguments such as ``{"text": "..."}``. From a
-            mapping comes a dictionary of the answers under the same names.
+            Each as `search` takes words, or a dictionary of its keyword arguments such as ``{"text": "..."}``.
         n_jobs : int, default=-1
-            Threads; -1 for one per core.
+            The number of threads; -1 for one per core.
         **options
             Passed to every `search`.
+
+        Returns
+        -------
+        list of Topic, or dict of str to Topic
+            The topics in the order of the hints; by name if the hints have names.
         """
-        return ask_in_parallel(lambda hint: self.search(**_arguments(hint), **options), hints, n_jobs)
+        return ask_in_parallel(lambda hint: self.search(**_read_hint(hint), **options), hints, n_jobs)
 
-    def _spelt(self, words: Any) -> Any:
-        """Words in the spelling of the vocabulary, as its texts were folded; an iterator of words as a list."""
-        spell = self.spell
-        if isinstance(words, Mapping):
-            return {spell(word): weight for word, weight in words.items()}
-        if isinstance(words, str) or not isinstance(words, Iterable):
-            return spell(words)
-        return [spell(word) for word in words]
+    def documents(self, rows: Sequence[int]) -> list[Document]:
+        """Return documents by their rows.
 
-    def spell(self, word: Any) -> Any:
-        """A word as the vocabulary spells it: what is no word stays as it is."""
-        is_foldable = isinstance(word, str) and self._corpus.get("tokens") is not None
-        return self._token_options().fold_case(word) if is_foldable else word
+        Parameters
+        ----------
+        rows : sequence of int
+            Rows of the files that were indexed.
+
+        Returns
+        -------
+        list of Document
+            With texts and names if the index holds them.
+        """
+        if not len(rows):
+            return []
+        numbers = self.topics.places_of(rows)
+        texts = self._texts.read(numbers) if self._texts is not None else [None] * len(numbers)
+        names = self._names.read(numbers) if self._names is not None else [None] * len(numbers)
+        return [Document(int(row), name, text) for row, name, text in zip(rows, names, texts, strict=True)]
 
     def count(self, texts: Sequence[str]) -> sp.csr_array:
-        """The counts of other texts over the words of this index, (n, d)."""
+        """Count the words of other texts over the vocabulary of this index.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            They are split into words as the texts of the index were.
+
+        Returns
+        -------
+        sparse array of shape (n, d)
+        """
         if self._corpus.get("tokens") is None:
             raise SearchError(
-                "This index was made from ready counts or with a tokenizer of your own, so that a text cannot be split "
-                "into its words. Give words, or rows of documents."
+                "This index cannot split a text into words: it was made from ready counts or with a custom "
+                "tokenizer. Give words or rows of documents.",
+                code="no_tokenizer",
             )
         with count_texts(texts, self._token_options()) as corpus:
             counts, words = corpus.to_counts(), corpus.vocabulary
@@ -165,59 +233,156 @@ class TopicIndex:
             shape=(len(texts), len(self.vocabulary)),
         )
 
+    def spell(self, word: str) -> str:
+        """Spell a word as the vocabulary does.
+
+        Parameters
+        ----------
+        word : str
+            In any case and Unicode form.
+
+        Returns
+        -------
+        str
+        """
+        return word if self._corpus.get("tokens") is None else self._token_options().fold_case(word)
+
+    def document_frequency(self, word: str) -> int:
+        """Return the number of documents that contain a word.
+
+        Parameters
+        ----------
+        word : str
+            A word of the vocabulary, or another one.
+
+        Returns
+        -------
+        int
+        """
+        return self._sorted_words.count_documents(self.spell(word))
+
+    def distinctive_words(self, n: int = 10) -> list[CorpusWord]:
+        """Return the words that differ most between topics: good first hints.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many words.
+
+        Returns
+        -------
+        list of CorpusWord
+            The most distinctive words first; none if the index has no vocabulary.
+
+        Notes
+        -----
+        The first component is near the mean of the corpus, which holds the common words of the language. Of the
+        others, Σ λⱼ vⱼ² over the eigenpairs of the second moment measures the variance of a word.
+        """
+        if not self.vocabulary:
+            return []
+        frame = self.topics.model_.frame
+        return self._rank_words(np.asarray(frame.basis[:, 1:] ** 2 @ frame.values[1:]), n)
+
+    def frequent_words(self, n: int = 10) -> list[CorpusWord]:
+        """Return the words that most documents contain.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many words.
+
+        Returns
+        -------
+        list of CorpusWord
+        """
+        return self._rank_words(self._n_documents_by_word, n)
+
+    def complete_word(self, prefix: str, n: int = 8) -> list[CorpusWord]:
+        """Return the words with a prefix, those in most documents first.
+
+        Parameters
+        ----------
+        prefix : str
+            The first letters, in any case.
+        n : int, default=8
+            The maximum number of words.
+
+        Returns
+        -------
+        list of CorpusWord
+        """
+        return self._sorted_words.complete(self.spell(prefix), n)
+
+    def complete_query(self, query: str) -> str:
+        """Complete the last word of a query if it is not a word yet.
+
+        Parameters
+        ----------
+        query : str
+            Words as in a search box: ``sushi -bur`` or ``"new yo``.
+
+        Returns
+        -------
+        str
+            With the most frequent word in place of its prefix: ``sushi -burger`` or ``"new york"``.
+        """
+        before, word = split_query(query)
+        is_prefix = word and not self.document_frequency(word)
+        completed = self.complete_word(word, 1) if is_prefix else []
+        return close_query(before + (completed[0].word if completed else word))
+
+    def contents(self) -> Contents:
+        """Return what the index holds, how it was made, and how large it is.
+
+        Returns
+        -------
+        Contents
+        """
+        frequent = self._rank_words(self.topics.model_.word_mean, N_FREQUENT)
+        return read_contents(self._folder, self.topics, frequent, self.distinctive_words())
+
+    def verify(self) -> None:
+        """Read every byte of the index and compare it with the checksums."""
+        self._folder.verify()
+
+    def _rank_words(self, scores: Array, n: int) -> list[CorpusWord]:
+        best = np.argsort(-scores, kind="stable")[:n].tolist()
+        names = self.vocabulary or list(map(str, range(len(scores))))
+        return [CorpusWord(names[column], int(self._n_documents_by_word[column])) for column in best]
+
+    def _spell_words(self, words: Any) -> Any:
+        """Spell words as the vocabulary does; column numbers stay as they are, an iterator becomes a list."""
+        if isinstance(words, Mapping):
+            return {self._spell_one(word): weight for word, weight in words.items()}
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            return self._spell_one(words)
+        return [self._spell_one(word) for word in words]
+
+    def _spell_one(self, word: Any) -> Any:
+        return self.spell(word) if isinstance(word, str) else word
+
     def _token_options(self) -> CorpusOptions:
         tokens = self._corpus["tokens"]
         return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"])}, n_jobs=1)
 
-    def documents(self, rows: Sequence[int]) -> list[Document]:
-        """Documents by their rows, with their texts where the index has kept them."""
-        if not len(rows):
-            return []
-        places = self.topics.places_of(rows)
-        texts = self._texts.read(places) if self._texts is not None else [None] * len(places)
-        names = self._names.read(places) if self._names is not None else [None] * len(places)
-        return [Document(int(row), name, text) for row, name, text in zip(rows, names, texts, strict=True)]
 
-
-def _arguments(hint: Any) -> dict[str, Any]:
-    """One of several hints as keyword arguments; words with numbers are words with weights."""
+def _read_hint(hint: Any) -> dict[str, Any]:
+    """Return one of several hints as keyword arguments; words with numbers are words with weights."""
     is_weighted = isinstance(hint, Mapping) and all(isinstance(weight, Real) for weight in hint.values())
     return dict(hint) if isinstance(hint, Mapping) and not is_weighted else {"words": hint}
 
 
-def snippet(text: str, words: Iterable[str], length: int = 160) -> str:
-    """The part of a text that holds most of the words, on one line."""
-    plain = " ".join(text.split())
-    if len(plain) <= length:
-        return plain
-    lowered = plain.lower()
-    places = sorted({place for word in words for place in _places_of(word.lower(), lowered)})
-    wanted = min(max(_densest(places, length) - length // 4, 0), len(plain) - length)
-    start = plain.rfind(" ", 0, wanted + 1) + 1
-    end = len(plain) if start + length >= len(plain) else plain.rfind(" ", start, start + length + 1)
-    end = start + length if end <= start else end  # one endless word
-    return f"{'…' if start else ''}{plain[start:end]}{'…' if end < len(plain) else ''}"
-
-
-def _places_of(word: str, text: str) -> Iterator[int]:
-    """Where a word begins in a text, unless as a part of a longer one."""
-    place = text.find(word)
-    while place >= 0:
-        beside = text[place - 1 : place] + text[place + len(word) : place + len(word) + 1]
-        if not PART_OF_WORD.search(beside):
-            yield place
-        place = text.find(word, place + 1)
-
-
-def _densest(places: list[int], length: int) -> int:
-    """The place after which most others follow within a length."""
-    if not places:
-        return 0
-    array: Array = np.array(places)
-    follow = np.searchsorted(array, array + length) - np.arange(len(array))
-    return int(array[np.argmax(follow)])
-
-
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:
-    """Open an index, in a time that hardly depends on its size."""
+    """Open an index, in a time that hardly depends on its size.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+
+    Returns
+    -------
+    TopicIndex
+    """
     return TopicIndex(open_search(path))

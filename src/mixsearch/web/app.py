@@ -48,7 +48,7 @@ def make_app(
         Who may ask; by default everyone who reaches the server by its address.
     """
     limits, access = limits or Limits(), access or Access()
-    answering = Answering(limits, {name: str(index.folder.path) for name, index in indexes.items()})
+    answering = Answering(limits, {name: str(index.path) for name, index in indexes.items()})
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mixsearch.errors import HintError
-from mixsearch.index import Asking, Query
+from mixsearch.index import AnswerOptions, Query
 from mixsearch.words import parse_words
 
 MOST_WORDS, MOST_SKIPPED = 64, 1000
@@ -41,25 +41,31 @@ class TopicQuestion(BaseModel):
     n_documents: int = Field(10, ge=0, le=100, description="Documents to tell.")
     by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
 
-    def asking(self, **other: Any) -> Asking:
-        """How to search, and how much to tell; some of it may be told otherwise."""
-        asking = Asking(
+    def options(self, **other: Any) -> AnswerOptions:
+        """How much to describe; some of it may be given otherwise."""
+        options = AnswerOptions(
             n_words=self.top,
             n_documents=self.n_documents,
             by=self.by,
             alternative=self.alternative,
             errors=self.errors,
             confidence=self.confidence,
-            search={"n_components": self.n_components or "enough", "narrower": self.narrower},
         )
-        return replace(asking, **other)
+        return replace(options, **other)
 
     def query(self) -> Query:
-        """The hint."""
+        """The hint, and how to search with it."""
+        return replace(self._hint(), **self.search())
+
+    def search(self) -> dict[str, Any]:
+        """How to search with a hint."""
+        return {"n_components": self.n_components or "enough", "narrower": self.narrower}
+
+    def _hint(self) -> Query:
         if (self.q is None) == (not self.like):
             raise HintError(f"A topic needs q, words, or like, documents; found {'both' if self.like else 'neither'}.")
         if self.q is None:
-            return Query(f"document {', '.join(map(str, self.like))}", rows=self.like)
+            return Query(f"document {', '.join(map(str, self.like))}", documents=self.like)
         words = parse_words(self.q)
         if len(words) > MOST_WORDS:
             raise HintError(f"Found {len(words)} words; {MOST_WORDS} are the most that a hint takes.")

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from mixsearch.index import Asking, Query, Reply, TopicIndex, telling_words
-from mixsearch.index.asking import Found, find, reply_to
-from mixsearch.index.suggesting import Completions, KnownWord
+from mixsearch.errors import SearchError
+from mixsearch.index import AnswerOptions, CorpusWord, Found, Outcome, Query, TopicIndex
 from mixsearch.web.failures import Refused
 from mixsearch.web.shelf import Shelf
 
-N_TELLING, MOST_TELLING = 12, 100
+N_DISTINCTIVE, MAX_DISTINCTIVE = 12, 100
 # Topics that are kept; one with error bars and confidence takes some megabytes.
 N_KEPT = 16
 
@@ -28,7 +26,7 @@ class IndexFacts:
     n_components: int
     has_texts: bool
     has_names: bool
-    telling_words: tuple[str, ...]
+    distinctive_words: tuple[str, ...]
 
 
 class Served:
@@ -38,18 +36,13 @@ class Served:
         self.name, self.index = name, index
         self._found: Shelf[Hashable, Found] = Shelf(N_KEPT, lambda _: 1)
 
-    def reply(self, query: Query, asking: Asking) -> Reply:
+    def reply(self, query: Query, options: AnswerOptions) -> Outcome:
         """What the index says to a query."""
-        return reply_to(self.index, query, asking, self._find)
-
-    def _find(self, index: TopicIndex, query: Query, search: Mapping[str, Any]) -> Found:
-        asked = (query.key, tuple(sorted(search.items())))
-        return self._found.once(asked, lambda: find(index, query, search))
-
-    @cached_property
-    def completions(self) -> Completions:
-        """The words in the order of a dictionary."""
-        return Completions(self.index)
+        try:
+            found = self._found.once(query.key, lambda: self.index.find(query))
+            return Outcome.from_found(found, options)
+        except SearchError as error:
+            return Outcome(query, error=error)
 
     @cached_property
     def facts(self) -> IndexFacts:
@@ -61,19 +54,17 @@ class Served:
             self.index.n_components,
             self.index.has_texts,
             self.index.has_names,
-            tuple(each.word for each in self.telling[:N_TELLING]),
+            tuple(each.word for each in self.distinctive_words[:N_DISTINCTIVE]),
         )
 
     @cached_property
-    def telling(self) -> list[KnownWord]:
+    def distinctive_words(self) -> list[CorpusWord]:
         """Words to begin with."""
-        words = telling_words(self.index, MOST_TELLING)
-        holding = self.index.topics.model_.holding[self.index.topics.columns_of(words)]
-        return [KnownWord(word, int(n)) for word, n in zip(words, holding, strict=True)]
+        return self.index.distinctive_words(MAX_DISTINCTIVE)
 
-    def words(self, prefix: str, n: int) -> list[KnownWord]:
+    def words(self, prefix: str, n: int) -> list[CorpusWord]:
         """Words that begin so; where nothing is typed yet, words to begin with."""
-        return self.completions.of(prefix, n) if prefix else self.telling[:n]
+        return self.index.complete_word(prefix, n) if prefix else self.distinctive_words[:n]
 
 
 def choose(served: Mapping[str, Served], name: str) -> Served:

@@ -10,9 +10,7 @@ from fastapi import APIRouter, Response
 from fastapi import Query as QueryParameter
 from pydantic import BaseModel, ConfigDict, Field
 
-from mixsearch.index import Answer, Reply, TopicMap, map_topics, overlaps
-from mixsearch.index.overview import MOST_WORDS
-from mixsearch.index.tidy import as_csv
+from mixsearch.index import MAX_WORDS, Answer, Outcome, TopicMap, compare_topics, map_topics, to_csv
 from mixsearch.web.failures import RESPONSES, Told, told_of
 from mixsearch.web.questions import TopicQuestion, read_question
 from mixsearch.web.served import Served
@@ -44,10 +42,10 @@ class MapQuestion(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    words: tuple[str, ...] = Field((), max_length=MOST_WORDS, description="The words; else they are chosen.")
-    n: int = Field(30, ge=1, le=MOST_WORDS, description="How many to choose.")
-    by: Literal["telling", "frequent"] = Field(
-        "telling", description="Choose those that tell topics apart, or those in most documents."
+    words: tuple[str, ...] = Field((), max_length=MAX_WORDS, description="The words; else they are chosen.")
+    n: int = Field(30, ge=1, le=MAX_WORDS, description="How many to choose.")
+    by: Literal["distinctive", "frequent"] = Field(
+        "distinctive", description="Choose those that tell topics apart, or those in most documents."
     )
 
 
@@ -63,7 +61,7 @@ Questions = Annotated[
 
 
 @router.get("/compare", response_model=Comparison)
-async def compare_topics(index: Chosen, topics: Questions, answering: Answerer) -> Response:
+async def compare(index: Chosen, topics: Questions, answering: Answerer) -> Response:
     """Several topics side by side."""
     asked = _read(index, topics)
     work = answering.work(index, _comparison_as_json, asked)
@@ -90,36 +88,25 @@ def _read(index: Served, topics: Sequence[str]) -> tuple[TopicQuestion, ...]:
     return tuple(finished(index, read_question(topic)) for topic in topics)
 
 
-def _replies(index: Served, asked: Sequence[TopicQuestion]) -> list[Reply]:
+def _replies(index: Served, asked: Sequence[TopicQuestion]) -> list[Outcome]:
     queries = [question.query() for question in asked]
-    return [index.reply(query, question.asking()) for query, question in zip(queries, asked, strict=True)]
+    return [index.reply(query, question.options()) for query, question in zip(queries, asked, strict=True)]
 
 
 def _comparison_as_json(index: Served, asked: Sequence[TopicQuestion]) -> bytes:
     replies = _replies(index, asked)
-    return as_json({"topics": [_told(reply) for reply in replies], "overlaps": _overlaps(replies)})
+    return as_json({"topics": [_told(reply) for reply in replies], "overlaps": compare_topics(replies)})
 
 
 def _comparison_as_csv(index: Served, asked: Sequence[TopicQuestion]) -> bytes:
     errors = any(question.errors for question in asked)
-    return as_csv(_replies(index, asked), errors=errors, for_spreadsheets=True).encode(errors="replace")
+    return to_csv(_replies(index, asked), errors=errors, for_spreadsheets=True).encode(errors="replace")
 
 
-def _told(reply: Reply) -> dict[str, Any]:
+def _told(reply: Outcome) -> dict[str, Any]:
     if reply.error is None:
         return reply.as_dict()
     return {"hint": reply.query.name, "error": told_of(reply.error).model_dump()}
-
-
-def _overlaps(replies: Sequence[Reply]) -> list[list[float | None]]:
-    found = [place for place, reply in enumerate(replies) if reply.topic is not None]
-    table: list[list[float | None]] = [[None] * len(replies) for _ in replies]
-    if found:
-        shared = overlaps([reply.topic.probabilities for reply in replies if reply.topic is not None]).tolist()
-        for place, row in zip(found, shared, strict=True):
-            for other, value in zip(found, row, strict=True):
-                table[place][other] = value
-    return table
 
 
 def _map_as_json(index: Served, question: MapQuestion) -> bytes:

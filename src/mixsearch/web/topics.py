@@ -13,10 +13,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import SearchError
-from mixsearch.index import Answer, Query, Reply
-from mixsearch.index.answers import TypicalDocument
-from mixsearch.index.suggesting import KnownWord
-from mixsearch.index.tidy import as_csv
+from mixsearch.index import Answer, CorpusWord, Outcome, Query, TypicalDocument, to_csv
 from mixsearch.web.answering import Answering
 from mixsearch.web.failures import RESPONSES, Refused
 from mixsearch.web.questions import MOST_SKIPPED, DocumentsQuestion, Row, TextHint, TopicQuestion
@@ -38,7 +35,7 @@ class Indexes:
 class Words:
     """Words that complete what was typed."""
 
-    words: list[KnownWord]
+    words: list[CorpusWord]
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,7 @@ async def find_topic_of_texts(index: Chosen, hint: TextHint, question: Question,
     """The topic that texts are about."""
     if question.q is not None or question.like:
         raise Refused("bad_value", "A topic needs texts, or q, or like; found more than one of them.")
-    query = Query(" ".join(hint.texts[0].split())[:40], texts=tuple(hint.texts))
+    query = Query(" ".join(hint.texts[0].split())[:40], text=tuple(hint.texts), **question.search())
     work = answering.work(index, topic_as_json, query, question)
     return json_response(await answering.lane(question.confidence).run(work, query.key))
 
@@ -149,12 +146,12 @@ def finished(index: Served, question: TopicQuestion) -> TopicQuestion:
     """The question with its last word finished, where that is asked for."""
     if not question.complete or question.q is None:
         return question
-    return question.model_copy(update={"q": index.completions.finish(question.q), "complete": False})
+    return question.model_copy(update={"q": index.index.complete_query(question.q), "complete": False})
 
 
-def reply(index: Served, query: Query, question: TopicQuestion, **asking: Any) -> Reply:
+def reply(index: Served, query: Query, question: TopicQuestion, **options: Any) -> Outcome:
     """What an index says to a query; its errors are raised."""
-    found = index.reply(query, question.asking(**asking))
+    found = index.reply(query, question.options(**options))
     if found.error is not None:
         raise found.error
     return found
@@ -167,7 +164,7 @@ def topic_as_json(index: Served, query: Query, question: TopicQuestion) -> bytes
 
 def topic_as_csv(index: Served, query: Query, question: TopicQuestion) -> bytes:
     """The same as a table."""
-    return as_csv([reply(index, query, question)], errors=question.errors, for_spreadsheets=True).encode(
+    return to_csv([reply(index, query, question)], errors=question.errors, for_spreadsheets=True).encode(
         errors="replace"
     )
 

@@ -23,7 +23,9 @@ from mixsearch.errors import (
     UnknownWordError,
     WeakHintWarning,
 )
-from mixsearch.index import Asking, Document, IndexOptions, Query, ask, build_index, building, fitting, open_index
+from mixsearch.index import AnswerOptions, Document, IndexOptions, Query, answer_queries, build_index, open_index
+from mixsearch.index.build import fit, local
+from mixsearch.storage import open_folder
 from mixsearch.text import CorpusOptions, count_texts
 
 SUBJECTS = {
@@ -107,10 +109,10 @@ def test_an_index_answers_as_a_fit_in_memory(tmp_path):
 def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
     build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
     index, wanted = open_index(tmp_path / "index"), in_memory().search("sushi")
-    query = [Query("sushi", words={"sushi": 1.0})]
-    asking = Asking(n_words=4, search={"n_components": 3})
+    query = [Query("sushi", words={"sushi": 1.0}, n_components=3)]
+    options = AnswerOptions(n_words=4)
     (plain,), (told,) = (
-        ask(index, query, replace(asking, errors=errors, confidence=errors)) for errors in (False, True)
+        answer_queries(index, query, replace(options, errors=errors, confidence=errors)) for errors in (False, True)
     )
     assert told.answer.weight_stderr == pytest.approx(wanted.stderr.weight, rel=1e-3)
     assert told.answer.confidence == pytest.approx(wanted.confidence, abs=1e-3)
@@ -129,27 +131,27 @@ def test_options_of_the_search_reach_the_index(options, tmp_path):
 
 
 def checksums(path):
-    return {name: stored.checksum for name, stored in open_index(path).folder.files.items()}
+    return {name: stored.checksum for name, stored in open_folder(path, kind="topic index", version=1).files.items()}
 
 
 def test_an_index_is_the_same_to_the_last_byte_in_any_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_NONZEROS", 500)  # several blocks of rows
     source, read, pieces = write_jsonl(tmp_path), [], []
-    from_disk, columns = building.rows_on_disk, building.columns_of
-    monkeypatch.setattr(building, "columns_of", lambda *args: (pieces.append(1) or part for part in columns(*args)))
+    from_disk, columns = local.rows_on_disk, local.columns_of
+    monkeypatch.setattr(local, "columns_of", lambda *args: (pieces.append(1) or part for part in columns(*args)))
 
     def counted(*args):
         rows = from_disk(*args)
         return replace(rows, read=lambda number: read.append(number) or rows.read(number))
 
-    monkeypatch.setattr(building, "rows_on_disk", counted)
+    monkeypatch.setattr(local, "rows_on_disk", counted)
     build_index(source, tmp_path / "roomy", IndexOptions(n_components=3))
     assert (len(read), len(pieces)) == (0, 1)
     build_index(source, tmp_path / "tight", IndexOptions(n_components=3, memory=20_000))
     assert len(set(read)) > 3
     assert len(pieces) > 3
     assert checksums(tmp_path / "roomy") == checksums(tmp_path / "tight")
-    open_index(tmp_path / "tight").folder.verify()
+    open_index(tmp_path / "tight").verify()
 
 
 def test_what_was_built_is_told(built, index):
@@ -180,7 +182,7 @@ def test_texts_may_be_left_out(tmp_path):
     build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), options)
     index = open_index(tmp_path / "index")
     assert index.documents([3]) == [Document(3, None, None)]
-    assert not any(name.startswith("texts") for name in index.folder)
+    assert not any(name.startswith("texts") for name in checksums(tmp_path / "index"))
 
 
 def test_a_text_is_a_hint_that_says_what_its_counts_say(index):
@@ -244,7 +246,8 @@ def test_many_hints_of_every_kind_keep_their_names_and_order(index):
 
 @pytest.mark.parametrize("hints", [{}, {"words": "sushi", "text": "rice"}])
 def test_a_search_takes_one_hint(index, hints):
-    with pytest.raises(HintError, match=f"one of them; found {', '.join(hints) or 'none'}"):
+    given = " and ".join(hints) or "none"
+    with pytest.raises(HintError, match=f"needs exactly one of words, text and documents, got {given}"):
         index.search(**hints)
 
 
@@ -278,7 +281,7 @@ def test_an_error_in_the_middle_leaves_the_old_index_and_nothing_else(step, tmp_
         build_index(source, path, IndexOptions(n_components=2, overwrite=True), on_progress=fail)
     assert sorted(path.rglob("*")) == before
     assert open_index(path).n_components == 3
-    open_index(path).folder.verify()
+    open_index(path).verify()
 
 
 def test_an_error_in_the_middle_of_a_first_build_leaves_no_index(tmp_path):
@@ -309,9 +312,7 @@ def test_a_tokenizer_of_the_user_s_own_cannot_split_a_hint(tmp_path):
     options = CorpusOptions(tokenizer=str.split)
     build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), options)
     index = open_index(tmp_path / "index")
-    with pytest.raises(
-        SearchError, match="a tokenizer of your own, so that a text cannot be split.*Give words, or rows"
-    ):
+    with pytest.raises(SearchError, match="cannot split a text into words.*custom tokenizer. Give words or rows"):
         index.search(text="sushi rice")
     assert index.search(word for word in ["sushi"]).documents(1)[0][0] % 3 == 0
 
@@ -340,7 +341,7 @@ def test_ready_made_counts_make_an_index_with_words_as_they_are_spelt(kind, tmp_
     found = index.search("Sushi", n_components=3)
     assert_allclose(found.probabilities, fitted.search("Sushi").probabilities, atol=1e-5)
     assert index.documents([7]) == [Document(7, None, None)]
-    with pytest.raises(SearchError, match="made from ready counts.*Give words, or rows of documents"):
+    with pytest.raises(SearchError, match="made from ready counts.*Give words or rows of documents"):
         index.search(text="Sushi")
     with pytest.raises(UnknownWordError, match="'sushi' is not among the 35 words. Nearest: Sushi"):
         index.search("sushi")
@@ -377,7 +378,7 @@ def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
 
 
 def test_more_non_zeros_than_an_index_holds_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(fitting, "MOST_NONZEROS", 1000)
+    monkeypatch.setattr(fit, "MOST_NONZEROS", 1000)
     with pytest.raises(
         SearchError, match="more than 1,000 non-zero counts, which is all that one index holds. Raise min_df"
     ):

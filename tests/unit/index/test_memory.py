@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from mixsearch.index.memory import ASSUMED_BYTES, physical_memory
-from mixsearch.index.options import IndexOptions
+from mixsearch.index.build.memory import ASSUMED_BYTES, physical_memory
+from mixsearch.index.build.options import IndexOptions
 
 
 @pytest.mark.skipif(not hasattr(os, "sysconf"), reason="POSIX")
@@ -17,7 +17,7 @@ def test_the_memory_is_pages_times_their_size(monkeypatch):
 def test_a_system_without_sysconf_gives_some_memory_all_the_same(monkeypatch):
     monkeypatch.delattr(os, "sysconf", raising=False)
     assert physical_memory() >= 1 << 20
-    assert IndexOptions().bytes == physical_memory() // 2
+    assert IndexOptions().memory_part == physical_memory() // 2 // 4
 
 
 @pytest.mark.skipif(not hasattr(os, "sysconf"), reason="POSIX")
@@ -33,4 +33,4 @@ def test_a_system_that_does_not_say_is_taken_for_a_small_one(monkeypatch, answer
 
 
 def test_a_memory_that_is_named_is_taken_as_it_is():
-    assert IndexOptions(memory=20_000).bytes == 20_000
+    assert IndexOptions(memory=20_000).memory_part == 5_000

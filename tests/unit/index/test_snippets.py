@@ -3,36 +3,36 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixsearch.index.topic_index import snippet
+from mixsearch.index.snippets import make_snippet
 
 FILLING = "nothing of interest here " * 20
 
 
 def test_a_short_text_is_shown_whole_on_one_line():
-    assert snippet(" one\n two\t\u2003three ", ["two"]) == "one two three"
+    assert make_snippet(" one\n two\t\u2003three ", ["two"]) == "one two three"
 
 
 def test_a_snippet_holds_the_part_where_most_words_are():
     text = f"rice {FILLING} Sushi with RICE and soy {FILLING} sushi"
-    assert "Sushi with RICE and soy" in snippet(text, ["sushi", "rice", "soy"])
+    assert "Sushi with RICE and soy" in make_snippet(text, ["sushi", "rice", "soy"])
 
 
 def test_a_part_of_a_longer_word_is_not_the_word():
     text = f"rices prices rice_cooker {FILLING} a bowl of rice {FILLING}"
-    assert "a bowl of rice" in snippet(text, ["rice"])
+    assert "a bowl of rice" in make_snippet(text, ["rice"])
 
 
 def test_a_phrase_is_found_as_it_stands():
-    assert "in New York today" in snippet(f"{FILLING} in New  York today {FILLING}", ["new york"])
+    assert "in New York today" in make_snippet(f"{FILLING} in New  York today {FILLING}", ["new york"])
 
 
 def test_without_words_a_text_is_shown_from_its_start():
-    assert snippet(FILLING, []).startswith("nothing of interest")
-    assert snippet(FILLING, ["sushi"]) == snippet(FILLING, [])
+    assert make_snippet(FILLING, []).startswith("nothing of interest")
+    assert make_snippet(FILLING, ["sushi"]) == make_snippet(FILLING, [])
 
 
 @given(text=st.text("ab İß_-\n", min_size=150, max_size=400), words=st.lists(st.text("ab İß_-", max_size=3)))
 def test_a_snippet_is_a_part_of_the_text(text, words):
-    found = snippet(text, words)
+    found = make_snippet(text, words)
     assert found.strip("…") in " ".join(text.split())
     assert len(found) <= 162

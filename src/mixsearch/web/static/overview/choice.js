@@ -4,11 +4,11 @@ import { h } from "../shared/dom.js";
 import { piecesOf, withWord } from "../shared/query.js";
 
 const KINDS = {
-  telling: { label: "Telling", about: "Words that differ most from topic to topic." },
+  distinctive: { label: "Distinctive", about: "Words that differ most from topic to topic." },
   frequent: { label: "Frequent", about: "Words that most documents hold; many of them belong to several topics." },
   own: { label: "My own", about: 'Commas or blanks between words; quotes keep "several words" together.' },
 };
-const DEFAULT = { words: "", by: "telling", n: 30 };
+const DEFAULT = { words: "", by: "distinctive", n: 30 };
 const FEWEST = 10;
 const MOST = 80;
 const STEP = 10;
@@ -54,7 +54,7 @@ export class OverviewChoice {
     this.text = h("input", {
       id: "own-words",
       type: "text",
-      placeholder: index.telling_words.slice(0, 4).join(", "),
+      placeholder: index.distinctive_words.slice(0, 4).join(", "),
       "aria-label": "Words to map",
       autocomplete: "off",
       autocapitalize: "none",

@@ -85,7 +85,7 @@ class Overview {
     const words = error.suggestions ?? [];
     const chip = (word) => h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: () => this.#suggest(withWord("", word)) } }, word));
     const again = h("button", { type: "button", class: "button", on: { click: () => this.#ask() } }, "Try again");
-    const other = h("button", { type: "button", class: "button plain", on: { click: () => this.#change({ ...this.choice.value, words: "", by: "telling" }) } }, "Map the telling words instead");
+    const other = h("button", { type: "button", class: "button plain", on: { click: () => this.#change({ ...this.choice.value, words: "", by: "distinctive" }) } }, "Map the distinctive words instead");
     replace(
       this.found,
       h(

@@ -8,7 +8,7 @@ import { wordButton } from "./word-buttons.js";
 
 const WORDS_OF_TITLE = 3;
 // Words left out are told with buttons to swap them, and a weak hint by the verdict.
-const TOLD_ELSEWHERE = ["Skipped:", "The hint hardly singles out"];
+const SHOWN_ELSEWHERE = ["skipped_words", "weak_hint"];
 const FACTS = {
   share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
   lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
@@ -122,8 +122,8 @@ function related(words, wanted, act) {
 }
 
 function notes({ warnings, skipped }, act) {
-  const others = warnings.filter((warning) => !TOLD_ELSEWHERE.some((start) => warning.startsWith(start)));
-  const lines = [...skipped.map((each) => skippedNote(each, act)), ...others.map((warning) => h("li", {}, warning))];
+  const others = warnings.filter(({ code }) => !SHOWN_ELSEWHERE.includes(code));
+  const lines = [...skipped.map((each) => skippedNote(each, act)), ...others.map(({ message }) => h("li", {}, message))];
   return lines.length > 0 ? h("ul", { class: "notes small", "aria-label": "Notes" }, lines) : null;
 }
 

@@ -5,7 +5,7 @@ import { isPlainClick } from "../shared/links.js";
 import { count } from "../shared/numbers.js";
 
 export function welcome(page, act) {
-  const { telling_words: telling } = page.index;
+  const { distinctive_words: distinctive } = page.index;
   const chip = (word) => {
     const props = { type: "button", class: "chip", "data-word": word, on: { click: () => act.add(word) } };
     return h("li", {}, h("button", props, word));
@@ -15,10 +15,10 @@ export function welcome(page, act) {
     { class: "welcome" },
     h("h1", {}, "Which topic do your words belong to?"),
     facts(page.index),
-    telling.length > 0 ? [h("h2", {}, "Words to begin with"), h("ul", { class: "chips" }, telling.map(chip))] : null,
+    distinctive.length > 0 ? [h("h2", {}, "Words to begin with"), h("ul", { class: "chips" }, distinctive.map(chip))] : null,
     overviewLink(page),
     h("h2", {}, "How to ask"),
-    h("dl", { class: "ways small" }, ways(telling).map((way) => explained(way, act))),
+    h("dl", { class: "ways small" }, ways(distinctive).map((way) => explained(way, act))),
   );
 }
 

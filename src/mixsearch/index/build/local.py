@@ -26,10 +26,10 @@ from mixsearch.estimators.stored_topics import (
     store_documents,
     store_search,
 )
-from mixsearch.index.fitting import checked_search, fit_search, least_words, long_enough, require_room, require_some
-from mixsearch.index.options import COUNTS_PART, DEFAULT_COMPONENTS, MOVING_PART, READING_PART, IndexOptions, OnProgress
-from mixsearch.index.summary import Built, facts_of, summed_up
-from mixsearch.index.transposing import columns_of, rows_on_disk
+from mixsearch.index.build.fit import checked_search, fit_search, least_words, long_enough, require_room, require_some
+from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
+from mixsearch.index.build.summary import Built, facts_of, summed_up
+from mixsearch.index.build.transpose import columns_of, rows_on_disk
 from mixsearch.models.documents import corpus_in_memory
 from mixsearch.scale import load_with_dask
 from mixsearch.storage import FolderWriter, write_folder
@@ -67,12 +67,12 @@ def build_index(
         Told of each step, how far it is, and in which unit.
     """
     chosen, say = options or IndexOptions(), on_progress or (lambda *_: None)
-    wanted = reading or CorpusOptions(memory=max(chosen.bytes // READING_PART, 1))
+    wanted = reading or CorpusOptions(memory=max(chosen.memory_part, 1))
     # What is wrong with any corpus, or with the folder, is said before an hour of reading.
     checked_search(chosen, chosen.n_components if isinstance(chosen.n_components, int) else DEFAULT_COMPONENTS)
     _require_folder(os.fspath(path))
     if scheduler is not None:
-        on_cluster = load_with_dask("mixsearch.index.on_cluster", "Work on a cluster needs")
+        on_cluster = load_with_dask("mixsearch.index.build.cluster", "Work on a cluster needs")
         built: Built = on_cluster.build_on_cluster(
             source, Path(path), chosen, reading or CorpusOptions(), scheduler, say
         )
@@ -108,9 +108,9 @@ def _write(
     rows, n_short, n_nonzeros = stored.rows, stored.n_short, stored.n_nonzeros
     require_some(len(rows), n_short, stored.least)
     on_disk = rows_on_disk(partial(_staged, out, BY_DOCUMENT), n_words)
-    fits = n_nonzeros * 8 * COUNTS_PART <= options.bytes
+    fits = n_nonzeros * 8 <= options.memory_part
     counts = rows_in_memory(_mapped(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
-    _store_columns(out, counts, stored.per_word, options.bytes // MOVING_PART, say)
+    _store_columns(out, counts, stored.per_word, options.memory_part, say)
     _fit(out, search, counts, rows, say)
     search.n_dropped_ = n_short + corpus.n_dropped
     search.name_words(corpus.vocabulary)

@@ -15,12 +15,12 @@ from mixsearch.blocks import Product
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
 from mixsearch.estimators.stored_topics import BY_DOCUMENT, BY_WORD, DOCUMENTS, KIND, VERSION, store_search
-from mixsearch.index.assembling import SpreadDocuments, assemble, starts_of
-from mixsearch.index.fitting import checked_search, fit_search
-from mixsearch.index.options import IndexOptions, OnProgress
-from mixsearch.index.pieces import Pieces, SpreadWriter
-from mixsearch.index.summary import Built, facts_of, summed_up
-from mixsearch.index.transposing import ColumnPiece, cut_columns, join_columns
+from mixsearch.index.build.cluster_documents import SpreadDocuments, assemble, starts_of
+from mixsearch.index.build.fit import checked_search, fit_search
+from mixsearch.index.build.options import IndexOptions, OnProgress
+from mixsearch.index.build.cluster_writer import Pieces, SpreadWriter
+from mixsearch.index.build.summary import Built, facts_of, summed_up
+from mixsearch.index.build.transpose import ColumnPiece, cut_columns, join_columns
 from mixsearch.models.documents import CountShard, TopicShard
 from mixsearch.scale.cluster import check_workers, connected
 from mixsearch.scale.shards import DaskShards

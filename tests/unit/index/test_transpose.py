@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from mixsearch import blocks
 from mixsearch.blocks import rows_in_memory
-from mixsearch.index.transposing import BYTES_PER_MOVE, columns_of, rows_on_disk
+from mixsearch.index.build.transpose import BYTES_PER_MOVE, columns_of, rows_on_disk
 
 shapes = st.tuples(st.integers(1, 30), st.integers(1, 12))
 # A column at a time, a few non-zeros, and all at once.

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from mixsearch.errors import SearchError
 from mixsearch.estimators import TopicSearch
 from mixsearch.estimators.counts import LEAST_WORDS, damp
-from mixsearch.index.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
+from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.models.documents import CountShard
 from mixsearch.shards import Shards
 from mixsearch.types import Array

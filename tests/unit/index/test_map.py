@@ -13,10 +13,16 @@ from tests.closeness import assert_close
 
 from mixsearch import SearchError
 from mixsearch.errors import HintError, UnknownWordError
-from mixsearch.index import Asking, IndexOptions, TopicIndex, build_index, open_index
-from mixsearch.index.overlap import overlaps
-from mixsearch.index.overview import MOST_WORDS, map_topics
-from mixsearch.index.plane import GAP, HEIGHT, LARGEST, SMALLEST, arrange, scale_to_plane
+from mixsearch.index import (
+    MAX_WORDS,
+    IndexOptions,
+    TopicIndex,
+    build_index,
+    compute_overlaps,
+    map_topics,
+    open_index,
+)
+from mixsearch.index.layout import GAP, HEIGHT, MAX_RADIUS, MIN_RADIUS, arrange_circles, scale_to_plane
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
@@ -56,12 +62,12 @@ def gaps(circles):
 def test_overlap_is_the_sum_of_the_smaller_probabilities():
     topics = draw_topics(6, 30, seed=0)
     by_hand = [[math.fsum(map(min, one, other)) for other in topics] for one in topics]
-    assert_allclose(overlaps(topics), by_hand, atol=1e-12)
+    assert_allclose(compute_overlaps(topics), by_hand, atol=1e-12)
 
 
 def test_overlap_is_one_with_itself_and_zero_without_a_common_word():
-    assert_array_equal(overlaps([[1.0, 0.0], [0.0, 1.0]]), np.eye(2))
-    assert_array_equal(overlaps([[0.3, 0.7]]), [[1.0]])
+    assert_array_equal(compute_overlaps([[1.0, 0.0], [0.0, 1.0]]), np.eye(2))
+    assert_array_equal(compute_overlaps([[0.3, 0.7]]), [[1.0]])
 
 
 def test_points_in_the_plane_are_found_again_from_their_distances():
@@ -74,37 +80,37 @@ def test_points_in_the_plane_are_found_again_from_their_distances():
 @given(n=st.integers(2, 80), seed=st.integers(0, 1000), spread=st.sampled_from([0.0, 1.0, 4.0]))
 def test_circles_are_apart_and_in_the_plane(n, seed, spread):
     rng = np.random.default_rng(seed)
-    circles = arrange(1 - overlaps(draw_topics(n, 20, seed)), rng.lognormal(0, spread, n))
+    circles = arrange_circles(1 - compute_overlaps(draw_topics(n, 20, seed)), rng.lognormal(0, spread, n))
     assert gaps(circles).min() > -1e-5
     assert (circles.centers >= circles.radii[:, None]).all()
     assert (circles.centers <= [1, HEIGHT] - circles.radii[:, None]).all()
 
 
 def test_circles_of_equal_topics_are_apart_too():
-    assert gaps(arrange(np.zeros((20, 20)), np.ones(20))).min() > -1e-5
+    assert gaps(arrange_circles(np.zeros((20, 20)), np.ones(20))).min() > -1e-5
 
 
 def test_areas_go_by_size():
     sizes = np.array([1.0, 2.0, 4.0, 4.0])
-    circles = arrange(1 - np.eye(4), sizes)
+    circles = arrange_circles(1 - np.eye(4), sizes)
     assert_allclose(circles.radii**2 / circles.radii[0] ** 2, sizes)
     assert gaps(circles).min() > GAP / 2
 
 
 def test_one_circle_is_in_the_middle_and_not_too_large():
-    circles = arrange(np.zeros((1, 1)), np.array([0.5]))
+    circles = arrange_circles(np.zeros((1, 1)), np.array([0.5]))
     assert_array_equal(circles.centers, [[0.5, HEIGHT / 2]])
-    assert_allclose(circles.radii, LARGEST)
+    assert_allclose(circles.radii, MAX_RADIUS)
 
 
 def test_a_tiny_topic_can_still_be_pointed_at():
-    assert arrange(1 - np.eye(2), np.array([1.0, 1e-9])).radii[1] == SMALLEST
+    assert arrange_circles(1 - np.eye(2), np.array([1.0, 1e-9])).radii[1] == MIN_RADIUS
 
 
 def test_topics_that_are_alike_are_near_each_other():
     groups = np.repeat(np.arange(3), 5)
     distances = np.where(groups[:, None] == groups, 0.4, 0.95) * (1 - np.eye(15))
-    between = squareform(pdist(arrange(distances, np.ones(15)).centers))
+    between = squareform(pdist(arrange_circles(distances, np.ones(15)).centers))
     nearest = np.argsort(between, axis=1)[:, 1:4]
     assert np.mean(groups[nearest] == groups[:, None]) > 0.9
 
@@ -144,10 +150,10 @@ def test_a_map_as_plain_data_goes_through_json(index):
 
 def test_neighbours_are_those_with_most_in_common(index):
     words = ["sushi", "goal", "judge"]
-    found = map_topics(index, words, asking=Asking(search={"refine": False}))
+    found = map_topics(index, words, refine=False)
     topics = {word: index.search(word, refine=False).probabilities for word in words}
     names = [topic.words[0] for topic in found.topics]
-    shared = overlaps([topics[name] for name in names])
+    shared = compute_overlaps([topics[name] for name in names])
     for place, topic in enumerate(found.topics):
         for near in topic.near:
             assert near.overlap == pytest.approx(shared[place, near.topic])
@@ -156,9 +162,9 @@ def test_neighbours_are_those_with_most_in_common(index):
 
 
 def test_words_are_chosen_by_what_they_tell_or_by_documents(index):
-    telling = {word for topic in map_topics(index, n=9).topics for word in topic.words}
-    assert len(telling) == 9
-    assert not telling & set(LANGUAGE)
+    distinctive = {word for topic in map_topics(index, n=9).topics for word in topic.words}
+    assert len(distinctive) == 9
+    assert not distinctive & set(LANGUAGE)
     frequent = {word for topic in map_topics(index, n=5, by="frequent").topics for word in topic.words}
     assert frequent == set(LANGUAGE)
 
@@ -188,18 +194,18 @@ def test_an_empty_list_of_words_is_an_error(index):
 
 
 def test_too_many_words_are_an_error(index):
-    with pytest.raises(HintError, match=f"A map takes {MOST_WORDS} words at most; found {MOST_WORDS + 1}"):
-        map_topics(index, [f"w{i}" for i in range(MOST_WORDS + 1)])
-    with pytest.raises(SearchError, match=f"A map takes from 1 to {MOST_WORDS} words; found n=0."):
+    with pytest.raises(HintError, match=f"A map takes at most {MAX_WORDS} words, got {MAX_WORDS + 1}"):
+        map_topics(index, [f"w{i}" for i in range(MAX_WORDS + 1)])
+    with pytest.raises(SearchError, match=f"n must be from 1 to {MAX_WORDS} words, got 0."):
         map_topics(index, n=0)
 
 
 def test_words_cannot_be_chosen_without_a_vocabulary(index, monkeypatch):
     monkeypatch.setattr(TopicIndex, "vocabulary", [])
-    with pytest.raises(SearchError, match="This index has no vocabulary, so that no words can be chosen for a map."):
+    with pytest.raises(SearchError, match="This index has no vocabulary to choose words from."):
         map_topics(index)
 
 
 def test_a_choice_that_does_not_exist_is_an_error(index):
-    with pytest.raises(SearchError, match="by must be one of 'telling', 'frequent'; found 'rare'."):
+    with pytest.raises(SearchError, match="by must be one of 'distinctive', 'frequent', got 'rare'."):
         map_topics(index, by="rare")

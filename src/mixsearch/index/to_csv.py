@@ -1,4 +1,4 @@
-"""Replies as rows of a table, one fact in each."""
+"""Answers as a table: one fact per row."""
 
 from __future__ import annotations
 
@@ -7,36 +7,50 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from mixsearch.index.answers import Answer, Reply
+from mixsearch.index.answer import Answer
+from mixsearch.index.compare import Outcome
 
 COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FACTS = ("weight", "separation", "share_of_hint", "n_components", "n_fitted")
 
 
-def as_csv(replies: Iterable[Reply], *, errors: bool = False, for_spreadsheets: bool = False) -> str:
-    """All replies, with a header; with errors there is one column more.
+def to_csv(outcomes: Iterable[Outcome], *, errors: bool = False, for_spreadsheets: bool = False) -> str:
+    """Return answers as a table with a header.
 
-    Spreadsheets take text that begins as a formula for one, whoever wrote it: an apostrophe before it prevents that.
+    Parameters
+    ----------
+    outcomes : iterable of Outcome
+        The answers. An error is one row.
+    errors : bool, default=False
+        Add a column of standard errors.
+    for_spreadsheets : bool, default=False
+        Put an apostrophe before text that a spreadsheet would take for a formula.
+
+    Returns
+    -------
+    str
     """
     text = io.StringIO()
     columns = (*COLUMNS, "stderr") if errors else COLUMNS
     writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    for reply in replies:
-        rows = [_row("error", 1, str(reply.error))] if reply.answer is None else _rows(reply.answer)
-        named = ({"hint": reply.query.name, **row} for row in rows)
-        writer.writerows(
-            {key: _inert(value) for key, value in row.items()} if for_spreadsheets else row for row in named
-        )
+    for outcome in outcomes:
+        facts = [_row("error", 1, str(outcome.error))] if outcome.answer is None else _list_facts(outcome.answer)
+        rows = ({"hint": outcome.query.name, **fact} for fact in facts)
+        writer.writerows(map(_escape_row, rows) if for_spreadsheets else rows)
     return text.getvalue()
 
 
-def _inert(value: Any) -> Any:
+def _escape_row(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: _escape(value) for name, value in row.items()}
+
+
+def _escape(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _rows(answer: Answer) -> Iterator[dict[str, Any]]:
+def _list_facts(answer: Answer) -> Iterator[dict[str, Any]]:
     for rank, name in enumerate(_FACTS, 1):
         yield _row("fact", rank, name, getattr(answer, name), stderr=answer.weight_stderr if name == "weight" else "")
     if answer.confidence is not None:
@@ -50,7 +64,7 @@ def _rows(answer: Answer) -> Iterator[dict[str, Any]]:
     for rank, other in enumerate(answer.alternatives, 1):
         yield _row("alternative", rank, " ".join(other.words), other.share_of_hint)
     for rank, warning in enumerate(answer.warnings, 1):
-        yield _row("warning", rank, warning)
+        yield _row("warning", rank, warning.message)
 
 
 def _row(kind: str, rank: int, item: Any, value: Any = "", **more: Any) -> dict[str, Any]:

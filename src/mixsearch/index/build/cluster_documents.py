@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.estimators import TopicSearch
-from mixsearch.index.fitting import least_words, long_enough, require_room, require_some
-from mixsearch.index.options import OnProgress
+from mixsearch.index.build.fit import least_words, long_enough, require_room, require_some
+from mixsearch.index.build.options import OnProgress
 from mixsearch.models.documents import CountShard
 from mixsearch.scale.shards import DaskShards
 from mixsearch.scale.tasks import item, kept, sent, task, values_of

@@ -1,0 +1,253 @@
+"""An answer: the topic of a query as plain data, for a terminal, a file or a page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from mixsearch.display import verdict, verdict_code
+from mixsearch.errors import SearchWarning, SkippedWordsWarning
+from mixsearch.estimators import Topic
+from mixsearch.index.options import AnswerOptions
+from mixsearch.index.query import Found
+from mixsearch.index.snippets import make_snippet
+
+# Below this separation, or this confidence, the alternatives are worth a look.
+DOUBTFUL_SEPARATION = 1.5
+DOUBTFUL_CONFIDENCE = 0.8
+N_ALTERNATIVES = 3
+N_WORDS_OF_ALTERNATIVE = 6
+
+
+@dataclass(frozen=True)
+class TopicWord:
+    """A word, its probability in the topic, and how many times likelier it is there than in the corpus."""
+
+    word: str
+    probability: float
+    likelier: float
+    probability_stderr: float | None = None  # if errors were asked for
+
+
+@dataclass(frozen=True)
+class RelatedWord:
+    """A word that points to the topic, and how many times likelier it is there than in the corpus."""
+
+    word: str
+    likelier: float
+
+
+@dataclass(frozen=True)
+class TypicalDocument:
+    """A document about the topic; the snippet is None if the index holds no texts."""
+
+    row: int
+    name: str | None
+    share: float
+    snippet: str | None
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another topic that the hint could mean, and its rank under the hint: 0 is the topic found."""
+
+    rank: int
+    words: tuple[str, ...]
+    weight: float
+    share_of_hint: float
+
+
+@dataclass(frozen=True)
+class SkippedWord:
+    """A word of the hint that is not in the vocabulary, and words with a similar spelling."""
+
+    word: str
+    suggestions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AnswerWarning:
+    """A warning of the search: a code for programs, a sentence for people, and the facts."""
+
+    code: str
+    message: str
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The topic of one query.
+
+    Attributes
+    ----------
+    hint : str
+        The name of the query.
+    alternative : int
+        The rank of the topic described: 0 for the one found.
+    weight : float
+        The topic's share of the corpus.
+    separation : float or None
+        By what factor the topic leads the best other one; None if no other comes near.
+    verdict, verdict_code : str
+        What the separation means, as a phrase and as a code: "clear", "distinct", "close", "ambiguous" or "behind".
+    is_doubtful : bool
+        Whether the alternatives are worth a look.
+    share_of_hint : float
+        The part of the hint that the topic accounts for.
+    n_components, n_fitted : int
+        The number of topics that the search used, and that the index has.
+    words : tuple of TopicWord
+        The words of the topic.
+    related_words : tuple of RelatedWord
+        Words that point to the topic.
+    documents : tuple of TypicalDocument
+        The documents that are most about the topic.
+    alternatives : tuple of Alternative
+        Other topics that the hint could mean.
+    weight_stderr, confidence : float or None
+        The standard error of the weight, and the probability that the hint means this topic, if asked for.
+    skipped : tuple of SkippedWord
+        Words of the hint that are not in the vocabulary.
+    warnings : tuple of AnswerWarning
+        What to know before trusting the answer.
+    """
+
+    hint: str
+    alternative: int
+    weight: float
+    separation: float | None
+    verdict: str
+    verdict_code: str
+    share_of_hint: float
+    n_components: int
+    n_fitted: int
+    words: tuple[TopicWord, ...]
+    related_words: tuple[RelatedWord, ...]
+    documents: tuple[TypicalDocument, ...]
+    alternatives: tuple[Alternative, ...]
+    weight_stderr: float | None = None
+    confidence: float | None = None
+    skipped: tuple[SkippedWord, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
+    is_doubtful: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_doubtful", self.has_small_lead or self.has_low_confidence)
+
+    @property
+    def lead(self) -> float:
+        """The separation as a number: infinite if no other topic comes near."""
+        return math.inf if self.separation is None else self.separation
+
+    @property
+    def has_small_lead(self) -> bool:
+        """Whether another topic comes near."""
+        return self.lead < DOUBTFUL_SEPARATION
+
+    @property
+    def has_low_confidence(self) -> bool:
+        """Whether the confidence is known and low."""
+        return self.confidence is not None and self.confidence < DOUBTFUL_CONFIDENCE
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer as JSON has it, always with the same keys.
+
+        Returns
+        -------
+        dict
+        """
+        return asdict(self)
+
+
+def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
+    """Describe the topic that a query found.
+
+    Parameters
+    ----------
+    found : Found
+        What `TopicIndex.find` returned.
+    options : AnswerOptions, optional
+        How much to describe.
+
+    Returns
+    -------
+    Answer
+    """
+    options = options or AnswerOptions()
+    topic = found.choose(options.alternative)
+    words = _describe_words(topic, options)
+    listed = {each.word for each in words}
+    return Answer(
+        hint=found.query.name,
+        alternative=topic.rank,
+        weight=float(topic.weight),
+        separation=float(topic.separation) if math.isfinite(topic.separation) else None,
+        verdict=verdict(topic.separation),
+        verdict_code=verdict_code(topic.separation),
+        share_of_hint=topic.share,
+        n_components=len(topic.scores),
+        n_fitted=found.index.n_components,
+        words=words,
+        related_words=_describe_related(topic, listed, options),
+        documents=_describe_documents(found, topic, listed, options),
+        alternatives=_describe_alternatives(found, topic),
+        weight_stderr=float(topic.stderr.weight) if options.errors else None,
+        confidence=topic.confidence if options.confidence else None,
+        skipped=_list_skipped(found.warnings),
+        warnings=tuple(AnswerWarning(**warning.as_dict()) for warning in found.warnings),
+    )
+
+
+def _describe_words(topic: Topic, options: AnswerOptions) -> tuple[TopicWord, ...]:
+    if not options.n_words:
+        return ()
+    columns = topic.top_columns(options.n_words, by=options.by)
+    pairs = topic.words_at(columns)
+    expected = topic.model.word_mean[columns].tolist()
+    errors = topic.stderr.center[columns].tolist() if options.errors else [None] * len(pairs)
+    return tuple(
+        TopicWord(word, probability, probability / mean if mean > 0 else 0.0, error)
+        for (word, probability), mean, error in zip(pairs, expected, errors, strict=True)
+    )
+
+
+def _describe_related(topic: Topic, listed: set[str], options: AnswerOptions) -> tuple[RelatedWord, ...]:
+    """Describe related words that are not listed already."""
+    pairs = topic.related_words(options.n_related + options.n_words)
+    others = [RelatedWord(word, likelier) for word, likelier in pairs if word not in listed]
+    return tuple(others[: options.n_related])
+
+
+def _describe_documents(
+    found: Found, topic: Topic, listed: set[str], options: AnswerOptions
+) -> tuple[TypicalDocument, ...]:
+    if not options.n_documents:
+        return ()
+    best = topic.documents(options.skip_documents + options.n_documents)[options.skip_documents :]
+    words = [*(found.query.words or ()), *listed]
+    documents = found.index.documents([row for row, _ in best])
+    return tuple(
+        TypicalDocument(each.row, each.name, share, None if each.text is None else make_snippet(each.text, words))
+        for each, (_, share) in zip(documents, best, strict=True)
+    )
+
+
+def _describe_alternatives(found: Found, topic: Topic) -> tuple[Alternative, ...]:
+    """Describe what else the hint could mean; the topic found comes first if another one is described."""
+    others = [found.choose(rank) for rank in topic.other_ranks[:N_ALTERNATIVES]]
+    return tuple(
+        Alternative(
+            other.rank,
+            tuple(word for word, _ in other.top_words(N_WORDS_OF_ALTERNATIVE)),
+            float(other.weight),
+            other.share,
+        )
+        for other in others
+    )
+
+
+def _list_skipped(warnings: Sequence[SearchWarning]) -> tuple[SkippedWord, ...]:
+    skipped = [warning.suggestions for warning in warnings if isinstance(warning, SkippedWordsWarning)]
+    return tuple(SkippedWord(word, tuple(similar)) for each in skipped for word, similar in each.items())

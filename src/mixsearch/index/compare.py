@@ -1,0 +1,131 @@
+"""Several queries at once: their answers, and what their topics have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, Self
+
+from mixsearch.errors import SearchError, SearchWarning
+from mixsearch.estimators import Topic
+from mixsearch.estimators.base import ask_in_parallel
+from mixsearch.index.answer import Answer, describe
+from mixsearch.index.options import AnswerOptions
+from mixsearch.index.overlap import compute_overlaps
+from mixsearch.index.query import Found, Query
+from mixsearch.index.topic_index import TopicIndex
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a query: an answer with its topic, or the error that explains why there is none.
+
+    Attributes
+    ----------
+    query : Query
+        What was asked.
+    answer : Answer or None
+        The topic as plain data.
+    topic : Topic or None
+        The topic that the answer describes.
+    warnings : tuple of SearchWarning
+        What the search warned about.
+    error : SearchError or None
+        Why there is no answer.
+    seconds : float
+        How long it took.
+    """
+
+    query: Query
+    answer: Answer | None = None
+    topic: Topic | None = None
+    warnings: tuple[SearchWarning, ...] = ()
+    error: SearchError | None = None
+    seconds: float = 0.0
+
+    @classmethod
+    def from_found(cls, found: Found, options: AnswerOptions) -> Self:
+        """Describe what a query found.
+
+        Parameters
+        ----------
+        found : Found
+            What `TopicIndex.find` returned.
+        options : AnswerOptions
+            How much to describe.
+
+        Returns
+        -------
+        Outcome
+        """
+        return cls(found.query, describe(found, options), found.choose(options.alternative), found.warnings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer as JSON has it, or the hint and its error.
+
+        Returns
+        -------
+        dict
+        """
+        if self.answer is not None:
+            return self.answer.as_dict()
+        return {"hint": self.query.name, "error": None if self.error is None else self.error.as_dict()}
+
+
+def answer_queries(
+    index: TopicIndex, queries: Sequence[Query], options: AnswerOptions | None = None, *, n_jobs: int = -1
+) -> list[Outcome]:
+    """Find and describe the topic of every query, in parallel threads.
+
+    Parameters
+    ----------
+    index : TopicIndex
+        The index to search.
+    queries : sequence of Query
+        What to search for.
+    options : AnswerOptions, optional
+        How much of each topic to describe.
+    n_jobs : int, default=-1
+        The number of threads; -1 for one per core.
+
+    Returns
+    -------
+    list of Outcome
+        In the order of the queries. An error of one query leaves the others alone.
+    """
+    options = options or AnswerOptions()
+    outcomes: list[Outcome] = ask_in_parallel(lambda query: _answer(index, query, options), queries, n_jobs)
+    return outcomes
+
+
+def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:
+    """Measure what each pair of topics has in common.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        What became of some queries.
+
+    Returns
+    -------
+    list of list of float or None
+        The overlap of each pair, from 0 to 1; None if one of them has no topic.
+    """
+    found = [position for position, outcome in enumerate(outcomes) if outcome.topic is not None]
+    table: list[list[float | None]] = [[None] * len(outcomes) for _ in outcomes]
+    if found:
+        overlaps = compute_overlaps([outcome.topic.probabilities for outcome in outcomes if outcome.topic is not None])
+        for position, row in zip(found, overlaps.tolist(), strict=True):
+            for other, overlap in zip(found, row, strict=True):
+                table[position][other] = overlap
+    return table
+
+
+def _answer(index: TopicIndex, query: Query, options: AnswerOptions) -> Outcome:
+    start = perf_counter()
+    try:
+        outcome = Outcome.from_found(index.find(query), options)
+    except SearchError as error:
+        return Outcome(query, error=error)
+    return replace(outcome, seconds=perf_counter() - start)

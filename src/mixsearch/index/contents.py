@@ -1,0 +1,102 @@
+"""What an index holds, how it was made, and how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mixsearch.estimators import TopicSearch
+from mixsearch.index.completion import CorpusWord
+from mixsearch.storage import Folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """What an index holds, how it was made, and how large it is.
+
+    Attributes
+    ----------
+    path, created, written_by, format_version : str, str, str, int
+        Where the index is, when and by which version of the package it was written, and in which format.
+    n_documents, n_short, n_duplicates : int
+        The number of documents, and of those left out as too short or repeated.
+    n_words, n_nonzeros, n_components : int
+        The number of words, of non-zero counts and of fitted topics.
+    n_characters : int or None
+        The number of characters of the texts, if known.
+    has_texts, has_names : bool
+        Whether the index holds the texts and the names of its documents.
+    options : dict
+        The arguments of the fitted `TopicSearch`.
+    tokens : dict or None
+        How texts are split into words, if known.
+    bytes_of_parts, n_bytes, bytes_per_document : dict of str to int, int, float
+        The size on disk.
+    frequent_words, distinctive_words : list of CorpusWord
+        The most probable words, and those that differ most between topics.
+    eigenvalues : list of float
+        Those of the second moment.
+    """
+
+    path: str
+    created: str
+    written_by: str
+    format_version: int
+    n_documents: int
+    n_short: int
+    n_duplicates: int
+    n_words: int
+    n_nonzeros: int
+    n_components: int
+    n_characters: int | None
+    has_texts: bool
+    has_names: bool
+    options: dict[str, Any]
+    tokens: dict[str, Any] | None
+    bytes_of_parts: dict[str, int]
+    n_bytes: int
+    bytes_per_document: float
+    frequent_words: list[CorpusWord]
+    distinctive_words: list[CorpusWord]
+    eigenvalues: list[float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the contents as JSON has them.
+
+        Returns
+        -------
+        dict
+        """
+        return asdict(self)
+
+
+def read_contents(
+    folder: Folder, topics: TopicSearch, frequent: Sequence[CorpusWord], distinctive: Sequence[CorpusWord]
+) -> Contents:
+    """Return the contents of a folder; the counts and texts themselves are not read."""
+    corpus, sizes = folder.facts.get("corpus", {}), folder.sizes()
+    n_documents, n_duplicates = len(topics.kept_rows_), corpus.get("n_duplicates", 0)
+    return Contents(
+        path=str(folder.path),
+        created=folder.created,
+        written_by=folder.written_by,
+        format_version=folder.version,
+        n_documents=n_documents,
+        n_short=topics.n_dropped_ - n_duplicates,
+        n_duplicates=n_duplicates,
+        n_words=topics.n_features_in_,
+        n_nonzeros=int(topics.model_.here.by_document.nnz),
+        n_components=topics.n_components_,
+        n_characters=corpus.get("n_characters"),
+        has_texts=corpus.get("has_texts", False),
+        has_names=corpus.get("has_names", False),
+        options=dict(folder.facts["search"]),
+        tokens=corpus.get("tokens"),
+        bytes_of_parts=sizes,
+        n_bytes=sum(sizes.values()),
+        bytes_per_document=round(sum(sizes.values()) / n_documents, 1),
+        frequent_words=list(frequent),
+        distinctive_words=list(distinctive),
+        eigenvalues=[float(value) for value in topics.model_.frame.values],
+    )

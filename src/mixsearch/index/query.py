@@ -1,0 +1,109 @@
+"""A query: a hint, how to search with it, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from mixsearch.errors import HintError, SearchWarning
+from mixsearch.estimators import Topic
+
+if TYPE_CHECKING:
+    from mixsearch.index.topic_index import TopicIndex
+
+
+@dataclass(frozen=True)
+class Query:
+    """A hint, under a name, and how to search with it.
+
+    Exactly one of `words`, `text` and `documents` is given.
+
+    Parameters
+    ----------
+    name : str
+        What the answer is called.
+    words : mapping of str to float, optional
+        Words with weights; negative for words to avoid.
+    text : tuple of str, optional
+        Texts about the topic.
+    documents : tuple of int, optional
+        Rows of documents about the topic.
+    n_components : int or "enough", default="enough"
+        How many of the fitted topics to use.
+    narrower : float, default=0
+        How many times to double that number; negative for a broader topic.
+    refine : bool, optional
+        Whether to refine the moment estimate. By default the index decides.
+    """
+
+    name: str
+    words: Mapping[str, float] | None = None
+    text: tuple[str, ...] | None = None
+    documents: tuple[int, ...] | None = None
+    n_components: int | Literal["enough"] = "enough"
+    narrower: float = 0.0
+    refine: bool | None = None
+
+    @property
+    def key(self) -> Hashable:
+        """The query as a key for caches: equal keys find equal topics."""
+        words = None if self.words is None else tuple(self.words.items())
+        return (self.name, words, self.text, self.documents, self.n_components, self.narrower, self.refine)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `TopicIndex.search`."""
+        return {
+            "words": self.words,
+            "text": self.text,
+            "documents": self.documents,
+            "n_components": self.n_components,
+            "narrower": self.narrower,
+            "refine": self.refine,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The topic that a query found, with the warnings of the search.
+
+    Parameters
+    ----------
+    query : Query
+        What was asked.
+    topic : Topic
+        The topic that the hint most likely means.
+    warnings : tuple of SearchWarning
+        What the search warned about, each message once.
+    index : TopicIndex
+        The index that was searched.
+    """
+
+    query: Query
+    topic: Topic
+    warnings: tuple[SearchWarning, ...]
+    index: TopicIndex = field(repr=False)
+
+    def choose(self, alternative: int) -> Topic:
+        """Return the topic found, or another one that the hint could mean.
+
+        Parameters
+        ----------
+        alternative : int
+            0 for the topic found, else the rank of another one.
+
+        Returns
+        -------
+        Topic
+        """
+        if alternative == 0:
+            return self.topic
+        if alternative not in self.topic.other_ranks:
+            raise HintError(
+                "Alternative {alternative} does not exist: the hint has {n_alternatives} of them, counted from 1.",
+                code="no_such_alternative",
+                alternative=alternative,
+                n_alternatives=len(self.topic.other_ranks),
+            )
+        return self.topic.ranked(alternative)
