@@ -12,9 +12,9 @@ from measuring import N_THREADS, print_table
 from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.errors import WeakHintWarning
-from mixsearch.types import Array
 
 GAMMA = 0.7
 

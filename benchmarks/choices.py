@@ -13,11 +13,11 @@ from measuring import N_THREADS, print_table
 from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch, RegressionSearch, TopicSearch
+from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression
-from mixsearch.estimators import Topic
 from mixsearch.metrics import average_precision
-from mixsearch.refine import topics as refine
-from mixsearch.types import Array
+from mixsearch.topics import _local_em as refine
+from mixsearch.topics._component import Topic
 
 # Corpora and numbers of topics that the choices for topics are tried on.
 TOPICS = (("newsgroups", 50), ("newsgroups", 100), ("bbc", 5), ("bbc", 10), ("bbc", 20), ("bbc", 40), ("debian", 50))

@@ -18,13 +18,13 @@ from measuring import print_table, seconds, verdict
 from workloads import draw_corpus
 
 from mixsearch import TopicSearch
-from mixsearch.blocks import Product
-from mixsearch.linalg import OVERSAMPLING
-from mixsearch.models.topics import BLOCK
-from mixsearch.scale.arrays import sample_shards
-from mixsearch.scale.cluster import KEEP_MEMORY
-from mixsearch.scale.shards import SHARDS_AT_ONCE
-from mixsearch.shards import SampleShard
+from mixsearch.core.eigen import OVERSAMPLING
+from mixsearch.data.chunks import Product
+from mixsearch.data.dask.arrays import sample_shards
+from mixsearch.data.dask.cluster import KEEP_MEMORY
+from mixsearch.data.dask.partitions import SHARDS_AT_ONCE
+from mixsearch.data.partitions import SampleShard
+from mixsearch.topics._moments import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 240_000, 10_000, 100, 100.0
 N_BLOCKS = 8

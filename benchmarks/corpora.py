@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
+from mixsearch._typing import Array
 from mixsearch.metrics import Reference
-from mixsearch.types import Array
 
 TOKEN = r"\b[a-z][a-z]+\b"
 ARTICLES = "reference/wikipedia_en_7k.jsonl.gz"

@@ -24,9 +24,9 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, UnlikelyMixtureWarning
-from mixsearch.types import Array
 
 FIRST_SEED = 1000
 N_RUNS = 16

@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy.special import logsumexp
 
+from mixsearch._typing import Array
 from mixsearch.baselines.regressions import Regressions, climb_regressions
 from mixsearch.datasets import GaussianMixtureData, MixedRegressionData, SubspacesData, TopicData
-from mixsearch.types import Array
 
 State = TypeVar("State")
 # Nats over all samples together: parameters then move by less than a hundredth of their standard errors.

@@ -9,8 +9,8 @@ from threadpoolctl import threadpool_limits
 from workloads import gaussian_workload
 
 from mixsearch import GaussianSearch
+from mixsearch._typing import Array
 from mixsearch.datasets import GaussianMixtureData, make_hint
-from mixsearch.types import Array
 
 FIRST_LIMIT = 0.25
 FURTHER_LIMIT = 0.02

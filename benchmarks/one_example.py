@@ -22,9 +22,9 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch
+from mixsearch._typing import Array
 from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture
 from mixsearch.errors import WeakHintWarning
-from mixsearch.types import Array
 
 K = 10
 DEVIATIONS = (0.5, 2.0)

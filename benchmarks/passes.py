@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from measuring import print_table
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch.data.dask.partitions import DaskShards
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.scale.shards import DaskShards
 
 QUESTIONS = ("fit", "search", "error bars", "confidence", "first refined search", "a further one", "its error bars")
 

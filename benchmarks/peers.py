@@ -28,7 +28,7 @@ from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from mixsearch import TopicSearch
-from mixsearch.types import Array
+from mixsearch._typing import Array
 
 N_WORDS = 20
 PASSES = 5

@@ -35,8 +35,8 @@ from measuring import print_table
 from peers import LIMIT, METHODS, SEEDED
 
 import mixsearch
+from mixsearch._typing import Array
 from mixsearch.metrics import Reference, average_precision
-from mixsearch.types import Array
 
 TOPICS = {"newsgroups": (50, 100), "bbc": (5, 10, 20, 40), "debian": (50,), "imdb": (50,)}
 QUICK = {"bbc": (5,)}

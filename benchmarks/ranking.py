@@ -13,7 +13,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.semi_supervised import LabelSpreading
 
 from mixsearch import GaussianSearch, SubspaceSearch
-from mixsearch.types import Array
+from mixsearch._typing import Array
 
 # Keeps covariances of small groups from losing a direction.
 RIDGE = 1e-4

@@ -21,9 +21,9 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.errors import WeakHintWarning
-from mixsearch.types import Array
 
 GAMMA = 0.7
 CONCENTRATION = 0.1

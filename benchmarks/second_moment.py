@@ -14,12 +14,12 @@ from threadpoolctl import threadpool_limits
 from workloads import newsgroups_workload, sparse_workload
 
 from mixsearch import TopicSearch
+from mixsearch._typing import Array, Samples
+from mixsearch.core import second_moment as paths
+from mixsearch.core.eigen import Eigenpairs, top_eigenpairs
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.linalg import Eigenpairs, top_eigenpairs
-from mixsearch.models import second_moment as paths
-from mixsearch.models import topics as topics_model
-from mixsearch.models.topics import BLOCK
-from mixsearch.types import Array, Samples
+from mixsearch.topics import _moments as topics_model
+from mixsearch.topics._moments import BLOCK
 
 ARRAY, OPERATOR = 10**9, 0
 # A deviation of .5 leaves a wide gap after the k-th eigenvalue, one of 3 next to none.

@@ -33,8 +33,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from mixsearch import RegressionSearch, WithinWhitener
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.types import Array
 
 N_MEMBERS = 5
 N_DRAWS = 10

@@ -15,10 +15,10 @@ from threadpoolctl import threadpool_limits
 from workloads import newsgroups_workload, words_of_all_frequencies
 
 from mixsearch import TopicSearch
+from mixsearch._typing import Array
+from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.errors import WeakHintWarning
-from mixsearch.linalg import OVERSAMPLING
-from mixsearch.models.topics import BLOCK
-from mixsearch.types import Array
+from mixsearch.topics._moments import BLOCK
 
 K = 50
 LDA_ITERATIONS = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch._typing import Array
 from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture
-from mixsearch.types import Array
 
 # Zipf's law with Mandelbrot's shift, which keeps the first few words from taking half of the text.
 ZIPF_SHIFT = 10.0

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, segment
+from mixsearch._typing import Array
 from mixsearch.datasets import (
     load_docstrings,
     make_gaussian_mixture,
@@ -27,7 +28,6 @@ from mixsearch.datasets import (
 from mixsearch.index import build_index, open_index
 from mixsearch.plots import plot_spectrum, plot_topic, plot_topics, save
 from mixsearch.text import CorpusOptions, count_texts
-from mixsearch.types import Array
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 17)

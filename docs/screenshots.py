@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 from scipy.spatial import cKDTree
 
-from mixsearch.types import Array
+from mixsearch._typing import Array
 
 # The benchmarks share their browser and their server; they are scripts beside each other, not a package.
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))

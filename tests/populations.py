@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from mixsearch.types import Frame
+from mixsearch.core.frame import Frame
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import cloudpickle
 
-from mixsearch.blocks import N_JACKKNIFE, add_sums
-from mixsearch.shards import LocalShards, Shards, shards_of
+from mixsearch.data.chunks import add_sums
+from mixsearch.data.partitions import N_JACKKNIFE, LocalShards, Shards, shards_of
 
 
 @dataclass(frozen=True)

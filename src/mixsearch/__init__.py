@@ -1,10 +1,13 @@
 """Find one component of a mixture from a small hint, with moments and one eigenvector."""
 
+from mixsearch.core.generic import search_moments
+from mixsearch.core.moments import Moments
 from mixsearch.errors import SearchError, WeakHintWarning
-from mixsearch.estimators import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, WithinWhitener
-from mixsearch.extraction import search_moments
+from mixsearch.gaussian import GaussianSearch, WithinWhitener
+from mixsearch.regression import RegressionSearch
 from mixsearch.segmentation import segment
-from mixsearch.types import Moments
+from mixsearch.subspace import SubspaceSearch
+from mixsearch.topics import TopicSearch
 
 __version__ = "0.6.0"
 

@@ -43,69 +43,6 @@ def plain_chance(chance: float) -> str:
     return "above 99%" if chance > 0.5 else "below 1%"
 
 
-# The smallest lead over the runner-up, a code and a sentence; in falling order. The search warns below 1.1.
-_VERDICTS = (
-    (3.0, "clear", "clearly singled out"),
-    (1.5, "distinct", "singled out"),
-    (1.1, "close", "singled out, but the runner-up is close"),
-    (1.0, "ambiguous", "hardly singled out: the runner-up is about as good"),
-    (-math.inf, "behind", "not singled out: another component answers the hint better"),
-)
-
-
-def verdict(separation: float) -> str:
-    """Say in plain words what a separation means.
-
-    Parameters
-    ----------
-    separation : float
-        By what factor a component leads the best other one under the hint.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> verdict(6.5)
-    'clearly singled out'
-    >>> verdict(1.02)
-    'hardly singled out: the runner-up is about as good'
-    """
-    return _judge(separation)[1]
-
-
-def verdict_code(separation: float) -> str:
-    """Return the verdict as a code for programs.
-
-    Parameters
-    ----------
-    separation : float
-        By what factor a component leads the best other one under the hint.
-
-    Returns
-    -------
-    str
-        "clear", "distinct", "close", "ambiguous" or "behind".
-
-    Examples
-    --------
-    >>> verdict_code(6.5), verdict_code(1.02)
-    ('clear', 'ambiguous')
-    """
-    return _judge(separation)[0]
-
-
-def _judge(separation: float) -> tuple[str, str]:
-    # The last one also for NaN, which is larger than nothing.
-    return next(((code, words) for bound, code, words in _VERDICTS if separation >= bound), _VERDICTS[-1][1:])
-
-
-def separation_in_words(separation: float) -> str:
-    """The separation and what it means."""
-    return f"{plain_number(separation)}: {verdict(separation)}"
-
-
 @dataclass(frozen=True, slots=True)
 class Card:
     """Facts and bars under a title."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.types import Array
 
 
 def average_precision(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> float:

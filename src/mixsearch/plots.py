@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from mixsearch.display import give_or_take, plain_chance, plain_number, verdict
+from mixsearch._typing import Array
+from mixsearch.core.rank_selection import Spectrum
+from mixsearch.core.separation import verdict
+from mixsearch.display import give_or_take, plain_chance, plain_number
 from mixsearch.errors import SearchError
-from mixsearch.estimators import GaussianComponent, Topic
-from mixsearch.models.spectrum import Spectrum
+from mixsearch.gaussian import GaussianComponent
 from mixsearch.storage.disk import written_whole
-from mixsearch.types import Array
+from mixsearch.topics import Topic
 
 try:
     # Figures made without pyplot touch no global state and need no screen.

@@ -20,9 +20,9 @@ import mixsearch.index.build.cluster as build_cluster
 import mixsearch.index.build.cluster_writer as cluster_writer
 from mixsearch import SearchError
 from mixsearch.cli.app import app
+from mixsearch.data.dask import cluster as cluster
+from mixsearch.data.dask.cluster import connected
 from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.scale import cluster
-from mixsearch.scale.cluster import connected
 from mixsearch.storage import open_folder
 from mixsearch.storage.pieces import ArrayInPieces
 from mixsearch.text import CorpusOptions, read_corpus

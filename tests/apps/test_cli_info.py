@@ -122,7 +122,7 @@ def test_what_is_no_index_is_told(tmp_path: Path, make: object, said: str) -> No
 
 
 def test_an_index_of_a_newer_version_is_told(files: Files, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mixsearch.estimators.stored_topics.VERSION", 0)
+    monkeypatch.setattr("mixsearch.topics._storage.VERSION", 0)
     result = invoke("info", index)
     assert result.exit_code == 1
     assert "was written by a newer mixsearch" in result.stderr

@@ -13,7 +13,7 @@ from tests.apps.cli_corpus import N_TOPICS, Files, invoke, make_files, make_inde
 from tests.closeness import assert_close
 
 from mixsearch.cli._console import complete_index
-from mixsearch.display import verdict
+from mixsearch.core.separation import verdict
 from mixsearch.index import Answer, Query, answer_queries, open_index
 
 KEYS = {

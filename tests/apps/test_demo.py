@@ -10,8 +10,8 @@ from typer.testing import CliRunner, Result
 import mixsearch
 from mixsearch.cli import main
 from mixsearch.cli.app import app
+from mixsearch.core.separation import verdict
 from mixsearch.datasets import DocstringCorpus
-from mixsearch.display import verdict
 
 # Later versions of Python warn of any fork while another thread runs, as one does in the test runner's workers.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]

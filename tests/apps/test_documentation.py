@@ -58,7 +58,13 @@ def test_the_readme_s_results_are_what_its_comments_say(capsys):
 
 
 def test_the_notation_names_what_exists():
-    import mixsearch.types as types
+    from types import SimpleNamespace
+
+    from mixsearch.core.component import Component
+    from mixsearch.core.frame import Frame
+    from mixsearch.core.moments import Hinted
+
+    types = SimpleNamespace(Component=Component, Frame=Frame, Hinted=Hinted)
 
     text = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
     for owner, name in re.findall(r"`(Frame|Hinted|Component)\.(\w+)`", text):

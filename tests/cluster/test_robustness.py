@@ -12,10 +12,10 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SearchError
+from mixsearch.data.dask.cluster import connected
+from mixsearch.data.dask.partitions import DaskShards
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import ClusterError
-from mixsearch.scale.cluster import connected
-from mixsearch.scale.shards import DaskShards
 
 pytestmark = pytest.mark.xdist_group("cluster")
 

@@ -9,11 +9,15 @@ from scipy.sparse.linalg import aslinearoperator
 from tests.populations import Mixture, draw_mixture, frame_of, mixtures, sizes, whitener
 
 from mixsearch import Moments, search_moments
-from mixsearch.extraction import Extraction, extract, extract_subspace
-from mixsearch.models import GaussianModel, RegressionModel, SubspaceModel, TopicModel
-from mixsearch.models.design import Design
-from mixsearch.shards import shards_of
-from mixsearch.types import Hinted
+from mixsearch.core.extraction import Extraction, extract
+from mixsearch.core.moments import Hinted
+from mixsearch.data.partitions import shards_of
+from mixsearch.gaussian._moments import GaussianModel
+from mixsearch.regression._design import Design
+from mixsearch.regression._moments import RegressionModel
+from mixsearch.subspace._extraction import extract_subspace
+from mixsearch.subspace._moments import SubspaceModel
+from mixsearch.topics._moments import TopicModel
 
 EXACT = [
     {"method": "whitening"},

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
-from mixsearch.blocks import Product, row_slices, sum_blocks
+from mixsearch.data.chunks import Product, row_slices, sum_blocks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 seeds = st.integers(0, 2**32 - 1)
@@ -107,7 +107,7 @@ def test_any_cut_into_blocks_gives_the_same_sums(size, seed):
 
 def test_blocks_of_the_package_s_own_size_give_the_same_moments(monkeypatch):
     whole = GaussianSearch(3).fit(gaussian.X).search(gaussian.centers[0])
-    monkeypatch.setattr("mixsearch.blocks.row_slices.__defaults__", (17,))
+    monkeypatch.setattr("mixsearch.data.chunks.row_slices.__defaults__", (17,))
     cut = GaussianSearch(3).fit(gaussian.X).search(gaussian.centers[0])
     assert_allclose(cut.center, whole.center, atol=1e-10)
 
@@ -134,7 +134,7 @@ def test_the_path_for_many_features_agrees_with_the_dense_one(monkeypatch):
         yield RegressionSearch(2, noise="paper").fit(mixed.X, mixed.y).search(mixed.centers[0]).center
 
     dense = list(answers())
-    monkeypatch.setattr("mixsearch.models.second_moment.DENSE_LIMIT", 10)
+    monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", 10)
     for operator, array in zip(answers(), dense, strict=True):
         assert_allclose(operator, array, atol=1e-5)
 

@@ -11,11 +11,13 @@ from matplotlib.image import imread
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, SearchError, TopicSearch
+from mixsearch.core.rank_selection import Spectrum
+from mixsearch.core.separation import verdict
 from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
-from mixsearch.display import plain_chance, verdict
-from mixsearch.estimators import GaussianComponent, Topic
-from mixsearch.models.spectrum import Spectrum
+from mixsearch.display import plain_chance
+from mixsearch.gaussian._component import GaussianComponent
 from mixsearch.plots import FOUND, HINT, plot_component, plot_spectrum, plot_topic, plot_topics, save
+from mixsearch.topics._component import Topic
 
 
 @pytest.fixture(scope="module")

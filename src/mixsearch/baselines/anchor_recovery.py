@@ -9,10 +9,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from mixsearch._typing import Array, Matrix
 from mixsearch.baselines.simplex_descent import Descent, Limits, descend_on_simplex
 from mixsearch.baselines.simplex_splitting import split_squares
-from mixsearch.blocks import n_cores, one_blas_thread, row_slices
-from mixsearch.types import Array, Matrix
+from mixsearch.data.chunks import row_slices
+from mixsearch.data.threads import n_cores, one_blas_thread
 
 # Words that are solved for together: their coefficients on a hundred anchors stay in cache.
 BLOCK_WORDS = 512

@@ -11,14 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mixsearch._typing import Array, Matrix
 from mixsearch.baselines.anchor_recovery import Recovery, find_anchors, recover_topics
 from mixsearch.baselines.tensor_power import OneComponent
-from mixsearch.blocks import one_blas_thread
+from mixsearch.core.second_moment import change, second_moment_of_rows
+from mixsearch.core.validation import FLOATS, require_choice, require_whole
+from mixsearch.data.threads import one_blas_thread
 from mixsearch.errors import FewerComponentsWarning, SearchError, SearchWarning, warn_user
-from mixsearch.estimators.base import require_choice, require_whole
-from mixsearch.estimators.samples import FLOATS
-from mixsearch.models.second_moment import change, second_moment_of_rows
-from mixsearch.types import Array, Matrix
 
 # Coordinates that rows of co-occurrence are projected to before anchors are looked for: distances keep 3% accuracy.
 N_PROJECTIONS = 1000

@@ -10,13 +10,12 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_array
 
+from mixsearch._typing import Array, Samples
+from mixsearch.core.eigen import top_eigenpairs
+from mixsearch.core.hints import hint_from_direction
+from mixsearch.core.second_moment import second_moment_of_rows
+from mixsearch.core.validation import FLOATS, as_samples, require_room, require_samples, require_whole
 from mixsearch.errors import SearchError
-from mixsearch.estimators.base import require_room, require_samples, require_whole
-from mixsearch.estimators.samples import FLOATS, as_samples
-from mixsearch.hints import hint_from_direction
-from mixsearch.linalg import top_eigenpairs
-from mixsearch.models.second_moment import second_moment_of_rows
-from mixsearch.types import Array, Samples
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.blocks import row_slices
+from mixsearch._typing import Array
+from mixsearch.core.validation import require_whole
+from mixsearch.data.chunks import row_slices
 from mixsearch.errors import SearchError
-from mixsearch.estimators.base import require_whole
-from mixsearch.types import Array
 
 # Where no coordinate moves by more, what is left is rounding.
 SMALL_CHANGE = 1e-12

@@ -10,10 +10,10 @@ from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_X_y
 
+from mixsearch._typing import Array
+from mixsearch.core.hints import hint_from_direction
+from mixsearch.core.validation import require_whole
 from mixsearch.errors import SearchError
-from mixsearch.estimators.base import require_whole
-from mixsearch.hints import hint_from_direction
-from mixsearch.types import Array
 
 # Of the variance of y: a component that passes through some samples exactly would have an endless likelihood.
 LEAST_VARIANCE = 1e-12

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
-from mixsearch.types import Array
+from mixsearch._typing import Array
 
 # A step must lower the objective by this part of what its slope promises, and the next one is longer where the slope
 # at its end still is this part of that at its start.

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.baselines.simplex_descent import Descent, Limits
-from mixsearch.types import Array
 
 # Usual for alternating directions: a step goes a little beyond each solution.
 BEYOND = 1.6

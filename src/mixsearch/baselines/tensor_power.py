@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from mixsearch._typing import Array
 from mixsearch.baselines.power_iterations import PowerPairs, power_steps, robust_power_iterations
 from mixsearch.baselines.third_moments import ThirdMoment
-from mixsearch.estimators.base import require_choice, require_whole
-from mixsearch.hints import hint_from_direction, require_seen
-from mixsearch.types import Array
+from mixsearch.core.hints import hint_from_direction, require_seen
+from mixsearch.core.validation import require_choice, require_whole
 
 # Theorem 5.1 asks for poly(k) starting points. Each ends at some component, with a chance of about 1 / k at each, so
 # that so many times k miss none.

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch.blocks import Product
-from mixsearch.estimators import GaussianSearch, TopicSearch
-from mixsearch.models.documents import TopicShard
-from mixsearch.models.gaussian import GaussianShard
-from mixsearch.models.third_moment import in_every_place, sum_products
-from mixsearch.types import Array, Frame
+from mixsearch._typing import Array
+from mixsearch.core.frame import Frame
+from mixsearch.core.tensor import in_every_place, sum_products
+from mixsearch.data.chunks import Product
+from mixsearch.gaussian import GaussianSearch, GaussianShard
+from mixsearch.topics import TopicSearch, TopicShard
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import typer
 
 from mixsearch import SearchError
 from mixsearch.index import Query
-from mixsearch.words import parse_word, parse_words
+from mixsearch.topics import parse_word, parse_words
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
 _TEXT_SHOWN = 40

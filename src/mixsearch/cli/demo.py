@@ -29,14 +29,16 @@ from sklearn.feature_extraction.text import (
 )
 
 from mixsearch import GaussianSearch, SearchError, TopicSearch, WeakHintWarning, __version__
-from mixsearch.blocks import one_blas_thread
+from mixsearch._typing import Array, Sparse
+from mixsearch.core.separation import verdict
+from mixsearch.data.threads import one_blas_thread
 from mixsearch.datasets import DocstringCorpus, GaussianMixtureData, load_docstrings, make_gaussian_mixture
 from mixsearch.datasets.docstrings import DEFAULT_PACKAGES
-from mixsearch.display import plain_chance, plain_number, verdict
-from mixsearch.estimators import GaussianComponent, Topic
+from mixsearch.display import plain_chance, plain_number
+from mixsearch.gaussian import GaussianComponent
 from mixsearch.index import build_index
 from mixsearch.text import CorpusOptions
-from mixsearch.types import Array, Sparse
+from mixsearch.topics import Topic
 
 # The last one has two meanings in this corpus, random generators and random variables: its runner-up is close.
 DEFAULT_WORDS = ("socket", "email", "fourier", "eigenvalues", "clustering", "random")

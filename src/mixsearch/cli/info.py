@@ -11,13 +11,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from mixsearch._typing import Array
 from mixsearch.cli._console import complete_index, errors_as_sentences, print_json
 from mixsearch.cli._figures import load_plots, write_picture
 from mixsearch.cli._render import show_facts
 from mixsearch.cli._units import show_bytes
 from mixsearch.display import plain_number
 from mixsearch.index import Contents, open_index
-from mixsearch.types import Array
 
 HELP = """Show what an index holds, how it was made, and how large it is.
 

@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 
 import typer
 
-from mixsearch.blocks import n_cores
 from mixsearch.cli._console import aside, complete_index, errors_as_sentences
 from mixsearch.cli.demo import index_docstrings
+from mixsearch.data.threads import n_cores
 from mixsearch.errors import SearchError
 from mixsearch.index import TopicIndex, open_index
 

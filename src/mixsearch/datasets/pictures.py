@@ -9,7 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from sklearn.utils import check_random_state
 
-from mixsearch.types import Array
+from mixsearch._typing import Array
 
 NAMES = ("sky", "meadow", "lake")
 _PALE, _BLUE, _CLOUD = (0.78, 0.86, 0.93), (0.36, 0.58, 0.83), (0.96, 0.96, 0.97)

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from mixsearch._typing import Array
 from mixsearch.errors import HintError, SearchError
-from mixsearch.types import Array
 
 
 @dataclass(frozen=True, slots=True)

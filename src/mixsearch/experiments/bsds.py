@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.io import loadmat
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.experiments.data import data_folder
 from mixsearch.segmentation import Pixel, RasterImage, read_image
-from mixsearch.types import Array
 
 FOLDER = "images/bsds500"
 SPLITS = ("train", "val", "test")

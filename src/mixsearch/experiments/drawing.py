@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from mixsearch._typing import Array
 from mixsearch.plots import QUIET, TEXT
-from mixsearch.types import Array
 
 FAINT = "#D5D8DC"
 # Of the palette of Okabe and Ito, which colour-blind readers can tell apart; blue for what is ours.

@@ -12,7 +12,9 @@ from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
 from mixsearch import GaussianSearch
+from mixsearch._typing import Array
 from mixsearch.baselines import fast_tensor_power, tensor_power, third_moment
+from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture, make_hint
 from mixsearch.experiments.drawing import FAINT, colour_of, new_figure, share_legend, style_axes
 from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
@@ -20,9 +22,7 @@ from mixsearch.experiments.gains import LOWEST, Comparison
 from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.tables import markdown, mean_cell
 from mixsearch.experiments.timing import one_core, timed
-from mixsearch.extraction import ExtractionOptions
 from mixsearch.plots import QUIET
-from mixsearch.types import Array
 
 D, K, GAMMA = 500, 10, 0.7
 # The noise level from one eigenvector, or from the whole noise space; and what is searched with which.

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mixsearch import TopicSearch
+from mixsearch._typing import Array
 from mixsearch.baselines import fast_tensor_power, tensor_power, third_moment
+from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.datasets import TopicData, make_topics
 from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
 from mixsearch.experiments.gains import Comparison
-from mixsearch.extraction import ExtractionOptions
-from mixsearch.types import Array
 
 D = 500
 ALPHA = np.array([0.1, 0.15, 0.2, 0.25, 0.3])

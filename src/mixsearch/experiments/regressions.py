@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mixsearch import RegressionSearch
+from mixsearch._typing import Array
 from mixsearch.baselines import em_regressions
 from mixsearch.datasets import MixedRegressionData, make_hint, make_mixed_regression
 from mixsearch.experiments.drawing import colour_of, new_figure, share_legend, style_axes
@@ -17,7 +18,6 @@ from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
 from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.tables import markdown, mean_cell
 from mixsearch.experiments.timing import one_core, timed
-from mixsearch.types import Array
 
 D, WEIGHTS, GAMMA = 50, np.array([0.2, 0.3, 0.5]), 0.7
 N_STARTS = 3

@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.storage.disk import explain_os_errors, written_whole
-from mixsearch.types import Array
 
 Value = str | int | float
 

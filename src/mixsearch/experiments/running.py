@@ -11,7 +11,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from mixsearch.blocks import n_cores
+from mixsearch.data.threads import n_cores
 from mixsearch.experiments.experiment import Case, Experiment, Result
 from mixsearch.experiments.rows import Row, Rows, Value, read_rows, write_rows
 

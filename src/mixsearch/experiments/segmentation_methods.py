@@ -9,10 +9,10 @@ from importlib.util import find_spec
 import numpy as np
 
 from mixsearch import GaussianSearch
+from mixsearch._typing import Array
 from mixsearch.baselines import seeded_kmeans
 from mixsearch.errors import SearchError
 from mixsearch.segmentation import Pixel, RasterImage, SegmentGaussians, argmax_segments, compute_rich_features, segment
-from mixsearch.types import Array
 
 # Of the random walker: what scikit-image takes by default, better here than 1000.
 BETA = 130

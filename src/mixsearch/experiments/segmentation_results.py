@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.experiments.bsds import load_annotations, load_picture
 from mixsearch.experiments.drawing import colour_of, style_axes
@@ -18,7 +19,6 @@ from mixsearch.experiments.segmentation_methods import METHODS, Scene
 from mixsearch.experiments.tables import markdown
 from mixsearch.plots import QUIET, TEXT
 from mixsearch.segmentation import Pixel, find_borders, make_segment_colors
-from mixsearch.types import Array
 
 FEATURES_OF_BOTH = "rich features"
 ALL = "all"

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mixsearch import SubspaceSearch
+from mixsearch._typing import Array
 from mixsearch.baselines import kmeans_subspaces
 from mixsearch.datasets import SubspacesData, make_hint, make_subspaces
 from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
 from mixsearch.experiments.gains import Comparison
 from mixsearch.experiments.timing import one_core, timed
-from mixsearch.types import Array
 
 D, K, DIM = 500, 5, 10
 WEIGHTS = np.linspace(0.1, 0.3, K)

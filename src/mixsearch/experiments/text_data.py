@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.experiments.data import data_folder, missing
 from mixsearch.experiments.labelled_words import NEWS, REVIEWS
 from mixsearch.metrics import Reference
 from mixsearch.text import Corpus, CorpusOptions, count_texts, read_corpus
-from mixsearch.types import Array
 
 ARTICLES = "reference/wikipedia_en_7k.jsonl.gz"
 # Words of fewer documents are not counted, and those of more than this part of all documents tell nothing of topics.

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from mixsearch import TopicSearch
+from mixsearch._typing import Array
 from mixsearch.baselines import AnchorWords, weights_of_word
+from mixsearch.data.reductions import best_rows
 from mixsearch.experiments import topic_contest as contest
 from mixsearch.experiments.experiment import Case, Experiment, Result
 from mixsearch.experiments.text_data import ARTICLES, SOURCES, TextCorpus, available, load_text
 from mixsearch.experiments.timing import Done, timed
-from mixsearch.models.tallies import best_rows
-from mixsearch.types import Array
 
 K = 100
 # Words of a topic that are scored against the labelled word, against each other, and shown.

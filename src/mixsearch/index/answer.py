@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mixsearch.display import verdict, verdict_code
+from mixsearch.core.separation import verdict, verdict_code
 from mixsearch.errors import SearchWarning, SkippedWordsWarning
-from mixsearch.estimators import Topic
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.query import Found
 from mixsearch.index.snippets import make_snippet
+from mixsearch.topics import Topic
 
 # Below this separation, or this confidence, the alternatives are worth a look.
 DOUBTFUL_SEPARATION = 1.5

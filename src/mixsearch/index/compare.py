@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Self
 
+from mixsearch.core.estimator import ask_in_parallel
 from mixsearch.errors import SearchError, SearchWarning
-from mixsearch.estimators import Topic
-from mixsearch.estimators.base import ask_in_parallel
 from mixsearch.index.answer import Answer, describe
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.query import Found, Query
 from mixsearch.index.topic_index import TopicIndex
+from mixsearch.topics import Topic
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixsearch.types import Array
+from mixsearch._typing import Array
 
 # Sorts after every letter that can follow a prefix.
 _LAST = chr(0x10FFFF)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mixsearch.estimators import TopicSearch
 from mixsearch.index.completion import CorpusWord
 from mixsearch.storage import Folder
+from mixsearch.topics import TopicSearch
 
 
 @dataclass(frozen=True, kw_only=True)

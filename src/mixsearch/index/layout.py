@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch.linalg import orient
-from mixsearch.types import Array
+from mixsearch._typing import Array
+from mixsearch.core.eigen import orient
 
 # The plane is 1 wide, and as high as fits a screen.
 HEIGHT = 2 / 3

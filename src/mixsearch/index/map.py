@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError, UnknownWordError
 from mixsearch.index.answer import Answer
 from mixsearch.index.compare import Outcome, answer_queries
@@ -16,7 +17,6 @@ from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.query import Query
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.types import Array
 
 # Words whose topics overlap by more than this mean one topic. Among the topics of 80 words of the docstrings, pairs
 # such as file and object, or math and distribution, overlap by 0.72 to 0.97, and hardly any pair by 0.65 to 0.72.

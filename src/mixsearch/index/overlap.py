@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import pdist, squareform
 
-from mixsearch.types import Array
+from mixsearch._typing import Array
 
 
 def compute_overlaps(probabilities: npt.ArrayLike) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from mixsearch.errors import HintError, SearchWarning
-from mixsearch.estimators import Topic
+from mixsearch.topics import Topic
 
 if TYPE_CHECKING:
     from mixsearch.index.topic_index import TopicIndex

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from mixsearch.types import Array
+from mixsearch._typing import Array
 
 _WORD_CHARACTER = re.compile(r"\w")
 

@@ -12,16 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch._typing import Array
+from mixsearch.core.estimator import ask_in_parallel
 from mixsearch.errors import HintError, SearchError, collect_warnings
-from mixsearch.estimators import Topic, TopicSearch
-from mixsearch.estimators.base import ask_in_parallel
-from mixsearch.estimators.stored_topics import open_search
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.contents import Contents, read_contents
 from mixsearch.index.query import Found, Query
 from mixsearch.storage import Folder, Texts
 from mixsearch.text import CorpusOptions, count_texts
-from mixsearch.types import Array
+from mixsearch.topics import Topic, TopicSearch, open_search
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 4_000

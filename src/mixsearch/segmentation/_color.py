@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixsearch.types import Array
+from mixsearch._typing import Array
 
 # sRGB (IEC 61966-2-1) to XYZ relative to the white point D65.
 _TO_XYZ = np.array(

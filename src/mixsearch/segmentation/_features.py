@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter, minimum_filter
 
+from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.segmentation._color import convert_to_lab
 from mixsearch.segmentation._image import RasterImage
-from mixsearch.types import Array
 
 Features = Literal["rich", "rgb"] | Callable[[Array], ArrayLike] | ArrayLike
 

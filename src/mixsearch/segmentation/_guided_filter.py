@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import uniform_filter
 
+from mixsearch._typing import Array
 from mixsearch.segmentation._image import RasterImage
-from mixsearch.types import Array
 
 # Half the side of the squares in which probabilities are linear in luma, as a fraction of the image's side.
 RADIUS = 0.01

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.types import Array
 
 if TYPE_CHECKING:
     import PIL.Image

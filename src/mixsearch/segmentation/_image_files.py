@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.segmentation._image import make_missing_pillow_error
 from mixsearch.segmentation._overlay import make_segment_colors
 from mixsearch.storage.disk import explain_os_errors, written_whole
-from mixsearch.types import Array
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.segmentation._image import RasterImage
 from mixsearch.segmentation._seeds import Pixel
-from mixsearch.types import Array
 
 # The palette of Okabe and Ito, safe for color-blind readers.
 PALETTE = (

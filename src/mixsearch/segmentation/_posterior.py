@@ -8,12 +8,12 @@ from typing import Protocol
 
 import numpy as np
 
-from mixsearch.blocks import row_slices
+from mixsearch._typing import Array
+from mixsearch.data.chunks import row_slices
 from mixsearch.segmentation._features import FeatureImage, PixelFeatures
 from mixsearch.segmentation._gaussians import SegmentGaussians, argmax_segments, softmax_in_place
 from mixsearch.segmentation._guided_filter import ALL, GuidedPosterior, compute_luma, fit_guided_filter
 from mixsearch.segmentation._image import RasterImage, subsample_slice
-from mixsearch.types import Array
 
 CHUNK_PIXELS = 500_000
 

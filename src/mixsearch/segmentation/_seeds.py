@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mixsearch._typing import Array
 from mixsearch.errors import HintError, Option
 from mixsearch.segmentation._image import RasterImage
-from mixsearch.types import Array
 
 Pixel = tuple[int, int]
 # A pixel (x, y) or several.

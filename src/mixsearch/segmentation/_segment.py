@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mixsearch._typing import Array
+from mixsearch.core.estimator import ask_in_parallel
 from mixsearch.errors import (
     ArgumentError,
     NotRefinedWarning,
@@ -24,15 +26,13 @@ from mixsearch.errors import (
     collect_warnings,
     warn_user,
 )
-from mixsearch.estimators import GaussianComponent, GaussianSearch
-from mixsearch.estimators.base import ask_in_parallel
+from mixsearch.gaussian import GaussianComponent, GaussianSearch
 from mixsearch.segmentation._features import FeatureImage, Features, compute_features
 from mixsearch.segmentation._gaussians import SegmentGaussians, collect_gaussians, recenter_on_seeds
 from mixsearch.segmentation._image import RasterImage, read_image
 from mixsearch.segmentation._posterior import Posterior, compute_labels, compute_probabilities, make_posterior
 from mixsearch.segmentation._seeds import Seed, Seeds, check_seeds, find_windows
 from mixsearch.segmentation._segmentation import Segmentation
-from mixsearch.types import Array
 
 if TYPE_CHECKING:
     import PIL.Image

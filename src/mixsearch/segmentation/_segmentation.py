@@ -11,14 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from mixsearch.display import Card, separation_in_words
+from mixsearch._typing import Array
+from mixsearch.core.separation import separation_in_words
+from mixsearch.display import Card
 from mixsearch.errors import ArgumentError, Option, SearchError
-from mixsearch.estimators import GaussianComponent
+from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation._image import RasterImage
 from mixsearch.segmentation._image_files import make_label_image, make_mask_images, make_pillow_image, write_images
 from mixsearch.segmentation._overlay import draw_overlay
 from mixsearch.segmentation._seeds import Pixel
-from mixsearch.types import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,8 +6,8 @@ import math
 from itertools import zip_longest
 from typing import Any
 
-from mixsearch.display import verdict
-from mixsearch.estimators import GaussianComponent
+from mixsearch.core.separation import verdict
+from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation._overlay import make_segment_colors
 from mixsearch.segmentation._segmentation import Segmentation
 

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import scipy.sparse as sp
 
+from mixsearch._typing import Array
 from mixsearch.text.count.chunks import CountChunk, build_count_matrix, read_chunk
 from mixsearch.text.count.spool import Spool
 from mixsearch.text.count.vocabulary import Vocabulary
-from mixsearch.types import Array
 
 
 @dataclass(frozen=True, eq=False)

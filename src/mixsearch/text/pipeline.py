@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Counted, count_load, take_documents
@@ -26,7 +27,6 @@ from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.documents import Load, Reading
 from mixsearch.text.read.formats import read_documents, read_strings
 from mixsearch.text.read.sources import Source, find_sources
-from mixsearch.types import Array
 
 OnProgress = Callable[[int, int | None], None]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.segmentation import LargeImageError, RasterImage, decode_image
-from mixsearch.types import Array
 from mixsearch.web.processes import process_context
 from mixsearch.web.settings import Limits
 

@@ -13,7 +13,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from threading import Thread
 from typing import Any
 
-from mixsearch.blocks import on_one_core
+from mixsearch.data.threads import on_one_core
 from mixsearch.index import open_index
 from mixsearch.web.served import Served
 

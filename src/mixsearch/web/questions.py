@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mixsearch.errors import HintError
 from mixsearch.index import AnswerOptions, Query
-from mixsearch.words import parse_words
+from mixsearch.topics import parse_words
 
 MOST_WORDS, MOST_SKIPPED = 64, 1000
 # Up to the largest number that every reader of JSON keeps whole.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mixsearch.blocks import n_cores
+from mixsearch.data.threads import n_cores
 from mixsearch.errors import SearchError
 
 

@@ -197,7 +197,7 @@ def test_the_tensor_of_topics_is_the_average_over_triples_of_positions(distinct,
 def test_sums_of_products_do_not_depend_on_the_blocks(monkeypatch):
     search = GaussianSearch(3).fit(make_gaussian_mixture(100, 8, 3, random_state=0).X)
     whole = third_moment(search).tensor
-    monkeypatch.setattr("mixsearch.models.third_moment.CACHED_PRODUCTS", 7 * 9)
+    monkeypatch.setattr("mixsearch.core.tensor.CACHED_PRODUCTS", 7 * 9)
     assert_allclose(third_moment(search).tensor, whole, atol=1e-10)
 
 

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.closeness import assert_close
 
-from mixsearch import SearchError, TopicSearch, blocks
+from mixsearch import SearchError, TopicSearch
+from mixsearch.data import chunks as blocks
 from mixsearch.errors import (
     DroppedDocumentsWarning,
     FewerComponentsWarning,

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mixsearch import blocks
-from mixsearch.blocks import rows_in_memory
+from mixsearch.data import chunks as blocks
+from mixsearch.data.chunks import rows_in_memory
 from mixsearch.index.build.transpose import BYTES_PER_MOVE, columns_of, rows_on_disk
 
 shapes = st.tuples(st.integers(1, 30), st.integers(1, 12))

@@ -11,24 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from mixsearch.blocks import Product
+from mixsearch._typing import Array
+from mixsearch.data.chunks import Product
+from mixsearch.data.dask.cluster import check_workers, connected
+from mixsearch.data.dask.partitions import DaskShards
+from mixsearch.data.dask.tasks import item, task
 from mixsearch.errors import SearchError
-from mixsearch.estimators import TopicSearch
-from mixsearch.estimators.stored_topics import BY_DOCUMENT, BY_WORD, DOCUMENTS, KIND, VERSION, store_search
 from mixsearch.index.build.cluster_documents import SpreadDocuments, assemble, starts_of
+from mixsearch.index.build.cluster_writer import Pieces, SpreadWriter
 from mixsearch.index.build.fit import checked_search, fit_search
 from mixsearch.index.build.options import IndexOptions, OnProgress
-from mixsearch.index.build.cluster_writer import Pieces, SpreadWriter
 from mixsearch.index.build.summary import Built, facts_of, summed_up
 from mixsearch.index.build.transpose import ColumnPiece, cut_columns, join_columns
-from mixsearch.models.documents import CountShard, TopicShard
-from mixsearch.scale.cluster import check_workers, connected
-from mixsearch.scale.shards import DaskShards
-from mixsearch.scale.tasks import item, task
 from mixsearch.storage import write_folder
 from mixsearch.storage.texts import PARTS, TextBlocks
 from mixsearch.text import Corpus, CorpusOptions, DistributedCorpus, find_files, read_on_cluster
-from mixsearch.types import Array
+from mixsearch.topics import (
+    BY_DOCUMENT,
+    BY_WORD,
+    DOCUMENTS,
+    KIND,
+    VERSION,
+    CountShard,
+    TopicSearch,
+    TopicShard,
+    store_search,
+)
 
 # Counts that one task puts in the order of their words: 128 MB, and half as much again while it does.
 _NONZEROS_AT_ONCE = 1 << 24

@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.estimators import TopicSearch
+from mixsearch.data.dask.partitions import DaskShards
+from mixsearch.data.dask.tasks import item, kept, sent, task, values_of
+from mixsearch.data.partitions import Layout
 from mixsearch.index.build.fit import least_words, long_enough, require_room, require_some
 from mixsearch.index.build.options import OnProgress
-from mixsearch.models.documents import CountShard
-from mixsearch.scale.shards import DaskShards
-from mixsearch.scale.tasks import item, kept, sent, task, values_of
-from mixsearch.shards import Layout
 from mixsearch.storage.texts import TextBlocks, compress_texts
 from mixsearch.text import CountedPartition, DistributedCorpus, Vocabulary
+from mixsearch.topics import CountShard, TopicSearch
 
 
 class _Facts(NamedTuple):

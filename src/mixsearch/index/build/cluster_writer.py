@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from mixsearch.scale.tasks import kept, on_every_worker, task, values_of
+from mixsearch._typing import Array
+from mixsearch.data.dask.tasks import kept, on_every_worker, task, values_of
 from mixsearch.storage import FolderWriter
 from mixsearch.storage.pieces import ArrayInPieces
-from mixsearch.types import Array
 
 # Rows of some arrays, by the names of the arrays.
 Pieces = dict[str, Array]

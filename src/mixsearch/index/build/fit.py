@@ -7,13 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch._typing import Array
+from mixsearch.data.partitions import Shards
 from mixsearch.errors import SearchError
-from mixsearch.estimators import TopicSearch
-from mixsearch.estimators.counts import LEAST_WORDS, damp
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
-from mixsearch.models.documents import CountShard
-from mixsearch.shards import Shards
-from mixsearch.types import Array
+from mixsearch.topics import LEAST_WORDS, CountShard, TopicSearch, damp
 
 # SciPy counts the non-zeros of counts with 32-bit columns in 32 bits.
 MOST_NONZEROS = 2**31 - 1

@@ -14,27 +14,27 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.blocks import RowBlocks, rows_in_memory
+from mixsearch._typing import Array
+from mixsearch.data.chunks import RowBlocks, rows_in_memory
+from mixsearch.data.dask import load_with_dask
 from mixsearch.errors import SearchError
-from mixsearch.estimators import TopicSearch
-from mixsearch.estimators.stored_topics import (
-    BY_DOCUMENT,
-    BY_WORD,
-    KIND,
-    VERSION,
-    sparse_from,
-    store_documents,
-    store_search,
-)
 from mixsearch.index.build.fit import checked_search, fit_search, least_words, long_enough, require_room, require_some
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, facts_of, summed_up
 from mixsearch.index.build.transpose import columns_of, rows_on_disk
-from mixsearch.models.documents import corpus_in_memory
-from mixsearch.scale import load_with_dask
 from mixsearch.storage import FolderWriter, write_folder
 from mixsearch.text import Corpus, CorpusOptions, CountChunk, read_corpus
-from mixsearch.types import Array
+from mixsearch.topics import (
+    BY_DOCUMENT,
+    BY_WORD,
+    KIND,
+    VERSION,
+    TopicSearch,
+    corpus_in_memory,
+    sparse_from,
+    store_documents,
+    store_search,
+)
 
 
 def build_index(

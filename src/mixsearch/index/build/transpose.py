@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.blocks import RowBlocks, cut_rows
-from mixsearch.types import Array
+from mixsearch._typing import Array
+from mixsearch.data.chunks import RowBlocks, cut_rows
 
 # Of a non-zero while it moves from its row to its column: value, row, place, and the block it comes from.
 BYTES_PER_MOVE = 40

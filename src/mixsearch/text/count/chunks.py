@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch._typing import Array
 from mixsearch.text.count.duplicates import marks_of
 from mixsearch.text.count.ngrams import BlockCounts, count_tokens, tokens_of_block
 from mixsearch.text.count.spool import Block, lengths_of, pack_texts, unpack_texts
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.documents import Load
-from mixsearch.types import Array
 
 
 @dataclass(frozen=True)

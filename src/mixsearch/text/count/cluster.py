@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mixsearch.data.dask.tasks import item, kept, merged, n_threads, on_every_worker, sent, task, values_of
 from mixsearch.errors import SearchError
-from mixsearch.scale.tasks import item, kept, merged, n_threads, on_every_worker, sent, task, values_of
 from mixsearch.text.count.partitions import (
     Part,
     PartFacts,

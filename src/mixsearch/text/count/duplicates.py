@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.text.count.ngrams import hash_sequences
 from mixsearch.text.count.tokens import Tokens
-from mixsearch.types import Array
 
 # Words in a sequence: enough that chance agreement is rare, few enough that a changed word spoils only three.
 _SEQUENCE = 3

@@ -13,7 +13,8 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from mixsearch.blocks import row_slices
+from mixsearch._typing import Array
+from mixsearch.data.chunks import row_slices
 from mixsearch.errors import SearchError
 from mixsearch.text.count.ngrams import BlockCounts
 from mixsearch.text.count.wordlists import read_vocabulary
@@ -21,7 +22,6 @@ from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.documents import Reading, file_name
 from mixsearch.text.read.files import File, file_of, size_of
 from mixsearch.text.read.sources import Progress, Sources, open_bytes, strip_compression_suffix
-from mixsearch.types import Array
 
 _ROWS = 4096
 _TRIPLE = re.compile(rb"\s*\d+\s+\d+\s+\d+\s*")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.text.count.tokens import Tokens, find_tokens
 from mixsearch.text.options import CorpusOptions
-from mixsearch.types import Array
 
 # Odd constants that tell "new york" from "york new", and a pair from a word.
 _FIRST, _NEXT = np.uint64(0xD1342543DE82EF95), np.uint64(0x2545F4914F6CDD1D)

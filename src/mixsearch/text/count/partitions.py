@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.count.chunks import CountChunk, count_load, read_chunk, take_documents
 from mixsearch.text.count.spool import Block
@@ -22,7 +23,6 @@ from mixsearch.text.read.formats import read_documents
 from mixsearch.text.read.lines import read_jsonl, read_lines
 from mixsearch.text.read.sources import Sources, is_compressed
 from mixsearch.text.read.tables import group_bytes, opened_parquet, read_parquet
-from mixsearch.types import Array
 
 _SPANNED = {"jsonl": read_jsonl, "lines": read_lines, "parquet": read_parquet}
 # A part holds enough that the scheduler's millisecond for it is nothing, and so little that a worker holds several.

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.count.ngrams import BlockCounts
-from mixsearch.types import Array
 
 
 @dataclass(frozen=True)

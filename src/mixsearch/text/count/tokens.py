@@ -16,9 +16,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.options import CorpusOptions
-from mixsearch.types import Array
 
 _N_CODES = 0x110000
 # Marks lie below here, but for the variation selectors, which are no part of a word's spelling.

@@ -8,10 +8,10 @@ from functools import reduce
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.count.ngrams import BlockCounts
 from mixsearch.text.options import CorpusOptions
-from mixsearch.types import Array
 
 
 @dataclass(frozen=True)

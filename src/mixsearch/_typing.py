@@ -1,0 +1,21 @@
+"""Type aliases that every layer shares."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+Array = npt.NDArray[Any]
+
+
+# Text, since sparse arrays take no subscript at run time before SciPy 1.16.
+Sparse: TypeAlias = "sp.csr_array[Any] | sp.csc_array[Any]"
+
+
+Samples: TypeAlias = "Array | Sparse"
+
+
+Matrix = Array | LinearOperator

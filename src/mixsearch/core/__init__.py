@@ -1,0 +1,1 @@
+"""The theorem and what every family builds on. Imports no family."""

@@ -1,0 +1,180 @@
+"""Top eigenpairs of a symmetric matrix or operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from mixsearch._typing import Array, Matrix
+from mixsearch.data.chunks import Product, even_slices, sum_blocks
+
+# More starting vectors than eigenvectors asked for: the last ones asked for converge as fast as the first.
+OVERSAMPLING = 10
+
+
+# Up to here all eigenvectors cost less than the first few by iteration.
+LAPACK_LIMIT = 250
+
+
+class Eigenpairs(NamedTuple):
+    """The largest eigenvalues of a symmetric operator, with the number of times that it was applied to a block."""
+
+    values: Array  # (k,), falling
+    vectors: Array  # (d, k)
+    n_applications: int
+
+
+def top_eigenpairs(
+    matrix: Matrix,
+    n_pairs: int,
+    *,
+    seed: int = 0,
+    tol: float = 1e-6,
+    max_applications: int = 60,
+    block: int | None = None,
+    n_threads: int = 1,
+    on_application: Callable[[int], None] | None = None,
+) -> Eigenpairs:
+    """The eigenpairs with the largest (signed) eigenvalues.
+
+    Parameters
+    ----------
+    matrix : array or LinearOperator of shape (d, d)
+        Symmetric. An operator only ever meets blocks of a few columns.
+    n_pairs : int
+        How many.
+    seed : int
+        Of the starting block.
+    tol : float
+        Stop when every residual |A y - θ y| is below this part of its own eigenvalue. An array, where a product costs
+        little, is solved to 1e-12 or by LAPACK.
+    max_applications : int
+        Stop after this many products with a block, whatever the residuals.
+    block : int, optional
+        Columns of a block, by default ten more than pairs: enough to find equal eigenvalues as often as they occur.
+        Fewer are faster where no two are equal.
+    n_threads : int
+        Threads that share the dense algebra; more than one only where BLAS itself is kept to one.
+    on_application : callable, optional
+        Told the number of products with a block after each.
+    """
+    d, wide = matrix.shape[0], n_pairs + OVERSAMPLING
+    if n_pairs == 0:
+        return Eigenpairs(np.zeros(0), np.zeros((d, 0)), 0)
+    if d <= max(5 * wide, LAPACK_LIMIT):
+        dense = matrix @ np.eye(d, dtype=matrix.dtype) if isinstance(matrix, LinearOperator) else matrix
+        values, vectors = np.linalg.eigh(dense)
+        return Eigenpairs(values[::-1][:n_pairs], orient(vectors[:, ::-1][:, :n_pairs]), 1)
+    if not isinstance(matrix, LinearOperator):
+        tol, max_applications = 1e-12, 1000
+    told = on_application or (lambda _: None)
+    return _block_lanczos(matrix, n_pairs, block or wide, seed, tol, max_applications, n_threads, told)
+
+
+def _block_lanczos(
+    A: Matrix,
+    n_pairs: int,
+    block: int,
+    seed: int,
+    tol: float,
+    max_applications: int,
+    n_threads: int,
+    told: Callable[[int], None],
+) -> Eigenpairs:
+    """Block Lanczos with full reorthogonalisation, compressed when the basis grows past its limit.
+
+    Holds A Q = Q T + P C E' throughout, with Q the basis, T = Q'AQ, P the next block and E the last block of the
+    identity; so the residual of the Ritz pair (θ, Q s) is |C E's| and costs nothing. All of it is NumPy's own linear
+    algebra: SciPy may bring a second BLAS, whose threads would get in the way of the first one's.
+    """
+    d, kept = A.shape[0], n_pairs + OVERSAMPLING + block
+    capacity = kept + block * max(2 * (n_pairs + OVERSAMPLING) // block, 1)
+    rng = np.random.default_rng(seed)
+    space = np.empty((d, capacity), dtype=A.dtype, order="F")
+    P, _ = np.linalg.qr(rng.standard_normal((d, block)).astype(A.dtype))
+    T, size, n_applications = np.zeros((0, 0)), 0, 0
+    while True:
+        n_applications += 1
+        space[:, size : size + block] = P
+        size += block
+        Q, image = space[:, :size], np.array(A @ P)  # a copy: it is written to, and an operator may keep its own
+        told(n_applications)
+        coupling = _inner(Q, image, n_threads)
+        T = np.block([[T, coupling[:-block]], [coupling[:-block].T, coupling[-block:]]])
+        P, C = _orthonormal_beside(Q, image, coupling, n_threads, thorough=n_applications % 3 == 0)
+        full = size + block > capacity
+        if not full and block < n_pairs:
+            continue  # a look at the Ritz pairs costs as much as a narrow product
+        theta, S = np.linalg.eigh((T + T.T) / 2)
+        theta, S = theta[::-1][:kept], S[:, ::-1][:, :kept].astype(A.dtype)
+        residuals = np.linalg.norm(C @ S[-block:, :n_pairs], axis=0)
+        # An eigenvalue of zero is found to rounding, never to a part of itself.
+        goal = np.maximum(tol * np.abs(theta[:n_pairs]), 10 * np.finfo(A.dtype).eps * np.abs(theta).max())
+        if np.all(residuals <= goal) or n_applications >= max_applications:
+            return Eigenpairs(theta[:n_pairs], orient(Q @ S[:, :n_pairs]), n_applications)
+        if full:
+            space[:, :kept] = Q @ S
+            T, size = np.diag(theta), kept
+
+
+def _inner(Q: Array, Z: Array, n_threads: int) -> Array:
+    """Q'Z for tall matrices."""
+    cuts = even_slices(len(Q), n_threads)
+    return np.asarray(sum_blocks(lambda rows: Product(Q[rows].T @ Z[rows]), cuts, n_threads).total)
+
+
+def _take_off(Z: Array, Q: Array, coupling: Array, n_threads: int) -> Array:
+    """Z - Q coupling, written into Z, and its Gram matrix, which the same pass gives."""
+
+    def work(rows: slice) -> Product:
+        part = Z[rows]
+        part -= Q[rows] @ coupling
+        return Product(part.T @ part)
+
+    return np.asarray(sum_blocks(work, even_slices(len(Q), n_threads), n_threads).total)
+
+
+def _orthonormal_beside(
+    Q: Array, image: Array, coupling: Array, n_threads: int, *, thorough: bool
+) -> tuple[Array, Array]:
+    """P and C with image - Q coupling = P C, P orthonormal and orthogonal to Q.
+
+    Each step multiplies what rounding leaves by a small factor, so that every third block is orthogonalised twice; and
+    so is one with a direction that converged, since rounding is all that is left of it.
+    """
+    P, C = _orthonormalise(image, _take_off(image, Q, coupling, n_threads))
+    if not thorough and _well_conditioned(C):
+        return P, C
+    P, again = _orthonormalise(P, _take_off(P, Q, _inner(Q, P, n_threads), n_threads))
+    return P, again @ C
+
+
+def _orthonormalise(block: Array, gram: Array) -> tuple[Array, Array]:
+    """Q and R of a tall block: by Cholesky, three times faster than Householder, where the block allows it."""
+    try:
+        R = np.linalg.cholesky(gram).T
+    except np.linalg.LinAlgError:
+        return np.linalg.qr(block)
+    if not _well_conditioned(R):
+        return np.linalg.qr(block)
+    return block @ np.linalg.inv(R), R
+
+
+def _well_conditioned(R: Array) -> bool:
+    """Whether a triangular factor leaves half the digits."""
+    sizes = np.abs(np.diag(R))
+    return bool(sizes.min() > np.sqrt(np.finfo(R.dtype).eps) * 1e3 * sizes.max())
+
+
+def as_operator(matrix: Matrix) -> LinearOperator:
+    """An array or an operator as an operator."""
+    return matrix if isinstance(matrix, LinearOperator) else aslinearoperator(matrix)
+
+
+def orient(vectors: Array) -> Array:
+    """Columns with their entry of largest size made positive, so that the same data give the same signs."""
+    largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None, :], axis=0)
+    return np.ascontiguousarray(vectors * np.where(largest < 0, -1, 1).astype(vectors.dtype))

@@ -1,0 +1,250 @@
+"""Hinted moments -> component: whitening and cancellation, Algorithms 1 and 2 of the paper. Knows no family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Literal, TypedDict
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from mixsearch._typing import Array, Matrix
+from mixsearch.core.component import Candidates
+from mixsearch.core.eigen import as_operator, top_eigenpairs
+from mixsearch.core.frame import Frame
+from mixsearch.core.moments import Hinted, Moments
+from mixsearch.errors import HintError, NoMassError, SearchError
+
+_CHOICES = {
+    "method": ("whitening", "cancellation"),
+    "choose": ("largest", "share"),
+    "normaliser": ("mean", "hinted"),
+    "rule": ("psd", "threshold", "nuclear"),
+}
+
+
+class ExtractionOptions(TypedDict, total=False):
+    """The keyword arguments of `Extraction`, as every `search` takes them."""
+
+    method: Literal["whitening", "cancellation"]
+    choose: Literal["largest", "share"]
+    normaliser: Literal["mean", "hinted"]
+    rule: Literal["psd", "threshold", "nuclear"]
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """How a component is read off the hinted moments.
+
+    Attributes
+    ----------
+    method : {"whitening", "cancellation"}
+        Algorithm 1 or Algorithm 2 of the paper.
+    choose : {"largest", "share"}
+        With whitening: the component of the largest score ⟨μᵢ, v⟩, or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
+    normaliser : {"mean", "hinted"}
+        What tells a component's weight: (m, A), or (Av, B).
+    rule : {"psd", "threshold", "nuclear"}
+        With cancellation: how λ is found.
+    threshold : float
+        With that rule: the part of the k-th singular value of A at which λ stops.
+    """
+
+    method: str = "whitening"
+    choose: str = "largest"
+    normaliser: str = "mean"
+    rule: str = "psd"
+    threshold: float = 0.05
+
+    @classmethod
+    def of(cls, options: ExtractionOptions) -> Extraction:
+        """From the keyword arguments of a search, of which those unknown are named."""
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise TypeError(
+                    f"search() got an unexpected argument {name!r}. Besides its hint it takes {', '.join(known)}."
+                )
+        return cls(**options)
+
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise SearchError(f"{name} must be one of {', '.join(allowed)}; found {getattr(self, name)!r}.")
+        if self.method == "cancellation" and self.choose == "share":
+            raise SearchError("choose='share' needs method='whitening': cancellation always finds the largest score.")
+        if not 0 < self.threshold < 1:
+            raise SearchError(f"threshold must lie between 0 and 1, both excluded; found {self.threshold!r}.")
+
+    @property
+    def cancellation(self) -> CancellationRule:
+        """The rule for λ."""
+        return CancellationRule(self.rule, self.threshold)
+
+
+def extract(hinted: Hinted, frame: Frame, how: Extraction) -> Candidates:
+    """Recover the component that the hint means, and the others with it."""
+    if how.method == "cancellation":
+        return extract_by_cancellation(hinted, frame, how=how.cancellation, normaliser=how.normaliser)
+    return extract_by_whitening(hinted, choose=how.choose, normaliser=how.normaliser)
+
+
+def extract_by_whitening(hinted: Hinted, *, choose: str = "largest", normaliser: str = "mean") -> Candidates:
+    """Recover all components of a hinted frame, the one that the hint means first.
+
+    Parameters
+    ----------
+    hinted : Hinted
+        R = W'BW, W'm and the hint in the frame.
+    choose : {"largest", "share"}
+        The component of the largest score ⟨μᵢ, v⟩, as in the paper, or the one that accounts for the largest share
+        αᵢ⟨μᵢ, v⟩² of the hint.
+    normaliser : {"mean", "hinted"}
+        What tells √αᵢ from the direction: m, or m' = Av with B.
+
+    Notes
+    -----
+    The vectors uᵢ = √αᵢ W'μᵢ are orthonormal and are the eigenvectors of R, with eigenvalues ⟨μᵢ, v⟩ (Lemma 2). The
+    overlap ⟨uᵢ, W'm⟩ is √αᵢ up to the sign of uᵢ; so is ⟨uᵢ, W'Av⟩ / ⟨μᵢ, v⟩.
+    """
+    scores, U = np.linalg.eigh((hinted.matrix + hinted.matrix.T) / 2)
+    overlaps = U.T @ hinted.mean
+    if normaliser == "hinted":
+        overlaps = (U.T @ hinted.hint) / np.where(scores == 0, np.inf, scores)
+    weights = overlaps**2
+    preference = scores if choose == "largest" else np.sqrt(weights) * scores
+    order = np.argsort(-preference, kind="stable")
+    refuse_no_mass(float(weights[order[0]]), float(weights.sum()))
+    safe = np.where(overlaps == 0, np.inf, overlaps)
+    return Candidates((U / safe)[:, order], weights[order], scores[order], preference[order])
+
+
+def refuse_no_mass(weight: float, total: float) -> None:
+    """A component without weight has no center that the data could tell."""
+    if not weight > 1e-14 * total:
+        raise NoMassError(
+            f"The component found has weight {weight:.3g} in the mixture, so its center cannot be told: "
+            "the hint points away from every component. Try the opposite hint, -v, or fewer components."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CancellationRule:
+    """How λ is found: A - λB loses the component at λ = 1 / ⟨μ, v⟩.
+
+    Attributes
+    ----------
+    rule : {"psd", "threshold", "nuclear"}
+        The largest λ that keeps A - λB positive semi-definite on the signal space, exactly; the smallest λ at which its
+        k-th singular value falls under a threshold (what the paper ran on Gaussians); or the minimum of
+        |A - λB|_* + λ (what it ran on topics), with the hint scaled so that B has trace 2.
+    threshold : float
+        For that rule, as a part of the k-th singular value of A.
+    """
+
+    rule: str = "psd"
+    threshold: float = 0.05
+
+
+def extract_by_cancellation(
+    hinted: Hinted, frame: Frame, *, how: CancellationRule | None = None, normaliser: str = "mean"
+) -> Candidates:
+    """Recover the component by cancellation inside the signal space; the others are those of whitening.
+
+    Notes
+    -----
+    With ``rule="psd"`` this is whitening in another guise: the null vector of A - λB is W u₁. Where every score is
+    negative the search goes over λ < 0 and finds the component of the most negative score, that is, of the hint -v.
+    """
+    root = np.sqrt(frame.values)
+    A, B = np.diag(frame.values), hinted.matrix * np.outer(root, root)
+    rate, signed = _signed_rate(hinted, frame, how or CancellationRule())
+    rest = _top_singular(A - rate * B, frame.n_components - 1)
+    mean, second = (root * hinted.mean, A) if normaliser == "mean" else (root * hinted.hint, B)
+    basis, coefficients, mass = _missing_component(rest, mean, second)
+    weight = mass if normaliser == "mean" else mass * rate
+    refuse_no_mass(weight, float(hinted.mean @ hinted.mean))
+    others = extract_by_whitening(signed, normaliser=normaliser)
+    points, weights = others.points.copy(), others.weights.copy()
+    points[:, 0], weights[0] = (basis @ coefficients) / root, weight
+    return replace(others, points=points, weights=weights, scores=np.sign(rate) * others.scores)
+
+
+def _signed_rate(hinted: Hinted, frame: Frame, how: CancellationRule) -> tuple[float, Hinted]:
+    """λ, and the hint with the sign under which the component scores highest: its own, or the opposite one."""
+    root = np.sqrt(frame.values)
+    scores = np.linalg.eigvalsh(hinted.matrix)
+    if not scores.any():
+        raise HintError("Every component scores zero under the hint, so that none cancels. Give another hint.")
+    sign = 1.0 if scores[-1] > 0 else -1.0
+    signed = Hinted(sign * hinted.matrix, hinted.mean, sign * hinted.hint)
+    return sign * _rate(np.diag(frame.values), signed.matrix * np.outer(root, root), signed.matrix, how), signed
+
+
+def _rate(A: Array, B: Array, R: Array, how: CancellationRule) -> float:
+    """The positive λ of the rule, where at least one score is positive."""
+    exact = 1 / float(np.linalg.eigvalsh(R)[-1])
+    if how.rule == "psd":
+        return exact
+    if how.rule == "threshold":
+        target = how.threshold * A.diagonal().min()
+        # Below the exact λ the matrix is positive definite, and its smallest eigenvalue is concave: one crossing.
+        return float(brentq(lambda rate: np.linalg.eigvalsh(A - rate * B)[0] - target, 0.0, exact))
+    unit = float(np.trace(B)) / 2
+    if unit <= 0:
+        raise HintError(
+            f"rule='nuclear' needs a hint that most components answer: the trace of B is {2 * unit:.3g}, and must be "
+            "positive. Use rule='psd', or the hint -v."
+        )
+    found = minimize_scalar(
+        lambda rate: np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + unit * rate,
+        bounds=(0.0, 4 * exact),
+        method="bounded",
+        options={"xatol": 1e-12 * exact},
+    )
+    return float(found.x)
+
+
+def _top_singular(Z: Array, n: int) -> Array:
+    """The first n singular vectors of a symmetric matrix, (k, n)."""
+    values, vectors = np.linalg.eigh(Z)
+    return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[:n]])
+
+
+def _missing_component(rest: Array, mean: Array, second: Matrix) -> tuple[Array, Array, float]:
+    """Steps 5 to 9: the component that `rest` lacks, as coefficients on a basis, and its weight.
+
+    From (m, A) the weight is α; from (Av, B) it is α⟨μ, v⟩.
+    """
+    beside = mean - rest @ (rest.T @ mean)
+    length = float(np.linalg.norm(beside))
+    if length == 0:
+        refuse_no_mass(0.0, 1.0)
+    direction = beside / length
+    basis = np.column_stack([direction, rest])
+    overlaps = basis.T @ np.asarray(second @ direction)
+    coefficients = overlaps / length
+    return basis, coefficients, float(overlaps[0] / coefficients[0] ** 2)
+
+
+def cancel_without_projection(
+    moments: Moments, hinted: Hinted, frame: Frame, *, how: CancellationRule | None = None, normaliser: str = "mean"
+) -> tuple[Frame, Candidates]:
+    """Algorithm 2 as printed: λ from the signal space, then the singular vectors of the whole A - λB.
+
+    The component need not lie in the signal space; it comes with a frame of its own, and with no alternatives.
+    """
+    rate, signed = _signed_rate(hinted, frame, how or CancellationRule())
+    A, B = as_operator(moments.second), as_operator(moments.hinted)
+    Z = A - rate * B
+    # Singular vectors of a symmetric Z are the eigenvectors of Z², so that no d x d array is needed.
+    rest = top_eigenpairs(Z @ Z, frame.n_components - 1).vectors
+    mean, second = (moments.mean, A) if moments.hint is None or normaliser == "mean" else (A @ moments.hint, B)
+    basis, coefficients, mass = _missing_component(rest, mean, second)
+    weight = mass if normaliser == "mean" else mass * rate
+    refuse_no_mass(weight, float(hinted.mean @ hinted.mean))
+    others = extract_by_whitening(signed, normaliser=normaliser)
+    alone = Frame(basis, np.ones(len(coefficients)))
+    weights = np.concatenate([[weight], others.weights[1:]])
+    return alone, replace(others, points=coefficients[:, None], weights=weights, scores=np.sign(rate) * others.scores)

@@ -1,0 +1,38 @@
+"""The probability of one component against the rest of its mixture."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+from scipy.special import expit, logit
+
+from mixsearch._typing import Array
+
+
+def within_unit(weight: float) -> float:
+    """A weight as a probability that is neither 0 nor 1."""
+    return min(max(weight, 1e-9), 1 - 1e-9)
+
+
+def posterior(weight: float, log_own: Array, log_rest: Array) -> Array:
+    """α p(x) / (α p(x) + (1 - α) q(x)), (n,), from log densities."""
+    return np.asarray(expit(logit(weight) + log_own - log_rest))
+
+
+def log_normal(deviations: Array, covariance: Array, least: Array | None = None) -> Array:
+    """Log density of a centered Gaussian, (n,), up to the constant that all of one dimension share.
+
+    A covariance found as a difference of moments may lose its positivity to noise: it is raised to `least`.
+    """
+    if least is not None:
+        covariance = _raise_to(covariance, least)
+    factor = scipy.linalg.cholesky(covariance, lower=True)
+    standard = scipy.linalg.solve_triangular(factor, deviations.T.astype(np.float64), lower=True)
+    return np.asarray(-0.5 * np.einsum("ij,ij->j", standard, standard) - np.log(np.diag(factor)).sum())
+
+
+def _raise_to(covariance: Array, least: Array) -> Array:
+    """The covariance with no direction below that of another, positive definite one."""
+    values, vectors = scipy.linalg.eigh(covariance, least)
+    dual = least @ vectors
+    return np.asarray((dual * np.maximum(values, 1.0)) @ dual.T)

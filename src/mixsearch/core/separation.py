@@ -1,0 +1,86 @@
+"""How clearly a hint singles out a component: the thresholds, in words and as a warning."""
+
+from __future__ import annotations
+
+import math
+
+from mixsearch.display import plain_number
+from mixsearch.errors import WeakHintWarning, warn_user
+
+# Below this lead over the runner-up, the hint is called weak.
+WEAK_SEPARATION = 1.1
+
+
+def warn_if_weak(separation: float) -> None:
+    """Say in words that the hint does not single out one component."""
+    if separation < WEAK_SEPARATION:
+        warn_user(
+            WeakHintWarning(
+                f"The hint hardly singles out a component: the one found leads the runner-up by a factor of "
+                f"{separation:.2f} only, and 1 means a tie. Look at `alternatives`, or give a more specific hint "
+                "(more examples, another word, a direction in which the components differ)."
+            )
+        )
+
+
+# The smallest lead over the runner-up, a code and a sentence; in falling order. The search warns below 1.1.
+_VERDICTS = (
+    (3.0, "clear", "clearly singled out"),
+    (1.5, "distinct", "singled out"),
+    (1.1, "close", "singled out, but the runner-up is close"),
+    (1.0, "ambiguous", "hardly singled out: the runner-up is about as good"),
+    (-math.inf, "behind", "not singled out: another component answers the hint better"),
+)
+
+
+def verdict(separation: float) -> str:
+    """Say in plain words what a separation means.
+
+    Parameters
+    ----------
+    separation : float
+        By what factor a component leads the best other one under the hint.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> verdict(6.5)
+    'clearly singled out'
+    >>> verdict(1.02)
+    'hardly singled out: the runner-up is about as good'
+    """
+    return _judge(separation)[1]
+
+
+def verdict_code(separation: float) -> str:
+    """Return the verdict as a code for programs.
+
+    Parameters
+    ----------
+    separation : float
+        By what factor a component leads the best other one under the hint.
+
+    Returns
+    -------
+    str
+        "clear", "distinct", "close", "ambiguous" or "behind".
+
+    Examples
+    --------
+    >>> verdict_code(6.5), verdict_code(1.02)
+    ('clear', 'ambiguous')
+    """
+    return _judge(separation)[0]
+
+
+def _judge(separation: float) -> tuple[str, str]:
+    # The last one also for NaN, which is larger than nothing.
+    return next(((code, words) for bound, code, words in _VERDICTS if separation >= bound), _VERDICTS[-1][1:])
+
+
+def separation_in_words(separation: float) -> str:
+    """The separation and what it means."""
+    return f"{plain_number(separation)}: {verdict(separation)}"

@@ -1,0 +1,156 @@
+"""Third moments in a few coordinates, (k, k, k), and the components that all their contractions show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.core.component import Candidates
+from mixsearch.data.chunks import BLOCK_ROWS, Product, row_slices, sum_blocks
+
+# Numbers in a block of outer products: they stay in cache until they are summed.
+CACHED_PRODUCTS = 2**18
+
+
+def sum_products(Y: Array, Z: Array, weights: Array) -> Array:
+    """Σ wᵢ yᵢ⊗yᵢ⊗zᵢ, (k, k, k), block by block in double precision."""
+    k = Y.shape[1]
+
+    def work(rows: slice) -> Product:
+        part, last = Y[rows].astype(np.float64, copy=False), Z[rows].astype(np.float64, copy=False)
+        squares = part[:, :, None] * part[:, None, :]
+        return Product(squares.reshape(len(part), k * k).T @ (last * weights[rows, None]))
+
+    slices = row_slices(len(Y), int(np.clip(CACHED_PRODUCTS // k**2, 1, BLOCK_ROWS)))
+    return np.asarray(sum_blocks(work, slices).total).reshape(k, k, k)
+
+
+def in_every_place(tensor: Array) -> Array:
+    """A tensor that is symmetric in its first two places, with its third moved to every place, (k, k, k), summed."""
+    return np.asarray(tensor + tensor.transpose(1, 2, 0) + tensor.transpose(2, 0, 1))
+
+
+# Bases to start from: the hint's own eigenvectors, and those of so many contractions at random.
+N_STARTS = 5
+
+
+# Steps converge quadratically: after a change this small, what is left is rounding.
+MOST_STEPS, SMALL_CHANGE = 30, 1e-6
+
+
+def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
+    """Sharpen all candidates but the first: those of nearly the same score are any mixture of each other.
+
+    Parameters
+    ----------
+    tensor : array of shape (k, k, k)
+        T, with R(c) = W'BW = Σ cₐTₐ for any hint c in the frame.
+    candidates : Candidates
+        As one hint shows them; the first is the component found.
+
+    Returns
+    -------
+    Candidates
+        The first as it was, then the others in the order of their scores.
+
+    Notes
+    -----
+    R(c) = Σ ⟨W'μᵢ, c⟩uᵢuᵢ' contracts one tensor T = Σ αᵢ^(-1/2) uᵢ⊗uᵢ⊗uᵢ, whatever the hint. Its components are the
+    fixed points of u -> T(u, u) / |T(u, u)|, and orthonormal: steps with all of them at once, each followed by the
+    nearest orthonormal basis, converge quadratically. Of several starts the one with the largest Σ T(u, u, u)² is kept:
+    that sum is largest where T is diagonal.
+    """
+    k = candidates.points.shape[0]
+    if k <= 2:
+        return candidates
+    directions = _unit_columns(candidates.points)
+    beside = _complement(directions[:, 0])
+    U = beside @ _diagonalise(_symmetric(_within(beside, tensor)), beside.T @ directions[:, 1:])
+    hinted = (directions * candidates.scores) @ directions.T
+    scores = np.einsum("ai,ab,bi->i", U, hinted, U)
+    order = np.argsort(-scores, kind="stable")
+    U, scores = U[:, order], np.concatenate([candidates.scores[:1], scores[order]])
+    overlaps = U.T @ (candidates.points @ candidates.weights)
+    return Candidates(
+        points=np.column_stack([candidates.points[:, 0], U / np.where(overlaps == 0, np.inf, overlaps)]),
+        weights=np.concatenate([candidates.weights[:1], overlaps**2]),
+        scores=scores,
+        preference=scores,
+    )
+
+
+def all_components(tensor: Array, mean: Array) -> Candidates:
+    """All components of a mixture, rough as they are, without any hint.
+
+    Parameters
+    ----------
+    tensor : array of shape (k, k, k)
+        As above.
+    mean : array of shape (k,)
+        W'm, under which each scores 1.
+    """
+    U = _diagonalise(_symmetric(tensor), np.linalg.eigh(np.tensordot(mean, tensor, axes=1))[1])
+    overlaps = U.T @ mean
+    order = np.argsort(-(overlaps**2), kind="stable")
+    overlaps, ones = overlaps[order], np.ones(len(mean))
+    points = U[:, order] / np.where(overlaps == 0, np.inf, overlaps)
+    return Candidates(points, overlaps**2, scores=ones, preference=ones)
+
+
+def axes_within(directions: Array, tensor_within: Callable[[Array], Array]) -> Array:
+    """The orthonormal directions of components that span the same space as others given, (k, q), told apart.
+
+    `tensor_within` goes from an orthonormal basis, (k, q), to T in its coordinates, (q, q, q).
+    """
+    basis = _nearest_orthonormal(directions)
+    return np.asarray(basis @ _diagonalise(_symmetric(tensor_within(basis)), np.eye(basis.shape[1])))
+
+
+def _unit_columns(points: Array) -> Array:
+    lengths = np.linalg.norm(points, axis=0)
+    return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
+
+
+def _complement(direction: Array) -> Array:
+    """An orthonormal basis of what is orthogonal to a unit vector, (k, k-1)."""
+    return np.linalg.svd(direction[:, None])[0][:, 1:]
+
+
+def _within(basis: Array, tensor: Array) -> Array:
+    """The tensor in the coordinates of a basis, (q, q, q)."""
+    return np.tensordot(basis.T, basis.T @ tensor @ basis, axes=1)
+
+
+def _symmetric(T: Array) -> Array:
+    """The tensor with what noise took from its symmetry given back, (q, q, q)."""
+    return np.asarray((T + T.transpose(1, 2, 0) + T.transpose(2, 0, 1)) / 3)
+
+
+def _diagonalise(tensor: Array, first: Array) -> Array:
+    """The orthonormal columns in which a symmetric tensor is as diagonal as it gets, (q, q)."""
+    weights = np.random.default_rng(0).standard_normal((N_STARTS, len(tensor)))
+    starts = np.stack([first, *np.linalg.eigh(np.tensordot(weights, tensor, axes=1))[1]])
+    bases = _power_steps(tensor, _nearest_orthonormal(starts))
+    diagonals = np.sum(bases * _image(tensor, bases), axis=1)
+    return np.asarray(bases[np.argmax(np.sum(diagonals**2, axis=1))])
+
+
+def _power_steps(tensor: Array, U: Array) -> Array:
+    """From several bases at once, (s, q, q)."""
+    for _ in range(MOST_STEPS):
+        before, U = U, _nearest_orthonormal(_image(tensor, U))
+        if np.abs(U - before).max() < SMALL_CHANGE:
+            break
+    return U
+
+
+def _image(tensor: Array, U: Array) -> Array:
+    """T(u, u) for each column u of each basis, (s, q, q)."""
+    return np.asarray(np.einsum("sabj,sbj->saj", tensor @ U[:, None], U))
+
+
+def _nearest_orthonormal(U: Array) -> Array:
+    left, _, right = np.linalg.svd(U, full_matrices=False)
+    return np.asarray(left @ right)

@@ -1,0 +1,1 @@
+"""Rows, wherever they are: chunks, threads, partitions, Dask. No mathematics."""

@@ -1,0 +1,207 @@
+"""One regression of a mixture, as a search answers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_X_y
+
+from mixsearch._typing import Array, Samples
+from mixsearch.core.jackknife import StandardErrors, jackknife, replicate_component
+from mixsearch.core.moments import Replicates
+from mixsearch.core.posterior import posterior, within_unit
+from mixsearch.core.sample_component import FoundComponent
+from mixsearch.core.validation import FLOATS, check_samples
+from mixsearch.data.dask import dask_arrays, is_dask
+from mixsearch.display import Card, plain_number
+from mixsearch.errors import SearchError
+from mixsearch.regression._jackknife import (
+    chance_of_refined,
+    leave_regressions_out,
+    refined_regression_errors,
+    regression_hint_moves,
+    regressions_outside,
+)
+from mixsearch.regression._moments import Lines, RegressionModel
+from mixsearch.regression._refinement import RefinedRegression, for_fit
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RegressionComponent(FoundComponent):
+    """One regression of a mixture, y = ⟨x, center⟩ + intercept + noise.
+
+    Attributes
+    ----------
+    center : array of shape (d,)
+        The coefficients, for X in the user's units. Where columns depend on each other, as all levels of a category do,
+        the smallest of all that predict the same (in units of the columns' deviations): differences between levels mean
+        something then, the coefficient of one level alone does not. A constant column has coefficient 0.
+    coefficients : dict
+        The same under the names of their columns.
+    intercept : float
+        Its own intercept; 0 where the fit has none.
+    noise_variance : float
+        The variance of y around the regression.
+
+    See Also
+    --------
+    Component : `weight`, `separation`, `scores`, `alternatives` and the rest.
+    """
+
+    model: RegressionModel = field(kw_only=True)
+    refined: RefinedRegression | None = field(default=None, kw_only=True)
+    examples: tuple[Samples, Array] | None = field(default=None, kw_only=True)  # X and y, where they are the hint
+    wanted: Array | None = field(
+        default=None, kw_only=True
+    )  # a direction for standardised x, (r,), if that is the hint
+    told: Lines | None = field(default=None, kw_only=True)  # all regressions, where likelihood alone told them apart
+
+    def _moment_center(self) -> Array:
+        return self.model.design.coefficients(self._slope)
+
+    @cached_property
+    def _lines(self) -> Lines:
+        return self.model.lines(self.candidates) if self.told is None else self.told
+
+    @property
+    def _slope(self) -> Array:
+        """The coefficients for standardised x, (r,)."""
+        return np.asarray(self._lines.slopes[:, self.rank])
+
+    @property
+    def _level(self) -> float:
+        """E[y] - offset in this component."""
+        return float(self._lines.levels[self.rank])
+
+    @property
+    def intercept(self) -> float:
+        """What the regression predicts at x = 0."""
+        if not self.model.fit_intercept:
+            return 0.0
+        if self.refined is not None:
+            return self.refined.intercept
+        return self.model.offset + self._level - float(self.model.design.center @ self.center)
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of y around the regression; from moments, never below a thousandth of what it explains of y."""
+        return float(self._lines.variances[self.rank]) if self.refined is None else self.refined.noise_variance
+
+    @property
+    def coefficients(self) -> dict[str, float]:
+        """The coefficients under the names of their columns; x0, x1, ... where the fit saw no names."""
+        names = self.feature_names or [f"x{column}" for column in range(len(self.center))]
+        return dict(zip(names, self.center.tolist(), strict=True))
+
+    @property
+    def moment_estimate(self) -> Self:
+        """The component as moments alone find it, without likelihood steps."""
+        if self.told is not None:
+            raise SearchError(
+                f"There is no moment estimate: {self.model.n_components} regressions on "
+                f"{self.frame.n_components} independent features are told apart by their likelihood alone."
+            )
+        return replace(self, refined=None)
+
+    def _moment_errors(self) -> StandardErrors:
+        if self.told is not None:
+            raise SearchError(
+                "Only the regression that the examples are of has standard errors, where likelihood alone told them "
+                "apart. Search with examples of this one."
+            )
+        points, weights = replicate_component(self._replicates, self.direction)
+        outside = regressions_outside(self.model, self.direction) / np.sqrt(weights.mean())
+        slopes = self.frame.unwhiten(points.T) + self.frame.reject(outside)
+        return StandardErrors(jackknife(self.model.design.coefficients(slopes).T), float(jackknife(weights)))
+
+    def _refined_errors(self, refined: RefinedRegression) -> StandardErrors:
+        return refined_regression_errors(self.model, refined)
+
+    @cached_property
+    def confidence(self) -> float:
+        """The chance that this is the component that the hint means: that no other would come first on more samples.
+
+        Where the hint is made of examples, times the probability that those are of this component and of no other.
+        """
+        if self.told is not None:
+            return float(self.prefer(self.told)[self.rank])
+        if self.refined is not None and self.wanted is not None:
+            return chance_of_refined(self.model, self.refined, self.wanted, choose=self.choose)
+        if self.refined is not None:
+            return float(self.prefer(for_fit(self.model, self.refined.design, self.refined.mixture))[0])
+        chance = super().confidence
+        return chance if self.examples is None else chance * float(self.prefer(self._lines)[self.rank])
+
+    def _hint_moves(self) -> Array | None:
+        return None if self.wanted is None else regression_hint_moves(self.model, self.wanted)
+
+    def prefer(self, lines: Lines) -> Array:
+        """What the hint makes of regressions of this fit, (k,): their chances under examples, or their scores."""
+        if self.wanted is not None:
+            scores = lines.slopes.T @ self.wanted
+            return np.asarray(scores if self.choose == "largest" else scores * np.sqrt(lines.weights))
+        if self.examples is None:
+            raise SearchError("Neither a direction nor examples are known of this component.")
+        X, y = self.examples
+        return lines.odds(self.model.design.predict(X, lines.slopes), y - self.model.offset)
+
+    @cached_property
+    def _replicates(self) -> Replicates:
+        return leave_regressions_out(self.model, self.hinted.hint)
+
+    def predict(self, X: Any) -> Any:
+        """⟨x, center⟩ + intercept for each row, (n,)."""
+        if is_dask(X):
+            return dask_arrays().map_rows(self.predict, X, len(self.center))
+        return np.asarray(check_samples(X, len(self.center), self.feature_names) @ self.center) + self.intercept
+
+    def membership(self, X: Any, y: Any) -> Any:
+        """The probability that each sample (x, y) belongs to this regression, (n,).
+
+        Notes
+        -----
+        Against one Gaussian for y under the rest of the mixture, whose mean and variance at x follow from the moments
+        of all samples less this component's; after likelihood steps, against all other regressions.
+        """
+        if is_dask(X):
+            return dask_arrays().map_rows(self.membership, X, len(self.center), y=y)
+        samples, response = check_X_y(
+            check_samples(X, len(self.center), self.feature_names), y, accept_sparse="csr", dtype=FLOATS
+        )
+        if len(self.scores) == 1:
+            return np.ones(len(response))  # there is no rest
+        if self.refined is not None:
+            return np.asarray(self.refined.expect(samples, response).memberships[:, 0])
+        model, weight = self.model, within_unit(self.weight)
+        Y = model.frame.whiten(model.design.standardise(samples)) * model.frame.values
+        t = response - model.offset
+        own = t - Y @ self.point - self._level
+        rest_mean = (Y @ (model.mean - weight * self.point) - weight * self._level) / (1 - weight)
+        # E[(⟨x,μ⟩ + b)²] over all components, with Σ αb² = |W'Σ αbμ|², less this one's.
+        levels = model.intercepts
+        total = np.einsum("ij,ij->i", Y, Y) + 2 * Y @ levels + levels @ levels
+        second = (total - weight * (Y @ self.point + self._level) ** 2) / (1 - weight)
+        rest_variance = np.maximum(second - rest_mean**2, 0) + self.noise_variance
+        return posterior(
+            weight,
+            -0.5 * (own**2 / self.noise_variance + np.log(self.noise_variance)),
+            -0.5 * ((t - rest_mean) ** 2 / rest_variance + np.log(rest_variance)),
+        )
+
+    def _card(self) -> Card:
+        card = super()._card()
+        card.facts[-1:] = [
+            ("coefficients", card.facts[-1][1] if self.feature_names is None else _named(self.coefficients)),
+            ("intercept", plain_number(self.intercept)),
+            ("noise variance", plain_number(self.noise_variance)),
+        ]
+        return card
+
+
+def _named(coefficients: dict[str, float]) -> str:
+    """The first few of them with their names."""
+    first = [f"{name} {plain_number(value)}" for name, value in list(coefficients.items())[:6]]
+    return ", ".join(first) + (f", ... ({len(coefficients):,} features)" if len(coefficients) > 6 else "")

@@ -1,0 +1,291 @@
+"""The moments of a mixture of regressions without one block of samples at a time.
+
+Without a block x has another mean and covariance, by which it would have been standardised: coefficients, unlike
+moments, hardly depend on which x were drawn, and error bars must know that. To first order in 1/B only sums inside the
+signal space are needed for it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.core.frame import project
+from mixsearch.core.jackknife import StandardErrors, invert_information
+from mixsearch.core.moments import Replicates
+from mixsearch.core.second_moment import weighted_gram
+from mixsearch.core.tensor import sum_products
+from mixsearch.data.chunks import Product
+from mixsearch.data.partitions import leave_one_out, spread_over_blocks
+from mixsearch.regression._design import sum_centered
+from mixsearch.regression._em import Position, information_of, look
+from mixsearch.regression._moments import RegressionModel, RegressionShard, weight_function
+from mixsearch.regression._refinement import MOST_SCORES, N_DRAWS, RefinedRegression, for_fit, regressors_of
+
+
+class RegressionSums(NamedTuple):
+    """Sums over a block of samples, with y its coordinates in the frame."""
+
+    n: int
+    gram: Array  # Σ yy', (k, k)
+    second: Array  # Σ t²yy', (k, k)
+    third: Array  # Σ f(t)⟨y, c⟩yy', (k, k)
+    place: Array  # Σ y, (k,)
+    mean: Array  # Σ ty, (k,)
+    first: Array  # Σ f(t)y, (k,)
+    power: float  # Σ t²
+    energy: float  # Σ t²|z|² outside the signal space
+    beside: float  # Σ |z|² outside it
+
+
+class Whole(NamedTuple):
+    """What the first-order change of the design acts on: averages over all samples."""
+
+    tensor: Array  # R(c) for each unit vector c, (k, k, k)
+    crossed: Array  # Σ αᵢbᵢ W'μᵢμᵢ'W, (k, k)
+
+
+class WholeSums(NamedTuple):
+    """Sums over all samples that give it."""
+
+    third: Array  # Σ f(t) y⊗y⊗y, (k, k, k)
+    second: Array  # Σ f(t) yy', (k, k)
+    first: Array  # Σ f(t) y, (k,)
+    plain: float  # Σ f(t)
+
+
+def leave_regressions_out(model: RegressionModel, hint: Array) -> Replicates:
+    """The moments of all samples but one block, for each block in turn, under a hint given in the frame.
+
+    Notes
+    -----
+    With δ and I + E the mean and the covariance of z without the block, coefficients are those of (z - δ)(I + E)^(-1):
+    every index of a moment is multiplied by I - E, the identity in Hermite tensors becomes I + E, and the mean takes
+    off δ ⊗ (the moment of one order less). The moments lie in the signal space, so that W'EW = e tells all of it, as in
+    W'E A W = e D.
+    """
+    whole = _whole(model)
+    sums = leave_one_out(model.shards, _sums, hint, model.linear)
+    replicates = [_moments(model, whole, each, hint) for each in sums]
+    return Replicates(*map(np.array, zip(*replicates, strict=True)))
+
+
+def _sums(shard: RegressionShard, rows: slice, hint: Array, linear: float) -> RegressionSums:
+    y, t, beside = shard.projected[rows].astype(np.float64, copy=False), shard.responses[rows], shard.beside[rows]
+    squares, cubes = t**2, weight_function(t, linear)
+    return RegressionSums(
+        n=len(y),
+        gram=y.T @ y,
+        second=(y * squares[:, None]).T @ y,
+        third=(y * (cubes * (y @ hint))[:, None]).T @ y,
+        place=y.sum(axis=0),
+        mean=t @ y,
+        first=cubes @ y,
+        power=float(squares.sum()),
+        energy=float(squares @ beside),
+        beside=float(beside.sum()),
+    )
+
+
+def _whole(model: RegressionModel) -> Whole:
+    n, k = model.shards.n_rows, model.frame.n_components
+    third, second, first, plain = model.shards.fold(_whole_sums, model.linear)
+    crossed = second / n - plain / n * np.diag(model.frame.spread)
+    return Whole(model.corrected_tensor(third / n, first / n, np.eye(k)), crossed / 6)
+
+
+def _whole_sums(shard: RegressionShard, linear: float) -> WholeSums:
+    Y, f = shard.projected, weight_function(shard.responses, linear)
+    return WholeSums(sum_products(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum()))
+
+
+def _moments(model: RegressionModel, whole: Whole, sums: RegressionSums, c: Array) -> tuple[Array, Array, Array]:
+    """W'AW, W'BW and W'm."""
+    n, D, noise_gram = sums.n, model.frame.values, np.diag(model.frame.spread)
+    is_fitted = model.design.whitener is not None
+    change = sums.gram / n - noise_gram if is_fitted else np.zeros_like(noise_gram)
+    place = sums.place / n if is_fitted else np.zeros_like(c)
+    noise_gram = noise_gram + change
+    mean = sums.mean / n - change @ (D * model.mean)
+    if model.n_fitted == 1:  # A = mm'
+        return np.outer(mean, mean), np.eye(1), mean
+    second = sums.second / (2 * n) - _both(np.outer(place, model.leaning)) / 2 - _both(change * D)
+    first = sums.first / n
+    third = sums.third / n - _both(np.outer(first, noise_gram @ c)) - (first @ c) * noise_gram
+    hinted = np.tensordot(c, whole.tensor, axes=1)
+    moved = _both(np.outer(place, whole.crossed @ c)) + (place @ c) * whole.crossed
+    moved += _both((change * D) @ hinted) + np.tensordot(D * (change @ c), whole.tensor, axes=1)
+    return second - _noise(model, sums, is_fitted=is_fitted) * noise_gram, third / 6 - moved, mean
+
+
+def _both(matrix: Array) -> Array:
+    """A matrix and its transpose."""
+    return np.asarray(matrix + matrix.T)
+
+
+def _noise(model: RegressionModel, sums: RegressionSums, *, is_fitted: bool) -> float:
+    """The level t2 / 2 without the block."""
+    n_beside = model.design.n_coordinates - model.n_fitted
+    if n_beside == 0:
+        return sums.power / sums.n / 2
+    energy = sums.energy / sums.n / 2
+    if is_fitted:
+        energy -= model.noise * (sums.beside / sums.n - n_beside)
+    return energy / n_beside
+
+
+class Pulling(NamedTuple):
+    """What the pull of a sample, beside itself, depends on."""
+
+    values: Array  # D, (k,)
+    level: float  # t2 / 2
+    average: Array | None  # of t²y/2, (k,), where x was standardised by its own moments
+    is_single: bool  # whether one regression was fitted: then A = mm'
+
+    @classmethod
+    def of(cls, model: RegressionModel) -> Pulling:
+        """Of a fit."""
+        average = None if model.design.whitener is None else model.leaning / 2
+        return cls(model.frame.values, model.noise, average, model.n_fitted == 1)
+
+
+def _pulls(shard: RegressionShard, pulling: Pulling) -> Array:
+    """The weights of samples, (n, k), with which Σ x weight is A W up to what lies in the signal space."""
+    Y, t, D = shard.projected.astype(np.float64, copy=False), shard.responses[:, None], pulling.values
+    if pulling.is_single:
+        return np.asarray(t - Y * D)
+    squares = t**2 * Y / 2
+    return squares if pulling.average is None else squares - Y * (pulling.level + D) - pulling.average
+
+
+def regressions_outside(model: RegressionModel, direction: Array) -> Array:
+    """A W u of all samples but one block, (r, B), up to what lies in the signal space, where u is a direction."""
+    n_blocks = model.shards.n_blocks
+    total = model.shards.fold(_spread_pulls, Pulling.of(model), direction, model.design.center, n_blocks).total
+    return _without_each(model.design.standardised_sums(total).T, model).T
+
+
+def _spread_pulls(shard: RegressionShard, pulling: Pulling, direction: Array, center: Array, n_blocks: int) -> Product:
+    spread = spread_over_blocks(shard, _pulls(shard, pulling) @ direction, n_blocks)
+    return Product(sum_centered(shard.samples, center, spread))
+
+
+def regression_hint_moves(model: RegressionModel, hint: Array) -> Array:
+    """How the coordinates of a hint v for standardised x move with the frame of all samples but one block, (B, k).
+
+    Notes
+    -----
+    W'A v⊥ is 0 for all samples together, with v⊥ what the signal space lacks of v; without a block it is not.
+    """
+    design, n_blocks = model.design, model.shards.n_blocks
+    beside = design.coefficients(model.frame.reject(hint[:, None]))
+    sums = model.shards.fold(_told_beside, Pulling.of(model), beside, design.center, n_blocks)
+    return _without_each(sums.total, model)
+
+
+def _told_beside(shard: RegressionShard, pulling: Pulling, beside: Array, center: Array, n_blocks: int) -> Product:
+    told, pulls = np.asarray(project(shard.samples, beside, center), dtype=np.float64)[:, 0], _pulls(shard, pulling)
+    blocks = [shard.rows_of(n_blocks, block) for block in range(n_blocks)]
+    return Product(np.stack([told[rows] @ pulls[rows] for rows in blocks]))
+
+
+def _without_each(sums: Array, model: RegressionModel) -> Array:
+    """Averages over all samples but those of one block, (B, q), from the sums over each block."""
+    return np.asarray((sums.sum(axis=0) - sums) / (model.shards.n_rows * (1 - 1 / len(sums))))
+
+
+def refined_regression_errors(model: RegressionModel, refined: RefinedRegression) -> StandardErrors:
+    """Standard errors of a refined regression.
+
+    Notes
+    -----
+    Leaving out one sample moves the estimate by a Newton step, the inverse information times the sample's scores. With
+    the outer products of the scores as the information, the squares of all these moves add up to its inverse: the full
+    one for all that lies in the span of the slopes, and the k x k one for every direction outside of it. Where that is
+    no more work than a step, the span is taken to be the whole space: then x may have any distribution.
+    """
+    design, lines = refined.design, refined.mixture
+    is_small = len(lines.levels) * (len(lines.slopes) + 3) * model.shards.n_rows < MOST_SCORES
+    here = _with_noise_seen(look(regressors_of(model, design), lines, whole=is_small, every=1))
+    covariance, (k, q) = _covariance(here), (len(lines.levels), here.basis.shape[1])
+    axes = design.coefficients(here.basis)
+    inside = np.einsum("iq,qp,ip->i", axes, covariance[:q, :q], axes)
+    outside = invert_information(here.sums.pulls)[0, 0]
+    beside = np.maximum(design.squares - np.sum(axes**2, axis=1), 0)
+    slope = lines.weights[0] * (np.eye(k)[0] - lines.weights)  # of the weight by all logarithms
+    return StandardErrors(np.sqrt(inside + outside * beside), float(np.sqrt(slope @ covariance[-k:, -k:] @ slope)))
+
+
+def _with_noise_seen(here: Position) -> Position:
+    """The same where noise variances s were kept from falling to those of the residuals, e: then √(se) for both.
+
+    The scores of slopes, residuals over variances, then tell 1/s per sample, as they do where s = e; with s they would
+    tell e/s², next to nothing where y has no noise.
+    """
+    sums, kept = here.sums, here.lines.variances
+    seen = sums.energies / np.maximum(sums.sizes, 1e-9)
+    between = kept * np.sqrt(np.clip(seen / kept, np.finfo(np.float64).tiny, 1.0))
+    pulls = sums.pulls * np.outer(kept / between, kept / between)
+    return here._replace(lines=here.lines._replace(variances=between), sums=sums._replace(pulls=pulls))
+
+
+def _covariance(here: Position) -> Array:
+    """Of all parameters in the span, in the order of their scores, (p, p)."""
+    k, sums, information = len(here.lines.levels), here.sums, information_of(here)
+    # A noise variance that was kept from falling tells nothing of the weights.
+    told = np.ones(len(information))
+    told[-2 * k : -k] = 0.5 * (sums.energies / here.lines.variances - sums.sizes) > -0.25 * sums.sizes
+    return invert_information(information * np.outer(told, told))
+
+
+def chance_of_refined(model: RegressionModel, refined: RefinedRegression, v: Array, *, choose: str) -> float:
+    """The part of imagined samples on which a direction still prefers a refined regression.
+
+    Parameters
+    ----------
+    model : RegressionModel
+    refined : RefinedRegression
+    v : array of shape (r,)
+        The hint, for the design of the fit.
+    choose : {"largest", "share"}
+        What puts the components in order.
+
+    Notes
+    -----
+    Scores move with the slopes, by their covariance in the span, and with the samples that x was standardised by: they
+    are averages of ⟨z, μᵢ⟩⟨z, v⟩ over those.
+    """
+    design, lines = refined.design, refined.mixture
+    here = _with_noise_seen(look(regressors_of(model, design), lines, every=1))
+    (k, q), n = (len(lines.levels), here.basis.shape[1]), model.shards.n_rows
+    axes = for_fit(model, design, lines._replace(slopes=here.basis, levels=np.zeros(q))).slopes
+    by_slopes = np.zeros((k, here.n_features * k))
+    for i in range(k):
+        by_slopes[i, i * here.n_features :][:q] = axes.T @ v
+    covariance = by_slopes @ _covariance(here)[: -2 * k, : -2 * k] @ by_slopes.T
+    slopes = for_fit(model, design, lines).slopes
+    if model.design.whitener is not None:
+        seen = model.design.coefficients(np.column_stack([slopes, v]))
+        total, squares = model.shards.fold(_score_products, seen, model.design.center)
+        covariance = covariance + (squares - np.outer(total, total) / n) / (n - 1) / n
+    values, vectors = np.linalg.eigh(covariance)
+    draws = np.random.default_rng(0).standard_normal((N_DRAWS, k)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    scores = slopes.T @ v + draws
+    preference = scores if choose == "largest" else scores * np.sqrt(lines.weights)
+    return float(np.mean(preference.argmax(axis=1) == 0))
+
+
+class ScoreSums(NamedTuple):
+    """Sums over samples of ⟨z, μᵢ⟩⟨z, v⟩, whose averages are the scores."""
+
+    total: Array  # (k,)
+    squares: Array  # of the outer products, (k, k)
+
+
+def _score_products(shard: RegressionShard, axes: Array, center: Array) -> ScoreSums:
+    """From the slopes and the hint for the user's x, (d, k + 1)."""
+    seen = np.asarray(project(shard.samples, axes, center), dtype=np.float64)
+    products = seen[:, :-1] * seen[:, -1:]
+    return ScoreSums(products.sum(axis=0), products.T @ products)

@@ -1,0 +1,24 @@
+"""How many subspaces there are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixsearch.core.held_out import spherical_spectrum as spherical_spectrum
+from mixsearch.core.rank_selection import Spectrum
+from mixsearch.data.partitions import SampleShard, Shards
+
+
+def subspace_spectrum(shards: Shards[SampleShard], *, dim: int, seed: int) -> Spectrum:
+    """How many subspaces of a dimension there are, to the nearest whole number and one at least.
+
+    Parameters
+    ----------
+    shards : Shards of samples of shape (n, d)
+    dim : int
+        r, the dimension of each.
+    seed : int
+        Of the eigen-solver's starting block.
+    """
+    d = shards.n_features
+    return spherical_spectrum(shards, np.zeros(d), lambda n: max(min(round(n / dim), (d - 1) // dim), 1), seed)

@@ -1,0 +1,131 @@
+"""The documents that a hint names by itself, before any topic is known: where the closer look starts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.data.chunks import Product
+from mixsearch.data.reductions import Best, Largest, best_rows
+from mixsearch.errors import WeakHintWarning, warn_user
+from mixsearch.topics._documents import ToldShard, TopicShard, places_in
+from mixsearch.topics._hint import WordHint
+from mixsearch.topics._local_em import Seeds
+from mixsearch.topics._moments import TopicModel
+
+# A hint that fewer documents hold than this says little.
+FEW_DOCUMENTS = 5
+
+
+# Rounding, beside the most that any document tells.
+TOLD_LEAST = 1e-9
+
+
+# However rare a hint is, the closer look takes this part of the documents that it takes for a frequent one.
+NARROWEST = 0.25
+
+
+# Of the documents that hold a hint, those most about it stand for the others where there are more.
+MOST_SEEDS = 2000
+
+
+def seeds_of_words(hint: WordHint, model: TopicModel, weight: float) -> Seeds:
+    """The documents that hold the words of a hint, each with more say the more of it is about them.
+
+    Parameters
+    ----------
+    hint : WordHint
+    model : TopicModel
+    weight : float
+        Of the topic found, which tells its size where no document holds a word of the hint.
+    """
+    telling = model.shards.map(_tell_of_words, hint)
+    largest: Largest = telling.fold(_most_told).total
+    least = TOLD_LEAST * largest.value
+    n_named, densest = telling.fold(_densest, least)
+    if n_named < FEW_DOCUMENTS and np.any(hint.values > 0):
+        warn_user(
+            WeakHintWarning(
+                f"Only {n_named} of {model.shards.n_rows:,} documents hold the words of the hint: too few to tell what "
+                "else belongs to their topic. Add words that go with them."
+            )
+        )
+    if not n_named:
+        return Seeds(telling, least, None, _size_of(model, weight))
+    words = model.shards.fold(_sum_documents, densest.numbers, densest.scores).total
+    return Seeds(telling, least, words / words.sum(), n_named)
+
+
+class Densest(NamedTuple):
+    """Documents that hold the words of a hint."""
+
+    n_named: int
+    best: Best  # by how much of them is about it
+
+
+def _tell_of_words(shard: TopicShard, hint: WordHint) -> ToldShard:
+    told = np.asarray(shard.by_word[:, hint.columns] @ hint.values)
+    for phrase in hint.phrases:
+        told -= _broken(phrase, hint, shard.by_word)
+    return ToldShard(**vars(shard), told=told)
+
+
+def _most_told(shard: ToldShard) -> Product:
+    return Product(Largest(shard.told.max(initial=0.0)))
+
+
+def _densest(shard: ToldShard, least: float) -> Densest:
+    rows = np.flatnonzero(shard.told > least)
+    density = shard.told[rows] / shard.lengths[rows]
+    best = best_rows(density, MOST_SEEDS)
+    return Densest(len(rows), Best(MOST_SEEDS, density[best], rows[best] + shard.first))
+
+
+def _sum_documents(shard: TopicShard, numbers: Array, weights: Array) -> Product:
+    """The counts of some documents, each times its weight, (d,)."""
+    inside, rows = places_in(shard, numbers)
+    return Product(np.asarray(shard.by_document[rows].T @ weights[inside]))
+
+
+def seeds_of_documents(counts: sp.csr_array, numbers: Array, model: TopicModel, weight: float) -> Seeds:
+    """The documents of a hint themselves.
+
+    Parameters
+    ----------
+    counts : sparse array of shape (q, d)
+    numbers : array of shape (s,)
+        Where they stand in the corpus; empty where they are no part of it.
+    model : TopicModel
+    weight : float
+        Of the topic found, which tells its size.
+    """
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
+    words = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf)))
+    size = max(_size_of(model, weight), len(numbers))
+    return Seeds(model.shards.map(_mark, numbers), 0.0, words / words.sum(), size)
+
+
+def _mark(shard: TopicShard, numbers: Array) -> ToldShard:
+    told = np.zeros(len(shard.lengths))
+    told[places_in(shard, numbers)[1]] = 1.0
+    return ToldShard(**vars(shard), told=told)
+
+
+def breadth(n_seeds: int, n_components: int, n_documents: int) -> float:
+    """How far the closer look should go: the less far the rarer the hint is beside the fitted topics."""
+    return float(np.clip(np.sqrt(n_seeds * n_components / n_documents), NARROWEST, 1))
+
+
+def _broken(phrase: tuple[Array, ...], hint: WordHint, by_word: sp.csc_array) -> Array:
+    """What the words of a phrase tell in documents that do not hold all of them, (n,)."""
+    lacking = np.any([np.asarray(by_word[:, part].sum(axis=1)) == 0 for part in phrase], axis=0)
+    own = np.isin(hint.columns, np.concatenate(phrase))
+    return np.asarray(lacking * (by_word[:, hint.columns[own]] @ hint.values[own]))
+
+
+def _size_of(model: TopicModel, weight: float) -> int:
+    """How many documents a topic of this weight has, had each only one."""
+    return int(np.clip(weight, 0, 1) * model.shards.n_rows)

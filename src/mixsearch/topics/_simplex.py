@@ -1,0 +1,22 @@
+"""The probability simplex."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixsearch._typing import Array
+
+
+def project_to_simplex(point: Array) -> Array:
+    """The probability vector nearest to a point of R^d, (d,).
+
+    Notes
+    -----
+    It is max(point - level, 0) with the one level at which that sums to 1. The level at which some entries alone would
+    is never above it: entries below that are zero, and leaving them out until there are none ends at the level itself.
+    """
+    positive, n_left = point, 0
+    while len(positive) != n_left:
+        n_left, level = len(positive), (positive.sum() - 1) / len(positive)
+        positive = positive[positive > level]
+    return np.asarray(np.maximum(point - level, 0))

@@ -1,0 +1,156 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from tests.populations import Mixture, draw_mixture
+
+from mixsearch import Moments, SearchError, WeakHintWarning, search_moments
+from mixsearch.core.extraction import CancellationRule, Extraction, _rate
+from mixsearch.errors import HintError, NoMassError, RankError
+
+MIXTURE = draw_mixture(3, 4, 9)
+
+
+def moments(mixture=MIXTURE, **changed):
+    fields = {"mean": mixture.mean, "second": mixture.second, "hinted": mixture.hinted, "hint": mixture.hint}
+    return Moments(**(fields | changed))
+
+
+@pytest.mark.parametrize("rule", ["threshold", "nuclear"])
+def test_the_rules_that_the_paper_ran_come_near_the_component(rule):
+    found = search_moments(moments(), 4, method="cancellation", rule=rule, threshold=1e-6)
+    assert_allclose(found.center, MIXTURE.centers[0], atol=1e-3)
+
+
+def test_a_lower_threshold_stops_nearer_to_the_exact_rule():
+    errors = [
+        np.linalg.norm(
+            search_moments(moments(), 4, method="cancellation", rule="threshold", threshold=t).center
+            - MIXTURE.centers[0]
+        )
+        for t in (0.3, 0.03, 0.003)
+    ]
+    assert errors[0] > errors[1] > errors[2]
+
+
+def test_the_nuclear_rule_minimises_the_nuclear_norm_plus_the_rate_of_a_hint_of_trace_two():
+    frame = MIXTURE.frame
+    A, B = np.diag(frame.values), frame.basis.T @ MIXTURE.hinted @ frame.basis
+    R = B / np.sqrt(np.outer(frame.values, frame.values))
+    half = np.trace(B) / 2
+    rates = np.linspace(0, 4 / np.linalg.eigvalsh(R)[-1], 40001)
+    costs = [np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + rate * half for rate in rates]
+    found = _rate(A, B, R, CancellationRule("nuclear"))
+    assert found == pytest.approx(rates[int(np.argmin(costs))], abs=2 * rates[1])
+
+
+def test_a_nuclear_rule_without_a_positive_trace_says_what_to_do():
+    scores = np.array([0.1, -1.0, -1.0, -1.0])
+    hint = np.linalg.pinv(MIXTURE.centers) @ scores
+    with pytest.raises(HintError, match="trace of B is -.*Use rule='psd'"):
+        search_moments(
+            moments(Mixture(MIXTURE.centers, MIXTURE.weights, hint)), 4, method="cancellation", rule="nuclear"
+        )
+
+
+def test_a_tie_warns_in_words():
+    hint = np.linalg.pinv(MIXTURE.centers) @ np.array([1.0, 1.02, 0.1, 0.1])
+    with pytest.warns(WeakHintWarning, match=r"leads the runner-up by a factor of 1.02 only.*alternatives"):
+        search_moments(moments(Mixture(MIXTURE.centers, MIXTURE.weights, hint)), 4)
+
+
+@pytest.mark.parametrize("choose", ["largest", "share"])
+def test_a_tie_of_scores_warns_whatever_the_shares(choose):
+    weights = np.array([0.6, 0.1, 0.2, 0.1])
+    hint = np.linalg.pinv(MIXTURE.centers) @ np.array([1.0, 1.0, 0.1, 0.1])
+    with pytest.warns(WeakHintWarning):
+        found = search_moments(moments(Mixture(MIXTURE.centers, weights, hint)), 4, choose=choose)
+    assert found.separation == pytest.approx(1.0)
+
+
+def test_a_clear_hint_does_not_warn(recwarn):
+    search_moments(moments(), 4)
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("changed", "k", "error", "message"),
+    [
+        ({}, 6, RankError, "second moment has rank 4, but 6 components need rank 6"),
+        ({}, 10, SearchError, "n_components=10, but moments of dimension 9 hold between 1 and 9"),
+        ({}, 0, SearchError, "n_components=0"),
+        ({"second": np.eye(3)}, 4, SearchError, r"Moments.second has shape \(3, 3\), but a mean of length 9"),
+        ({"hinted": np.eye(3)}, 4, SearchError, r"Moments.hinted has shape \(3, 3\)"),
+        ({"hint": np.ones(3)}, 4, HintError, r"Moments.hint has shape \(3,\)"),
+        ({"second": np.triu(np.ones((9, 9)))}, 4, SearchError, "Moments.second is not symmetric"),
+        ({"mean": np.full(9, np.nan)}, 4, SearchError, "Moments.mean contains NaN or infinity"),
+        ({"hinted": np.full((9, 9), np.inf)}, 4, SearchError, "Moments.hinted contains NaN or infinity"),
+        ({"mean": np.zeros(9)}, 4, NoMassError, "has weight 0 in the mixture.*Try the opposite hint"),
+    ],
+)
+def test_moments_that_cannot_be_searched_say_why(changed, k, error, message):
+    with pytest.raises(error, match=message):
+        search_moments(moments(**changed), k)
+
+
+def test_the_hinted_normaliser_needs_the_hint():
+    with pytest.raises(HintError, match="needs the hint itself"):
+        search_moments(moments(hint=None), 4, normaliser="hinted")
+
+
+def test_whitening_has_no_unprojected_form():
+    with pytest.raises(SearchError, match="projected=False needs method='cancellation'"):
+        search_moments(moments(), 4, projected=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "magic"}, "method must be one of whitening, cancellation; found 'magic'"),
+        ({"choose": "best"}, "choose must be one of"),
+        ({"rule": "none"}, "rule must be one of"),
+        ({"normaliser": "median"}, "normaliser must be one of"),
+        ({"threshold": 2.0}, "threshold must lie between 0 and 1"),
+        ({"method": "cancellation", "choose": "share"}, "choose='share' needs method='whitening'"),
+    ],
+)
+def test_an_option_that_does_not_exist_names_those_that_do(options, message):
+    with pytest.raises(SearchError, match=message):
+        Extraction(**options)
+
+
+def test_the_answer_reads_well():
+    found = search_moments(moments(), 4)
+    text = repr(found)
+    assert text.startswith("Component, one of 4")
+    assert "separation" in text
+    assert "alternative 3" in text
+    assert found._repr_html_().count("<tr>") == 8
+    assert len(found.alternatives) == 3
+    assert found.alternatives[0].separation < 1
+    assert found.alternatives[0].alternatives[0].weight == found.weight
+
+
+def test_lists_and_sparse_matrices_are_moments_too():
+    plain = search_moments(moments(), 4)
+    listed = Moments(
+        MIXTURE.mean.tolist(), MIXTURE.second.tolist(), sp.coo_array(MIXTURE.hinted), MIXTURE.hint.tolist()
+    )
+    assert_allclose(search_moments(listed, 4).center, plain.center)
+
+
+def test_a_hint_that_every_component_scores_zero_cancels_nothing():
+    with pytest.raises(HintError, match="Every component scores zero"):
+        search_moments(moments(hinted=np.zeros((9, 9))), 4, method="cancellation")
+
+
+def test_a_mean_without_the_component_gives_no_weight():
+    with pytest.raises(NoMassError, match="has weight 0"):
+        search_moments(moments(mean=np.zeros(9)), 4, method="cancellation")
+
+
+def test_a_warning_names_the_line_of_the_caller():
+    hint = np.linalg.pinv(MIXTURE.centers) @ np.array([1.0, 1.02, 0.1, 0.1])
+    with pytest.warns(WeakHintWarning) as warned:
+        search_moments(moments(Mixture(MIXTURE.centers, MIXTURE.weights, hint)), 4)
+    assert warned[0].filename == __file__

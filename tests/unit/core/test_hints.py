@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from mixsearch.core.frame import Frame
+from mixsearch.core.hints import hint_from_direction, hint_from_examples, require_one
+from mixsearch.errors import HintError
+from mixsearch.regression._hint import hint_from_responses
+from mixsearch.topics._hint import hint_from_documents
+
+
+@pytest.mark.parametrize(
+    ("v", "message"),
+    [
+        (np.zeros(3), "The hint is zero, so it prefers no component"),
+        (np.ones(4), r"shape \(4,\), but samples of 3 features need \(3,\)"),
+        (np.ones((2, 3)), r"shape \(2, 3\).*Pass several samples as examples="),
+        ([1, np.nan, 2], "NaN or infinity"),
+        ([1, np.inf, 2], "NaN or infinity"),
+    ],
+)
+def test_a_direction_that_cannot_be_used_says_why(v, message):
+    with pytest.raises(HintError, match=message):
+        hint_from_direction(v, 3)
+
+
+def test_examples_are_seen_from_the_mean_of_all_samples():
+    assert_allclose(hint_from_examples(np.array([[1.0, 2], [3, 4]]), np.array([1.0, 1])), [1, 2])
+
+
+def test_a_single_response_gives_the_paper_s_direction():
+    frame = Frame(np.eye(3)[:, :2], np.array([2.0, 0.5]))
+    x = np.array([[1.0, -2.0, 5.0]])
+    found = hint_from_responses(frame, x, np.array([3.0]), intercept=True)
+    paper = frame.project_hint(3.0 * x[0])
+    assert_allclose(found / np.linalg.norm(found), paper / np.linalg.norm(paper))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_several_responses_give_the_coefficients(intercept):
+    frame = Frame(np.eye(3)[:, :2], np.array([2.0, 0.5]))
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    coefficients = np.array([0.7, -1.2, 0.0])
+    y = X @ coefficients + (4.0 if intercept else 0.0)
+    found = hint_from_responses(frame, X, y, intercept=intercept)
+    assert_allclose(frame.unwhiten(found), coefficients, atol=0.01)
+
+
+def test_documents_have_the_same_say_whatever_their_length():
+    counts = sp.csr_array(np.array([[1.0, 0, 0], [0, 50, 50]]))
+    assert_allclose(hint_from_documents(counts, np.full(3, 0.1)), [0.4, 0.15, 0.15])
+
+
+def test_documents_without_words_are_no_hint():
+    with pytest.raises(HintError, match="no word of the vocabulary"):
+        hint_from_documents(sp.csr_array((2, 3)), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"hint": None, "words": None}, "out of hint, words; found none"),
+        ({"hint": 1, "words": 2}, "found hint and words"),
+    ],
+)
+def test_exactly_one_hint_is_needed(given, message):
+    with pytest.raises(HintError, match=message):
+        require_one(given)

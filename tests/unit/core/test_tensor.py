@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests.populations import draw_mixture, whitener
+
+from mixsearch import GaussianSearch, RegressionSearch, TopicSearch
+from mixsearch.core.extraction import extract_by_whitening
+from mixsearch.core.moments import Hinted
+from mixsearch.core.tensor import separate_rest
+from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_topics
+
+
+def population(mixture):
+    """The tensor of the population, in its frame, and the true points as columns."""
+    points = whitener(mixture.frame).T @ mixture.centers.T
+    return np.einsum("i,ai,bi,ci->abc", mixture.weights, points, points, points), points
+
+
+def hinted_by(mixture, scores):
+    """The population's hinted moment for a hint that gives the components these scores."""
+    tensor, points = population(mixture)
+    c = np.linalg.solve(points.T, scores)
+    return tensor, points, Hinted(tensor @ c, points @ mixture.weights, c)
+
+
+@pytest.mark.parametrize(("k", "seed"), [(2, 0), (3, 1), (5, 2), (12, 3)])
+def test_components_of_equal_scores_are_told_apart_by_other_contractions(k, seed):
+    mixture = draw_mixture(seed, k, k + 4)
+    tensor, points, hinted = hinted_by(mixture, np.array([3.0] + [1.0] * (k - 1)))
+    rough = extract_by_whitening(hinted)
+    sharp = separate_rest(tensor, rough)
+    assert_allclose(sharp.points[:, 0], rough.points[:, 0])
+    order = np.argmin(np.linalg.norm(points[:, :, None] - sharp.points[:, None, :], axis=0), axis=1)
+    assert sorted(order) == list(range(k))
+    assert_allclose(sharp.points[:, order], points, atol=1e-8)
+    assert_allclose(sharp.weights[order], mixture.weights, atol=1e-8)
+    assert_allclose(sharp.scores[order], [3.0] + [1.0] * (k - 1), atol=1e-8)
+
+
+def test_separation_of_the_rest_survives_noise_in_the_moments():
+    mixture, rng = draw_mixture(5, 6, 10), np.random.default_rng(0)
+    exact, points, hinted = hinted_by(mixture, np.array([3.0, 1.0, 1.01, 0.99, 1.0, 1.02]))
+    noise = 0.01 * rng.standard_normal((6, 6, 6))
+    tensor = exact + noise + noise.transpose(0, 2, 1)
+    rough = extract_by_whitening(Hinted(np.tensordot(hinted.hint, tensor, axes=1), hinted.mean, hinted.hint))
+    sharp = separate_rest(tensor, rough)
+
+    def worst(candidates):
+        distances = np.linalg.norm(points[:, :, None] - candidates.points[:, None, :], axis=0)
+        return distances.min(axis=1).max()
+
+    assert worst(sharp) < 0.25
+    assert worst(rough) > 1.0
+
+
+def test_a_single_component_has_no_rest():
+    mixture = draw_mixture(0, 1, 3)
+    tensor, _, hinted = hinted_by(mixture, np.array([3.0]))
+    rough = extract_by_whitening(hinted)
+    assert separate_rest(tensor, rough) is rough
+
+
+@pytest.mark.parametrize("within", [False, True])
+@pytest.mark.parametrize("model", ["gaussian", "regression", "topics"])
+def test_the_tensor_of_a_model_holds_the_moments_of_all_hints(model, within):
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0][:, : 2 if within else 3]
+    if model == "topics":
+        topics = TopicSearch(3, damping=False).fit(make_topics(500, 30, 3, random_state=0).counts).model_
+        tensor, contract = topics.within(basis).tensor(), topics.hinted_in_frame
+    else:
+        if model == "gaussian":
+            fitted = GaussianSearch(3).fit(make_gaussian_mixture(500, 8, 3, random_state=0).X)
+        else:
+            data = make_mixed_regression(2000, 6, 3, random_state=0)
+            fitted = RegressionSearch(3).fit(data.X, data.y)
+        tensor, contract = fitted.model_.tensor(basis), fitted.model_.hinted
+    wanted = [basis.T @ contract(u).matrix @ basis for u in basis.T]
+    assert_allclose(tensor, wanted, atol=1e-9 * np.abs(wanted).max())

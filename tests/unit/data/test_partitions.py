@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests.shards_in_pieces import in_pieces
+
+from mixsearch import GaussianSearch, SubspaceSearch
+from mixsearch.data.chunks import Product
+from mixsearch.data.partitions import leave_one_out, shards_of, spread_over_blocks
+from mixsearch.datasets import make_gaussian_mixture, make_subspaces
+
+CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
+
+
+def total(shard):
+    return Product(shard.samples.sum(axis=0))
+
+
+def total_of(shard, rows, factor):
+    return Product(factor * shard.samples[rows].sum(axis=0))
+
+
+def spread(shard, n_blocks):
+    return Product(shard.samples.T @ spread_over_blocks(shard, shard.samples[:, 0], n_blocks))
+
+
+def every_third(shard):
+    return shard.thin(3, 2)
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+def test_sums_over_pieces_are_those_over_all_rows(cuts):
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    whole, pieces = shards_of(X), in_pieces(X, cuts)
+    assert_allclose(pieces.fold(total).total, X.sum(axis=0))
+    assert_allclose(pieces.gather().shard.samples, X)
+    for step in (1, 2, 7, 99):
+        assert_allclose(pieces.thin(step).gather().shard.samples, X[::step])
+        assert pieces.thin(step).n_rows == len(X[::step])
+    assert_allclose(pieces.thin(3).thin(4).gather().shard.samples, X[::12])
+    assert_allclose(pieces.map(every_third).thin(5).gather().shard.samples, X[2::3][::5])
+    for block, without in enumerate(leave_one_out(pieces, total_of, 2.0)):
+        assert_allclose(without.total, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
+    assert_allclose(pieces.fold(spread, 40).total, whole.fold(spread, 40).total)
+
+
+def fit_pieces(search, X, cuts, monkeypatch, y=None):
+    monkeypatch.setattr(search, "_shards", lambda X: in_pieces(np.asarray(X), cuts))
+    search.n_features_in_ = X.shape[1]
+    return search.fit(X, y)
+
+
+@pytest.mark.parametrize("cuts", [(1,), (5, 5, 700, 701)])
+@pytest.mark.parametrize("noise", ["average", "paper"])
+def test_gaussians_in_pieces_are_those_of_all_rows(noise, cuts, monkeypatch):
+    data = make_gaussian_mixture(1500, 12, 3, deviation=1.5, random_state=0)
+    hint = data.centers[1] - data.centers.mean(axis=0)
+    one = GaussianSearch(3, noise=noise).fit(data.X).search(hint, refine=True)
+    many = fit_pieces(GaussianSearch(3, noise=noise), data.X, cuts, monkeypatch).search(hint, refine=True)
+    for a, b in ((one, many), (one.moment_estimate, many.moment_estimate)):
+        assert_allclose(a.center, b.center, rtol=1e-9, atol=1e-10)
+        assert_allclose([a.weight, a.variance], [b.weight, b.variance], rtol=1e-9)
+        assert_allclose(a.stderr.center, b.stderr.center, rtol=1e-7)
+        assert a.confidence == pytest.approx(b.confidence, abs=1e-8)
+
+
+def assert_same_subspace(one, many):
+    assert_allclose(one.basis, many.basis, atol=1e-9)
+    assert_allclose(one.variances, many.variances, rtol=1e-9)
+    assert_allclose([one.weight, one.noise], [many.weight, many.noise], rtol=1e-9)
+    assert_allclose(one.stderr.basis, many.stderr.basis, rtol=1e-7, atol=1e-12)
+    assert one.stderr.weight == pytest.approx(many.stderr.weight, rel=1e-7)
+    assert one.confidence == pytest.approx(many.confidence, abs=1e-8)
+
+
+@pytest.mark.parametrize("cuts", [(1,), (5, 5, 700, 701)])
+@pytest.mark.parametrize("noise", ["average", "paper"])
+@pytest.mark.parametrize("hint", ["a point", "examples"])
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
+def test_subspaces_in_pieces_are_those_of_all_rows(hint, noise, cuts, monkeypatch):
+    data = make_subspaces(1500, 12, 3, dim=2, deviation=0.2, random_state=0)
+    asked = {"hint": data.bases[1] @ [1, 1]} if hint == "a point" else {"examples": data.X[data.labels == 1][:4]}
+    whole = SubspaceSearch(3, dim=2, noise=noise).fit(data.X)
+    pieces = fit_pieces(SubspaceSearch(3, dim=2, noise=noise), data.X, cuts, monkeypatch)
+    for options in ({}, {"n_components": 2}):
+        one, many = (fitted.search(**asked, **options, refine=True) for fitted in (whole, pieces))
+        assert_same_subspace(one, many)
+        assert_same_subspace(one.moment_estimate, many.moment_estimate)
+        for a, b in zip(one.alternatives, many.alternatives, strict=True):
+            assert_allclose(a.basis, b.basis, atol=1e-9)
+
+
+@pytest.mark.parametrize("most_entries", [1, 24, 100])
+def test_errors_of_subspaces_come_in_as_many_passes_as_memory_asks_for(most_entries, monkeypatch):
+    data = make_subspaces(300, 12, 2, dim=2, deviation=0.2, random_state=0)
+    search = fit_pieces(SubspaceSearch(2, dim=2), data.X, (100, 250), monkeypatch)
+    found = search.search(data.bases[0] @ [1, 1], refine=True)
+    plain = [answer.stderr.basis for answer in (found, found.moment_estimate)]
+    monkeypatch.setattr("mixsearch.subspace._jackknife.MOST_ENTRIES", most_entries)
+    again = search.search(data.bases[0] @ [1, 1], refine=True)
+    for before, answer in zip(plain, (again, again.moment_estimate), strict=True):
+        assert_allclose(answer.stderr.basis, before, rtol=1e-12)
+
+
+def test_known_members_are_found_in_any_piece(monkeypatch):
+    data = make_subspaces(600, 12, 2, dim=2, deviation=0.1, random_state=0)
+    labels = np.full(600, -1)
+    labels[np.flatnonzero(data.labels == 1)[:200:50]] = 1
+    one = SubspaceSearch(2, dim=2).fit(data.X, labels).component_
+    many = fit_pieces(SubspaceSearch(2, dim=2), data.X, (3, 3, 400), monkeypatch, labels).component_
+    assert_allclose(one.basis, many.basis, atol=1e-9)

@@ -1,0 +1,135 @@
+"""The shortcut of the jackknife against what it stands for: as many fits as there are blocks."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests.shards_in_pieces import jackknife_slices
+
+from mixsearch import GaussianSearch, Moments, SearchError, WeakHintWarning, search_moments
+from mixsearch.core.jackknife import jackknife, newton_replicates
+from mixsearch.data.partitions import N_JACKKNIFE, shards_of
+from mixsearch.datasets import make_gaussian_mixture, make_hint
+
+N = 2000
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_gaussian_mixture(N, 12, 3, deviation=1.5, random_state=0)
+
+
+def hint_beside(data, target):
+    """A hint with a part outside the plane of the centers, which a frame of other samples would see otherwise."""
+    return make_hint(data.centers, target, gamma=0.6) + 0.3 * data.centers.mean(axis=0) / 10
+
+
+def refits(data, target, **options):
+    """Every leave-one-out fit in full."""
+    found = []
+    for rows in jackknife_slices(N):
+        kept = np.delete(data.X, np.arange(N)[rows], axis=0)
+        found.append(GaussianSearch(3).fit(kept).search(hint_beside(data, target), **options))
+    return found
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("target", [0, 2])
+def test_standard_errors_are_those_of_refits(data, target, refine):
+    found = GaussianSearch(3).fit(data.X).search(hint_beside(data, target), refine=refine, tol=1e-6)
+    others = refits(data, target, refine=refine, tol=1e-6)
+    centers = jackknife(np.array([other.center for other in others]))
+    assert_allclose(found.stderr.center, centers, rtol=0.15)
+    assert np.linalg.norm(found.stderr.center) == pytest.approx(np.linalg.norm(centers), rel=0.04)
+    assert found.stderr.weight == pytest.approx(
+        float(jackknife(np.array([other.weight for other in others]))), rel=0.05
+    )
+
+
+def test_scores_vary_as_those_of_refits(data):
+    found = GaussianSearch(3).fit(data.X).search(hint_beside(data, 1))
+    scores = jackknife(np.array([other.scores for other in refits(data, 1)]))
+    axes = found._rivals[:, np.argsort(-np.einsum("ai,ab,bi->i", found._rivals, found.hinted.matrix, found._rivals))]
+    replicates = found._replicates
+    roots = [np.linalg.cholesky(np.linalg.inv(second)) for second in replicates.second]
+    along = np.array(
+        [
+            np.diag(axes.T @ L @ (L.T @ R @ L) @ np.linalg.inv(L) @ axes)
+            for L, R in zip(roots, replicates.hinted, strict=True)
+        ]
+    )
+    along += found._hint_moves() @ axes / (found.hinted.mean @ axes)
+    assert_allclose(jackknife(along), scores, rtol=0.05)
+
+
+def test_leaving_out_a_block_gives_the_moments_of_the_others(data):
+    search = GaussianSearch(3).fit(data.X)
+    model, hint = search.model_, search.model_.frame.project_hint(make_hint(data.centers, 1))
+    replicates = model.leave_one_out(hint)
+    kept = np.arange(N) % N_JACKKNIFE != 7
+    shard = model.shards.shard
+    Y, energy = shard.projected[kept], shard.energy[kept]
+    spread = np.diag(model.frame.spread)
+    leaning = (Y * energy[:, None]).mean(axis=0)
+    third = np.einsum("n,na,nb->ab", Y @ hint, Y, Y) / kept.sum()
+    crossed = np.outer(leaning, spread @ hint)
+    assert_allclose(replicates.mean[7], Y.mean(axis=0))
+    assert_allclose(replicates.second[7], Y.T @ Y / kept.sum() - energy.mean() * spread, atol=1e-12)
+    assert_allclose(replicates.hinted[7], third - crossed - crossed.T - (leaning @ hint) * spread, atol=1e-9)
+
+
+def test_errors_of_a_component_that_stands_alone_are_those_of_its_mean():
+    X = np.random.default_rng(1).normal(0, 2, size=(4000, 3))
+    found = GaussianSearch(1).fit(X).search(np.ones(3), refine=True)
+    assert_allclose(found.stderr.center, 2 / np.sqrt(4000), rtol=0.35)
+    assert found.stderr.weight == pytest.approx(0.0, abs=1e-9)
+    assert found.confidence == 1.0
+
+
+def test_errors_fall_with_the_root_of_the_number_of_samples():
+    errors = []
+    for n in (1000, 16_000):
+        data = make_gaussian_mixture(n, 12, 3, deviation=1.5, random_state=2)
+        found = GaussianSearch(3).fit(data.X).search(make_hint(data.centers, 0), refine=True)
+        errors.append(np.linalg.norm(found.stderr.center))
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
+
+
+def test_a_tie_is_settled_by_chance_and_a_clear_lead_is_sure(data):
+    search = GaussianSearch(3).fit(data.X)
+    pseudo = np.linalg.pinv(data.centers)
+    with pytest.warns(WeakHintWarning, match="hardly singles out"):
+        tie = search.search(pseudo @ np.array([1.0, 1.0, -1.0]))
+    assert 0.2 < tie.confidence < 0.95
+    assert search.search(pseudo @ np.array([1.0, 0.2, -1.0])).confidence == 1.0
+
+
+def test_an_example_between_two_components_leaves_doubt(data):
+    search = GaussianSearch(3).fit(data.X)
+    between, inside = data.centers[[0, 1]].mean(axis=0), data.centers[0]
+    assert search.search(examples=inside[None]).confidence > 0.99
+    assert search.search(examples=between[None]).confidence < 0.9
+
+
+def test_moments_alone_have_no_error_bars():
+    centers, weights, v = np.eye(2, 3), np.array([0.4, 0.6]), np.array([1.0, 0.2, 0.0])
+    moments = Moments(
+        weights @ centers, (centers.T * weights) @ centers, (centers.T * (weights * (centers @ v))) @ centers
+    )
+    found = search_moments(moments, 2)
+    with pytest.raises(SearchError, match="Standard errors come from samples"):
+        _ = found.stderr
+    with pytest.raises(SearchError, match="A confidence comes from samples"):
+        _ = found.confidence
+
+
+def test_the_jackknife_of_a_mean_is_its_usual_standard_error():
+    x = np.random.default_rng(0).exponential(size=40)
+    replicates = (x.sum() - x) / 39
+    assert float(jackknife(replicates)) == pytest.approx(x.std(ddof=1) / np.sqrt(40))
+
+
+def test_newton_steps_give_the_standard_error_of_a_mean():
+    x = np.random.default_rng(0).normal(5.0, 2.0, size=20_000)
+    scores = ((x - x.mean()) / x.var())[:, None]
+    moves = newton_replicates(shards_of(scores), lambda shard: shard.samples)
+    assert float(jackknife(moves)[0]) == pytest.approx(2 / np.sqrt(20_000), rel=0.35)

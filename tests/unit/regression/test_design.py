@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from mixsearch.data.partitions import shards_of
+from mixsearch.regression._design import fit_design, scale_design
+
+rng = np.random.default_rng(0)
+PLAIN = rng.standard_normal((200, 4)) @ rng.standard_normal((4, 4)) * [1e-5, 1, 1e4, 10] + [1, -2, 3e6, 0]
+DEPENDENT = np.column_stack([PLAIN, PLAIN[:, 0] * 1e5 - PLAIN[:, 1], np.full(200, 7.0)])
+
+
+@pytest.mark.parametrize(("X", "rank"), [(PLAIN, 4), (DEPENDENT, 4)])
+def test_standardised_samples_have_mean_zero_and_identity_covariance(X, rank):
+    Z = fit_design(shards_of(X), "covariance").standardise(X)
+    assert_allclose(Z.mean(axis=0), np.zeros(rank), atol=1e-8)
+    assert_allclose(np.cov(Z, rowvar=False, bias=True), np.eye(rank), atol=1e-7)
+
+
+@pytest.mark.parametrize("X", [PLAIN, DEPENDENT])
+def test_coefficients_predict_the_same_in_both_coordinates(X):
+    design = fit_design(shards_of(X), "covariance")
+    slopes = np.random.default_rng(1).standard_normal((design.n_coordinates, 2))
+    expected = design.standardise(X) @ slopes
+    assert_allclose((X - X.mean(axis=0)) @ design.coefficients(slopes), expected, atol=1e-6)
+    assert_allclose(design.predict(X, slopes), expected, atol=1e-6)
+    assert_allclose(design.standardised(design.coefficients(slopes)), slopes, atol=1e-6)
+
+
+def test_coefficients_of_dependent_columns_are_the_smallest_that_predict_the_same():
+    design = fit_design(shards_of(DEPENDENT), "covariance")
+    slope = np.array([1.0, -2, 0.5, 3])
+    deviations = DEPENDENT.std(axis=0)
+    deviations[-1] = 1
+    scaled = (DEPENDENT - DEPENDENT.mean(axis=0)) / deviations
+    shortest = np.linalg.lstsq(scaled, design.standardise(DEPENDENT) @ slope, rcond=1e-8)[0]
+    assert_allclose(design.coefficients(slope) * deviations, shortest, atol=1e-6)
+
+
+@pytest.mark.parametrize("centered", [True, False])
+def test_scaled_columns_are_the_same_dense_and_sparse(centered):
+    X = np.where(rng.random((100, 5)) < 0.3, rng.standard_normal((100, 5)) * [1, 10, 100, 1, 0], 0)
+    dense, sparse = (scale_design(shards_of(each), centered=centered) for each in (X, sp.csr_array(X)))
+    middle = X.mean(axis=0) if centered else np.zeros(5)
+    deviations = np.sqrt(np.mean((X - middle) ** 2, axis=0))[:4]
+    Z, weights = ((X - middle)[:, :4] / deviations), rng.standard_normal((100, 2))
+    for design, samples in ((dense, X), (sparse, sp.csr_array(X))):
+        assert_allclose(design.predict(samples, np.eye(4)), Z, atol=1e-10)
+        assert_allclose(design.sum_rows(samples, weights), Z.T @ weights, atol=1e-10)
+        assert_allclose(design.squares, np.append(1 / deviations**2, 0))

@@ -1,0 +1,123 @@
+"""Regressions found in samples that are cut into pieces, each with what is known of its rows, as on a cluster."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from tests.shards_in_pieces import in_pieces
+
+from mixsearch import RegressionSearch
+from mixsearch.data.partitions import shards_of
+from mixsearch.datasets import make_mixed_regression
+from mixsearch.regression import _em as regression_steps
+from mixsearch.regression import _refinement as regression
+from mixsearch.regression._design import fit_design, scale_design
+from mixsearch.regression._moments import fit_regression
+
+CUTS = [(1,), (5, 5, 700, 701)]
+
+
+def fit_pieces(search, X, y, cuts):
+    search._shards = lambda X, y: in_pieces(X, cuts, y)
+    search.n_features_in_ = X.shape[1]
+    return search.fit(X, y)
+
+
+def require_same(one, many):
+    assert_allclose(many.center, one.center, rtol=1e-8, atol=1e-10)
+    for name in ("weight", "intercept", "noise_variance"):
+        assert getattr(many, name) == pytest.approx(getattr(one, name), rel=1e-8, abs=1e-10)
+    assert_allclose(many.stderr.center, one.stderr.center, rtol=1e-7)
+    assert many.stderr.weight == pytest.approx(one.stderr.weight, rel=1e-7)
+    assert many.confidence == pytest.approx(one.confidence, abs=1e-8)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_mixed_regression(1500, 6, 3, deviation=0.3, intercept=0.3, random_state=1)
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("design", ["covariance", "standard"])
+def test_regressions_in_pieces_are_those_of_all_rows(data, design, intercept, cuts):
+    X, y = data.X, data.y if intercept else data.y - data.intercepts[data.labels]
+    options = {"design": design, "fit_intercept": intercept}
+    one, many = RegressionSearch(3, **options), RegressionSearch(3, **options)
+    one, many = one.fit(X, y), fit_pieces(many, X, y, cuts)
+    members = data.labels == 1
+    for hint in ({"hint": data.centers[1]}, {"examples": (X[members][:12], y[members][:12])}):
+        found, pieced = one.search(**hint, refine=True), many.search(**hint, refine=True)
+        require_same(found, pieced)
+        require_same(found.moment_estimate, pieced.moment_estimate)
+    require_same(one.search(data.centers[1], n_components=2), many.search(data.centers[1], n_components=2))
+
+
+@pytest.mark.parametrize(
+    ("n_components", "n_features", "noise"), [(1, 6, "average"), (2, 2, "average"), (3, 6, "paper")]
+)
+def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features, noise):
+    data = make_mixed_regression(1500, n_features, n_components, deviation=0.3, random_state=2)
+    options = {"design": "covariance", "intercept": True, "noise": noise, "seed": 0}
+    one = fit_regression(shards_of(data.X, data.y), n_components, **options)
+    many = fit_regression(in_pieces(data.X, (1, 1, 900), data.y), n_components, **options)
+    basis = np.eye(n_components)
+    for hint, matrix in zip(basis, one.tensor(basis), strict=True):
+        assert_allclose(one.hinted(hint).matrix, matrix, rtol=1e-8, atol=1e-10)
+        assert_allclose(many.hinted(hint).matrix, matrix, rtol=1e-8, atol=1e-10)
+    assert_allclose(many.tensor(basis), one.tensor(basis), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("gathered", [0, 10**9])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_more_regressions_than_features_in_pieces(intercept, gathered, monkeypatch):
+    monkeypatch.setattr(regression_steps, "MOST_GATHERED", gathered)
+    rng = np.random.default_rng(0)
+    x, labels = rng.standard_normal((1200, 1)), rng.integers(0, 2, 1200)
+    y = np.array([1.0, -0.5])[labels] * x[:, 0] + intercept * labels + 0.1 * rng.standard_normal(1200)
+    few = x[labels == 0][:8], y[labels == 0][:8]
+    one = RegressionSearch(2, fit_intercept=intercept).fit(x, y).search(examples=few, refine=True)
+    many = fit_pieces(RegressionSearch(2, fit_intercept=intercept), x, y, (1, 500, 500))
+    require_same(one, many.search(examples=few, refine=True))
+    assert one.center == pytest.approx([1.0], abs=0.05)
+
+
+def test_a_part_of_many_samples_leads_to_the_same_place_in_pieces(monkeypatch):
+    for module in (regression, regression_steps):
+        monkeypatch.setattr(module, "FEW_SAMPLES", 500)
+    data = make_mixed_regression(4001, 4, 2, deviation=0.3, intercept=0.3, random_state=2)
+    one = RegressionSearch(2).fit(data.X, data.y).search(data.centers[0], refine=True)
+    many = fit_pieces(RegressionSearch(2), data.X, data.y, (1, 2, 2, 1003, 3000))
+    require_same(one, many.search(data.centers[0], refine=True))
+
+
+def test_sparse_regressions_in_pieces_are_those_of_all_rows():
+    rng = np.random.default_rng(3)
+    X = sp.csr_array(rng.standard_normal((2000, 5)))
+    centers = np.array([[1.0, 0, 0.5, 0, 0], [0, 1.0, 0, -0.5, 0.3]])
+    y = np.sum(X.toarray() * centers[rng.integers(0, 2, 2000)], axis=1) + 0.2 * rng.standard_normal(2000)
+    one = RegressionSearch(2, design="standard").fit(X, y).search(centers[0], refine=True)
+    many = fit_pieces(RegressionSearch(2, design="standard"), X, y, (3, 3, 1200))
+    require_same(one, many.search(centers[0], refine=True))
+
+
+@pytest.mark.parametrize("cuts", [(1,), (7, 7, 20_000)])
+def test_columns_that_do_not_vary_are_seen_as_such_in_pieces(cuts):
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.standard_normal((60_001, 2)) + 1e4, np.full(60_001, 0.1)])
+    one, many = (fit_design(shards, "covariance") for shards in (shards_of(X), in_pieces(X, cuts)))
+    assert one.n_coordinates == many.n_coordinates == 2
+    assert_allclose(many.center, one.center, rtol=1e-14)
+    assert_allclose(np.abs(many.whitener), np.abs(one.whitener), rtol=1e-10, atol=1e-12)
+    scaled = [scale_design(shards, centered=False) for shards in (shards_of(X), in_pieces(X, cuts))]
+    assert_allclose(scaled[1].whitener.toarray(), scaled[0].whitener.toarray(), rtol=1e-12)
+
+
+def test_columns_that_depend_on_others_count_once_where_the_second_moment_is_an_operator(data, monkeypatch):
+    X = np.hstack([data.X, data.X[:, :2]])
+    options = {"design": "covariance", "intercept": True, "noise": "average", "seed": 0}
+    array = fit_regression(shards_of(X, data.y), 3, **options)
+    monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", 3)
+    operator = fit_regression(shards_of(X, data.y), 3, **options)
+    assert operator.frame.basis.shape == (6, 3)
+    assert_allclose(operator.frame.values, array.frame.values, rtol=1e-6)

@@ -1,0 +1,161 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from scipy.stats import multivariate_normal, ortho_group
+
+from mixsearch import SubspaceSearch
+from mixsearch.core.em import Steps
+from mixsearch.datasets import make_hint, make_subspaces
+from mixsearch.errors import NotRefinedWarning
+from mixsearch.subspace._em import Subspaces, find_mixture, log_densities, refine_subspace
+
+pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
+
+data = make_subspaces(6000, 40, 3, dim=2, deviation=0.3, random_state=0)
+search = SubspaceSearch(3, dim=2).fit(data.X)
+
+
+def gap(one, other):
+    return np.linalg.norm(one @ one.T - other @ other.T, 2)
+
+
+def members(target, q=4):
+    return data.X[data.labels == target][:q]
+
+
+def oracle(target):
+    own = data.X[data.labels == target]
+    return np.linalg.eigh(own.T @ own)[1][:, -2:]
+
+
+def em_of_all(X, bases, n_steps):
+    """Expectation maximisation of all subspaces in all dimensions, with one noise level, by textbook densities."""
+    d, r = bases[0].shape
+    weights, covariances = np.full(len(bases), 1 / len(bases)), [U @ U.T + 0.1 * np.eye(d) for U in bases]
+    for _ in range(n_steps):
+        densities = np.array([multivariate_normal(cov=C).pdf(X) for C in covariances]) * weights[:, None]
+        shares = densities / densities.sum(axis=0)
+        weights = shares.mean(axis=1)
+        pairs = [np.linalg.eigh((X.T * own) @ X / own.sum()) for own in shares]
+        noise = sum(a * values[:-r].sum() for a, (values, _) in zip(weights, pairs, strict=True)) / (d - r)
+        covariances = [(U[:, -r:] * (values[-r:] - noise)) @ U[:, -r:].T + noise * np.eye(d) for values, U in pairs]
+    return weights, [U[:, -r:] for _, U in pairs], [values[-r:][::-1] - noise for values, _ in pairs]
+
+
+@pytest.mark.parametrize("target", range(3))
+def test_a_refined_subspace_is_as_near_as_one_from_all_labels(target):
+    found = search.search(examples=members(target), refine=True)
+    best = gap(oracle(target), data.bases[target])
+    assert gap(found.basis, data.bases[target]) < 1.3 * best
+    assert gap(found.moment_estimate.basis, data.bases[target]) > gap(found.basis, data.bases[target])
+    assert found.weight == pytest.approx(np.mean(data.labels == target), abs=0.01)
+
+
+def test_steps_end_where_those_of_the_whole_mixture_do():
+    small = make_subspaces(1500, 8, 2, dim=2, deviation=0.3, random_state=3)
+    found = SubspaceSearch(2, dim=2).fit(small.X).search(small.bases[0] @ [1, 1], refine=True, tol=1e-6)
+    weights, bases, variances = em_of_all(small.X, small.bases, 200)
+    assert found.weight == pytest.approx(weights[0], abs=0.01)
+    assert gap(found.basis, bases[0]) < 0.1 * gap(bases[0], small.bases[0]) + 0.02
+    assert_allclose(found.variances, variances[0], rtol=0.05)
+
+
+def test_log_densities_are_those_of_the_textbook():
+    rng = np.random.default_rng(0)
+    bases = np.array([np.linalg.qr(rng.normal(size=(5, 2)))[0] for _ in range(3)])
+    mixture = Subspaces(bases, rng.uniform(0.5, 2, size=(3, 2)), np.array([0.2, 0.3, 0.5]), 0.4)
+    Z = rng.normal(size=(7, 5))
+    expected = [
+        np.log(a) + multivariate_normal(cov=(U * variances) @ U.T + 0.4 * np.eye(5)).logpdf(Z)
+        for U, variances, a in zip(bases, mixture.variances, mixture.weights, strict=True)
+    ]
+    own = log_densities(mixture, Z) - np.sum(Z**2, axis=1, keepdims=True) / 0.8 - 2.5 * np.log(2 * np.pi)
+    assert_allclose(own, np.array(expected).T)
+
+
+def test_no_step_lowers_the_likelihood_and_so_many_are_taken_as_asked_for():
+    found = search.search(examples=members(1), refine=True)
+    assert np.all(np.diff(found.refined.objectives) >= 0)
+    assert len(search.search(examples=members(1), refine=2).refined.objectives) <= 3
+    assert search.search(examples=members(1), refine=0).refined is None
+
+
+def test_a_hint_too_weak_for_moments_still_finds_the_subspace_that_holds_most_of_it():
+    first, second = data.bases[0] @ [1, 0], data.bases[1] @ [0.6, 0.6]
+    found = search.search(first + second / np.linalg.norm(second) * 0.85, refine=True)
+    assert gap(found.basis, data.bases[0]) < 0.2
+    assert gap(found.moment_estimate.basis, data.bases[0]) > 0.5
+
+
+def test_rotating_the_samples_rotates_the_refined_subspace():
+    turn = ortho_group.rvs(40, random_state=1)
+    v = make_hint(data.bases, 2, gamma=0.9)
+    plain = search.search(v, refine=True, tol=1e-6)
+    turned = SubspaceSearch(3, dim=2).fit(data.X @ turn.T).search(turn @ v, refine=True, tol=1e-6)
+    assert gap(turned.basis, turn @ plain.basis) < 1e-3
+    assert_allclose(turned.variances, plain.variances, rtol=1e-3)
+
+
+def test_variances_and_noise_are_those_of_the_coordinates():
+    rng = np.random.default_rng(5)
+    bases = [np.linalg.qr(rng.normal(size=(20, 2)))[0] for _ in range(2)]
+    X = np.vstack([rng.normal(size=(3000, 2)) * [3, 1.5] @ U.T for U in bases]) + 0.2 * rng.normal(size=(6000, 20))
+    found = SubspaceSearch(2, dim=2).fit(X).search(examples=X[:5], refine=True)
+    assert_allclose(found.variances, [9, 2.25], rtol=0.1)
+    assert found.noise == pytest.approx(0.04, rel=0.05)
+
+
+def test_samples_without_noise_give_the_subspace_exactly():
+    clean = make_subspaces(600, 20, 3, dim=2, deviation=0.0, random_state=1)
+    found = SubspaceSearch(3, dim=2).fit(clean.X).search(examples=clean.X[clean.labels == 1][:3], refine=True)
+    assert gap(found.basis, clean.bases[1]) < 1e-6
+    assert found.weight == pytest.approx(np.mean(clean.labels == 1), abs=1e-6)
+    assert_allclose(found.membership(clean.X), clean.labels == 1, atol=1e-6)
+
+
+def test_single_precision_and_sparse_samples_give_the_same():
+    plain = search.search(data.bases[0] @ [1, 1], refine=True)
+    for X in (data.X.astype(np.float32), csr_array(data.X)):
+        other = SubspaceSearch(3, dim=2).fit(X).search(data.bases[0] @ [1, 1], refine=True)
+        assert gap(other.basis, plain.basis) < 1e-3
+        assert_allclose(other.stderr.basis.mean(), plain.stderr.basis.mean(), rtol=0.05)
+
+
+def test_the_only_subspace_is_that_of_the_top_eigenvectors():
+    own = data.X[data.labels == 0]
+    found = SubspaceSearch(1, dim=2).fit(own).search(own[0], refine=True)
+    assert gap(found.basis, oracle(0)) < 1e-6
+    assert found.weight == pytest.approx(1)
+    assert found.confidence == 1
+    assert found.stderr.weight == pytest.approx(0, abs=1e-9)
+
+
+def test_fewer_samples_than_features_will_do():
+    wide = make_subspaces(200, 300, 2, dim=2, deviation=0.05, random_state=2)
+    found = SubspaceSearch(2, dim=2).fit(wide.X).search(examples=wide.X[wide.labels == 1][:3], refine=True)
+    assert gap(found.basis, wide.bases[1]) < 0.3
+    assert found.stderr.basis.shape == (300, 2)
+
+
+def test_memberships_of_a_refined_subspace_tell_the_labels():
+    found = search.search(examples=members(2), refine=True)
+    plain = found.moment_estimate
+    own = data.labels == 2
+    wrong = [np.mean((answer.membership(data.X) > 0.5) != own) for answer in (found, plain)]
+    assert wrong[0] <= wrong[1]
+    assert wrong[0] < 0.1
+
+
+def test_a_subspace_left_without_samples_is_not_refined():
+    model = search.model_
+    mixture, objectives = find_mixture(model, np.eye(6)[0], 2, Steps(5, 0.01))
+    dead = mixture._replace(weights=np.array([1e-300, 0.5, 0.5]))
+    assert refine_subspace(model, dead, 0, objectives) is None
+
+
+def test_the_answer_says_where_the_moments_stand(monkeypatch):
+    monkeypatch.setattr("mixsearch.subspace._component.refine_subspace", lambda *_: None)
+    with pytest.warns(NotRefinedWarning, match="moment estimate stands"):
+        found = search.search(examples=members(0), refine=True)
+    assert found.refined is None

@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mixsearch.errors import HintError, SkippedWordsWarning, UnknownWordError
+from mixsearch.topics._hint import hint_from_words, parse_words
+
+COLUMNS = {"sushi": 0, "burger": 1, "rice": 2, "unseen": 3}
+FREQUENCIES = np.array([0.1, 0.5, 0.4, 0.0])
+
+
+def test_a_word_enters_with_one_over_its_frequency():
+    hint = hint_from_words("sushi", COLUMNS, FREQUENCIES)
+    assert hint.columns.tolist() == [0]
+    assert_allclose(hint.values, [10.0])
+
+
+def test_words_carry_weights_and_negative_ones_are_avoided():
+    hint = hint_from_words({"sushi": 1, "burger": -0.5}, COLUMNS, FREQUENCIES)
+    assert hint.columns.tolist() == [0, 1]
+    assert_allclose(hint.values, [10.0, -1.0])
+
+
+def test_a_column_number_stands_for_its_word():
+    assert hint_from_words([2], None, FREQUENCIES).columns.tolist() == [2]
+    assert hint_from_words([np.int64(2)], None, FREQUENCIES).columns.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("words", "columns", "message"),
+    [
+        ("sushy", COLUMNS, "'sushy' is not among the 4 words. Nearest: sushi"),
+        ("xylophone", COLUMNS, "'xylophone' is not among the 4 words. No word has a similar spelling"),
+        ("sushi", None, "'sushi' cannot be looked up, because fit was given no vocabulary.*the column of the word"),
+        ([7], COLUMNS, "There is no column 7: the counts have 4 columns"),
+        ("unseen", COLUMNS, "'unseen' is in the vocabulary, but in no document"),
+    ],
+)
+def test_an_unknown_word_says_what_would_do(words, columns, message):
+    with pytest.raises(UnknownWordError, match=message):
+        hint_from_words(words, columns, FREQUENCIES)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [([], "list of words is empty"), ({"sushi": 0}, "not all zero"), ({"sushi": np.nan}, "must be finite")],
+)
+def test_words_without_weight_are_no_hint(words, message):
+    with pytest.raises(HintError, match=message):
+        hint_from_words(words, COLUMNS, FREQUENCIES)
+
+
+def test_a_pattern_counts_as_one_word_that_stands_for_all_that_match():
+    hint = hint_from_words({"?u*": 2}, COLUMNS, FREQUENCIES)
+    assert hint.columns.tolist() == [0, 1]  # sushi and burger
+    assert_allclose(hint.values, 2 / 0.6)
+    assert hint.phrases == ()
+
+
+def test_a_phrase_that_the_vocabulary_has_is_one_word():
+    hint = hint_from_words("new york", {"new": 0, "york": 1, "new york": 2}, FREQUENCIES)
+    assert hint.columns.tolist() == [2]
+    assert hint.phrases == ()
+
+
+def test_a_phrase_of_single_words_shares_its_weight_and_asks_for_documents_with_all_of_them():
+    hint = hint_from_words("sushi rice", COLUMNS, FREQUENCIES)
+    assert hint.columns.tolist() == [0, 2]
+    assert_allclose(hint.values, [5.0, 1.25])
+    assert [[part.tolist() for part in phrase] for phrase in hint.phrases] == [[[0], [2]]]
+
+
+def test_an_absent_word_among_others_is_skipped_with_a_warning():
+    with pytest.warns(SkippedWordsWarning, match="Skipped: 'sushy' is not among the 4 words. Nearest: sushi"):
+        hint = hint_from_words(["rice", "sushy"], COLUMNS, FREQUENCIES)
+    assert hint.columns.tolist() == [2]
+
+
+def test_words_to_avoid_alone_cannot_stand_in_for_an_absent_one():
+    with pytest.raises(UnknownWordError, match="'sushy'"):
+        hint_from_words({"sushy": 1, "burger": -1}, COLUMNS, FREQUENCIES)
+
+
+def test_a_pattern_that_matches_nothing_says_so():
+    with pytest.raises(UnknownWordError, match="None of the 4 words matches 'encrypt\\*'"):
+        hint_from_words("encrypt*", COLUMNS, FREQUENCIES)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("sushi", {"sushi": 1}),
+        ("sushi^2 -burger", {"sushi": 2, "burger": -1}),
+        ('"new york" rice', {"new york": 1, "rice": 1}),
+        ("-burger^0.5", {"burger": -0.5}),
+        ("encrypt*", {"encrypt*": 1}),
+        ("don't", {"don't": 1}),
+        ("", {}),
+    ],
+)
+def test_a_search_box_takes_phrases_weights_and_words_to_avoid(query, expected):
+    assert parse_words(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [('"new york', "not closed"), ("sushi^x", "'x' in 'sushi\\^x' is not a weight"), ("-", "names no word")],
+)
+def test_a_query_that_cannot_be_read_says_why(query, message):
+    with pytest.raises(HintError, match=message):
+        parse_words(query)

@@ -1,0 +1,189 @@
+"""Documents in any number of shards give the topics of all of them together."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from tests.shards_in_pieces import in_pieces
+
+from mixsearch import SearchError, TopicSearch
+from mixsearch.datasets import make_topics
+from mixsearch.errors import DroppedDocumentsWarning, HintError, WeakHintWarning
+from mixsearch.topics._hint import WordHint
+
+CUTS = [(1,), (200, 200, 203, 640, 641)]
+SHORT = np.arange(200, 206)  # all documents of one shard, and some of the next
+
+
+@cache
+def corpus():
+    """Counts, some of them of documents that are too short, and the words."""
+    data = make_topics(900, 90, 4, mean_length=50, random_state=3)
+    counts = sp.lil_array(data.counts)
+    counts[SHORT] = 0
+    counts[SHORT[1:], 7] = 2
+    return sp.csr_array(counts).astype(np.float64), data.vocabulary, [data.labelled_word(i) for i in range(4)]
+
+
+class Pieces(TopicSearch):
+    """A search whose samples are in pieces."""
+
+    def fit(self, X, y=None, *, cuts, **options):
+        self.cuts_ = cuts
+        return super().fit(X, y, **options)
+
+    def _shards(self, X):
+        self.n_features_in_ = X.shape[1]
+        return in_pieces(X, self.cuts_)
+
+
+def fit_both(cuts, y=None, counts=None, **options):
+    X, vocabulary, _ = corpus()
+    X = X if counts is None else counts
+    options = {"n_components": 4, "alpha0": 0.8} | options
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DroppedDocumentsWarning)
+        whole = TopicSearch(**options).fit(X, y, vocabulary=vocabulary)
+        return whole, Pieces(**options).fit(X, y, cuts=cuts, vocabulary=vocabulary)
+
+
+fit_cached = cache(fit_both)
+
+
+def assert_same(one, other, tol=1e-8):
+    assert_allclose(one.center, other.center, atol=tol)
+    assert_allclose(one.scores, other.scores, rtol=tol)
+    assert one.weight == pytest.approx(other.weight, rel=tol)
+    assert one.top_words(10) == [(word, pytest.approx(p, abs=tol)) for word, p in other.top_words(10)]
+    assert one.related_words(10) == [(word, pytest.approx(p, rel=tol)) for word, p in other.related_words(10)]
+    assert one.documents(40) == [(row, pytest.approx(share, abs=tol)) for row, share in other.documents(40)]
+    assert_allclose(one.stderr.center, other.stderr.center, rtol=10 * tol, atol=tol)
+    assert one.stderr.weight == pytest.approx(other.stderr.weight, rel=10 * tol)
+    assert one.confidence == pytest.approx(other.confidence, abs=tol)
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+@pytest.mark.parametrize("options", [{}, {"moments": "plugin"}, {"weights": "uniform", "metric": 0.0}])
+def test_topics_by_words_are_those_of_all_documents(options, cuts):
+    whole, pieces = fit_cached(cuts, damping=False, **options)
+    _, _, labelled = corpus()
+    assert pieces.n_dropped_ == whole.n_dropped_ > 0
+    assert_same(whole.search(words=[labelled[1]]), pieces.search(words=[labelled[1]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakHintWarning)  # three components for four topics
+        asked = {"words": {labelled[1]: 1.0, labelled[2]: -0.5}, "n_components": 3}
+        assert_same(whole.search(**asked), pieces.search(**asked))
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+def test_topics_by_other_hints_are_those_of_all_documents(cuts):
+    whole, pieces = fit_cached(cuts, damping=False)
+    X, _, labelled = corpus()
+    direction = np.zeros(X.shape[1])
+    direction[labelled] = [0.1, 1.0, 0.2, 0.1]
+    rows = [row for row, _ in whole.search(words=[labelled[2]]).documents(3)]
+    for hint in ({"documents": [rows[2], rows[0], rows[2]]}, {"documents": X[rows]}, {"hint": direction}):
+        assert_same(whole.search(**hint), pieces.search(**hint))
+    assert_same(whole.search(words=[labelled[0]], project=True), pieces.search(words=[labelled[0]], project=True))
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+@pytest.mark.parametrize("most", [1, 7, 60, 10_000])
+def test_the_same_documents_stand_for_all_that_hold_a_word(most, cuts):
+    whole, pieces = fit_cached(cuts, damping=False)
+    word = [int(whole.model_.holding.argmax())]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakHintWarning)
+        one, other = (each.search(words=word, max_documents=most) for each in (whole, pieces))
+    assert_allclose(one.hinted.matrix, other.hinted.matrix, rtol=1e-8, atol=1e-10)
+    assert_allclose(one._replicates.hinted, other._replicates.hinted, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+@pytest.mark.parametrize("hint", ["word", "phrase", "documents", "counts"])
+def test_a_closer_look_sees_the_same_words_and_documents(hint, cuts):
+    whole, pieces = fit_cached(cuts)
+    X, vocabulary, labelled = corpus()
+    asked = {
+        "word": {"words": [labelled[1]], "n_components": "enough", "max_documents": 50},
+        "phrase": {"words": f"{vocabulary[labelled[1]]} {vocabulary[labelled[2]]}"},
+        "documents": {"documents": [300, 10, 650]},
+        "counts": {"documents": X[[300, 10]]},
+    }[hint]
+    one, other = whole.search(**asked), pieces.search(**asked)
+    assert_array_equal(one.refined.look.numbers, other.refined.look.numbers)
+    assert [word for word, _ in one.top_words(10)] == [word for word, _ in other.top_words(10)]
+    assert [row for row, _ in one.documents(10)] == [row for row, _ in other.documents(10)]
+    assert_allclose(one.probabilities, other.probabilities, atol=1e-3)
+    assert one.weight == pytest.approx(other.weight, abs=1e-3)
+    assert_allclose(one.stderr.center, other.stderr.center, atol=1e-3)
+    assert one.stderr.weight == pytest.approx(other.stderr.weight, abs=1e-3)
+
+
+def test_a_closer_look_at_many_documents_takes_every_so_many_th_level(monkeypatch):
+    monkeypatch.setattr("mixsearch.topics._local_em.MOST_LEVELS", 100)
+    monkeypatch.setattr("mixsearch.topics._local_em.NEAR_WORDS", 1500)
+    whole, pieces = fit_cached(CUTS[1])
+    labelled = corpus()[2]
+    one, other = (each.search(words=[labelled[3]]).refined for each in (whole, pieces))
+    assert len(one.look.numbers) < 100
+    assert_array_equal(one.look.numbers, other.look.numbers)
+    assert one.base == pytest.approx(other.base, abs=1e-6)
+    assert_allclose(one.typicality, other.typicality, atol=1e-6)
+
+
+@pytest.mark.parametrize("damping", [False, True])
+def test_known_documents_find_the_same_topic(damping):
+    y = np.full(corpus()[0].shape[0], -1)
+    y[[3, 250, 800]] = 1
+    whole, pieces = fit_both(CUTS[1], y, damping=damping)
+    assert_allclose(whole.component_.probabilities, pieces.component_.probabilities, atol=1e-3 if damping else 1e-8)
+
+
+def test_the_spectrum_is_that_of_all_documents():
+    whole, pieces = fit_both(CUTS[1], damping=False, n_components="auto")
+    assert whole.n_components_ == pieces.n_components_
+    assert_allclose(whole.spectrum_.held_out, pieces.spectrum_.held_out, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+def test_what_is_wrong_with_counts_is_said_as_of_all_documents(cuts):
+    def message(counts, **options):
+        found = []
+        for search, extra in ((TopicSearch(4, **options), {}), (Pieces(4, **options), {"cuts": cuts})):
+            with pytest.raises(SearchError) as caught:
+                search.fit(counts, **extra)
+            found.append(str(caught.value))
+        assert found[0] == found[1]
+        return found[0]
+
+    X, _, _ = corpus()
+    below = X.copy()
+    below.data[[5, -5]] = -1, -2
+    assert "the smallest is -2" in message(below)
+    assert "X holds fractions" in message(X * 0.5, moments="distinct")
+    short = sp.csr_array(X[np.tile(SHORT, 150)])
+    assert "Found n_samples=900, of which 0 documents have at least 3 words" in message(short)
+
+
+def test_rows_that_were_left_out_are_no_documents_of_any_shard():
+    whole, pieces = fit_cached(CUTS[1], damping=False)
+    assert_array_equal(pieces.places_of([0, 199, 206, 899]), whole.places_of([0, 199, 206, 899]))
+    for rows in ([0, 203], [900], [-1]):
+        with pytest.raises(SearchError, match=rf"Row {rows[-1]} is not a document of this fit"):
+            pieces.search(documents=rows)
+
+
+def test_documents_elsewhere_are_not_brought_here(tmp_path):
+    pieces = fit_cached(CUTS[1], damping=False)[1]
+    with pytest.raises(SearchError, match="The 894 documents of this fit are on a cluster"):
+        pieces.save(tmp_path / "saved")
+
+
+def test_words_that_cancel_in_all_shards_tell_nothing():
+    pieces = fit_cached(CUTS[1], damping=False)[1]
+    with pytest.raises(HintError, match="No document tells anything"):
+        pieces.model_.hinted(WordHint(np.array([3]), np.zeros(1)))
