@@ -37,13 +37,13 @@ class Serving:
     def read(self, path: str, **parameters: Any) -> bytes:
         """The bytes that an address gives."""
         query = urlencode(parameters, doseq=True)
-        with urllib.request.urlopen(urljoin(self.address, f"{path}?{query}"), timeout=30) as answer:
+        with urllib.request.urlopen(urljoin(self.address, f"{path}?{query}"), timeout=120) as answer:
             return bytes(answer.read())
 
     def stop(self) -> None:
         """Answer no more."""
         self.server.should_exit = True
-        self.thread.join(timeout=30)
+        self.thread.join(timeout=120)
         assert not self.thread.is_alive(), "the server did not stop"
 
 
@@ -52,7 +52,7 @@ def serve(
     indexes: Mapping[str, TopicIndex], access: Access | None = None, limits: Limits | None = None
 ) -> Iterator[Serving]:
     """Serve indexes on a free port until the end."""
-    limits = limits or Limits(n_threads=2)
+    limits = limits or Limits(n_threads=2, seconds=120, decoding_seconds=60)
     server = make_server(make_app(indexes, limits=limits, access=access), limits)
     with listen(HOST, 0) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

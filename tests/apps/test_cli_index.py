@@ -318,12 +318,12 @@ def test_ctrl_c_ends_with_one_line_and_leaves_nothing_behind(tmp_path: Path) -> 
         assert process.stdin is not None
         process.stdin.write(b"some words here\n")
         process.stdin.flush()
-        end = monotonic() + 60
+        end = monotonic() + 120
         while not path.exists() and monotonic() < end:
             sleep(0.02)
         sleep(0.2)  # the folder is claimed, and then the input is waited for
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert out == b""
     assert err.decode() == "Stopped. No index was written; one that was there is as it was.\n"

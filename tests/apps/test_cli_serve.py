@@ -45,9 +45,16 @@ def _line(process):
     return line
 
 
-def fetch(address, **headers):
-    with urlopen(Request(address, headers=headers), timeout=30) as answer:
-        return answer.read()
+def fetch(address, data=None, **headers):
+    """What is there; where its processes are still starting, which takes long on a busy machine, it is asked again."""
+    end = time.monotonic() + 120
+    while True:
+        try:
+            with urlopen(Request(address, data=data, headers=headers), timeout=60) as answer:
+                return answer.read()
+        except HTTPError as refused:
+            if refused.code != 503 or time.monotonic() > end:
+                raise
 
 
 @pytest.mark.slow
@@ -60,7 +67,7 @@ def test_a_server_tells_where_it_is_answers_and_stops_at_ctrl_c(index):
         assert json.loads(fetch(f"{address}api/indexes/again/topic?q=sushi"))["hint"] == "sushi"
         assert b"<!doctype html>" in fetch(address)
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
         assert "Traceback" not in process.stderr.read()
 
 
@@ -70,8 +77,8 @@ def test_a_server_that_is_killed_leaves_no_process_behind(index, end):
     with started(index) as (process, address, _):
         assert fetch(f"{address}api/indexes/corpus/topic?q=sushi")
         os.kill(process.pid, end)
-        process.wait(30)
-        for _ in range(300):
+        process.wait(120)
+        for _ in range(1200):
             try:
                 os.killpg(process.pid, 0)
             except ProcessLookupError:
@@ -95,7 +102,7 @@ def test_limits_reach_the_server(index):
     with started(index, "--max-upload", "0.1", "--max-pixels", "0.01") as (_, address, _):
         for body, code in ((b"x" * 200_000, "too_large"), (b"x", "not_an_image")):
             with pytest.raises(HTTPError) as refused:
-                urlopen(Request(f"{address}api/pictures", data=body), timeout=60)
+                fetch(f"{address}api/pictures", data=body)
             assert json.load(refused.value)["error"]["code"] == code
 
 

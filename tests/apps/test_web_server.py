@@ -18,7 +18,7 @@ from mixsearch.web import Limits, address_of, listen
 
 pytestmark = pytest.mark.slow
 
-LIMITS = Limits(seconds=1.0, most_body=10_000, most_connections=40)
+LIMITS = Limits(seconds=2.0, most_body=10_000, most_connections=40)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def still_serves(address):
     yield
     for _ in range(100):
         try:
-            with urlopen(f"{address}/api/indexes/texts/topic?q=sushi", timeout=10) as answer:
+            with urlopen(f"{address}/api/indexes/texts/topic?q=sushi", timeout=60) as answer:
                 assert json.load(answer)["hint"] == "sushi"
             return
         except OSError:  # it is still closing others
@@ -43,7 +43,7 @@ def still_serves(address):
 
 def connect(address):
     split = urlsplit(address)
-    return socket.create_connection((split.hostname, split.port), timeout=10)
+    return socket.create_connection((split.hostname, split.port), timeout=60)
 
 
 def until_closed(client):
@@ -79,7 +79,7 @@ def test_headers_that_trickle_in_do_not_put_off_the_end(address):
     client.settimeout(0.05)
     try:
         client.sendall(head(address))
-        while time.monotonic() - begin < 20:
+        while time.monotonic() - begin < 60:
             client.sendall(b"x")
             try:
                 if not client.recv(10):
@@ -171,11 +171,13 @@ def test_what_is_no_http_is_refused(address, request_line):
 
 def test_many_half_open_connections_leave_room_for_others(address):
     with ExitStack() as stack:
-        for _ in range(3 * LIMITS.most_connections):
-            client = stack.enter_context(closing(connect(address)))
-            client.sendall(b"GET /")
-        time.sleep(2 * LIMITS.seconds)  # by then the server has given up on them
-        with urlopen(f"{address}/api/health", timeout=10) as answer:
+        clients = [stack.enter_context(closing(connect(address))) for _ in range(3 * LIMITS.most_connections)]
+        for client in clients:
+            with suppress(OSError):
+                client.sendall(b"GET /")
+        for client in clients:
+            until_closed(client)
+        with urlopen(f"{address}/api/health", timeout=60) as answer:
             assert answer.status == 200
 
 

@@ -25,7 +25,8 @@ def index(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(index):
-    with TestClient(make_app({"texts": index, "again": index}), base_url="http://localhost") as client:
+    app = make_app({"texts": index, "again": index}, limits=Limits(seconds=120))
+    with TestClient(app, base_url="http://localhost") as client:
         yield client
 
 

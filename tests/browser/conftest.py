@@ -11,7 +11,7 @@ from tests.browser.watching import Watch
 from tests.serving import serve
 
 # For a machine whose cores are busy with other tests; what is there at once takes no time at all.
-PATIENCE = 20_000
+PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 

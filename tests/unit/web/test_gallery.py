@@ -116,7 +116,7 @@ def test_the_same_question_is_worked_out_once(monkeypatch):
 
     def slowly(*arguments, **options):
         asked.append(arguments)
-        go.wait(30)
+        go.wait(120)
         return module_search(*arguments, **options)
 
     module_search = module.search_segments
@@ -124,12 +124,12 @@ def test_the_same_question_is_worked_out_once(monkeypatch):
     barrier = Barrier(5)
 
     def ask():
-        barrier.wait(30)
+        barrier.wait(120)
         return gallery.cut(name, Question(SEEDS))
 
     with ThreadPoolExecutor(4) as pool:
         jobs = [pool.submit(ask) for _ in range(4)]
-        barrier.wait(30)
+        barrier.wait(120)
         go.set()
         found = [job.result() for job in jobs]
     assert len(asked) == 1
