@@ -24,7 +24,7 @@ KEYS = {
     "n_bytes",
     "bytes_per_document",
     "seconds",
-    "notes",
+    "warnings",
     "next",
 }
 
@@ -97,9 +97,9 @@ def test_standard_input_several_files_a_folder_and_a_pattern_are_read(files: Fil
     ],
 )
 def test_an_index_is_called_after_its_source(source: str, name: str) -> None:
-    from mixsearch.cli._index_report import default_output
+    from mixsearch.cli._index_report import name_index
 
-    assert default_output([source]) == Path(name)
+    assert name_index([source]) == Path(name)
 
 
 def test_json_has_every_number_and_nothing_else_is_on_standard_output(files: Files, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_json_has_every_number_and_nothing_else_is_on_standard_output(files: Fil
     assert set(told) == KEYS
     assert told["n_documents"] + told["n_short"] == N_DOCUMENTS
     assert told["n_bytes"] == sum(file.stat().st_size for file in (tmp_path / "i").rglob("*") if file.is_file())
-    assert "--text names another" in told["notes"][0]
+    assert "--text names another" in told["warnings"][0]["message"]
 
 
 def test_options_of_reading_reach_the_index(files: Files, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_options_of_reading_reach_the_index(files: Files, tmp_path: Path) -> Non
     path = tmp_path / "t.index"
     result = invoke(
         *("index", table, "-o", path, "--text", "title", "--text", "body", "--strip-tags", "--stop-words", "english"),
-        *("--ngrams", "2", "--keep-case", "--no-texts", "--drop-duplicates", "exact", "--min-df", "1"),
+        *("--ngrams", "2", "--no-lowercase", "--no-keep-texts", "--drop-duplicates", "exact", "--min-df", "1"),
         *(
             "--max-df",
             "1.0",
@@ -126,7 +126,7 @@ def test_options_of_reading_reach_the_index(files: Files, tmp_path: Path) -> Non
             "2",
             "--memory",
             "500MB",
-            "--jobs",
+            "--n-jobs",
             "1",
             "--tmp-dir",
             tmp_path,
@@ -160,7 +160,7 @@ def test_rare_and_common_words_are_left_out_by_default(tmp_path: Path) -> None:
 def test_what_was_left_out_is_said_with_its_reason(files: Files, tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("\n".join([*files.texts[:50], *files.texts[:3], "one two"]))
     result = invoke("index", tmp_path / "t.txt", "-o", tmp_path / "i", *ALL_WORDS, "--drop-duplicates", "near")
-    assert "50; left out: 1 with too few words, 3 that repeat others" in result.stdout
+    assert "50; left out: 1 with too few words, 3 duplicates" in result.stdout
     assert "Each line of" in result.stderr
     assert "--format='files' makes one document of the file" in result.stderr
 
@@ -191,7 +191,7 @@ def test_an_index_is_replaced_only_when_asked(files: Files, tmp_path: Path) -> N
         (("--text", "review", "--stop-words", "nowhere.txt"), "Found no file 'nowhere.txt' for --stop-words"),
         (("--text", "review", "--token-pattern", "("), r"Found --token-pattern='\(', which is no regular expression"),
         (("--text", "review", "--max-df", "1.5"), "Found --max-df=1.5, needed a number of documents"),
-        (("--text", "review", "--jobs", "0"), "Found --jobs=0, needed at least 1"),
+        (("--text", "review", "--n-jobs", "0"), "Found --n-jobs=0, needed at least 1"),
         (("--text", "review", "--encoding", "utf-9"), "Found --encoding='utf-9', which Python does not know"),
         (("--text", "review", "--alpha0", "-1"), "alpha0 must be a number above 0; found -1"),
         (("--text", "review", "--metric", "2"), "metric must be a number from 0 to 1; found 2"),
@@ -228,7 +228,7 @@ def test_an_index_never_lies_in_the_folder_that_it_is_made_from(here: Path) -> N
     (here / "a.txt").write_text("some text")
     result = invoke("index", ".")
     assert result.exit_code == 1
-    assert "would lie inside the folder '.'" in result.stderr
+    assert "would lie inside its source, the folder '.'" in result.stderr
     assert "--output" in result.stderr
 
 
@@ -248,8 +248,8 @@ def test_a_busy_index_is_told(files: Files, tmp_path: Path) -> None:
         (("--memory", "0"), "is not an amount of memory"),
         (("--format", "docx"), "docx"),
         (("--tmp-dir", "no/such/folder"), "does not exist"),
-        (("--components", "0"), "greater than or equal to 1"),
-        (("--components", "some"), "nor 'auto'"),
+        (("--n-components", "0"), "neither a positive integer"),
+        (("--n-components", "some"), "nor 'auto'"),
         (("--drop-duplicates", "some"), "some"),
     ],
 )
@@ -261,7 +261,9 @@ def test_a_wrong_command_ends_with_code_2(files: Files, options: tuple[str, ...]
 
 def test_auto_counts_the_topics_and_draws_what_it_counted(files: Files, tmp_path: Path) -> None:
     path = tmp_path / "counted.index"
-    result = invoke("index", files.jsonl, "-o", path, "--text", "review", *ALL_WORDS, "--components", "auto", "--json")
+    result = invoke(
+        "index", files.jsonl, "-o", path, "--text", "review", *ALL_WORDS, "--n-components", "auto", "--json"
+    )
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["n_components"] == N_TOPICS
     drawn = invoke("info", path, "--plot", tmp_path / "spectrum.png")
@@ -299,7 +301,7 @@ def test_the_help_has_examples_in_80_columns() -> None:
         ("lower min_df=5 or raise max_df=0.3", "lower --min-df=5 or raise --max-df=0.3"),
         ("Raise min_df, lower max_df or max_words.", "Raise --min-df, lower --max-df or --max-words."),
         ("write it again with overwrite=True.", "write it again with --overwrite."),
-        ("n_components=500, but this fit holds 100", "--components=500, but this fit holds 100"),
+        ("n_components=500, but this fit holds 100", "--n-components=500, but this fit holds 100"),
         ("'min_df' is not among the 7 words", "'min_df' is not among the 7 words"),
         ("the text of a folder", "the text of a folder"),
     ],
@@ -326,7 +328,7 @@ def test_ctrl_c_ends_with_one_line_and_leaves_nothing_behind(tmp_path: Path) -> 
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert out == b""
-    assert err.decode() == "Stopped. No index was written; one that was there is as it was.\n"
+    assert err.decode() == "Stopped. No index was written; an existing one is unchanged.\n"
     assert not path.exists()
 
 

@@ -213,7 +213,7 @@ def test_local_is_a_cluster_of_this_machine(workers, files, local, tmp_path, mon
     ("arguments", "sentence"),
     [
         (["-"], "Found standard input, needed files: a cluster cannot read it. Leave out --scheduler."),
-        (["{jsonl}", "--jobs", "2"], "Found --jobs=2 for work on a cluster, whose workers have threads"),
+        (["{jsonl}", "--n-jobs", "2"], "Found --n-jobs=2 for work on a cluster, whose workers have threads"),
         (["{jsonl}", "--tmp-dir", "."], "Found --tmp-dir="),
         (["{jsonl}", "--memory", "1GB"], "for work on a cluster, whose workers have memory of their own"),
         (["{jsonl}", "--drop-duplicates", "near"], "'near', which compares each document with all before it"),

@@ -25,8 +25,8 @@ def test_the_overlay_is_that_of_the_library(photo: Path, tmp_path: Path) -> None
     expected = segment(photo, [(5, 20), (50, 20)])
     assert_array_equal(np.asarray(Image.open(tmp_path / "out.png")), expected.overlay())
     assert "out.png" in result.stderr
-    assert result.stdout.splitlines()[0].split() == ["picture", "60", "x", "40", "pixels,", "features", "rich"]
-    assert all("of the picture, " in line and "singled out" in line for line in result.stdout.splitlines()[1:])
+    assert result.stdout.splitlines()[0].split() == ["image", "60", "x", "40", "pixels,", "features", "rich"]
+    assert all("of the image, " in line and "singled out" in line for line in result.stdout.splitlines()[1:])
 
 
 def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_one_seed_and_a_number_of_components(photo: Path) -> None:
         (("--seed", "5,20", "--seed", "5,20", "--json"), 1, "is a seed of both 'segment 1' and 'segment 2'"),
         (("--seed", "5;20", "--json"), 2, "isn't a seed"),
         (("--seed", "a=5,20", "--seed", "a=6,20", "--json"), 2, "Two segments are called 'a'"),
-        (("--seed", "5,20"), 2, "Say what to write"),
+        (("--seed", "5,20"), 2, "Nothing to write"),
         (("--seed", "5,20", "-o", "out.xyz"), 1, "Could not write 'out.xyz'"),
         (("--json",), 2, "--seed"),
     ],
@@ -87,7 +87,7 @@ def test_a_file_that_is_no_picture_is_named(tmp_path: Path) -> None:
 def test_doubts_are_noted_beside_the_answer(photo: Path) -> None:
     result = invoke("segment", photo, "--seed", "5,20", "--seed", "6,30", "--features", "rgb", "--json")
     assert result.exit_code == 0, result.output
-    assert "find the same component" in json.loads(result.stdout)["warnings"][0]
+    assert "find the same component" in json.loads(result.stdout)["warnings"][0]["message"]
     assert result.stderr.startswith("Note: ")
 
 

@@ -110,8 +110,8 @@ def test_limits_reach_the_server(index):
     ("arguments", "said"),
     [
         (["no/such.index"], "There is no folder"),
-        (["--token", "short"], "A token needs 8 letters at least; found 5."),
-        (["--token", "long enough", "--no-token"], "Give --token or --no-token, not both."),
+        (["--token", "short"], "A token needs at least 8 characters, got 5."),
+        (["--token", "long enough", "--no-token"], "Use either --token or --no-token."),
         (["--host", "192.0.2.1"], "Cannot listen at 192.0.2.1"),
     ],
 )

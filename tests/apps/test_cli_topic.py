@@ -268,7 +268,7 @@ def test_pictures_are_drawn_of_one_topic_and_of_many(files: Files, index: Path, 
         assert result.exit_code == 0, result.output
         assert not np.array_equal(imread(tmp_path / name), imread(whiskers))
         assert json.loads(result.stdout)
-        assert f"Picture: {tmp_path / name}" in result.stderr
+        assert f"Figure: {tmp_path / name}" in result.stderr
         assert imread(tmp_path / name).std() > 0.02
 
 
@@ -303,7 +303,7 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
         (("",), "'' names no word"),
         (("--like", "600"), "Row 600 is not a document of this fit"),
         (("--text", "nothing of this is known"), "hold no word of the vocabulary"),
-        (("word10", "-k", "5"), "--components=5, but this fit holds 4"),
+        (("word10", "-k", "5"), "--n-components=5, but this fit holds 4"),
         (("--hints", "nowhere.txt"), "Could not read 'nowhere.txt': No such file"),
         (("--text-file", "nowhere.txt"), "Could not read 'nowhere.txt': No such file"),
     ],
@@ -355,7 +355,7 @@ def test_an_index_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_an_index_without_texts_still_names_its_documents(files: Files, tmp_path: Path) -> None:
     bare = Files(tmp_path, files.texts, files.words, files.likeliest)
     bare.jsonl.write_bytes(files.jsonl.read_bytes())
-    answer = told(make_index(bare, "--no-texts"), files.words[0])
+    answer = told(make_index(bare, "--no-keep-texts"), files.words[0])
     assert answer["documents"][0]["snippet"] is None
     assert answer["documents"][0]["name"].startswith("d")
 

@@ -17,7 +17,7 @@ from mixsearch.datasets import DocstringCorpus
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
 PACKAGES = "asyncio,email,http,logging,multiprocessing,unittest,urllib,xml"
-SMALL = ("--packages", PACKAGES, "--components", "10")
+SMALL = ("--packages", PACKAGES, "--n-components", "10")
 
 
 def invoke(*arguments: str) -> Result:
@@ -28,6 +28,13 @@ def sentences(text: str) -> str:
     return " ".join(text.split())
 
 
+def forget_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the modules of the command line be imported again."""
+    for module in [name for name in sys.modules if name.startswith("mixsearch.cli.")]:
+        monkeypatch.delitem(sys.modules, module)
+        monkeypatch.delattr(module, raising=False)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("demo") / "pictures"
@@ -36,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def shown(folder: Path) -> Result:
     """One run of the demo, with a word that is unknown and words that belong together."""
-    return invoke("demo", "Logger", "logegr", "event loop", *SMALL, "--top", "5", "--output", str(folder))
+    return invoke("demo", "Logger", "logegr", "event loop", *SMALL, "--n-words", "5", "--output", str(folder))
 
 
 @pytest.fixture
@@ -47,8 +54,8 @@ def rivers_and_money(monkeypatch: pytest.MonkeyPatch) -> None:
     money = ["money", "loan", "credit", "account", "deposit", "cash"]
     texts = [" ".join(rng.choice(rivers if i % 2 else money, size=12)) for i in range(600)]
     corpus = DocstringCorpus(names=[f"texts.number{i}" for i in range(600)], texts=texts)
-    monkeypatch.setattr("mixsearch.cli.demo.load_docstrings", lambda packages, on_progress: corpus)
-    monkeypatch.setattr("mixsearch.cli.demo._MOST_TEXTS", 1.0)
+    monkeypatch.setattr("mixsearch.cli._docstrings.load_docstrings", lambda packages, on_progress: corpus)
+    monkeypatch.setattr("mixsearch.cli.demo._MAX_DF", 1.0)
 
 
 def test_the_demo_says_what_it_read_counted_and_fitted(shown: Result) -> None:
@@ -89,7 +96,7 @@ def test_the_gaussian_is_found_nearly_as_well_as_with_every_label(shown: Result)
     estimates = (
         "the labelled sample itself",
         "the search, from that one label",
-        "the same, refined",
+        "the search, refined",
         "from every label",
     )
     sample, search, refined, oracle = (
@@ -113,17 +120,17 @@ def test_without_a_known_word_the_demo_ends_with_code_1(tmp_path: Path) -> None:
     result = invoke("demo", "zzyzx", *SMALL, "--output", str(tmp_path / "new"))
     assert result.exit_code == 1
     assert "'zzyzx' is not among the" in result.output
-    assert "None of the words is known" in result.stderr
+    assert "None of the words occurs" in result.stderr
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.usefixtures("rivers_and_money")
 def test_a_weak_hint_is_told_in_words_with_what_else_it_could_mean(tmp_path: Path) -> None:
-    result = invoke("demo", "river money", "--components", "2", "--output", str(tmp_path))
+    result = invoke("demo", "river money", "--n-components", "2", "--output", str(tmp_path))
     assert result.exit_code == 0, result.output
     assert verdict(1.0) in result.output
     assert "weak hint" in result.output
-    other = result.output.partition("it could as well mean")[2].splitlines()[0]
+    other = result.output.partition("it could also mean")[2].splitlines()[0]
     assert ("river" in other) != ("money" in other)
     assert "Warning" not in result.output
 
@@ -134,7 +141,7 @@ def test_without_matplotlib_the_demo_shows_all_but_the_pictures(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
     monkeypatch.delitem(sys.modules, "mixsearch.plots", raising=False)
-    result = invoke("demo", "boat", "--components", "2", "--output", str(tmp_path))
+    result = invoke("demo", "boat", "--n-components", "2", "--output", str(tmp_path))
     assert result.exit_code == 0, result.output
     assert "pip install 'mixsearch[plot]'" in result.output
     assert not list(tmp_path.iterdir())
@@ -143,7 +150,7 @@ def test_without_matplotlib_the_demo_shows_all_but_the_pictures(
 def test_too_few_docstrings_are_an_error_of_one_sentence(tmp_path: Path) -> None:
     result = invoke("demo", "--packages", "colorsys", "--output", str(tmp_path))
     assert result.exit_code == 1
-    assert "no word occurs in 10 of them" in sentences(result.stderr)
+    assert "no word occurs in at least 10 of them" in sentences(result.stderr)
 
 
 def test_an_unknown_package_is_an_error_of_one_sentence(tmp_path: Path) -> None:
@@ -157,7 +164,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_one_sentence(tmp_path: Path
     file.touch()
     result = invoke("demo", "--output", str(file / "pictures"))
     assert result.exit_code == 1
-    assert "cannot be made" in result.stderr
+    assert "Cannot create the folder" in result.stderr
     assert "--output" in result.stderr
 
 
@@ -169,7 +176,7 @@ def test_the_version_is_shown() -> None:
 
 def test_the_help_shows_an_example() -> None:
     assert "mixsearch demo socket" in invoke("--help").output
-    assert "--components" in invoke("demo", "--help").output
+    assert "--n-components" in invoke("demo", "--help").output
 
 
 def test_the_package_runs_as_a_module(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,9 +191,9 @@ def test_the_package_runs_as_a_module(monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_without_its_packages_the_command_line_says_what_to_install(
     package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    forget_commands(monkeypatch)
     monkeypatch.setitem(sys.modules, package, None)
-    for module in ("rich.console", "mixsearch.cli.app", "mixsearch.cli.demo"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.delitem(sys.modules, "rich.console", raising=False)
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 1
@@ -194,7 +201,7 @@ def test_without_its_packages_the_command_line_says_what_to_install(
 
 
 def test_another_missing_module_is_not_mistaken_for_those(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "mixsearch.cli.demo", None)
-    monkeypatch.delitem(sys.modules, "mixsearch.cli.app")
-    with pytest.raises(ModuleNotFoundError, match=r"mixsearch\.cli\.demo"):
+    forget_commands(monkeypatch)
+    monkeypatch.setitem(sys.modules, "mixsearch.cli._console", None)
+    with pytest.raises(ModuleNotFoundError, match=r"mixsearch\.cli\._console"):
         main()

@@ -1,4 +1,4 @@
-"""The command line, ``mixsearch``."""
+"""The command line: `mixsearch`."""
 
 import sys
 
@@ -6,7 +6,7 @@ _PACKAGES = ("typer", "rich")
 
 
 def main() -> None:
-    """Run the command line, or say what to install for it."""
+    """Run the command line, or print what to install for it."""
     try:
         from mixsearch.cli.app import app
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""What every command owes its caller: errors as one sentence, exit codes, notes beside the output, paths completed."""
+"""What all commands share: messages on standard error, JSON, exit codes and the completion of paths."""
 
 from __future__ import annotations
 
@@ -15,76 +15,124 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from mixsearch import SearchError
+from mixsearch.errors import Coded, SearchError, SearchWarning
 from mixsearch.storage.manifest import MANIFEST_NAME
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
 
-# Arguments of the library that are options here, and by which name.
-_OPTIONS = {
-    **{name: f"--{name.replace('_', '-')}" for name in ("text", "id", "format", "encoding", "vocabulary", "memory")},
-    **{name: f"--{name.replace('_', '-')}" for name in ("token_pattern", "stop_words", "ngrams", "strip_tags")},
-    **{name: f"--{name.replace('_', '-')}" for name in ("min_df", "max_df", "max_words", "drop_duplicates")},
-    **{name: f"--{name}" for name in ("overwrite", "scheduler", "alpha0", "moments", "weights", "metric", "damping")},
-    **{"n_components": "--components", "n_jobs": "--jobs", "random_state": "--seed", "tmp_dir": "--tmp-dir"},
-}
-_WITH_VALUE = re.compile(rf"(?<![\w'\"-])({'|'.join(_OPTIONS)})=(True\b|(?=[\s.,;:)]|$))?")
-_BY_NAME = re.compile(rf"(?<![\w'\"-])({'|'.join(name for name in _OPTIONS if '_' in name)})\b(?!=)")
+# Arguments of the library that are positional here, or options that are given once for each item.
+_OTHER_NAMES = {"source": "SOURCE", "words": "WORD", "image": "IMAGE", "documents": "--document", "seeds": "--seed"}
+
+
+def spell(name: str) -> str:
+    """Return the name of an argument of the library as the command line spells it.
+
+    Examples
+    --------
+    >>> spell("n_components"), spell("seeds")
+    ('--n-components', '--seed')
+    """
+    return _OTHER_NAMES.get(name, f"--{name.replace('_', '-')}")
+
+
+# Until every error names arguments by fields.
+_NAMES = (
+    "text",
+    "id",
+    "format",
+    "encoding",
+    "vocabulary",
+    "memory",
+    "token_pattern",
+    "stop_words",
+    "ngrams",
+    "strip_tags",
+    "min_df",
+    "max_df",
+    "max_words",
+    "drop_duplicates",
+    "overwrite",
+    "scheduler",
+    "alpha0",
+    "moments",
+    "weights",
+    "metric",
+    "damping",
+    "n_components",
+    "n_jobs",
+    "random_state",
+    "tmp_dir",
+)
+_WITH_VALUE = re.compile(rf"(?<![\w'\"-])({'|'.join(_NAMES)})=(True\b|(?=[\s.,;:)]|$))?")
+_BY_NAME = re.compile(rf"(?<![\w'\"-])({'|'.join(name for name in _NAMES if '_' in name)})\b(?!=)")
 
 
 def as_typed(sentence: str) -> str:
-    """A sentence of the library with its arguments called as the command line has them."""
-    named = _WITH_VALUE.sub(lambda found: _OPTIONS[found[1]] + ("" if found[2] is not None else "="), sentence)
-    return _BY_NAME.sub(lambda found: _OPTIONS[found[1]], named)
+    """Return a sentence of the library with its arguments called as the command line has them."""
+    named = _WITH_VALUE.sub(lambda found: spell(found[1]) + ("" if found[2] is not None else "="), sentence)
+    return _BY_NAME.sub(lambda found: spell(found[1]), named)
 
 
-def aside() -> Console:
-    """Where everything goes that is not the answer."""
+def describe(coded: Coded) -> str:
+    """Return the sentence of an error or a warning, with arguments as the command line spells them."""
+    return coded.describe(spell) if coded.fields else as_typed(str(coded))
+
+
+def describe_for_json(coded: Coded) -> dict[str, Any]:
+    """Return an error or a warning as JSON has it."""
+    return coded.as_dict() | {"message": describe(coded)}
+
+
+def stderr_console() -> Console:
+    """Return the console for everything that is not the answer."""
     return Console(stderr=True, highlight=False)
 
 
-def say_error(sentence: str) -> None:
-    """One sentence in red."""
-    aside().print(Text(as_typed(sentence), style="red"), soft_wrap=True)
+def print_error(sentence: str) -> None:
+    """Print one sentence in red."""
+    stderr_console().print(Text(sentence, style="red"), soft_wrap=True)
 
 
-def say_notes(notes: Iterable[str]) -> None:
-    """What the user should know, beside the output."""
-    for note in notes:
-        aside().print(Text.assemble(("Note: ", "yellow"), as_typed(note)), soft_wrap=True)
+def print_notes(sentences: Iterable[str]) -> None:
+    """Print notes for the user, apart from the output."""
+    for sentence in sentences:
+        stderr_console().print(Text.assemble(("Note: ", "yellow"), sentence), soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
-    """A value as JSON, alone on standard output."""
+    """Print a value as JSON, alone on standard output."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 @contextmanager
-def errors_as_sentences(stopped: str = "Stopped.") -> Iterator[None]:
-    """End with a sentence and the right code where data, a hint or the user ask for it."""
+def report_errors(*, as_json: bool = False, stopped: str = "Stopped.") -> Iterator[None]:
+    """Turn an error or Ctrl-C into one sentence and an exit code; with `as_json`, the error is also JSON."""
     try:
         yield
     except SearchError as error:
-        say_error(str(error))
+        if as_json:
+            print_json({"error": describe_for_json(error)})
+        print_error(describe(error))
         raise typer.Exit(EXIT_ERROR) from error
     except KeyboardInterrupt as error:
-        aside().print(stopped)
+        stderr_console().print(stopped)
         raise typer.Exit(EXIT_STOPPED) from error
 
 
 @contextmanager
-def warnings_as_notes() -> Iterator[list[str]]:
-    """The warnings of the library, kept for the reader instead of printed with a line of code."""
-    notes: list[str] = []
-    with warnings.catch_warnings(record=True) as heard:
+def record_warnings() -> Iterator[list[SearchWarning]]:
+    """Collect the warnings of the library, from every thread, instead of printing each with a line of code."""
+    collected: list[SearchWarning] = []
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
-        warnings.simplefilter("always", UserWarning)
-        yield notes
-    notes.extend(dict.fromkeys(str(warning.message) for warning in heard))
+        warnings.simplefilter("always", SearchWarning)
+        yield collected
+    messages = {str(each.message): each.message for each in caught}
+    collected.extend(message for message in messages.values() if isinstance(message, SearchWarning))
 
 
 def complete_index(incomplete: str) -> list[str]:
-    """Folders that hold an index, and those on the way there."""
+    """Return the folders that hold an index, or those on the way to one."""
     start, name = os.path.split(incomplete)
     try:
         folders = sorted(each for each in Path(start or ".").iterdir() if each.is_dir() and each.name.startswith(name))

@@ -1,4 +1,4 @@
-"""Pictures from the command line: what is missing or refused becomes a sentence."""
+"""Figures that a command draws, with matplotlib as an optional package."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from mixsearch import SearchError
-from mixsearch.cli._console import aside
+from mixsearch.cli._console import stderr_console
 
 
 def load_plots() -> Any:
-    """The module that draws, or what to install for it."""
+    """Import `mixsearch.plots`, or raise an error that says what to install."""
     try:
         from mixsearch import plots
     except ImportError as error:
-        raise SearchError(f"{error}.") from error
+        raise SearchError("{reason}.", code="extra_missing", reason=str(error), extra="plot") from error
     return plots
 
 
-def write_picture(draw: Callable[[Any], Any], path: Path) -> None:
-    """Draw with the module of plots, save, and say where."""
+def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
+    """Draw with `mixsearch.plots`, save the figure and print its path."""
     plots = load_plots()
     try:
         plots.save(draw(plots), path)
-    except OSError as error:
-        raise SearchError(f"The picture {str(path)!r} cannot be written: {error.strerror or error}.") from error
     except SearchError:
         raise
-    except ValueError as error:  # a format that matplotlib does not know
-        raise SearchError(f"The picture {str(path)!r} cannot be written: {error}.") from error
-    aside().print(f"Picture: {path}", markup=False, soft_wrap=True)
+    except (OSError, ValueError) as error:  # matplotlib raises ValueError for a format that it does not know
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SearchError(
+            "Cannot write the figure '{path}': {reason}.", code="cannot_write", path=str(path), reason=reason
+        ) from error
+    stderr_console().print(f"Figure: {path}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The work of `mixsearch index`: from files to an index, and what to tell about it."""
+"""Build an index with its progress shown, then print a summary."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from mixsearch import SearchError
-from mixsearch.cli._console import as_typed, print_json, say_notes, warnings_as_notes
-from mixsearch.cli._progress import steps_shown
+from mixsearch.cli._console import describe, describe_for_json, print_json, print_notes, record_warnings
+from mixsearch.cli._progress import show_progress
 from mixsearch.cli._render import show_facts
-from mixsearch.cli._units import show_bytes, show_seconds
+from mixsearch.cli._units import format_bytes, format_seconds
+from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.index import Built, IndexOptions, build_index, open_index
 from mixsearch.text import CorpusOptions, strip_compression_suffix
 
 SUFFIX = ".index"
-_FROM_INPUT = "texts"
+_STANDARD_INPUT_NAME = "texts"
+_COUNTS = ("n_documents", "n_short", "n_duplicates", "n_words", "n_nonzeros", "n_components", "n_bytes")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What came of the work."""
+    """What was built, how long it took, what the user should know, and a word to search for first."""
 
     built: Built
     seconds: float
-    notes: tuple[str, ...]
+    warnings: tuple[SearchWarning, ...]
     first_word: str
 
     @property
     def bytes_per_document(self) -> float:
-        """Of the index, on disk."""
+        """Bytes of the index on disk, per document."""
         return self.built.n_bytes / self.built.n_documents
 
     @property
     def next_command(self) -> str:
-        """What to type to search it."""
+        """A command that searches the index."""
         return shlex.join(["mixsearch", "topic", str(self.built.path), self.first_word])
 
     def as_dict(self) -> dict[str, Any]:
-        """The summary as JSON has it."""
-        counts = ("n_documents", "n_short", "n_duplicates", "n_words", "n_nonzeros", "n_components", "n_bytes")
+        """Return the summary as JSON has it."""
         return {
             "index": str(self.built.path),
-            **{name: getattr(self.built, name) for name in counts},
+            **{name: getattr(self.built, name) for name in _COUNTS},
             "bytes_per_document": round(self.bytes_per_document, 1),
             "seconds": round(self.seconds, 3),
-            "notes": list(self.notes),
+            "warnings": [describe_for_json(warning) for warning in self.warnings],
             "next": self.next_command,
         }
 
@@ -65,26 +65,32 @@ def run_index(
     scheduler: str | None,
     as_json: bool,
 ) -> None:
-    """Build an index with its progress shown, and sum up."""
-    target = output or default_output(sources)
+    """Build an index and print a summary."""
+    target = output or name_index(sources)
     _require_outside(sources, target)
     start = perf_counter()
-    with steps_shown() as on_progress, warnings_as_notes() as warned:
+    with show_progress() as on_progress, record_warnings() as warned:
         source = sources[0] if len(sources) == 1 else list(sources)
         built = build_index(source, target, options, reading, scheduler=scheduler, on_progress=on_progress)
-    notes = tuple(as_typed(note) for note in (*built.notes, *warned))
-    summary = Summary(built, perf_counter() - start, notes, _first_word(target))
+    notes = [SearchWarning(note) for note in built.notes]
+    summary = Summary(built, perf_counter() - start, (*notes, *warned), _find_first_word(target))
     if as_json:
         print_json(summary.as_dict())
     else:
-        _show(Console(highlight=False), summary)
+        _print_summary(Console(highlight=False), summary)
 
 
-def default_output(sources: Sequence[str]) -> Path:
-    """The name of the first source without its suffixes, in the current folder."""
+def name_index(sources: Sequence[str]) -> Path:
+    """Return the name of the first source with the suffix of an index, in the current folder.
+
+    Examples
+    --------
+    >>> str(name_index(["data/reviews.jsonl.gz"]))
+    'reviews.index'
+    """
     first = sources[0]
     if first == "-":
-        return Path(_FROM_INPUT + SUFFIX)
+        return Path(_STANDARD_INPUT_NAME + SUFFIX)
     path = Path(first)
     if any(letter in path.name for letter in "*?["):
         path = path.parent
@@ -92,42 +98,45 @@ def default_output(sources: Sequence[str]) -> Path:
     if named.is_dir():
         return Path(named.name + SUFFIX)
     plain = Path(strip_compression_suffix(named))
-    return Path((plain.stem or _FROM_INPUT) + SUFFIX)
+    return Path((plain.stem or _STANDARD_INPUT_NAME) + SUFFIX)
 
 
 def _require_outside(sources: Sequence[str], target: Path) -> None:
-    """An index inside the folder that is read would become a part of itself."""
+    """An index inside the folder that is read would become part of its own source."""
     for source in sources:
         folder = Path(source)
         if source != "-" and folder.is_dir() and target.resolve().is_relative_to(folder.resolve()):
             raise SearchError(
-                f"The index '{target}' would lie inside the folder '{source}' that it is made from. "
-                "Name another place with --output."
+                "The index '{path}' would lie inside its source, the folder '{source}'. Choose another folder with "
+                "{argument}.",
+                code="index_inside_source",
+                path=str(target),
+                source=source,
+                argument=Option("output"),
             )
 
 
-def _first_word(path: Path) -> str:
-    """A word that finds something."""
+def _find_first_word(path: Path) -> str:
     return open_index(path).distinctive_words(1)[0].word
 
 
-def _show(console: Console, summary: Summary) -> None:
+def _print_summary(console: Console, summary: Summary) -> None:
     built = summary.built
-    size = f"{show_bytes(built.n_bytes)}, {summary.bytes_per_document:,.0f} bytes per document"
+    size = f"{format_bytes(built.n_bytes)}, {summary.bytes_per_document:,.0f} bytes per document"
     facts = [
         ("index", str(built.path)),
-        ("documents", f"{built.n_documents:,}{_left_out(built)}"),
+        ("documents", f"{built.n_documents:,}{_describe_dropped(built)}"),
         ("words", f"{built.n_words:,}, with {built.n_nonzeros:,} non-zero counts"),
         ("topics", f"{built.n_components:,}"),
         ("size", size),
-        ("time", show_seconds(summary.seconds)),
+        ("time", format_seconds(summary.seconds)),
     ]
     show_facts(console, facts)
-    say_notes(summary.notes)
+    print_notes(map(describe, summary.warnings))
     show_facts(console, [("next", Text(summary.next_command, style="bold"))])
 
 
-def _left_out(built: Built) -> str:
-    reasons = [(built.n_short, "with too few words"), (built.n_duplicates, "that repeat others")]
-    dropped = [f"{n:,} {why}" for n, why in reasons if n]
+def _describe_dropped(built: Built) -> str:
+    reasons = [(built.n_short, "with too few words"), (built.n_duplicates, "duplicates")]
+    dropped = [f"{n:,} {reason}" for n, reason in reasons if n]
     return f"; left out: {', '.join(dropped)}" if dropped else ""

@@ -1,4 +1,4 @@
-"""One bar for each step of a long work, with its rate and the time left, where somebody is looking."""
+"""Progress bars on a terminal: one for each step, with its rate and the time left."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from mixsearch.cli._console import aside
-from mixsearch.cli._units import show_bytes, show_count
+from mixsearch.cli._console import stderr_console
+from mixsearch.cli._units import format_bytes, format_count
 
 
 class _AmountColumn(ProgressColumn):
-    """How much is done, of how much."""
+    """The amount done, and the total if it is known."""
 
     def render(self, task: Task) -> Text:
         unit = task.fields["unit"]
@@ -23,7 +23,7 @@ class _AmountColumn(ProgressColumn):
 
 
 class _RateColumn(ProgressColumn):
-    """How much in a second."""
+    """The amount per second."""
 
     def render(self, task: Task) -> Text:
         speed = task.completed / task.finished_time if task.finished_time else task.speed
@@ -31,11 +31,11 @@ class _RateColumn(ProgressColumn):
 
 
 def _amount(n: float, unit: str) -> str:
-    return show_bytes(n) if unit == "bytes" else show_count(n)
+    return format_bytes(n) if unit == "bytes" else format_count(n)
 
 
 class _Steps:
-    """The bars, made as the steps begin."""
+    """The bars, each added when its step starts."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -48,7 +48,7 @@ class _Steps:
         self._progress.update(self._bars[step], completed=done, total=total)
 
     def finish(self) -> None:
-        """Nothing is left to do in the steps so far, however their last report had it."""
+        """Fill the bars of all steps so far; the last report of a step may come before its end."""
         for task in self._progress.tasks:
             if not task.finished:
                 whole = task.completed if task.total is None else task.total
@@ -56,9 +56,9 @@ class _Steps:
 
 
 @contextmanager
-def steps_shown() -> Iterator[Callable[[str, int, int | None, str], None]]:
-    """What to call with a step, how much is done, of how much, and the unit; silent where nobody looks."""
-    console = aside()
+def show_progress() -> Iterator[Callable[[str, int, int | None, str], None]]:
+    """Yield a callback for a step, the amount done, the total and the unit; it prints on a terminal only."""
+    console = stderr_console()
     columns = (
         TextColumn("{task.description:<14}"),
         BarColumn(bar_width=20),

@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from mixsearch.cli._units import show_share
+from mixsearch.cli._units import format_share
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.index import Answer, Outcome, TopicWord, TypicalDocument
 
@@ -85,7 +85,7 @@ def _lines(answer: Answer) -> Iterator[str]:
         yield _line("related", f"{related.word}  {_times(related.likelier)}")
     for document in answer.documents:
         yield _line(
-            "document", "  ".join(filter(None, [_called(document), show_share(document.share), document.snippet]))
+            "document", "  ".join(filter(None, [_called(document), format_share(document.share), document.snippet]))
         )
 
 
@@ -95,7 +95,7 @@ def _line(name: str, value: str) -> str:
 
 def _facts(answer: Answer) -> list[tuple[str, str]]:
     facts = [
-        ("weight", f"{show_share(answer.weight, answer.weight_stderr)} of the corpus"),
+        ("weight", f"{format_share(answer.weight, answer.weight_stderr)} of the corpus"),
         ("separation", f"{plain_number(answer.lead)}: {answer.verdict}"),
         ("components", f"{answer.n_components} of {answer.n_fitted}"),
     ]
@@ -110,7 +110,7 @@ def _style(name: str, answer: Answer) -> str:
 
 
 def _probability(word: TopicWord) -> str:
-    return show_share(word.probability, word.probability_stderr)
+    return format_share(word.probability, word.probability_stderr)
 
 
 def _others(answer: Answer) -> list[str]:
@@ -118,7 +118,7 @@ def _others(answer: Answer) -> list[str]:
     if not answer.is_doubtful:
         return []
     return [
-        f"{', '.join(other.words)} ({show_share(other.share_of_hint)} of the hint)" for other in answer.alternatives
+        f"{', '.join(other.words)} ({format_share(other.share_of_hint)} of the hint)" for other in answer.alternatives
     ]
 
 
@@ -154,7 +154,7 @@ def _documents(answer: Answer) -> RenderableType:
         if document.snippet:
             told.append("  ")
             told.append(_lit(document.snippet, words))
-        table.add_row(show_share(document.share), told)
+        table.add_row(format_share(document.share), told)
     return table
 
 

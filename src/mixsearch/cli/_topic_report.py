@@ -10,8 +10,8 @@ from typing import Any, Literal
 import typer
 from rich.console import Console
 
-from mixsearch.cli._console import EXIT_ERROR, print_json, say_error, say_notes
-from mixsearch.cli._figures import load_plots, write_picture
+from mixsearch.cli._console import EXIT_ERROR, describe, print_error, print_json, print_notes
+from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._render import show_reply
 from mixsearch.index import AnswerOptions, Outcome, Query, answer_queries, open_index, to_csv
 
@@ -40,7 +40,7 @@ def run_topic(path: Path, queries: Sequence[Query], options: AnswerOptions, want
     _say_notes(replies)
     found = [reply for reply in replies if reply.topic is not None]
     if wanted.plot is not None and found:
-        write_picture(lambda plots: _draw(plots, found, wanted.errors), wanted.plot)
+        write_figure(lambda plots: _draw(plots, found, wanted.errors), wanted.plot)
     if failed:
         raise typer.Exit(EXIT_ERROR)
 
@@ -63,9 +63,9 @@ def _say_notes(replies: Sequence[Outcome]) -> None:
     for reply in replies:
         lead = f"{reply.query.name}: " if len(replies) > 1 else ""
         if reply.error is not None:
-            say_error(f"{lead}{reply.error}")
+            print_error(f"{lead}{describe(reply.error)}")
         elif reply.answer is not None:
-            say_notes(f"{lead}{warning}" for warning in reply.warnings)
+            print_notes(f"{lead}{describe(warning)}" for warning in reply.warnings)
 
 
 def _draw(plots: Any, replies: Sequence[Outcome], errors: bool) -> Any:

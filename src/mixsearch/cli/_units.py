@@ -1,4 +1,4 @@
-"""Amounts as people type and read them: bytes, counts, shares, times."""
+"""Bytes, counts, shares and times, as users type and read them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BYTES = re.compile(rf"(\d+(?:\.\d+)?)\s*([{_POWERS}])?(i)?b?", re.IGNORECASE)
 
 
 def parse_bytes(text: str | int) -> int:
-    """Bytes from 500MB, 2GiB or 2G; a lone letter counts in powers of 1024.
+    """Parse 500MB, 2GiB or 2G into bytes; a letter without B stands for a power of 1024.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def parse_bytes(text: str | int) -> int:
 
 
 def parse_frequency(text: str | float) -> int | float:
-    """A number of documents where it is whole, a share of them where it has a point.
+    """Parse a number of documents (an integer) or a share of them (with a decimal point).
 
     Examples
     --------
@@ -46,7 +46,7 @@ def parse_frequency(text: str | float) -> int | float:
 
 
 def parse_components(text: str | int) -> int | str:
-    """A number of topics, or "auto".
+    """Parse a number of topics, or "auto".
 
     Examples
     --------
@@ -56,16 +56,16 @@ def parse_components(text: str | int) -> int | str:
     if text == "auto":
         return "auto"
     if not re.fullmatch(r"0*[1-9]\d*", str(text)):
-        raise typer.BadParameter(f"{text!r} is neither a whole number greater than or equal to 1 nor 'auto'.")
+        raise typer.BadParameter(f"{text!r} is neither a positive integer nor 'auto'.")
     return int(text)
 
 
-def show_bytes(n: float) -> str:
-    """Bytes with a unit.
+def format_bytes(n: float) -> str:
+    """Format bytes with a unit.
 
     Examples
     --------
-    >>> show_bytes(999), show_bytes(24_589_590)
+    >>> format_bytes(999), format_bytes(24_589_590)
     ('999 B', '24.6 MB')
     """
     for unit in ("B", "kB", "MB", "GB"):
@@ -75,12 +75,12 @@ def show_bytes(n: float) -> str:
     return f"{n:,.3g} TB"
 
 
-def show_count(n: float) -> str:
-    """A count in at most five characters.
+def format_count(n: float) -> str:
+    """Format a count in at most five characters.
 
     Examples
     --------
-    >>> show_count(9996), show_count(606_510), show_count(1_234_567)
+    >>> format_count(9996), format_count(606_510), format_count(1_234_567)
     ('9,996', '607k', '1.23M')
     """
     if n < 10_000:
@@ -92,23 +92,23 @@ def show_count(n: float) -> str:
     return f"{n / 1000:.3g}G"
 
 
-def show_share(share: float, stderr: float | None = None) -> str:
-    """A part of one as per cent, with its standard error where that is known.
+def format_share(share: float, stderr: float | None = None) -> str:
+    """Format a share as a percentage, with its standard error if it is known.
 
     Examples
     --------
-    >>> show_share(0.0114), show_share(0.0114, 0.0004)
+    >>> format_share(0.0114), format_share(0.0114, 0.0004)
     ('1.14%', '1.140 ± 0.040%')
     """
     return f"{plain_number(100 * share) if stderr is None else give_or_take(100 * share, 100 * stderr)}%"
 
 
-def show_seconds(seconds: float) -> str:
-    """A time to read, not to measure with.
+def format_seconds(seconds: float) -> str:
+    """Format a duration, rounded for reading.
 
     Examples
     --------
-    >>> show_seconds(4.25), show_seconds(130), show_seconds(600)
+    >>> format_seconds(4.25), format_seconds(130), format_seconds(600)
     ('4.2 s', '2 min 10 s', '10 min')
     """
     if seconds < 60:

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.text import Text
 
 from mixsearch._typing import Array
-from mixsearch.cli._console import complete_index, errors_as_sentences, print_json
-from mixsearch.cli._figures import load_plots, write_picture
+from mixsearch.cli._console import complete_index, print_json, report_errors
+from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._render import show_facts
-from mixsearch.cli._units import show_bytes
+from mixsearch.cli._units import format_bytes
 from mixsearch.display import plain_number
 from mixsearch.index import Contents, open_index
 
@@ -46,7 +46,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="All of it as JSON.")] = False,
 ) -> None:
     """Show what an index holds."""
-    with errors_as_sentences():
+    with report_errors(as_json=as_json):
         if plot is not None:
             load_plots()
         index = open_index(path)
@@ -58,7 +58,7 @@ def info(
         else:
             _show(Console(highlight=False), contents, verified=verify)
         if plot is not None:
-            write_picture(lambda plots: plots.plot_spectrum(index.topics), plot)
+            write_figure(lambda plots: plots.plot_spectrum(index.topics), plot)
 
 
 def _show(console: Console, contents: Contents, *, verified: bool) -> None:
@@ -77,9 +77,9 @@ def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "texts", _kept(contents)
     yield "options", _listed(contents.options)
     yield "tokens", "not known: ready counts, or a tokenizer" if contents.tokens is None else _listed(contents.tokens)
-    yield "size", f"{show_bytes(contents.n_bytes)}, {contents.bytes_per_document:,.0f} bytes per document"
+    yield "size", f"{format_bytes(contents.n_bytes)}, {contents.bytes_per_document:,.0f} bytes per document"
     parts = sorted(contents.bytes_of_parts.items(), key=lambda part: -part[1])
-    yield "parts", ", ".join(f"{name} {show_bytes(size)}" for name, size in parts)
+    yield "parts", ", ".join(f"{name} {format_bytes(size)}" for name, size in parts)
     if verified:
         yield "verified", "every byte is as it was written"
     yield "frequent", ", ".join(f"{each.word} {each.n_documents:,}" for each in contents.frequent_words)

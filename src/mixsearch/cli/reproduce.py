@@ -1,4 +1,7 @@
-"""`mixsearch reproduce`: its options."""
+"""`mixsearch reproduce`: run the paper's experiments.
+
+The experiments draw figures, so they are imported only when the command runs: matplotlib is optional.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import errors_as_sentences
+from mixsearch.cli._console import report_errors
 from mixsearch.cli._figures import load_plots
 
-HELP = """Run the paper's experiments again: rows, a figure and a table of each.
+HELP = """Run the paper's experiments: rows, a figure and a table for each.
 
-Without a name, lists the experiments, what each shows and how long it
-takes. A run that was stopped goes on where it was.
+Without a name, list the experiments, what each shows and how long it
+takes. A run that was stopped resumes where it stopped.
 
 Examples:
 
@@ -23,21 +26,30 @@ Examples:
   mixsearch reproduce all --quick --data data/
   mixsearch reproduce topics-text segmentation --data data/ -o results
 
-Every experiment NAME leaves NAME.csv (tidy rows: one number each, with
-its setting, seed, method and metric), NAME.png and NAME.md.
+An experiment NAME writes NAME.csv (tidy rows: one number each, with its
+setting, seed, method and metric), NAME.png and NAME.md. With --json, an
+error is also printed as JSON on standard output:
+{"error": {"code": ..., "message": ..., "fields": {...}}}
 
-Exit codes: 0 done, 1 an experiment cannot run, 2 the command is not as
-needed, 130 stopped with Ctrl-C: what was done is kept."""
+Exit codes: 0 success, 1 an experiment cannot run, 2 usage error,
+130 stopped by Ctrl-C; finished cases are kept."""
+
+
+def _complete_names() -> list[str]:
+    from mixsearch.experiments import EXPERIMENTS
+
+    return [*(experiment.name for experiment in EXPERIMENTS), "all"]
 
 
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Experiments, or all of them: all.", autocompletion=lambda: _names()),
+        typer.Argument(metavar="NAME", help="Names of experiments, or all.", autocompletion=_complete_names),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="The same pictures at about a tenth of the cost.")] = False,
+    list_only: Annotated[bool, typer.Option("--list", help="List the experiments, and run none.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run fewer cases: about a tenth of the time.")] = False,
     output: Annotated[
-        Path, typer.Option("--output", "-o", file_okay=False, metavar="FOLDER", help="Where rows and figures go.")
+        Path, typer.Option("--output", "-o", file_okay=False, metavar="FOLDER", help="Folder for rows and figures.")
     ] = Path("mixsearch-paper"),
     data: Annotated[
         Path | None,
@@ -45,33 +57,30 @@ def reproduce(
             exists=True,
             file_okay=False,
             metavar="FOLDER",
-            help="Real texts and pictures, for the experiments that need them. By default what MIXSEARCH_DATA names.",
+            help="Folder with the texts and images that some experiments need. Default: MIXSEARCH_DATA.",
             show_default=False,
         ),
     ] = None,
-    jobs: Annotated[
+    n_jobs: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Processes; one for each core by default. Times are always measured alone.", show_default=False
+            min=1,
+            metavar="N",
+            help="Number of processes. Default: one per core. Times are always measured alone.",
+            show_default=False,
         ),
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do again also what is done already.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was written, or the list, as JSON.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run finished cases again.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list, or what was written, as JSON.")] = False,
 ) -> None:
-    """Run the paper's experiments again."""
-    with errors_as_sentences("Stopped. What was done is kept: the same command goes on from there."):
+    """Run the paper's experiments."""
+    with report_errors(as_json=as_json, stopped="Stopped. Finished cases are kept; the same command resumes."):
         load_plots()
-        from mixsearch.cli._experiments import Wish, list_experiments, run_all
+        from mixsearch.cli._experiments import RunOptions, list_experiments, run_experiments
 
         if data is not None:
             os.environ["MIXSEARCH_DATA"] = str(data)
-        if not names:
+        if list_only or not names:
             list_experiments(as_json=as_json)
         else:
-            run_all(names, Wish(output, quick=quick, n_jobs=jobs, fresh=fresh), as_json=as_json)
-
-
-def _names() -> list[str]:
-    from mixsearch.experiments import EXPERIMENTS
-
-    return [*(experiment.name for experiment in EXPERIMENTS), "all"]
+            run_experiments(names, RunOptions(output, quick=quick, n_jobs=n_jobs, fresh=fresh), as_json=as_json)

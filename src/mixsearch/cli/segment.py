@@ -1,4 +1,4 @@
-"""`mixsearch segment`: its options, and what it tells of the segments."""
+"""`mixsearch segment`: segment an image from one pixel of each segment."""
 
 from __future__ import annotations
 
@@ -9,9 +9,17 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from mixsearch.cli._console import aside, errors_as_sentences, print_json, say_notes, warnings_as_notes
+from mixsearch.cli._console import (
+    describe,
+    describe_for_json,
+    print_json,
+    print_notes,
+    record_warnings,
+    report_errors,
+    stderr_console,
+)
 from mixsearch.cli._render import show_facts
-from mixsearch.cli._units import show_share
+from mixsearch.cli._units import format_share
 from mixsearch.display import plain_number
 from mixsearch.errors import HintError
 from mixsearch.segmentation import (
@@ -21,18 +29,18 @@ from mixsearch.segmentation import (
     make_mask_images,
     make_pillow_image,
     parse_seeds,
-    segment,
     summarize_segmentation,
     write_images,
 )
+from mixsearch.segmentation import segment as segment_image
 
-_SEARCH, _OUTPUT = "The search", "Output"
+_SEARCH, _OUTPUT = "Search", "Output"
 
-HELP = """Cut a picture into segments, from one pixel of each.
+HELP = """Segment an image, from one pixel of each segment.
 
-A seed is a pixel, X,Y, with x to the right and y down from the upper left
-corner. Each --seed is a segment of its own; several pixels of one segment
-are joined by a plus, and a name may stand before them.
+A seed is a pixel X,Y; x counts to the right and y down from the upper left
+corner. Each --seed starts a segment of its own. Join several pixels of one
+segment by a plus; put a name and = before them to name the segment.
 
 Examples:
 
@@ -41,30 +49,30 @@ Examples:
   mixsearch segment photo.jpg --seed sky=120,80 --seed sea=300,200 --masks masks
   mixsearch segment photo.jpg --seed 120,80 --labels labels.png --json
 
-With one seed, the picture is cut into its segment and the rest.
+With one seed, the image is split into its segment and the rest. With --json,
+an error is also printed as JSON on standard output:
+{"error": {"code": ..., "message": ..., "fields": {...}}}
 
-Exit codes: 0 done, 1 the picture or a seed is not as needed, 2 the
-command is not. Files are written all or none."""
+Exit codes: 0 success, 1 bad image or seed, 2 usage error. On an error no
+file is written."""
 
 
 @dataclass(frozen=True)
-class Files:
-    """What is to be written, and where."""
-
+class _Outputs:
     overlay: Path | None
     masks: Path | None
     labels: Path | None
 
 
-def segment_picture(
-    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="PNG, JPEG, TIFF, WebP and so on.")],
-    seed: Annotated[
-        list[str], typer.Option("--seed", "-s", metavar="X,Y", help="A pixel of a segment; may be given again.")
+def segment(
+    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="PNG, JPEG, TIFF, WebP and others.")],
+    seeds: Annotated[
+        list[str], typer.Option("--seed", "-s", metavar="X,Y", help="A pixel of a segment; repeat for each segment.")
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="The picture with its segments tinted.", rich_help_panel=_OUTPUT
+            "--output", "-o", metavar="FILE", help="Write the image with its segments tinted.", rich_help_panel=_OUTPUT
         ),
     ] = None,
     masks: Annotated[
@@ -72,7 +80,7 @@ def segment_picture(
         typer.Option(
             metavar="FOLDER",
             file_okay=False,
-            help="A black and white PNG for each segment, in this folder.",
+            help="Write a black and white PNG of each segment to this folder.",
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
@@ -80,79 +88,80 @@ def segment_picture(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="An indexed PNG: 0 for the first segment, and so on; 255 where the picture is transparent.",
+            help="Write an indexed PNG: 0 for the first segment, and so on; 255 for transparent pixels.",
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
-    opacity: Annotated[
-        float, typer.Option(min=0, max=1, help="Of the tint, from 0 to 1.", rich_help_panel=_OUTPUT)
-    ] = 0.5,
+    opacity: Annotated[float, typer.Option(min=0, max=1, help="Opacity of the tint.", rich_help_panel=_OUTPUT)] = 0.5,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Tell of the segments in JSON.", rich_help_panel=_OUTPUT)
+        bool, typer.Option("--json", help="Print the segments as JSON.", rich_help_panel=_OUTPUT)
     ] = False,
     features: Annotated[
         Literal["rich", "rgb"],
         typer.Option(
-            help="What pixels are compared by: colour, texture and position, or plain colours.", rich_help_panel=_SEARCH
+            help="Compare pixels by colour, texture and position, or by colour only.", rich_help_panel=_SEARCH
         ),
     ] = "rich",
     assign: Annotated[
         Literal["nearest", "posterior"],
-        typer.Option(help="Pixels go to the nearest center or to the likeliest component.", rich_help_panel=_SEARCH),
+        typer.Option(
+            help="Assign a pixel to the nearest center, or to the most probable component.", rich_help_panel=_SEARCH
+        ),
     ] = "nearest",
-    components: Annotated[
+    n_components: Annotated[
         int | None,
         typer.Option(
-            "--components",
+            "--n-components",
             "-k",
             min=1,
             metavar="N",
-            help="Components of the picture, those of the seeds among them.",
+            help="Number of components of the image, including those of the seeds.",
             show_default=False,
             rich_help_panel=_SEARCH,
         ),
     ] = None,
 ) -> None:
-    """Cut a picture into segments."""
+    """Segment an image."""
     if output is None and masks is None and labels is None and not as_json:
-        raise typer.BadParameter("Say what to write: -o for an overlay, --masks, --labels or --json.")
-    seeds = _parse_seeds(seed)
-    with errors_as_sentences():
-        with warnings_as_notes() as notes:
-            found = segment(image, seeds, features=features, assign=assign, n_components=components)
-        written = _write(found, Files(output, masks, labels), opacity)
-        told = {"image": str(image), "features": features, "assign": assign} | summarize_segmentation(found)
+        raise typer.BadParameter("Nothing to write: add --output, --masks, --labels or --json.")
+    parsed = _parse_seeds(seeds)
+    with report_errors(as_json=as_json):
+        with record_warnings() as warned:
+            found = segment_image(image, parsed, features=features, assign=assign, n_components=n_components)
+        written = _write(found, _Outputs(output, masks, labels), opacity)
+        summary = {"image": str(image), "features": features, "assign": assign} | summarize_segmentation(found)
         if as_json:
-            print_json(told | {"warnings": notes, "written": [str(path) for path in written]})
+            notes = [describe_for_json(warning) for warning in warned]
+            print_json(summary | {"warnings": notes, "written": [str(path) for path in written]})
         else:
-            _show(told)
+            _print_summary(summary)
             for path in written:
-                aside().print(f"Written: {path}", markup=False, soft_wrap=True)
-        say_notes(notes)
+                stderr_console().print(f"Written: {path}", markup=False, soft_wrap=True)
+        print_notes(map(describe, warned))
 
 
 def _parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
     try:
         return parse_seeds(typed)
     except HintError as error:
-        raise typer.BadParameter(str(error)) from error
+        raise typer.BadParameter(describe(error)) from error
 
 
-def _write(found: Segmentation, files: Files, opacity: float) -> list[Path]:
+def _write(found: Segmentation, outputs: _Outputs, opacity: float) -> list[Path]:
     images: dict[Path, Any] = {}
-    if files.overlay is not None:
-        images[files.overlay] = make_pillow_image(found.overlay(opacity))
-    if files.labels is not None:
-        images[files.labels] = make_label_image(found.labels, len(found.names))
-    if files.masks is not None:
-        images |= make_mask_images(found.names, found.labels, files.masks)
+    if outputs.overlay is not None:
+        images[outputs.overlay] = make_pillow_image(found.overlay(opacity))
+    if outputs.labels is not None:
+        images[outputs.labels] = make_label_image(found.labels, len(found.names))
+    if outputs.masks is not None:
+        images |= make_mask_images(found.names, found.labels, outputs.masks)
     write_images(images)
     return list(images)
 
 
-def _show(told: dict[str, Any]) -> None:
-    facts = [("picture", f"{told['width']} x {told['height']} pixels, features {told['features']}")]
-    for each in told["segments"]:
+def _print_summary(summary: dict[str, Any]) -> None:
+    facts = [("image", f"{summary['width']} x {summary['height']} pixels, features {summary['features']}")]
+    for each in summary["segments"]:
         lead = "" if each["separation"] is None else f"separation {plain_number(each['separation'])}: "
-        facts.append((each["name"], f"{show_share(each['share'])} of the picture, {lead}{each['verdict']}"))
+        facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
     show_facts(Console(highlight=False), facts)

@@ -1,4 +1,4 @@
-"""`mixsearch serve`: its options."""
+"""`mixsearch serve`: serve the web page and its HTTP API."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import secrets
 import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ from urllib.parse import urlencode
 
 import typer
 
-from mixsearch.cli._console import aside, complete_index, errors_as_sentences
+from mixsearch.cli._console import complete_index, report_errors, stderr_console
 from mixsearch.cli.demo import index_docstrings
 from mixsearch.data.threads import n_cores
 from mixsearch.errors import SearchError
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from mixsearch.web.settings import Access, Limits
 
 _ADDRESS, _ACCESS, _LIMITS = "Address", "Access", "Limits"
-_LEAST_TOKEN = 8
+_MIN_TOKEN = 8
 
-HELP = """Open a page to search topics as one types, and to cut pictures by clicks.
+HELP = """Open a page to search topics as you type, and to segment images by clicks.
 
 Examples:
 
@@ -36,11 +37,13 @@ Examples:
   mixsearch serve reviews.index --host 0.0.0.0
   mixsearch serve --demo
 
-The server listens on this computer only, unless --host says otherwise;
-then it asks for a token, which is made and printed unless one is given.
---demo makes an index of the docstrings on this computer; without an index
-there are pictures only. Under the page is an HTTP API: api/openapi.json
-describes it. Ctrl-C stops."""
+By default the server listens on this computer only. With another --host it
+requires a token, which it creates and prints unless one is given. --demo
+indexes the docstrings on this computer. Without an index, the page only
+segments images. The HTTP API is described in api/openapi.json. Ctrl-C stops
+the server.
+
+Exit codes: 0 stopped, 1 bad index or address, 2 usage error."""
 
 
 def serve(
@@ -48,14 +51,15 @@ def serve(
         list[str] | None,
         typer.Argument(
             metavar="[NAME=]INDEX",
-            help="As mixsearch index made it; several are fine.",
+            help="Folders made by mixsearch index.",
             autocompletion=complete_index,
             show_default=False,
         ),
     ] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Serve the docstrings on this computer as well.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Also serve the docstrings on this computer.")] = False,
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="Where to listen: 0.0.0.0 for the network.", rich_help_panel=_ADDRESS)
+        str,
+        typer.Option(metavar="HOST", help="Address to listen on; 0.0.0.0: the network.", rich_help_panel=_ADDRESS),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
@@ -63,12 +67,12 @@ def serve(
             min=0,
             max=65535,
             metavar="N",
-            help="By default 8421, or the next one that is free; 0 for any.",
+            help="Default: 8421, or the next free port; 0 for any.",
             show_default=False,
             rich_help_panel=_ADDRESS,
         ),
     ] = None,
-    opens: Annotated[
+    open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.", rich_help_panel=_ADDRESS)
     ] = True,
     token: Annotated[
@@ -76,20 +80,20 @@ def serve(
         typer.Option(
             metavar="TOKEN",
             envvar="MIXSEARCH_TOKEN",
-            help="That whoever asks must show.",
+            help="Token that requests must carry.",
             show_default=False,
             rich_help_panel=_ACCESS,
         ),
     ] = None,
     no_token: Annotated[
-        bool, typer.Option("--no-token", help="Ask for none, even on the network.", rich_help_panel=_ACCESS)
+        bool, typer.Option("--no-token", help="Require no token, even on the network.", rich_help_panel=_ACCESS)
     ] = False,
-    allowed: Annotated[
+    allow_host: Annotated[
         list[str] | None,
         typer.Option(
             "--allow-host",
             metavar="NAME",
-            help="A name by which the server may be called, as behind a proxy; may be given again.",
+            help="Host name of the server, as behind a proxy; repeat for several.",
             rich_help_panel=_ACCESS,
         ),
     ] = None,
@@ -98,74 +102,82 @@ def serve(
         typer.Option(
             min=0,
             metavar="N",
-            help="Processes that search; by default one for each core, 0 for none beside the server.",
+            help="Number of search processes. Default: one per core; 0 searches in the server itself.",
             show_default=False,
             rich_help_panel=_LIMITS,
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="For each request.", rich_help_panel=_LIMITS)
+        float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit of a request.", rich_help_panel=_LIMITS)
     ] = 20.0,
-    upload: Annotated[
-        float, typer.Option("--max-upload", min=0.1, metavar="MB", help="Of a picture.", rich_help_panel=_LIMITS)
+    max_upload: Annotated[
+        float, typer.Option(min=0.1, metavar="MB", help="Largest image file.", rich_help_panel=_LIMITS)
     ] = 25.0,
-    pixels: Annotated[
-        float, typer.Option("--max-pixels", min=0.01, metavar="MILLIONS", help="Likewise.", rich_help_panel=_LIMITS)
+    max_pixels: Annotated[
+        float, typer.Option(min=0.01, metavar="MILLIONS", help="Largest image.", rich_help_panel=_LIMITS)
     ] = 24.0,
 ) -> None:
-    """Open a page to search topics and to cut pictures."""
+    """Open a page to search topics and to segment images."""
     if token is not None and no_token:
-        raise typer.BadParameter("Give --token or --no-token, not both.")
-    if token is not None and len(token) < _LEAST_TOKEN:
-        raise typer.BadParameter(f"A token needs {_LEAST_TOKEN} letters at least; found {len(token)}.")
-    with errors_as_sentences(), ExitStack() as stack:
+        raise typer.BadParameter("Use either --token or --no-token.")
+    if token is not None and len(token) < _MIN_TOKEN:
+        raise typer.BadParameter(f"A token needs at least {_MIN_TOKEN} characters, got {len(token)}.")
+    with report_errors(), ExitStack() as stack:
         web = load_web()
         web.get_ready()  # while indexes are opened
         paths = list(indexes or [])
         if demo:
             folder = stack.enter_context(TemporaryDirectory(prefix="mixsearch-"))
-            paths.append(str(index_docstrings(aside(), Path(folder))))
+            paths.append(str(index_docstrings(stderr_console(), Path(folder))))
         opened = open_named(paths)
         if token is None and not no_token and not is_loopback(host):
             token = secrets.token_urlsafe(24)
         limits = web.Limits(
             n_processes=n_cores() if workers is None else workers,
             seconds=timeout,
-            most_upload=round(upload * 1e6),
-            most_pixels=round(pixels * 1e6),
+            most_upload=round(max_upload * 1e6),
+            most_pixels=round(max_pixels * 1e6),
         )
-        access = web.Access(token=token, hosts=tuple(name.lower() for name in [host, *(allowed or [])]))
-        _run(web, opened, limits, access, host, port, opens)
+        access = web.Access(token=token, hosts=tuple(name.lower() for name in [host, *(allow_host or [])]))
+        _run(web, opened, limits, access, host, port, open_page)
 
 
 def load_web() -> Any:
-    """The web package, or the line that installs what it needs."""
+    """Import `mixsearch.web`, or raise an error that says what to install."""
     try:
         import mixsearch.web as web
     except ModuleNotFoundError as error:
-        raise SearchError("The page needs FastAPI and uvicorn: pip install 'mixsearch[web]'") from error
+        raise SearchError(
+            "The page needs FastAPI and uvicorn: pip install '{package}[{extra}]'",
+            code="extra_missing",
+            package="mixsearch",
+            extra="web",
+        ) from error
     return web
 
 
 def open_named(indexes: Sequence[str]) -> dict[str, TopicIndex]:
-    """Indexes under the names that the page has them by: those given, else those of their folders."""
+    """Open indexes and return them by name: the name given, else that of the folder."""
     opened: dict[str, TopicIndex] = {}
     for typed in indexes:
         given, equals, path = typed.partition("=")
         if not equals or Path(typed).exists():
             given, path = "", typed
         if given and given in opened:
-            raise SearchError(f"Two indexes are called {given!r}. Give them different names: NAME=INDEX.")
-        folder, again = given or Path(path).resolve().stem, 2
-        name = folder
-        while name in opened:
-            name, again = f"{folder}-{again}", again + 1
+            raise SearchError(
+                "Two indexes are called '{name}'. Give them different names: NAME=INDEX.",
+                code="duplicate_name",
+                name=given,
+            )
+        folder = given or Path(path).resolve().stem
+        names = chain([folder], (f"{folder}-{copy}" for copy in count(2)))
+        name = next(name for name in names if name not in opened)
         opened[name] = open_index(path)
     return opened
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this computer reaches a host."""
+    """Return whether only this computer can reach a host."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -179,7 +191,7 @@ def _run(
     access: Access,
     host: str,
     port: int | None,
-    opens: bool,
+    open_page: bool,
 ) -> None:
     app = web.make_app(opened, limits=limits, access=access)
     listener = web.listen(host, port)
@@ -187,9 +199,11 @@ def _run(
     if access.token is not None:
         address += "?" + urlencode({"token": access.token})
     for name, index in opened.items():
-        aside().print(f"{name}: {index.n_documents:,} documents, {len(index.vocabulary):,} words", markup=False)
-    aside().print(f"Open {address}  (Ctrl-C stops)", markup=False, soft_wrap=True)
-    if opens:
+        stderr_console().print(
+            f"{name}: {index.n_documents:,} documents, {len(index.vocabulary):,} words", markup=False
+        )
+    stderr_console().print(f"Open {address}  (Ctrl-C stops)", markup=False, soft_wrap=True)
+    if open_page:
         webbrowser.open(address)
     with suppress(KeyboardInterrupt):  # which is how a server ends
         web.make_server(app, limits).run(sockets=[listener])

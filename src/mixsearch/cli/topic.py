@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from mixsearch.cli._console import complete_index, errors_as_sentences
+from mixsearch.cli._console import complete_index, report_errors
 from mixsearch.cli._queries import Typed, read_queries
 from mixsearch.cli._topic_report import Wanted, run_topic
 from mixsearch.index import AnswerOptions
@@ -135,7 +135,7 @@ def topic(
         raise typer.BadParameter("Give --json or --csv, not both.")
     if components is not None and (broader or narrower):
         raise typer.BadParameter("Give --components, or --broader and --narrower, not both.")
-    with errors_as_sentences():
+    with report_errors(as_json=as_json):
         typed = Typed(words or (), avoided or (), text or (), text_file, like or (), hints, each)
         search: dict[str, Any] = {"n_components": components or "enough", "narrower": narrower - broader}
         search["refine"] = False if no_closer else None
