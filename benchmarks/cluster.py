@@ -19,11 +19,11 @@ from workloads import draw_corpus
 
 from mixsearch import TopicSearch
 from mixsearch.core.eigen import OVERSAMPLING
-from mixsearch.data.chunks import Product
-from mixsearch.data.dask.arrays import sample_shards
+from mixsearch.data.chunks import ArraySum
+from mixsearch.data.dask.arrays import sample_partitions
 from mixsearch.data.dask.cluster import KEEP_MEMORY
-from mixsearch.data.dask.partitions import SHARDS_AT_ONCE
-from mixsearch.data.partitions import SampleShard
+from mixsearch.data.dask.partitions import PARTITIONS_PER_TASK
+from mixsearch.data.partitions import SamplePartition
 from mixsearch.topics._moments import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 240_000, 10_000, 100, 100.0
@@ -125,13 +125,13 @@ def _products(X: sp.csr_array) -> float:
 
 def _empty_pass(client: Client, size: int) -> float:
     """Seconds that a fold takes whose function returns the numbers that it was sent."""
-    shards = sample_shards(da.ones((N_BLOCKS, 1), chunks=(1, 1)))
+    partitions = sample_partitions(da.ones((N_BLOCKS, 1), chunks=(1, 1)))
     numbers = np.ones(size, dtype=np.float32)
-    return min(_timed(lambda: shards.fold(_sent_back, numbers)) for _ in range(5))
+    return min(_timed(lambda: partitions.reduce(_sent_back, numbers)) for _ in range(5))
 
 
-def _sent_back(_: SampleShard, numbers: np.ndarray) -> Product:
-    return Product(numbers)
+def _sent_back(_: SamplePartition, numbers: np.ndarray) -> ArraySum:
+    return ArraySum(numbers)
 
 
 @contextmanager
@@ -186,7 +186,7 @@ def _on_paper(per_nonzero: float, empty: float) -> None:
         memory = case.n_documents * (16 * WORDS_OF_ONE + 4 * N_TOPICS + 40)
         vectors = WORDS * BLOCK * 4
         compute = PASSES * case.n_documents * WORDS_OF_ONE * per_nonzero / (case.n_workers * case.n_threads)
-        n_tasks = max(memory / case.block / SHARDS_AT_ONCE, case.n_workers * case.n_threads)
+        n_tasks = max(memory / case.block / PARTITIONS_PER_TASK, case.n_workers * case.n_threads)
         overhead = PASSES * (empty + n_tasks * PER_TASK + 2 * vectors / NETWORK)
         rows.append(
             (

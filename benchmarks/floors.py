@@ -15,7 +15,7 @@ from mixsearch.datasets import GaussianMixtureData, MixedRegressionData, Subspac
 State = TypeVar("State")
 # Nats over all samples together: parameters then move by less than a hundredth of their standard errors.
 TOLERANCE = 1e-4
-MOST_STEPS = 1000
+MAX_ITER = 1000
 SWEEPS = 500
 
 
@@ -46,7 +46,7 @@ def gaussian_mle(data: GaussianMixtureData) -> Array:
 def regression_mle(data: MixedRegressionData, deviation: float) -> Array:
     """The coefficients of the likeliest mixture near the truth, (k, d)."""
     truth = Regressions(data.weights, data.centers, data.intercepts, np.full(len(data.centers), deviation**2))
-    return climb_regressions(data.X, data.y, truth, MOST_STEPS, TOLERANCE).centers
+    return climb_regressions(data.X, data.y, truth, MAX_ITER, TOLERANCE).centers
 
 
 class Subspaces(NamedTuple):
@@ -132,9 +132,9 @@ def _responsibilities(weights: Array, logs: Array) -> tuple[Array, float]:
 def _climb(step: Callable[[State], tuple[State, float]], start: State) -> State:
     """Steps of expectation maximisation until they gain nothing."""
     state, best = start, -np.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_ITER):
         following, fit = step(state)
         if fit - best < TOLERANCE:
             return state
         state, best = following, fit
-    raise RuntimeError(f"EM from the truth still gains after {MOST_STEPS} steps.")
+    raise RuntimeError(f"EM from the truth still gains after {MAX_ITER} steps.")

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from measuring import print_table
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
-from mixsearch.data.dask.partitions import DaskShards
+from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 QUESTIONS = ("fit", "search", "error bars", "confidence", "first refined search", "a further one", "its error bars")
@@ -27,7 +27,7 @@ def run(*, quick: bool = False) -> None:
     with (
         warnings.catch_warnings(),
         dask.config.set(scheduler="synchronous"),
-        patch.multiple(DaskShards, **counted),
+        patch.multiple(DaskPartitions, **counted),
     ):
         warnings.simplefilter("ignore")
         columns = {"Gaussians": _gaussians(n), "regressions": _regressions(n), "subspaces": _subspaces(n)}
@@ -89,7 +89,7 @@ _PASSES: Counter[str] = Counter()
 
 
 def _counting(name: str) -> Callable[..., Any]:
-    plain = getattr(DaskShards, name)
+    plain = getattr(DaskPartitions, name)
 
     def counting(self: Any, *arguments: Any) -> Any:
         if name != "keep" or self.changes:

@@ -88,7 +88,7 @@ def _eigenpairs_by_both(X: Samples, k: int) -> dict[str, Measured]:
         # The dense limit also stops at n, but no case here has d > n.
         with patch.multiple(paths, DENSE_LIMIT=limit, SPARSE_LIMIT=limit):
             second = paths.second_moment(X, weights)
-        with paths.cores_for(X):
+        with paths.blas_threads_for(X):
             return top_eigenpairs(second, k)
 
     return measure_together(

@@ -11,8 +11,8 @@ from tests.browser.watching import Watch
 from tests.serving import serve
 
 # For a machine whose cores are busy with other tests; what is there at once takes no time at all.
-PATIENCE = 60_000
-expect.set_options(timeout=PATIENCE)
+WORKER_TIMEOUT = 60_000
+expect.set_options(timeout=WORKER_TIMEOUT)
 
 
 @pytest.fixture(scope="package")
@@ -45,7 +45,7 @@ def open_page(chromium, serving):
         context = chromium.new_context(
             **{"base_url": address, "viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         )
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(WORKER_TIMEOUT)
         watches.append(Watch(context, address))
         contexts.append(context)
         page = context.new_page()

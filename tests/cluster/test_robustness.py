@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SearchError
 from mixsearch.data.dask.cluster import connected
-from mixsearch.data.dask.partitions import DaskShards
+from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import ClusterError
 
@@ -36,14 +36,14 @@ def own_cluster():
 
 def in_the_middle(monkeypatch, happens, after=3):
     """Let something happen once so many folds of a fit are done."""
-    fold, count = DaskShards.fold, iter(range(10_000))
+    fold, count = DaskPartitions.fold, iter(range(10_000))
 
     def fold_later(self, *arguments):
         if next(count) == after:
             happens()
         return fold(self, *arguments)
 
-    monkeypatch.setattr(DaskShards, "fold", fold_later)
+    monkeypatch.setattr(DaskPartitions, "fold", fold_later)
 
 
 def test_a_worker_that_dies_in_the_middle_changes_nothing(own_cluster, data, monkeypatch):

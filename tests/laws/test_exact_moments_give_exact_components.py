@@ -11,7 +11,7 @@ from tests.populations import Mixture, draw_mixture, frame_of, mixtures, sizes, 
 from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
-from mixsearch.data.partitions import shards_of
+from mixsearch.data.partitions import partition_in_memory
 from mixsearch.gaussian._moments import GaussianModel
 from mixsearch.regression._design import Design
 from mixsearch.regression._moments import RegressionModel
@@ -135,7 +135,7 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         float(mixture.weights @ variances),
         W.T @ ((mixture.weights * variances) @ mixture.centers),
         mixture.mean,
-        shards_of(np.zeros((0, d))),
+        partition_in_memory(np.zeros((0, d))),
     )
     candidates = extract(model.corrected(W.T @ third @ W, hint), frame, Extraction(**how))
     assert_allclose(
@@ -164,7 +164,7 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
         *[np.zeros(k)] * 3,
         linear=0.0,
         noise=0.0,
-        shards=shards_of(np.zeros((0, d))),
+        partitions=partition_in_memory(np.zeros((0, d))),
     )
     candidates = extract(model.corrected(W.T @ third @ W, W.T @ first, hint), frame, Extraction(**how))
     assert_allclose(
@@ -229,7 +229,7 @@ def test_subspace_moments(seed, k, r, room, several):
         for a, C in zip(weights, covariances, strict=True)
         for v in points
     )
-    model = SubspaceModel(frame, s2, shards_of(np.zeros((0, len(frame.basis)))))
+    model = SubspaceModel(frame, s2, partition_in_memory(np.zeros((0, len(frame.basis)))))
     hints = points @ frame.basis * np.sqrt(frame.values)
     found = extract_subspace(model.corrected(W.T @ fourth @ W, hints), r)
     span = np.linalg.svd(frame.unwhiten(found.directions), full_matrices=False)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
-from mixsearch.data.chunks import Product, row_slices, sum_blocks
+from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 seeds = st.integers(0, 2**32 - 1)
@@ -101,7 +101,7 @@ def test_the_length_of_the_hint_does_not_matter(how, scale):
 def test_any_cut_into_blocks_gives_the_same_sums(size, seed):
     X = np.random.default_rng(seed).normal(size=(60, 3))
     for n_threads in (1, 2):
-        total = sum_blocks(lambda rows: Product(X[rows].T @ X[rows]), row_slices(60, size), n_threads).total
+        total = sum_chunks(lambda rows: ArraySum(X[rows].T @ X[rows]), row_slices(60, size), n_threads).total
         assert_allclose(total, X.T @ X, atol=1e-12)
 
 
@@ -143,5 +143,5 @@ def test_float32_samples_stay_float32_and_agree_with_float64():
     data = make_gaussian_mixture(2000, 50, 4, random_state=3)
     single = GaussianSearch(4).fit(data.X.astype(np.float32))
     double = GaussianSearch(4).fit(data.X)
-    assert single.model_.shards.shard.projected.dtype == np.float32
+    assert single.model_.partitions.partition.projected.dtype == np.float32
     assert_allclose(single.search(data.centers[0]).center, double.search(data.centers[0]).center, atol=1e-3)

@@ -15,7 +15,7 @@ from mixsearch._typing import Array, Matrix
 from mixsearch.baselines.anchor_recovery import Recovery, find_anchors, recover_topics
 from mixsearch.baselines.tensor_power import OneComponent
 from mixsearch.core.second_moment import change, second_moment_of_rows
-from mixsearch.core.validation import FLOATS, require_choice, require_whole
+from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.errors import FewerComponentsWarning, SearchError, SearchWarning, warn_user
 
@@ -115,11 +115,11 @@ class AnchorWords(BaseEstimator):
             The say of each document in the co-occurrence, one each by default; `weights_of_word` makes the
             semi-supervised form of them. Documents of weight 0, and words that only those hold, do not enter.
         """
-        require_whole("n_components", self.n_components)
-        require_whole("min_documents", self.min_documents)
-        require_choice("loss", self.loss, ("l2", "kl"))
-        require_choice("solver", self.solver, ("splitting", "exponentiated"))
-        counts = sp.csr_array(validate_data(self, X, accept_sparse="csr", dtype=FLOATS))
+        check_positive_int("n_components", self.n_components)
+        check_positive_int("min_documents", self.min_documents)
+        check_choice("loss", self.loss, ("l2", "kl"))
+        check_choice("solver", self.solver, ("splitting", "exponentiated"))
+        counts = sp.csr_array(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES))
         pairs = _pairs(counts, document_weights)
         n_holding = np.bincount(pairs.counts.indices, minlength=len(pairs.columns))
         with one_blas_thread:

@@ -14,7 +14,7 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.hints import hint_from_direction
 from mixsearch.core.second_moment import second_moment_of_rows
-from mixsearch.core.validation import FLOATS, as_samples, require_room, require_samples, require_whole
+from mixsearch.core.validation import FLOAT_DTYPES, as_samples, check_n_features, check_n_samples, check_positive_int
 from mixsearch.errors import SearchError
 
 
@@ -70,11 +70,11 @@ def kmeans_subspaces(
     >>> abs(found.component_of([0.1, 0, 0, 1])).ravel()
     array([0., 0., 0., 1.])
     """
-    samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOATS))
-    require_whole("n_components", n_components)
-    require_whole("dim", dim)
-    require_room(samples.shape[1], dim, samples.shape[1], "dimensions", "a basis has no more columns than rows")
-    require_samples(samples, n_components, f"{n_components} clusters")
+    samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOAT_DTYPES))
+    check_positive_int("n_components", n_components)
+    check_positive_int("dim", dim)
+    check_n_features(samples.shape[1], dim, samples.shape[1], "dimensions", "a basis has no more columns than rows")
+    check_n_samples(samples, n_components, f"{n_components} clusters")
     means = KMeans(n_components, n_init=n_init, max_iter=max_iter, random_state=random_state).fit(samples)
     labels = np.asarray(means.labels_)
     return Subspaces(np.stack([_span(samples[labels == place], dim) for place in range(n_components)]), labels)
@@ -110,8 +110,8 @@ def seeded_kmeans(X: Any, y: Any, *, constrained: bool = False, max_iter: int = 
     array([[0.5],
            [8. ]])
     """
-    samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOATS))
-    require_whole("max_iter", max_iter)
+    samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOAT_DTYPES))
+    check_positive_int("max_iter", max_iter)
     seeds = _checked_seeds(y, samples.shape[0])
     starts = _means(samples, seeds)
     if constrained:

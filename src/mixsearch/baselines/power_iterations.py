@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.validation import require_whole
+from mixsearch.core.validation import check_positive_int
 from mixsearch.data.chunks import row_slices
 from mixsearch.errors import SearchError
 
@@ -48,8 +48,8 @@ def robust_power_iterations(
     """
     k = len(tensor)
     n_pairs = k if n_components is None else n_components
-    require_whole("n_restarts", n_restarts)
-    require_whole("n_iterations", n_iterations)
+    check_positive_int("n_restarts", n_restarts)
+    check_positive_int("n_iterations", n_iterations)
     if n_pairs > k:
         raise SearchError(f"A tensor of shape {tensor.shape} holds {k} components at most; {n_pairs} were asked for.")
     left, found = tensor, []

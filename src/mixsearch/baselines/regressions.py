@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_X_y
 
 from mixsearch._typing import Array
 from mixsearch.core.hints import hint_from_direction
-from mixsearch.core.validation import require_whole
+from mixsearch.core.validation import check_positive_int
 from mixsearch.errors import SearchError
 
 # Of the variance of y: a component that passes through some samples exactly would have an endless likelihood.
@@ -70,9 +70,9 @@ def em_regressions(
     True
     """
     samples, answers = check_X_y(X, y, dtype=np.float64)
-    require_whole("n_components", n_components)
-    require_whole("n_init", n_init)
-    require_whole("max_iter", max_iter)
+    check_positive_int("n_components", n_components)
+    check_positive_int("n_init", n_init)
+    check_positive_int("max_iter", max_iter)
     n, d = samples.shape
     if n < n_components * (d + 2):
         raise SearchError(

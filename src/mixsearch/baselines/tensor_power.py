@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from mixsearch._typing import Array
 from mixsearch.baselines.power_iterations import PowerPairs, power_steps, robust_power_iterations
 from mixsearch.baselines.third_moments import ThirdMoment
-from mixsearch.core.hints import hint_from_direction, require_seen
-from mixsearch.core.validation import require_choice, require_whole
+from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
+from mixsearch.core.validation import check_choice, check_positive_int
 
 # Theorem 5.1 asks for poly(k) starting points. Each ends at some component, with a chance of about 1 / k at each, so
 # that so many times k miss none.
@@ -82,7 +82,7 @@ def tensor_power(
     >>> bool(abs(one.center - data.centers[2]).max() < 0.2)
     True
     """
-    require_choice("normaliser", normaliser, ("value", "mean"))
+    check_choice("normaliser", normaliser, ("value", "mean"))
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     n_starts = RESTARTS_PER_COMPONENT * third.n_components if n_restarts is None else n_restarts
     return _components(third, robust_power_iterations(third.tensor, n_starts, n_iterations, rng), normaliser)
@@ -109,11 +109,11 @@ def fast_tensor_power(
     The paper does not say how v enters the frame. Steps from θ lead to the component of the largest |λᵢ⟨uᵢ, θ⟩|. With
     θ = W'Av, the hint in the frame, this is |⟨μᵢ, v⟩|, so that the condition on the hint is all they need.
     """
-    require_choice("normaliser", normaliser, ("value", "mean"))
-    require_whole("n_iterations", n_iterations)
+    check_choice("normaliser", normaliser, ("value", "mean"))
+    check_positive_int("n_iterations", n_iterations)
     v = hint_from_direction(hint, third.frame.basis.shape[0])
     if third.n_components > 1:
-        require_seen(third.frame, v, scale=float(np.linalg.norm(v)))
+        check_not_orthogonal(third.frame, v, scale=float(np.linalg.norm(v)))
     start = third.frame.project_hint(v)
     found = _components(third, power_steps(third.tensor, start[:, None], n_iterations), normaliser)
     return OneComponent(found.centers[0], float(found.weights[0]))

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
-from mixsearch.core.tensor import in_every_place, sum_products
-from mixsearch.data.chunks import Product
-from mixsearch.gaussian import GaussianSearch, GaussianShard
-from mixsearch.topics import TopicSearch, TopicShard
+from mixsearch.core.tensor import sum_cubes, symmetrize
+from mixsearch.data.chunks import ArraySum
+from mixsearch.gaussian import GaussianPartition, GaussianSearch
+from mixsearch.topics import TopicPartition, TopicSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def _(search: GaussianSearch) -> ThirdMoment:
     """E[y⊗y⊗y], less the three ways in which the noise W'W pairs up two coordinates and leaves m~ in the third."""
     check_is_fitted(search)
     model = search.model_
-    tensor = model.shards.fold(_third_powers).total / model.shards.n_rows
-    tensor -= in_every_place(np.multiply.outer(np.diag(model.frame.spread), model.noise_mean))
+    tensor = model.partitions.reduce(_third_powers).total / model.partitions.n_rows
+    tensor -= symmetrize(np.multiply.outer(np.diag(model.frame.spread), model.noise_mean))
     return ThirdMoment(model.frame, tensor, model.mean)
 
 
@@ -77,21 +77,21 @@ def _(search: TopicSearch) -> ThirdMoment:
     """
     check_is_fitted(search)
     model, a0 = search.model_, search.model_.alpha0
-    triples = model.shards.fold(_weighted_third_powers).total
+    triples = model.partitions.reduce(_weighted_third_powers).total
     if model.distinct:
         W = model.whitener(slice(None))
         with_itself = model.own_crossed - 2 / 3 * model.own_triples[:, None] * W
-        triples -= in_every_place(sum_products(W, with_itself, np.ones(len(W))))
+        triples -= symmetrize(sum_cubes(W, with_itself, np.ones(len(W))))
     m = model.mean
-    shared = in_every_place(np.multiply.outer(np.eye(len(m)), m)) + np.multiply.outer(np.outer(m, m), m)
+    shared = symmetrize(np.multiply.outer(np.eye(len(m)), m)) + np.multiply.outer(np.outer(m, m), m)
     return ThirdMoment(model.frame, a0 * (a0 + 1) * (a0 + 2) / 2 * triples - shared / 2, m, total=a0)
 
 
-def _third_powers(shard: GaussianShard) -> Product:
+def _third_powers(partition: GaussianPartition) -> ArraySum:
     """Σ y⊗y⊗y."""
-    return Product(sum_products(shard.projected, shard.projected, np.ones(len(shard.projected))))
+    return ArraySum(sum_cubes(partition.projected, partition.projected, np.ones(len(partition.projected))))
 
 
-def _weighted_third_powers(shard: TopicShard) -> Product:
+def _weighted_third_powers(partition: TopicPartition) -> ArraySum:
     """Σ triple weight y⊗y⊗y."""
-    return Product(sum_products(shard.projected, shard.projected, shard.triple_weights))
+    return ArraySum(sum_cubes(partition.projected, partition.projected, partition.triple_weights))

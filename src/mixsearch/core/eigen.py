@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.data.chunks import Product, even_slices, sum_blocks
+from mixsearch.data.chunks import ArraySum, even_slices, sum_chunks
 
 # More starting vectors than eigenvectors asked for: the last ones asked for converge as fast as the first.
 OVERSAMPLING = 10
@@ -123,18 +123,18 @@ def _block_lanczos(
 def _inner(Q: Array, Z: Array, n_threads: int) -> Array:
     """Q'Z for tall matrices."""
     cuts = even_slices(len(Q), n_threads)
-    return np.asarray(sum_blocks(lambda rows: Product(Q[rows].T @ Z[rows]), cuts, n_threads).total)
+    return np.asarray(sum_chunks(lambda rows: ArraySum(Q[rows].T @ Z[rows]), cuts, n_threads).total)
 
 
 def _take_off(Z: Array, Q: Array, coupling: Array, n_threads: int) -> Array:
     """Z - Q coupling, written into Z, and its Gram matrix, which the same pass gives."""
 
-    def work(rows: slice) -> Product:
+    def work(rows: slice) -> ArraySum:
         part = Z[rows]
         part -= Q[rows] @ coupling
-        return Product(part.T @ part)
+        return ArraySum(part.T @ part)
 
-    return np.asarray(sum_blocks(work, even_slices(len(Q), n_threads), n_threads).total)
+    return np.asarray(sum_chunks(work, even_slices(len(Q), n_threads), n_threads).total)
 
 
 def _orthonormal_beside(

@@ -12,28 +12,28 @@ import numpy as np
 from mixsearch.errors import NotRefinedWarning, SearchError, warn_user
 
 # Far more than a good start needs.
-MOST_STEPS = 100
+MAX_ITER = 100
 
 
 State = TypeVar("State")
 
 
-class Steps(NamedTuple):
+class EMOptions(NamedTuple):
     """A bound on the steps, and the gain in nats, over all samples together, below which they stop."""
 
     most: int
     tol: float
 
 
-def steps_of(refine: Any, tol: Any) -> Steps | None:
+def em_options(refine: Any, tol: Any) -> EMOptions | None:
     """What `search` was asked for: no steps, as many as it takes, or so many at most."""
     if not (isinstance(tol, Real) and float(tol) >= 0):
         raise SearchError(f"tol must be a number of nats from 0; found {tol!r}.")
     if isinstance(refine, bool | np.bool_):
-        return Steps(MOST_STEPS, float(tol)) if refine else None
+        return EMOptions(MAX_ITER, float(tol)) if refine else None
     if not isinstance(refine, Integral) or refine < 0:
         raise SearchError(f"refine must be True, False or a number of steps from 0; found {refine!r}.")
-    return Steps(int(refine), float(tol)) if refine else None
+    return EMOptions(int(refine), float(tol)) if refine else None
 
 
 def warn_not_refined() -> None:
@@ -48,7 +48,7 @@ def warn_not_refined() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Climbed(Generic[State]):
+class EMResult(Generic[State]):
     """Where the steps led."""
 
     state: State
@@ -60,7 +60,7 @@ class Climbed(Generic[State]):
         return len(self.objectives) - 1
 
 
-def climb(start: State, step: Callable[[State], tuple[State, float]], steps: Steps) -> Climbed[State]:
+def run_em(start: State, step: Callable[[State], tuple[State, float]], steps: EMOptions) -> EMResult[State]:
     """Step by step uphill, until a step gains less than the tolerance.
 
     Parameters
@@ -86,4 +86,4 @@ def climb(start: State, step: Callable[[State], tuple[State, float]], steps: Ste
         objectives.append(objective)
         if objective - objectives[-2] < steps.tol:
             break
-    return Climbed(state, tuple(objectives))
+    return EMResult(state, tuple(objectives))

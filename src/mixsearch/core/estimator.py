@@ -14,10 +14,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.rank_selection import N_PARTS, Spectrum
-from mixsearch.core.validation import AUTO, FLOATS, as_samples, require_number, require_samples, require_whole
+from mixsearch.core.rank_selection import N_FOLDS, Spectrum
+from mixsearch.core.validation import (
+    AUTO,
+    FLOAT_DTYPES,
+    as_samples,
+    check_n_components,
+    check_n_samples,
+    check_positive_int,
+)
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.partitions import SampleShard, Shards, shards_of
+from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.errors import HintIgnoredWarning, SearchError, UnlikelyMixtureWarning, warn_user
 
@@ -50,7 +57,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Passed to every `search`.
         """
         check_is_fitted(self)
-        return ask_in_parallel(lambda hint: self.search(**self._arguments(hint), **options), hints, n_jobs)
+        return map_parallel(lambda hint: self.search(**self._arguments(hint), **options), hints, n_jobs)
 
     def _arguments(self, hint: Any) -> dict[str, Any]:
         """One of several hints as keyword arguments of `search`."""
@@ -81,19 +88,19 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _checked(self, X: Any, *, reset: bool) -> Samples:
         X = X.compute() if is_dask(X) else X  # a few examples
-        return as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=reset))
+        return as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
 
-    def _shards(self, X: Any) -> Shards[SampleShard]:
+    def _partitions(self, X: Any) -> Partitions[SamplePartition]:
         """Samples to fit, checked: in memory, or where their blocks are."""
         if not is_dask(X):
-            return shards_of(self._checked(X, reset=True))
-        shards: Shards[SampleShard] = dask_arrays().sample_shards(X)
-        self._see_features(shards)
-        return shards
+            return partition_in_memory(self._checked(X, reset=True))
+        partitions: Partitions[SamplePartition] = dask_arrays().sample_partitions(X)
+        self._see_features(partitions)
+        return partitions
 
-    def _see_features(self, shards: Shards[SampleShard]) -> None:
+    def _see_features(self, partitions: Partitions[SamplePartition]) -> None:
         """Remember the features of samples that did not pass the checks of scikit-learn: their blocks are elsewhere."""
-        self.n_features_in_ = shards.n_features
+        self.n_features_in_ = partitions.n_features
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -109,8 +116,8 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if hasattr(self, "spectrum_"):
             del self.spectrum_
         if self.n_components != AUTO:
-            return require_number(self.n_components)
-        require_samples(X, 2 * N_PARTS, "the parts that n_components='auto' compares")
+            return check_n_components(self.n_components)
+        check_n_samples(X, 2 * N_FOLDS, "the parts that n_components='auto' compares")
         self.spectrum_ = find_spectrum()
         if self.spectrum_.is_full:
             warn_user(
@@ -128,7 +135,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         if n_components is None:
             return self.model_
-        require_whole("n_components", n_components)
+        check_positive_int("n_components", n_components)
         if n_components > self.n_components_:
             raise SearchError(
                 f"n_components={n_components}, but this fit holds {self.n_components_}; a search can use those or "
@@ -173,24 +180,24 @@ class SemiSupervised(BaseSearch):
             1 for the known members of the wanted component, -1 for samples without a label. Then `component_` holds the
             component found. Other labels are read as -1.
         """
-        shards = self._fit_model(X)
-        self._search_members(shards, y)
+        partitions = self._fit_model(X)
+        self._search_members(partitions, y)
         return self
 
     @abstractmethod
-    def _fit_model(self, X: Any) -> Shards[SampleShard]:
+    def _fit_model(self, X: Any) -> Partitions[SamplePartition]:
         """Check the samples, fit the model, return the checked samples."""
 
-    def _search_members(self, shards: Shards[SampleShard], y: Any) -> None:
+    def _search_members(self, partitions: Partitions[SamplePartition], y: Any) -> None:
         if hasattr(self, "component_"):
             del self.component_
         if y is None:
             return
         members, n_labels = dask_arrays().member_rows(y) if is_dask(y) else _member_rows(y)
-        if n_labels != shards.n_rows:
-            raise SearchError(f"y has {n_labels} labels, but X has {shards.n_rows} samples.")
+        if n_labels != partitions.n_rows:
+            raise SearchError(f"y has {n_labels} labels, but X has {partitions.n_rows} samples.")
         if len(members):
-            self.component_ = self._search_examples(shards.map(_picked, members).gather().shard.samples)
+            self.component_ = self._search_examples(partitions.map(_picked, members).collect().partition.samples)
             return
         warn_user(
             HintIgnoredWarning(
@@ -209,14 +216,14 @@ def _member_rows(y: Any) -> tuple[Array, int]:
     return np.flatnonzero(labels == 1), len(labels)
 
 
-def _picked(shard: SampleShard, rows: Array) -> SampleShard:
+def _picked(partition: SamplePartition, rows: Array) -> SamplePartition:
     """Those of some rows, by their numbers among all, that are in a shard."""
-    places = rows - shard.first
-    inside = places[(places >= 0) & (places < shard.samples.shape[0])]
-    return SampleShard(shard.first, shard.samples[inside])
+    places = rows - partition.first
+    inside = places[(places >= 0) & (places < partition.samples.shape[0])]
+    return SamplePartition(partition.first, partition.samples[inside])
 
 
-def ask_in_parallel(ask: Callable[[Any], Any], hints: Any, n_jobs: int | None) -> Any:
+def map_parallel(ask: Callable[[Any], Any], hints: Any, n_jobs: int | None) -> Any:
     """The answer to each of several hints, in their order, under their names where they have names."""
     is_named = isinstance(hints, Mapping)
     each, n_threads = hints.values() if is_named else hints, effective_n_jobs(n_jobs)
@@ -230,7 +237,7 @@ def _map_in_threads(ask: Callable[[Any], Any], hints: Iterable[Any], n_threads: 
         return list(pool.map(ask, hints))
 
 
-def warn_of_nothing(spectrum: Spectrum, what: str) -> None:
+def warn_no_signal(spectrum: Spectrum, what: str) -> None:
     """Say so where noise alone would give such a spectrum."""
     if not spectrum.n_signal:
         warn_user(

@@ -70,7 +70,7 @@ class Frame:
             c[0] = self.origin @ v
         return c
 
-    def reject(self, points: Array) -> Array:
+    def residual(self, points: Array) -> Array:
         """What the signal space does not hold of points of R^d, (d, q): S^(-1) (I - VV') S points."""
         scaled = points if self.metric is None else points * self.metric[:, None]
         outside = scaled - self.basis @ (self.basis.T @ scaled)
@@ -100,7 +100,7 @@ def count_above(values: Array, level: float = 0.0, *, precision: Any = np.float6
     return int(np.count_nonzero(values - level > rounding))
 
 
-def frame_above(
+def frame_from_eigenpairs(
     values: Array,
     vectors: Array,
     level: float = 0.0,

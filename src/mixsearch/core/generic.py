@@ -11,7 +11,7 @@ from mixsearch._typing import Array, Matrix
 from mixsearch.core.component import Component
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import Extraction, ExtractionOptions, cancel_without_projection, extract
-from mixsearch.core.frame import Frame, frame_above
+from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.moments import Hinted, Moments
 from mixsearch.core.separation import warn_if_weak
 from mixsearch.errors import HintError, SearchError
@@ -73,7 +73,7 @@ def search_moments(
     if how.method == "whitening" and not projected:
         raise SearchError("projected=False needs method='cancellation': whitening lives in the signal space.")
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
-    frame = frame_above(values, vectors)
+    frame = frame_from_eigenpairs(values, vectors)
     hinted = _in_frame(moments, frame)
     if projected:
         candidates = extract(hinted, frame, how)

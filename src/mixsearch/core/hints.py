@@ -12,7 +12,7 @@ from mixsearch.core.frame import Frame
 from mixsearch.errors import HintError
 
 
-def require_one(given: Mapping[str, Any]) -> str:
+def check_one_hint(given: Mapping[str, Any]) -> str:
     """The name of the one hint that was given."""
     names = [name for name, value in given.items() if value is not None]
     if len(names) != 1:
@@ -36,7 +36,7 @@ def hint_from_direction(v: Any, n_features: int) -> Array:
     return direction
 
 
-def require_seen(frame: Frame, v: Array, scale: float) -> None:
+def check_not_orthogonal(frame: Frame, v: Array, scale: float) -> None:
     """A hint must lie at least partly in the directions in which the components lie."""
     plain = v if frame.metric is None else v / frame.metric
     if not np.linalg.norm(plain @ frame.basis) > 1e-10 * scale:

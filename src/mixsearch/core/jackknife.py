@@ -10,7 +10,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.data.partitions import Shard, Shards
+from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.data.threads import one_blas_thread
 
 
@@ -22,19 +22,19 @@ class StandardErrors(NamedTuple):
 
 
 # Without one block in forty the second moment stays near the identity; below this it has lost a direction.
-LEAST_SECOND = 0.05
+MIN_SECOND = 0.05
 
 
 def jackknife(replicates: Array) -> Array:
     """The standard error of an estimate from its replicates, (B, ...) -> (...)."""
-    n_blocks = len(replicates)
-    return np.asarray(np.sqrt((n_blocks - 1) * np.var(replicates, axis=0)))
+    n_groups = len(replicates)
+    return np.asarray(np.sqrt((n_groups - 1) * np.var(replicates, axis=0)))
 
 
 def whitened(replicates: Replicates) -> tuple[Array, Array, Array]:
     """R and m of every replicate in a frame of its own, and A^(-1/2) that led there, (B, k, k)."""
     values, vectors = np.linalg.eigh(replicates.second)
-    scaled = vectors / np.sqrt(np.maximum(values, LEAST_SECOND))[:, None, :]
+    scaled = vectors / np.sqrt(np.maximum(values, MIN_SECOND))[:, None, :]
     root = scaled @ vectors.transpose(0, 2, 1)
     return root @ replicates.hinted @ root, np.einsum("bij,bj->bi", root, replicates.mean), root
 
@@ -82,7 +82,7 @@ def component_errors(frame: Frame, direction: Array, replicates: Replicates, out
     """
     points, weights = replicate_component(replicates, direction)
     found = float(np.sqrt(weights.mean()))
-    centers = frame.unwhiten(points.T) + frame.reject(outside) / found
+    centers = frame.unwhiten(points.T) + frame.residual(outside) / found
     return StandardErrors(jackknife(centers.T), float(jackknife(weights)))
 
 
@@ -93,12 +93,12 @@ class NewtonSums(NamedTuple):
     by_block: Array  # of the scores in each block of the jackknife, (B, p)
 
 
-def newton_replicates(shards: Shards[Any], scores_of: Callable[..., Array], *shared: Any) -> Array:
+def newton_replicates(partitions: Partitions[Any], scores_of: Callable[..., Array], *shared: Any) -> Array:
     """How leaving out each block moves a maximum-likelihood estimate, (B, p).
 
     Parameters
     ----------
-    shards : Shards of samples
+    partitions : Shards of samples
     scores_of : callable
         From a shard and what is shared to the derivatives of each sample's log-likelihood by the parameters, at the
         estimate, (n, p).
@@ -110,13 +110,15 @@ def newton_replicates(shards: Shards[Any], scores_of: Callable[..., Array], *sha
     Without a block the scores no longer add up to zero, and one Newton step, with the sum of their outer products as
     the information, takes them back there. What a second one would change is smaller by another factor 1/B.
     """
-    sums = shards.fold(_newton_sums, scores_of, shared, shards.n_blocks)
+    sums = partitions.reduce(_newton_sums, scores_of, shared, partitions.n_groups)
     return np.asarray(-sums.by_block @ invert_information(sums.information))
 
 
-def _newton_sums(shard: Shard, scores_of: Callable[..., Array], shared: tuple[Any, ...], n_blocks: int) -> NewtonSums:
-    scores = scores_of(shard, *shared)
-    by_block = [scores[shard.rows_of(n_blocks, block)].sum(axis=0) for block in range(n_blocks)]
+def _newton_sums(
+    partition: Partition, scores_of: Callable[..., Array], shared: tuple[Any, ...], n_groups: int
+) -> NewtonSums:
+    scores = scores_of(partition, *shared)
+    by_block = [scores[partition.rows_at(n_groups, block)].sum(axis=0) for block in range(n_groups)]
     return NewtonSums(scores.T @ scores, np.array(by_block))
 
 
@@ -135,14 +137,14 @@ def invert_information(information: Array) -> Array:
 N_DRAWS = 10_000
 
 
-def chance_of_being_right(
+def probability_of_first(
     hinted: Hinted,
     replicates: Replicates,
     axes: Array,
     place: int,
     *,
     choose: str,
-    hint_moves: Array | None = None,
+    hint_shifts: Array | None = None,
 ) -> float:
     """The part of imagined samples on which the component found comes first.
 
@@ -158,7 +160,7 @@ def chance_of_being_right(
         Which of them was found.
     choose : {"largest", "share"}
         What puts the components in order.
-    hint_moves : array of shape (B, k), optional
+    hint_shifts : array of shape (B, k), optional
         How the hint in the frame moves with each replicate, where it does.
 
     Notes
@@ -168,17 +170,17 @@ def chance_of_being_right(
     into each other, and drives the two eigenvalues apart, so that the answer always looks surer than it is.
     """
     with one_blas_thread:  # many small matrices: other threads would only wait for each other
-        return _part_of_draws(hinted, replicates, axes, place, choose, hint_moves)
+        return _part_of_draws(hinted, replicates, axes, place, choose, hint_shifts)
 
 
 def _part_of_draws(
-    hinted: Hinted, replicates: Replicates, axes: Array, place: int, choose: str, hint_moves: Array | None
+    hinted: Hinted, replicates: Replicates, axes: Array, place: int, choose: str, hint_shifts: Array | None
 ) -> float:
     matrices, means, _ = whitened(replicates)
     draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(means)))  # the same answer every time
     along, overlaps = _along(axes, matrices), hinted.mean @ axes
-    if hint_moves is not None:  # ⟨μᵢ, v⟩ = ⟨W'μᵢ, c⟩, with W'μᵢ = uᵢ / √αᵢ
-        along += hint_moves @ axes / np.where(overlaps == 0, np.inf, overlaps)
+    if hint_shifts is not None:  # ⟨μᵢ, v⟩ = ⟨W'μᵢ, c⟩, with W'μᵢ = uᵢ / √αᵢ
+        along += hint_shifts @ axes / np.where(overlaps == 0, np.inf, overlaps)
     scores = _imagine(_along(axes, hinted.matrix[None])[0], along, draws)
     if choose == "share":
         scores = scores * np.abs(_imagine(overlaps, means @ axes, draws))
@@ -192,5 +194,5 @@ def _along(axes: Array, matrices: Array) -> Array:
 
 def _imagine(estimate: Array, replicates: Array, draws: Array) -> Array:
     """Estimates from other samples, (n, q)."""
-    n_blocks = len(replicates)
-    return np.asarray(estimate + draws @ (replicates - replicates.mean(axis=0)) * np.sqrt((n_blocks - 1) / n_blocks))
+    n_groups = len(replicates)
+    return np.asarray(estimate + draws @ (replicates - replicates.mean(axis=0)) * np.sqrt((n_groups - 1) / n_groups))

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from mixsearch._typing import Array
 
 
-def within_unit(weight: float) -> float:
+def clip_weight(weight: float) -> float:
     """A weight as a probability that is neither 0 nor 1."""
     return min(max(weight, 1e-9), 1 - 1e-9)
 

@@ -16,7 +16,7 @@ from mixsearch.display import Card, plain_number
 # Row i belongs to part i mod 3, so that sorted rows do no harm. Directions from two thirds of the samples resolve
 # weaker components than those from a half; with more parts than three, parts that share most of their samples agree
 # by chance too often.
-N_PARTS = 3
+N_FOLDS = 3
 
 
 # The chance that noise alone adds a direction, all looks together, were the parts independent: they share samples where
@@ -25,23 +25,23 @@ FALSE_ALARM = 0.002
 
 
 # Any directions make an honest test, so that those of noise need not converge.
-TOLERANCE, MOST_APPLICATIONS = 0.03, 6
+TOLERANCE, MAX_APPLICATIONS = 0.03, 6
 
 
 # Rounding, beside the largest value.
-LEAST_PART = 1e-10
+MIN_VALUE = 1e-10
 
 
-LEAST_DIRECTIONS = 25
+MIN_DIRECTIONS = 25
 
 
-_MOST_ROUNDS = 10
+_MAX_ROUNDS = 10
 
 
-_MOST_BARS = 15
+_MAX_BARS = 15
 
 
-class Shown(NamedTuple):
+class FoldSums(NamedTuple):
     """Sums over samples of what each shows of q directions, and of the noise."""
 
     n: int
@@ -50,11 +50,11 @@ class Shown(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Folds:
     """Samples in parts: the second moment beside each of them, and what it shows of directions found there."""
 
     second_beside: Callable[[int], Matrix]  # of all samples but those of one part: A and noise, (d, d)
-    show: Callable[[list[Array]], Shown]  # of directions V for each part, (d, q)
+    show: Callable[[list[Array]], FoldSums]  # of directions V for each part, (d, q)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +127,7 @@ class Spectrum:
                 ("noise level", plain_number(self.noise)),
                 ("a direction counts", f"from {self.threshold:.1f} standard errors on{_and_half(self.least_held)}"),
             ],
-            bars=[(_name(i, self), float(value)) for i, value in enumerate(self.held_out[:_MOST_BARS])],
+            bars=[(_name(i, self), float(value)) for i, value in enumerate(self.held_out[:_MAX_BARS])],
             bars_title="each direction on samples that it was not found on",
         )
 
@@ -153,7 +153,7 @@ def _name(i: int, spectrum: Spectrum) -> str:
 
 
 def find_spectrum(
-    parts: Parts,
+    parts: Folds,
     n_directions: int,
     components_of: Callable[[int], int],
     *,
@@ -188,50 +188,50 @@ def find_spectrum(
         found, shown = _look(parts, q, {"seed": seed, "n_threads": n_threads, "block": block})
         return _count(found, shown, n_features, components_of, least_held)
 
-    few = min(max(n_directions // 4, LEAST_DIRECTIONS), n_directions)
+    few = min(max(n_directions // 4, MIN_DIRECTIONS), n_directions)
     spectrum = look(few)
     return spectrum if 2 * spectrum.n_signal <= few or few == n_directions else look(n_directions)
 
 
-def _look(parts: Parts, n_directions: int, solver: dict[str, Any]) -> tuple[Array, Shown]:
+def _look(parts: Folds, n_directions: int, solver: dict[str, Any]) -> tuple[Array, FoldSums]:
     """Eigenvalues where directions were found, (q,), and what the other samples show of them."""
     found, directions = np.zeros(n_directions), []
-    for part in range(N_PARTS):
+    for part in range(N_FOLDS):
         values, vectors, _ = top_eigenpairs(
             as_operator(parts.second_beside(part)),
             n_directions,
             tol=TOLERANCE,
-            max_applications=MOST_APPLICATIONS,
+            max_applications=MAX_APPLICATIONS,
             **solver,
         )
-        found += values / N_PARTS
+        found += values / N_FOLDS
         directions.append(vectors)
     return found, parts.show(directions)
 
 
-def most_directions(n_samples: int, most: int, limit: int) -> int:
+def max_directions(n_samples: int, most: int, limit: int) -> int:
     """As many as the samples of all parts but one can tell, and no more than a limit."""
-    return max(min(most, limit, n_samples * (N_PARTS - 1) // N_PARTS - 2), 0)
+    return max(min(most, limit, n_samples * (N_FOLDS - 1) // N_FOLDS - 2), 0)
 
 
-def sums_of(values: Array, noise: Array) -> Shown:
+def sums_of(values: Array, noise: Array) -> FoldSums:
     """Sums over samples of what each shows of the directions, (n, q), and of the noise, (n,)."""
     columns = np.column_stack([values, noise])
-    return Shown(len(columns), columns.sum(axis=0), columns.T @ columns)
+    return FoldSums(len(columns), columns.sum(axis=0), columns.T @ columns)
 
 
 def _count(
-    found: Array, shown: Shown, n_features: int | None, components_of: Callable[[int], int], least_held: float
+    found: Array, shown: FoldSums, n_features: int | None, components_of: Callable[[int], int], least_held: float
 ) -> Spectrum:
     """Count the directions that stand out of the noise, which those that do not count tell."""
     q = len(found)
     threshold = NormalDist().inv_cdf(1 - FALSE_ALARM / max(q, 1))
     counts = np.ones(q, dtype=bool)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         noise = _noise_of(counts, n_features)
         level = float(shown.total @ noise)
         held_out, stderr = _contrast(shown, noise)
-        rounding = LEAST_PART * np.abs(shown.total[:q]).max(initial=0.0)
+        rounding = MIN_VALUE * np.abs(shown.total[:q]).max(initial=0.0)
         least = np.maximum.reduce([threshold * stderr, least_held * (found - level), np.full(q, rounding)])
         before, counts = counts, held_out > least
         if np.array_equal(counts, before):
@@ -247,7 +247,7 @@ def _noise_of(counts: Array, n_features: int | None) -> Array:
     return np.append(-counts.astype(np.float64), 1.0) / (n_features - np.count_nonzero(counts))
 
 
-def _contrast(shown: Shown, noise: Array) -> tuple[Array, Array]:
+def _contrast(shown: FoldSums, noise: Array) -> tuple[Array, Array]:
     """What each direction shows above the noise, (q,), and its standard error.
 
     Notes

@@ -10,16 +10,16 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Component
-from mixsearch.core.jackknife import StandardErrors, chance_of_being_right, component_errors
+from mixsearch.core.jackknife import StandardErrors, component_errors, probability_of_first
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.tensor import axes_within
+from mixsearch.core.tensor import separate_directions
 
 # Components further behind than this many have no chance to come first.
-MOST_RIVALS = 12
+MAX_RIVALS = 12
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class FoundComponent(Component):
+class SampleComponent(Component):
     """A component with its samples: what standard errors and confidence need.
 
     See Also
@@ -48,24 +48,24 @@ class FoundComponent(Component):
     @cached_property
     def confidence(self) -> float:
         """The chance that this is the component that the hint means: that no other would come first on more samples."""
-        return chance_of_being_right(
+        return probability_of_first(
             self.hinted,
             self._replicates,
             self._rivals,
             self._place,
             choose=self.choose,
-            hint_moves=self._hint_moves(),
+            hint_shifts=self._hint_shifts(),
         )
 
-    def _hint_moves(self) -> Array | None:
+    def _hint_shifts(self) -> Array | None:
         """How the hint in the frame would move with the blocks of the jackknife, (B, k), were the frame theirs."""
         return None
 
     @cached_property
     def _rivals(self) -> Array:
         """The directions of all components that could be the one that the hint means, told apart, (k, q)."""
-        likeliest = (self.candidates.points * np.sqrt(self.candidates.weights))[:, :MOST_RIVALS]
-        return axes_within(likeliest, self._tensor_within)
+        likeliest = (self.candidates.points * np.sqrt(self.candidates.weights))[:, :MAX_RIVALS]
+        return separate_directions(likeliest, self._tensor_within)
 
     @cached_property
     def _rival_points(self) -> Array:

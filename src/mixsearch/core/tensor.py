@@ -8,26 +8,26 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
-from mixsearch.data.chunks import BLOCK_ROWS, Product, row_slices, sum_blocks
+from mixsearch.data.chunks import CHUNK_ROWS, ArraySum, row_slices, sum_chunks
 
 # Numbers in a block of outer products: they stay in cache until they are summed.
 CACHED_PRODUCTS = 2**18
 
 
-def sum_products(Y: Array, Z: Array, weights: Array) -> Array:
+def sum_cubes(Y: Array, Z: Array, weights: Array) -> Array:
     """Σ wᵢ yᵢ⊗yᵢ⊗zᵢ, (k, k, k), block by block in double precision."""
     k = Y.shape[1]
 
-    def work(rows: slice) -> Product:
+    def work(rows: slice) -> ArraySum:
         part, last = Y[rows].astype(np.float64, copy=False), Z[rows].astype(np.float64, copy=False)
         squares = part[:, :, None] * part[:, None, :]
-        return Product(squares.reshape(len(part), k * k).T @ (last * weights[rows, None]))
+        return ArraySum(squares.reshape(len(part), k * k).T @ (last * weights[rows, None]))
 
-    slices = row_slices(len(Y), int(np.clip(CACHED_PRODUCTS // k**2, 1, BLOCK_ROWS)))
-    return np.asarray(sum_blocks(work, slices).total).reshape(k, k, k)
+    slices = row_slices(len(Y), int(np.clip(CACHED_PRODUCTS // k**2, 1, CHUNK_ROWS)))
+    return np.asarray(sum_chunks(work, slices).total).reshape(k, k, k)
 
 
-def in_every_place(tensor: Array) -> Array:
+def symmetrize(tensor: Array) -> Array:
     """A tensor that is symmetric in its first two places, with its third moved to every place, (k, k, k), summed."""
     return np.asarray(tensor + tensor.transpose(1, 2, 0) + tensor.transpose(2, 0, 1))
 
@@ -37,7 +37,7 @@ N_STARTS = 5
 
 
 # Steps converge quadratically: after a change this small, what is left is rounding.
-MOST_STEPS, SMALL_CHANGE = 30, 1e-6
+MAX_ITER, SMALL_CHANGE = 30, 1e-6
 
 
 def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
@@ -99,7 +99,7 @@ def all_components(tensor: Array, mean: Array) -> Candidates:
     return Candidates(points, overlaps**2, scores=ones, preference=ones)
 
 
-def axes_within(directions: Array, tensor_within: Callable[[Array], Array]) -> Array:
+def separate_directions(directions: Array, tensor_within: Callable[[Array], Array]) -> Array:
     """The orthonormal directions of components that span the same space as others given, (k, q), told apart.
 
     `tensor_within` goes from an orthonormal basis, (k, q), to T in its coordinates, (q, q, q).
@@ -139,7 +139,7 @@ def _diagonalise(tensor: Array, first: Array) -> Array:
 
 def _power_steps(tensor: Array, U: Array) -> Array:
     """From several bases at once, (s, q, q)."""
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_ITER):
         before, U = U, _nearest_orthonormal(_image(tensor, U))
         if np.abs(U - before).max() < SMALL_CHANGE:
             break

@@ -16,35 +16,35 @@ from mixsearch.errors import SearchError
 AUTO = "auto"
 
 
-def require_whole(name: str, value: Any) -> None:
+def check_positive_int(name: str, value: Any) -> None:
     """A count must be a whole number from 1."""
     if not isinstance(value, Integral) or value < 1:
         raise SearchError(f"{name} must be a whole number from 1; found {value!r}.")
 
 
-def require_number(n_components: Any) -> int:
+def check_n_components(n_components: Any) -> int:
     """A number of components, or the least that "auto" may find."""
     if isinstance(n_components, str) and n_components == AUTO:
         return 1
     if isinstance(n_components, str):
         raise SearchError(f"n_components must be a whole number from 1, or 'auto'; found {n_components!r}.")
-    require_whole("n_components", n_components)
+    check_positive_int("n_components", n_components)
     return int(n_components)
 
 
-def require_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     """An option must be one of its names."""
     if value not in allowed:
         raise SearchError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}.")
 
 
-def require_samples(X: Any, needed: int, why: str) -> None:
+def check_n_samples(X: Any, needed: int, why: str) -> None:
     """There must be enough samples."""
     if X.shape[0] < needed:
         raise SearchError(f"Found n_samples={X.shape[0]}, but {why} need at least {needed}. Give more samples.")
 
 
-def require_room(n_features: int, needed: int, limit: int, what: str, why: str) -> None:
+def check_n_features(n_features: int, needed: int, limit: int, what: str, why: str) -> None:
     """The dimension must be able to hold the components."""
     if needed > limit:
         raise SearchError(
@@ -53,7 +53,7 @@ def require_room(n_features: int, needed: int, limit: int, what: str, why: str) 
         )
 
 
-FLOATS = (np.float64, np.float32)
+FLOAT_DTYPES = (np.float64, np.float32)
 
 
 def as_samples(checked: Any) -> Samples:
@@ -69,7 +69,7 @@ def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
             f"X has other columns than the fit, or in another order: the first are {list(columns)[:3]}, and were "
             f"{list(names)[:3]}. Pass X[search.feature_names_in_]."
         )
-    samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOATS))
+    samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOAT_DTYPES))
     if samples.shape[1] != n_features:
         raise SearchError(f"X has {samples.shape[1]} features, but the component has {n_features}.")
     return samples

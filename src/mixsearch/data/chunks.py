@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from mixsearch.data.threads import is_on_one_core
 
 # Rows per block: large enough for BLAS, small enough that a block of a few hundred features stays in cache.
-BLOCK_ROWS = 8192
+CHUNK_ROWS = 8192
 
 
 # Rows that stay in cache while they are read twice.
@@ -22,10 +22,10 @@ CACHED_ROWS = 512
 
 
 # Non-zeros per block of sparse rows: 16 MB in single precision, and enough work to make up for adding the results.
-BLOCK_NONZEROS = 2_000_000
+CHUNK_NONZEROS = 2_000_000
 
 
-def row_slices(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
+def row_slices(n_rows: int, size: int = CHUNK_ROWS) -> Iterator[slice]:
     """Slices that cover the rows, in order; an empty one where there are none, so that sums are of the right shape."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size))
 
@@ -41,7 +41,7 @@ Block = TypeVar("Block")
 Sums = TypeVar("Sums", bound=tuple[Any, ...])
 
 
-class Product(NamedTuple):
+class ArraySum(NamedTuple):
     """Sums that are one array."""
 
     total: Any
@@ -71,7 +71,7 @@ def _add_into(total: Any, more: Any) -> Any:
     return total + more
 
 
-def sum_blocks(summarize: Callable[[Block], Sums], blocks: Iterable[Block], n_threads: int = 1) -> Sums:
+def sum_chunks(summarize: Callable[[Block], Sums], blocks: Iterable[Block], n_threads: int = 1) -> Sums:
     """Fold blocks into sums; with several threads where the work releases the interpreter, as sparse products do."""
     if n_threads == 1:
         return add_all(map(summarize, blocks))
@@ -80,7 +80,7 @@ def sum_blocks(summarize: Callable[[Block], Sums], blocks: Iterable[Block], n_th
 
 
 @dataclass(frozen=True, slots=True)
-class RowBlocks:
+class RowChunks:
     """Sparse rows in blocks, each read when it is needed: views of memory, or parts of files.
 
     Where the rows are cut depends on the rows alone, so that sums over the blocks, added in their order, are the same
@@ -93,26 +93,26 @@ class RowBlocks:
     n_nonzeros: int
     dtype: Any
 
-    def numbered(self) -> Iterator[tuple[int, slice]]:
+    def enumerate(self) -> Iterator[tuple[int, slice]]:
         """Every block's number and rows."""
         return iter(enumerate(self.slices))
 
 
-def cut_rows(indptr: Any, most_nonzeros: int | None = None) -> list[slice]:
+def split_rows(indptr: Any, max_nonzeros: int | None = None) -> list[slice]:
     """Slices of rows with about the same number of non-zeros, no more than a block holds, and two for two threads."""
     n_rows, n_nonzeros = len(indptr) - 1, int(indptr[-1])
     least = 1 if is_on_one_core() else 2
-    n_blocks = min(max(least, -(-n_nonzeros // (most_nonzeros or BLOCK_NONZEROS))), max(n_rows, 1))
+    n_blocks = min(max(least, -(-n_nonzeros // (max_nonzeros or CHUNK_NONZEROS))), max(n_rows, 1))
     cuts = np.searchsorted(indptr, np.linspace(0, n_nonzeros, n_blocks + 1))
     cuts[0], cuts[-1] = 0, n_rows
     return [slice(int(a), int(b)) for a, b in pairwise(cuts) if b > a] or [slice(0, 0)]
 
 
-def rows_in_memory(X: sp.csr_array[Any], most_nonzeros: int | None = None) -> RowBlocks:
+def chunk_rows(X: sp.csr_array[Any], max_nonzeros: int | None = None) -> RowChunks:
     """Rows that are in memory already, seen in blocks without a copy."""
-    slices = cut_rows(X.indptr, most_nonzeros)
+    slices = split_rows(X.indptr, max_nonzeros)
     views = [_view(X, rows) for rows in slices]
-    return RowBlocks(slices, views.__getitem__, X.shape, X.nnz, X.dtype)
+    return RowChunks(slices, views.__getitem__, X.shape, X.nnz, X.dtype)
 
 
 def _view(X: sp.csr_array[Any], rows: slice) -> sp.csr_array[Any]:

@@ -8,43 +8,43 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import Shard
+from mixsearch.data.partitions import Partition
 
 
 @dataclass(frozen=True)
-class Tally:
+class PartitionCounts:
     """How many rows of some kind each shard has, under the number of its first row."""
 
     counts: dict[int, int]
 
     @classmethod
-    def of(cls, shard: Shard, n_rows: int) -> Tally:
+    def of(cls, partition: Partition, n_rows: int) -> PartitionCounts:
         """Of one shard."""
-        return cls({shard.first: n_rows})
+        return cls({partition.first: n_rows})
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: PartitionCounts) -> PartitionCounts:
         # Shards without rows begin where the next one does.
         both = self.counts.keys() | other.counts.keys()
-        return Tally({first: self.counts.get(first, 0) + other.counts.get(first, 0) for first in both})
+        return PartitionCounts({first: self.counts.get(first, 0) + other.counts.get(first, 0) for first in both})
 
     @property
     def total(self) -> int:
         """How many there are in all shards."""
         return sum(self.counts.values())
 
-    def before(self, shard: Shard) -> int:
+    def before(self, partition: Partition) -> int:
         """How many there are in all shards before one of them."""
-        return sum(n_rows for first, n_rows in self.counts.items() if first < shard.first)
+        return sum(n_rows for first, n_rows in self.counts.items() if first < partition.first)
 
 
 @dataclass(frozen=True)
-class Largest:
+class Maximum:
     """A value, or an array of them: of two such, the larger."""
 
     value: Any
 
-    def __add__(self, other: Largest) -> Largest:
-        return Largest(np.maximum(self.value, other.value))
+    def __add__(self, other: Maximum) -> Maximum:
+        return Maximum(np.maximum(self.value, other.value))
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ class Best:
         return Best(self.most, scores[order], numbers[order], tuple(each[order] for each in about))
 
 
-def best_rows(scores: Array, n: int) -> Array:
+def top_rows(scores: Array, n: int) -> Array:
     """Where the n largest scores stand, best first, equal ones in their order; without sorting the rest."""
     if n >= len(scores):
         return np.argsort(-scores, kind="stable")
     is_positive = scores > 0
     if n <= np.count_nonzero(is_positive) < len(scores) // 2:  # among many zeros a partition is ten times slower
         rows = np.flatnonzero(is_positive)
-        return rows[best_rows(scores[rows], n)]
+        return rows[top_rows(scores[rows], n)]
     level = np.partition(scores, len(scores) - n)[len(scores) - n]
     least = np.flatnonzero(scores >= level)
     return least[np.argsort(-scores[least], kind="stable")[:n]]

@@ -32,7 +32,7 @@ ORACLE = "oracle"
 SYMBOLS = {"sigma": "σ", "length": "L"}
 
 
-class Shown(NamedTuple):
+class FoldSums(NamedTuple):
     """What a cell of a table holds: a mean, and how it compares with the baseline."""
 
     mean: str
@@ -97,15 +97,15 @@ class Comparison:
 
     def table_of_errors(self, rows: Rows) -> str:
         """Mean errors over seeds and components, and the gains."""
-        show = Shown("{:.3g}", self.gain, "{:+.1f} ± {:.1f}%")
+        show = FoldSums("{:.3g}", self.gain, "{:+.1f} ± {:.1f}%")
         return self._table(rows.where(metric="error"), ("moments", self.shade or self.by, "n"), show)
 
     def table_of_times(self, rows: Rows) -> str:
         """Mean seconds, and how many times faster than the baseline that is."""
-        show = Shown("{:.3g} s", self.speedup, "{:.1f} ± {:.1f}×")
+        show = FoldSums("{:.3g} s", self.speedup, "{:.1f} ± {:.1f}×")
         return self._table(rows.where(metric="seconds"), ("moments", "n", self.by), show)
 
-    def _table(self, rows: Rows, columns: Sequence[str], show: Shown) -> str:
+    def _table(self, rows: Rows, columns: Sequence[str], show: FoldSums) -> str:
         methods = [*self._methods(rows), self.baseline]
         lines = []
         for levels in product(*map(rows.levels, columns)):
@@ -114,7 +114,7 @@ class Comparison:
             lines.append([*(f"{level:,}" if isinstance(level, int) else f"{level}" for level in levels), *cells])
         return markdown([*columns, *methods], lines)
 
-    def _cell(self, rows: Rows, method: str, show: Shown) -> str:
+    def _cell(self, rows: Rows, method: str, show: FoldSums) -> str:
         own = rows.where(method=method)
         if not len(own):
             return ""

@@ -102,7 +102,7 @@ def _n_draws(rows: Rows, method: str) -> int:
     return len(rows.where(method=method, metric="nmi").levels("seed"))
 
 
-class Shown(NamedTuple):
+class FoldSums(NamedTuple):
     """A picture to look at, with the seeds of its first draw."""
 
     split: str
@@ -143,7 +143,7 @@ def _draw_scores(figure: Figure | SubFigure, rows: Rows) -> None:
     style_axes(axes, "Every picture, and the median", y="NMI")
 
 
-def _chosen(rows: Rows) -> list[Shown]:
+def _chosen(rows: Rows) -> list[FoldSums]:
     """Pictures from bad to good, none picked by hand."""
     scores = scores_of(rows, RANKED_BY)
     ranked = sorted(scores, key=lambda image: scores[image])
@@ -151,13 +151,13 @@ def _chosen(rows: Rows) -> list[Shown]:
     return [_first_draw(rows.where(method=RANKED_BY, metric="nmi", image=image)) for image in images]
 
 
-def _first_draw(rows: Rows) -> Shown:
+def _first_draw(rows: Rows) -> FoldSums:
     first = next(iter(rows))
     seeds = tuple((int(x), int(y)) for x, y in (pixel.split(",") for pixel in first.note.split()))
-    return Shown(str(first.setting["split"]), int(first.setting["image"]), int(first.of), seeds)
+    return FoldSums(str(first.setting["split"]), int(first.setting["image"]), int(first.of), seeds)
 
 
-def _draw_pictures(figure: Figure | SubFigure, scenes: Mapping[Shown, Scene], methods: Sequence[str]) -> None:
+def _draw_pictures(figure: Figure | SubFigure, scenes: Mapping[FoldSums, Scene], methods: Sequence[str]) -> None:
     grid = figure.subplots(2 + len(methods), len(scenes), squeeze=False)
     for column, (shown, scene) in zip(grid.T, scenes.items(), strict=True):
         annotation = next(a for a in load_annotations(shown.split, str(shown.image)) if a.number == shown.annotation)

@@ -11,7 +11,7 @@ import numpy as np
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.baselines import AnchorWords, weights_of_word
-from mixsearch.data.reductions import best_rows
+from mixsearch.data.reductions import top_rows
 from mixsearch.experiments import topic_contest as contest
 from mixsearch.experiments.experiment import Case, Experiment, Result
 from mixsearch.experiments.text_data import ARTICLES, SOURCES, TextCorpus, available, load_text
@@ -29,7 +29,7 @@ ANCHOR_DOCUMENTS, LEAST_ANCHOR_DOCUMENTS, ANCHOR_SHARE = 100, 5, 10
 # Work is timed so often, and the shortest run counts; once, where that takes more than these seconds.
 N_RUNS, LONG_RUN = 3, 5.0
 # Parts that the labelled words of semi-supervised recovery are run in; a quick run takes one of fewer.
-N_PARTS, N_QUICK_PARTS = 8, 4
+N_FOLDS, N_QUICK_PARTS = 8, 4
 
 SEARCH = "search"
 # Topics of the labelled words, (d,) each.
@@ -39,7 +39,7 @@ Topics = Mapping[str, Array]
 def cases_of_corpora(quick: bool) -> list[Case]:
     """Searches and anchor words of every corpus, then semi-supervised anchor words, some labelled words at a time."""
     corpora = [corpus for corpus in available() if not (quick and SOURCES[corpus].is_large)] or available()
-    fractions = [f"1/{N_QUICK_PARTS}"] if quick else [f"{part + 1}/{N_PARTS}" for part in range(N_PARTS)]
+    fractions = [f"1/{N_QUICK_PARTS}"] if quick else [f"{part + 1}/{N_FOLDS}" for part in range(N_FOLDS)]
     parts = [SEARCH, contest.NMF, contest.PUBLISHED, *(f"{contest.SS_NMF} {fraction}" for fraction in fractions)]
     return [Case({"corpus": corpus, "part": part}, 0) for corpus in corpora for part in parts]
 
@@ -144,7 +144,7 @@ def _lift(corpus: TextCorpus, column: int) -> Array:
 
 def _scores(corpus: TextCorpus, method: str, word: str, likely: Array, typical: Array) -> Iterator[Result]:
     """How good a topic is, its words ranked by probability as in the paper, and by how typical they are."""
-    likeliest, most_typical = (corpus.names(best_rows(ranks, N_SCORED)) for ranks in (likely, typical))
+    likeliest, most_typical = (corpus.names(top_rows(ranks, N_SCORED)) for ranks in (likely, typical))
     score, shown = corpus.reference.pmi, ", ".join(likeliest[:N_SHOWN])
     yield Result(method, contest.PMI, score(word, likeliest), of=word, note=shown)
     yield Result(

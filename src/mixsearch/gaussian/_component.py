@@ -12,8 +12,8 @@ from scipy.special import softmax
 
 from mixsearch._typing import Array
 from mixsearch.core.jackknife import StandardErrors
-from mixsearch.core.posterior import log_normal, posterior, within_unit
-from mixsearch.core.sample_component import FoundComponent
+from mixsearch.core.posterior import clip_weight, log_normal, posterior
+from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
@@ -23,7 +23,7 @@ from mixsearch.gaussian._moments import GaussianModel
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class GaussianComponent(FoundComponent):
+class GaussianComponent(SampleComponent):
     """One Gaussian of a mixture.
 
     Attributes
@@ -49,8 +49,8 @@ class GaussianComponent(FoundComponent):
         """
         return super().confidence * (1.0 if self.examples is None else self._chance_of_examples(self.examples))
 
-    def _hint_moves(self) -> Array | None:
-        return None if self.hint is None else self.model.hint_moves(self.hint)
+    def _hint_shifts(self) -> Array | None:
+        return None if self.hint is None else self.model.hint_shifts(self.hint)
 
     def _chance_of_examples(self, examples: Array) -> float:
         if self.refined is not None:
@@ -102,7 +102,7 @@ class GaussianComponent(FoundComponent):
             return np.asarray(memberships(self.refined.mixture, features(self.model, Y))[0], dtype=np.float64)
         free = self.frame.spread > 0  # the constant coordinate tells nothing
         noise, point = np.diag(self.frame.spread[free]), self.point[free]
-        weight = within_unit(self.weight)
+        weight = clip_weight(self.weight)
         rest_mean = (self.model.mean[free] - weight * point) / (1 - weight)
         total = np.eye(len(point)) + self._least_noise * noise
         own = np.outer(point, point) + self.variance * noise

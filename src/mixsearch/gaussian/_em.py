@@ -10,12 +10,12 @@ from scipy.special import softmax
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.component import Candidates, Refined
-from mixsearch.core.em import Climbed, Steps, climb
-from mixsearch.core.second_moment import Weighted, seen_from, sum_weighted
+from mixsearch.core.em import EMOptions, EMResult, run_em
+from mixsearch.core.second_moment import WeightedSums, centered_sums, weighted_sums
 from mixsearch.core.tensor import all_components
-from mixsearch.data.chunks import CACHED_ROWS, Product, row_slices, sum_blocks
-from mixsearch.data.partitions import Shard, Shards
-from mixsearch.gaussian._moments import GaussianModel, GaussianShard
+from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices, sum_chunks
+from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.gaussian._moments import GaussianModel, GaussianPartition
 
 # The others start from so many samples, and so many per component: likelihood steps on all samples follow.
 FEW_SAMPLES, FEW_PER_COMPONENT = 2000, 200
@@ -71,7 +71,7 @@ class RefinedGaussian(Refined):
 
 
 @dataclass(frozen=True)
-class LearnedShard(Shard):
+class ResponsibilityPartition(Partition):
     """Samples with what is known of whose they are."""
 
     samples: Samples  # (n, d)
@@ -79,49 +79,49 @@ class LearnedShard(Shard):
     members: Array  # p, (n, k): the probability of every component
 
 
-def _learned(shard: GaussianShard, mixture: Spheres, units: Array) -> LearnedShard:
-    members = memberships(mixture, features_of(shard.projected, units)).T
-    return LearnedShard(shard.first, shard.samples, shard.energy, members)
+def _learned(partition: GaussianPartition, mixture: Spheres, units: Array) -> ResponsibilityPartition:
+    members = memberships(mixture, features_of(partition.projected, units)).T
+    return ResponsibilityPartition(partition.first, partition.samples, partition.energy, members)
 
 
-def _untangle(shards: Shards[LearnedShard]) -> Array:
-    return np.linalg.pinv(shards.fold(_tangled).total, hermitian=True)
+def _untangle(partitions: Partitions[ResponsibilityPartition]) -> Array:
+    return np.linalg.pinv(partitions.reduce(_tangled).total, hermitian=True)
 
 
-def _tangled(shard: LearnedShard) -> Product:
+def _tangled(partition: ResponsibilityPartition) -> ArraySum:
     """Σ pp', (k, k)."""
-    return Product(np.asarray(shard.members.T @ shard.members, dtype=np.float64))
+    return ArraySum(np.asarray(partition.members.T @ partition.members, dtype=np.float64))
 
 
 class Learned(NamedTuple):
     """The whole mixture in the signal space. No hint enters, so that one serves every search."""
 
     mixture: Spheres
-    shards: Shards[LearnedShard]
+    partitions: Partitions[ResponsibilityPartition]
     untangle: Array  # (pp')⁻¹, (k, k)
     objectives: tuple[float, ...]
 
     @classmethod
-    def of(cls, climbed: Climbed[Spheres], model: GaussianModel) -> Learned:
+    def of(cls, climbed: EMResult[Spheres], model: GaussianModel) -> Learned:
         """From where the likelihood steps led."""
-        shards = model.shards.map(_learned, climbed.state, _units(model)).keep()
-        return cls(climbed.state, shards, _untangle(shards), climbed.objectives)
+        partitions = model.partitions.map(_learned, climbed.state, _units(model)).persist()
+        return cls(climbed.state, partitions, _untangle(partitions), climbed.objectives)
 
 
-def learn_spheres(model: GaussianModel, steps: Steps) -> Learned:
+def learn_spheres(model: GaussianModel, steps: EMOptions) -> Learned:
     """The whole mixture in the signal space, from all contractions of its third moment and likelihood steps.
 
     It starts on a part of the samples.
     """
-    few = max(model.shards.n_rows // max(FEW_SAMPLES, FEW_PER_COMPONENT * model.frame.n_components), 1)
+    few = max(model.partitions.n_rows // max(FEW_SAMPLES, FEW_PER_COMPONENT * model.frame.n_components), 1)
     part = model.thin(few)
     rough = _spheres(model, all_components(part.tensor(np.eye(len(model.mean))), model.mean))
-    start = _climb(_seen(part).gather(), rough, steps).state
+    start = _climb(_seen(part).collect(), rough, steps).state
     return Learned.of(_climb(_seen(model), start, steps), model)
 
 
 def refine_gaussian(
-    model: GaussianModel, candidates: Candidates, steps: Steps, learned: Learned
+    model: GaussianModel, candidates: Candidates, steps: EMOptions, learned: Learned
 ) -> RefinedGaussian | None:
     """Sharpen the first of the candidates; None where the steps lead away from it.
 
@@ -148,8 +148,8 @@ def refine_gaussian(
         if place is None:
             return None
     mixture = learned.mixture.with_first(place)
-    told = learned.shards.fold(_told, learned.untangle[place], place)
-    outside = model.frame.reject(seen_from(model.sample_mean, Weighted(told.rows, told.weights)))[:, 0]
+    told = learned.partitions.reduce(_told, learned.untangle[place], place)
+    outside = model.frame.residual(centered_sums(model.sample_mean, WeightedSums(told.rows, told.weights)))[:, 0]
     inside = model.frame.unwhiten(_points(model, mixture.centers[:1].T, constant=1.0))[:, 0]
     return RefinedGaussian(
         center=inside + outside,
@@ -169,9 +169,9 @@ class Told(NamedTuple):
     size: float  # Σ p
 
 
-def _told(shard: LearnedShard, untangle: Array, place: int) -> Told:
-    telling, own = (shard.members @ untangle)[:, None], shard.members[:, place]
-    return Told(*sum_weighted(shard.samples, telling), float(own @ shard.energy), float(own.sum()))
+def _told(partition: ResponsibilityPartition, untangle: Array, place: int) -> Told:
+    telling, own = (partition.members @ untangle)[:, None], partition.members[:, place]
+    return Told(*weighted_sums(partition.samples, telling), float(own @ partition.energy), float(own.sum()))
 
 
 def _points(model: GaussianModel, centers: Array, constant: float) -> Array:
@@ -205,10 +205,12 @@ def _place_of(center: Array, mixture: Spheres) -> int | None:
     return nearest if 4 * distances[nearest] < apart.min(initial=np.inf) else None
 
 
-def _climb_from(center: Array, mixture: Spheres, shards: Shards[FeatureShard], steps: Steps) -> Climbed[Spheres]:
+def _climb_from(
+    center: Array, mixture: Spheres, partitions: Partitions[FeaturePartition], steps: EMOptions
+) -> EMResult[Spheres]:
     """The likeliest mixture with a component put at a center: the nearest one, or the one that is least needed."""
     places = {int(np.argmin(_squared_distances(center, mixture.centers))), int(np.argmin(mixture.weights))}
-    climbs = [_climb(shards, mixture.with_center(place, center), steps) for place in sorted(places)]
+    climbs = [_climb(partitions, mixture.with_center(place, center), steps) for place in sorted(places)]
     return max(climbs, key=lambda climbed: climbed.objectives[-1])
 
 
@@ -217,7 +219,7 @@ def _squared_distances(center: Array, centers: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class FeatureShard(Shard):
+class FeaturePartition(Partition):
     """Samples as (z, |z|², 1): log densities are linear in it, and its sums are all that steps take."""
 
     features: Array  # (n, q + 2)
@@ -240,12 +242,12 @@ def _units(model: GaussianModel) -> Array:
     return np.asarray(np.sqrt(model.frame.values) * (model.frame.spread > 0))
 
 
-def _seen(model: GaussianModel) -> Shards[FeatureShard]:
-    return model.shards.map(_features, _units(model)).keep()
+def _seen(model: GaussianModel) -> Partitions[FeaturePartition]:
+    return model.partitions.map(_features, _units(model)).persist()
 
 
-def _features(shard: GaussianShard, units: Array) -> FeatureShard:
-    return FeatureShard(shard.first, features_of(shard.projected, units).T)
+def _features(partition: GaussianPartition, units: Array) -> FeaturePartition:
+    return FeaturePartition(partition.first, features_of(partition.projected, units).T)
 
 
 def memberships(mixture: Spheres, Z: Array) -> Array:
@@ -276,27 +278,27 @@ class Expected(NamedTuple):
     objective: float
 
 
-def _climb(shards: Shards[FeatureShard], start: Spheres, steps: Steps) -> Climbed[Spheres]:
+def _climb(partitions: Partitions[FeaturePartition], start: Spheres, steps: EMOptions) -> EMResult[Spheres]:
     floor = LEAST_VARIANCE * float(start.variances.mean())
 
     def step(mixture: Spheres) -> tuple[Spheres, float]:
-        sums, objective = shards.fold(_expected, mixture.log_densities())
+        sums, objective = partitions.reduce(_expected, mixture.log_densities())
         sizes = np.maximum(sums[:, -1], np.finfo(np.float64).tiny)
         centers = sums[:, :-2] / sizes[:, None]
         variances = (sums[:, -2] / sizes - np.sum(centers**2, axis=1)) / max(centers.shape[1], 1)
-        return Spheres(centers, np.maximum(variances, floor), sizes / shards.n_rows), objective
+        return Spheres(centers, np.maximum(variances, floor), sizes / partitions.n_rows), objective
 
-    return climb(start, step, steps)
+    return run_em(start, step, steps)
 
 
-def _expected(shard: FeatureShard, coefficients: Array) -> Expected:
-    Z = shard.features.T
+def _expected(partition: FeaturePartition, coefficients: Array) -> Expected:
+    Z = partition.features.T
 
     def work(some: slice) -> Expected:
         members, objective = _expect(coefficients, Z[:, some])
         return Expected(members @ Z[:, some].T, objective)
 
-    return sum_blocks(work, row_slices(Z.shape[1], STEP_ROWS))
+    return sum_chunks(work, row_slices(Z.shape[1], STEP_ROWS))
 
 
 def _spheres(model: GaussianModel, candidates: Candidates) -> Spheres:

@@ -8,11 +8,11 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.jackknife import StandardErrors, jackknife, newton_replicates
-from mixsearch.core.second_moment import Weighted, seen_from, sum_weighted
-from mixsearch.data.partitions import spread_over_blocks
+from mixsearch.core.second_moment import WeightedSums, centered_sums, weighted_sums
+from mixsearch.data.partitions import spread_over_groups
 from mixsearch.gaussian._em import (
-    LearnedShard,
     RefinedGaussian,
+    ResponsibilityPartition,
     Spheres,
     _learned,
     _points,
@@ -22,7 +22,7 @@ from mixsearch.gaussian._em import (
     features_of,
     memberships,
 )
-from mixsearch.gaussian._moments import GaussianModel, GaussianShard
+from mixsearch.gaussian._moments import GaussianModel, GaussianPartition
 
 # Components that share this part of the samples with the one found make its parameters uncertain.
 SHARED, MOST_SHARING = 1e-3, 6
@@ -38,16 +38,16 @@ def refined_gaussian_errors(model: GaussianModel, refined: RefinedGaussian) -> S
     mean.
     """
     mixture, units = refined.mixture, _units(model)
-    shards = model.shards.map(_learned, mixture, units).keep()
-    sharing = _sharing(shards.fold(_tangled).total)
-    moves = newton_replicates(model.shards, _scores, mixture, units, sharing)
+    partitions = model.partitions.map(_learned, mixture, units).persist()
+    sharing = _sharing(partitions.reduce(_tangled).total)
+    moves = newton_replicates(model.partitions, _scores, mixture, units, sharing)
     inside = model.frame.unwhiten(_points(model, moves[:, : mixture.centers.shape[1]].T, constant=0.0))
     shares, levels = mixture.weights[sharing], moves[:, -len(sharing) :]
     weights = shares[0] * (levels[:, 0] - levels @ shares)
     # Of least squares, the block's part of Σ ω(x - fit) is what leaving it out takes off, in first order.
-    told = shards.fold(_told_by_block, _untangle(shards)[0], shards.n_blocks)
-    beside = model.frame.reject(seen_from(model.sample_mean, Weighted(told.rows, told.weights)))
-    own = model.frame.reject((refined.center - model.sample_mean)[:, None])
+    told = partitions.reduce(_told_by_block, _untangle(partitions)[0], partitions.n_groups)
+    beside = model.frame.residual(centered_sums(model.sample_mean, WeightedSums(told.rows, told.weights)))
+    own = model.frame.residual((refined.center - model.sample_mean)[:, None])
     beside -= own * told.own
     return StandardErrors(jackknife((inside - beside).T), float(jackknife(weights)))
 
@@ -60,9 +60,9 @@ class ToldByBlock(NamedTuple):
     own: Array  # Σ p w, (B,)
 
 
-def _told_by_block(shard: LearnedShard, untangle: Array, n_blocks: int) -> ToldByBlock:
-    told = spread_over_blocks(shard, shard.members @ untangle, n_blocks)
-    return ToldByBlock(*sum_weighted(shard.samples, told), shard.members[:, 0] @ told)
+def _told_by_block(partition: ResponsibilityPartition, untangle: Array, n_groups: int) -> ToldByBlock:
+    told = spread_over_groups(partition, partition.members @ untangle, n_groups)
+    return ToldByBlock(*weighted_sums(partition.samples, told), partition.members[:, 0] @ told)
 
 
 def _sharing(tangled: Array) -> Array:
@@ -72,9 +72,9 @@ def _sharing(tangled: Array) -> Array:
     return np.concatenate([[0], order[shared[order] > SHARED]])
 
 
-def _scores(shard: GaussianShard, mixture: Spheres, units: Array, sharing: Array) -> Array:
+def _scores(partition: GaussianPartition, mixture: Spheres, units: Array, sharing: Array) -> Array:
     """Derivatives of each sample's log-likelihood, (n, p): by centers, log variances, log weights up to a constant."""
-    Z = features_of(shard.projected, units)
+    Z = features_of(partition.projected, units)
     members = memberships(mixture, Z)
     z, q = Z[:-2].T, len(Z) - 2
     centers, variances, weights = [], [], []

@@ -8,13 +8,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.em import Steps, steps_of, warn_not_refined
+from mixsearch.core.em import EMOptions, em_options, warn_not_refined
 from mixsearch.core.estimator import SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
-from mixsearch.core.hints import hint_from_direction, hint_from_examples, require_one, require_seen
+from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
 from mixsearch.core.separation import warn_if_weak
-from mixsearch.core.validation import require_choice, require_number, require_room, require_samples
-from mixsearch.data.partitions import SampleShard, Shards
+from mixsearch.core.validation import check_choice, check_n_components, check_n_features, check_n_samples
+from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.gaussian._component import GaussianComponent
 from mixsearch.gaussian._em import Learned, Spheres, direction_of, features, learn_spheres, place_of, refine_gaussian
 from mixsearch.gaussian._moments import GaussianModel, fit_gaussian
@@ -66,16 +66,16 @@ class GaussianSearch(SemiSupervised):
         self.noise = noise
         self.random_state = random_state
 
-    def _fit_model(self, X: Any) -> Shards[SampleShard]:
-        samples = self._shards(X)
-        least = require_number(self.n_components)
-        require_choice("noise", self.noise, ("average", "paper"))
+    def _fit_model(self, X: Any) -> Partitions[SamplePartition]:
+        samples = self._partitions(X)
+        least = check_n_components(self.n_components)
+        check_choice("noise", self.noise, ("average", "paper"))
         limit = samples.shape[1]
-        require_room(samples.shape[1], least, limit, "Gaussians", "one direction must be left to the noise")
-        require_samples(samples, least + 1, f"{least} components and their noise")
+        check_n_features(samples.shape[1], least, limit, "Gaussians", "one direction must be left to the noise")
+        check_n_samples(samples, least + 1, f"{least} components and their noise")
         k = self._number(samples, lambda: gaussian_spectrum(samples, seed=self._seed()))
         self.model_ = fit_gaussian(samples, k, noise=self.noise, seed=self._seed())
-        self._learned: dict[tuple[int, Steps], Learned] = {}
+        self._learned: dict[tuple[int, EMOptions], Learned] = {}
         self.mean_ = self.model_.sample_mean
         self.noise_variance_ = self.model_.noise
         return samples
@@ -109,9 +109,9 @@ class GaussianSearch(SemiSupervised):
         **extraction
             How the component is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`.
         """
-        how, steps = Extraction.of(extraction), steps_of(refine, tol)
+        how, steps = Extraction.of(extraction), em_options(refine, tol)
         model = self._model(n_components)
-        if require_one({"hint": hint, "examples": examples}) == "examples":
+        if check_one_hint({"hint": hint, "examples": examples}) == "examples":
             found = self._search_examples(self._checked(examples, reset=False), model, how)
         else:
             v = hint_from_direction(hint, self.n_features_in_)
@@ -119,7 +119,7 @@ class GaussianSearch(SemiSupervised):
             found = replace(self._extract(model.frame.project_hint(v), model, how), hint=v)
         return found if steps is None else self._refine(found, steps, how)
 
-    def _refine(self, found: GaussianComponent, steps: Steps, how: Extraction) -> GaussianComponent:
+    def _refine(self, found: GaussianComponent, steps: EMOptions, how: Extraction) -> GaussianComponent:
         """With the mixture in the signal space, which is learned once and serves all hints."""
         key = found.frame.n_components, steps
         if key not in self._learned:
@@ -158,7 +158,7 @@ class GaussianSearch(SemiSupervised):
     def _require_seen(self, v: Array, model: GaussianModel, scale: float) -> None:
         """Where there is more than one component to tell apart."""
         if model.frame.n_components > 1:
-            require_seen(model.frame, v, scale=scale + float(np.linalg.norm(v)))
+            check_not_orthogonal(model.frame, v, scale=scale + float(np.linalg.norm(v)))
 
     def _extract(self, hint: Array, model: GaussianModel, how: Extraction) -> GaussianComponent:
         hinted = model.hinted(hint)

@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array
-from mixsearch.core.validation import FLOATS, require_samples, require_whole
+from mixsearch.core.validation import FLOAT_DTYPES, check_n_samples, check_positive_int
 
 # So many samples tell the shape of components; their neighbours among themselves cost the square of it.
 MOST_SAMPLES = 2000
@@ -76,10 +76,10 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X : array of shape (n, d)
         y : ignored
         """
-        samples = validate_data(self, X, dtype=FLOATS)
-        require_whole("n_neighbors", self.n_neighbors)
-        require_whole("n_rounds", self.n_rounds)
-        require_samples(samples, 2, "neighbours")
+        samples = validate_data(self, X, dtype=FLOAT_DTYPES)
+        check_positive_int("n_neighbors", self.n_neighbors)
+        check_positive_int("n_rounds", self.n_rounds)
+        check_n_samples(samples, 2, "neighbours")
         some = np.asarray(samples[:: -(-len(samples) // MOST_SAMPLES)], dtype=np.float64)
         units = some.std(axis=0)
         rounding = len(some) * np.finfo(np.float64).eps * np.abs(some).max(axis=0)
@@ -96,7 +96,7 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X : array of shape (n, d)
         """
         check_is_fitted(self)
-        samples = validate_data(self, X, dtype=FLOATS, reset=False)
+        samples = validate_data(self, X, dtype=FLOAT_DTYPES, reset=False)
         return np.asarray(samples @ self.map_.astype(samples.dtype))
 
     @property

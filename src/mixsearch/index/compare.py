@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Self
 
-from mixsearch.core.estimator import ask_in_parallel
+from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.answer import Answer, describe
 from mixsearch.index.options import AnswerOptions
@@ -95,7 +95,7 @@ def answer_queries(
         In the order of the queries. An error of one query leaves the others alone.
     """
     options = options or AnswerOptions()
-    outcomes: list[Outcome] = ask_in_parallel(lambda query: _answer(index, query, options), queries, n_jobs)
+    outcomes: list[Outcome] = map_parallel(lambda query: _answer(index, query, options), queries, n_jobs)
     return outcomes
 
 

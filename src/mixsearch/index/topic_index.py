@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.estimator import ask_in_parallel
+from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import HintError, SearchError, collect_warnings
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.contents import Contents, read_contents
@@ -182,7 +182,7 @@ class TopicIndex:
         list of Topic, or dict of str to Topic
             The topics in the order of the hints; by name if the hints have names.
         """
-        return ask_in_parallel(lambda hint: self.search(**_read_hint(hint), **options), hints, n_jobs)
+        return map_parallel(lambda hint: self.search(**_read_hint(hint), **options), hints, n_jobs)
 
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Return documents by their rows.

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_X_y
 from mixsearch._typing import Array, Samples
 from mixsearch.core.jackknife import StandardErrors, jackknife, replicate_component
 from mixsearch.core.moments import Replicates
-from mixsearch.core.posterior import posterior, within_unit
-from mixsearch.core.sample_component import FoundComponent
-from mixsearch.core.validation import FLOATS, check_samples
+from mixsearch.core.posterior import clip_weight, posterior
+from mixsearch.core.sample_component import SampleComponent
+from mixsearch.core.validation import FLOAT_DTYPES, check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import SearchError
@@ -22,7 +22,7 @@ from mixsearch.regression._jackknife import (
     chance_of_refined,
     leave_regressions_out,
     refined_regression_errors,
-    regression_hint_moves,
+    regression_hint_shifts,
     regressions_outside,
 )
 from mixsearch.regression._moments import Lines, RegressionModel
@@ -30,7 +30,7 @@ from mixsearch.regression._refinement import RefinedRegression, for_fit
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RegressionComponent(FoundComponent):
+class RegressionComponent(SampleComponent):
     """One regression of a mixture, y = ⟨x, center⟩ + intercept + noise.
 
     Attributes
@@ -114,7 +114,7 @@ class RegressionComponent(FoundComponent):
             )
         points, weights = replicate_component(self._replicates, self.direction)
         outside = regressions_outside(self.model, self.direction) / np.sqrt(weights.mean())
-        slopes = self.frame.unwhiten(points.T) + self.frame.reject(outside)
+        slopes = self.frame.unwhiten(points.T) + self.frame.residual(outside)
         return StandardErrors(jackknife(self.model.design.coefficients(slopes).T), float(jackknife(weights)))
 
     def _refined_errors(self, refined: RefinedRegression) -> StandardErrors:
@@ -135,8 +135,8 @@ class RegressionComponent(FoundComponent):
         chance = super().confidence
         return chance if self.examples is None else chance * float(self.prefer(self._lines)[self.rank])
 
-    def _hint_moves(self) -> Array | None:
-        return None if self.wanted is None else regression_hint_moves(self.model, self.wanted)
+    def _hint_shifts(self) -> Array | None:
+        return None if self.wanted is None else regression_hint_shifts(self.model, self.wanted)
 
     def prefer(self, lines: Lines) -> Array:
         """What the hint makes of regressions of this fit, (k,): their chances under examples, or their scores."""
@@ -169,13 +169,13 @@ class RegressionComponent(FoundComponent):
         if is_dask(X):
             return dask_arrays().map_rows(self.membership, X, len(self.center), y=y)
         samples, response = check_X_y(
-            check_samples(X, len(self.center), self.feature_names), y, accept_sparse="csr", dtype=FLOATS
+            check_samples(X, len(self.center), self.feature_names), y, accept_sparse="csr", dtype=FLOAT_DTYPES
         )
         if len(self.scores) == 1:
             return np.ones(len(response))  # there is no rest
         if self.refined is not None:
             return np.asarray(self.refined.expect(samples, response).memberships[:, 0])
-        model, weight = self.model, within_unit(self.weight)
+        model, weight = self.model, clip_weight(self.weight)
         Y = model.frame.whiten(model.design.standardise(samples)) * model.frame.values
         t = response - model.offset
         own = t - Y @ self.point - self._level

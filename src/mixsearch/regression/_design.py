@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.frame import project
-from mixsearch.core.second_moment import mean_of
-from mixsearch.data.chunks import Product, row_slices, sum_blocks
-from mixsearch.data.partitions import SampleShard, Shards
+from mixsearch.core.second_moment import sample_mean_of
+from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
+from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import SearchError
 
 # Directions in which the correlations of the columns fall below this part of the largest are those that do not exist.
@@ -81,19 +81,20 @@ def sum_centered(X: Samples, center: Array, weights: Array) -> Array:
     if sp.issparse(X):
         return np.asarray(X.T @ weights) - np.outer(center, weights.sum(axis=0))
     middle = center.astype(X.dtype)
-    parts = sum_blocks(
-        lambda rows: Product(np.asarray((X[rows] - middle).T @ weights[rows], dtype=np.float64)), row_slices(X.shape[0])
+    parts = sum_chunks(
+        lambda rows: ArraySum(np.asarray((X[rows] - middle).T @ weights[rows], dtype=np.float64)),
+        row_slices(X.shape[0]),
     )
     return np.asarray(parts.total)
 
 
-def fit_design(shards: Shards[SampleShard], design: str) -> Design:
+def fit_design(partitions: Partitions[SamplePartition], design: str) -> Design:
     """Read the mean and the covariance off the samples, or take x as standard normal already."""
-    n, d, dtype, _ = shards.layout
+    n, d, dtype, _ = partitions.layout
     if design == "standard":
         return Design(np.zeros(d), None)
-    near = mean_of(shards)
-    total, squares = shards.fold(_spread_around, near)
+    near = sample_mean_of(partitions)
+    total, squares = partitions.reduce(_spread_around, near)
     # A mean of many samples is rounded: what is left of it comes off, or a constant column would seem to vary.
     center, covariance = near + total / n, squares / n - np.outer(total / n, total / n)
     # Columns may come in any units: their correlations say whether they depend on each other.
@@ -113,20 +114,20 @@ class Spread(NamedTuple):
     squares: Array  # Σ (x - point)(x - point)', (d, d), or its diagonal
 
 
-def _spread_around(shard: SampleShard, point: Array) -> Spread:
-    X = shard.samples
+def _spread_around(partition: SamplePartition, point: Array) -> Spread:
+    X = partition.samples
 
     def work(rows: slice) -> Spread:
         part = X[rows] - point  # in double precision
         return Spread(part.sum(axis=0), part.T @ part)
 
-    return sum_blocks(work, row_slices(X.shape[0]))
+    return sum_chunks(work, row_slices(X.shape[0]))
 
 
-def scale_design(shards: Shards[Any], *, centered: bool) -> Design:
+def scale_design(partitions: Partitions[Any], *, centered: bool) -> Design:
     """Columns in units of their deviation, each by itself, seen from their mean or from zero; dense or sparse."""
-    n, d, _, _ = shards.layout
-    total, squares = shards.fold(_spread_of_columns)
+    n, d, _, _ = partitions.layout
+    total, squares = partitions.reduce(_spread_of_columns)
     center = total / n if centered else np.zeros(d)
     variances = squares / n - center**2
     seen = np.flatnonzero(variances > 1e-10 * center**2)
@@ -134,9 +135,9 @@ def scale_design(shards: Shards[Any], *, centered: bool) -> Design:
     return Design(center, units.power(-1), units.T)
 
 
-def _spread_of_columns(shard: Any) -> Spread:
+def _spread_of_columns(partition: Any) -> Spread:
     """Around zero, each column by itself."""
-    X = shard.samples
+    X = partition.samples
     if not isinstance(X, np.ndarray):
         total, squares = (np.asarray(each.sum(axis=0, dtype=np.float64)).ravel() for each in (X, X.multiply(X)))
         return Spread(total, squares)
@@ -145,7 +146,7 @@ def _spread_of_columns(shard: Any) -> Spread:
         part = X[rows].astype(np.float64, copy=False)
         return Spread(part.sum(axis=0), np.einsum("ij,ij->j", part, part))
 
-    return sum_blocks(work, row_slices(X.shape[0]))
+    return sum_chunks(work, row_slices(X.shape[0]))
 
 
 def refuse_constant(design: Design) -> None:

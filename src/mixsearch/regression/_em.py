@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from scipy.special import softmax
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.em import Climbed, Steps, climb
+from mixsearch.core.em import EMOptions, EMResult, run_em
 from mixsearch.core.jackknife import invert_information
-from mixsearch.data.chunks import CACHED_ROWS, Product, add_all, row_slices, rows_in_memory, sum_blocks
-from mixsearch.data.partitions import SampleShard, Shard, Shards
+from mixsearch.data.chunks import CACHED_ROWS, ArraySum, add_all, chunk_rows, row_slices, sum_chunks
+from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.regression._design import Design, sum_centered
 from mixsearch.regression._moments import Lines
 
@@ -29,7 +29,7 @@ FEW_SAMPLES, FEW_PER_PARAMETER = 20_000, 20
 
 
 # Steps of expectation maximisation before those of Newton, which want to start near the maximum.
-START = Steps(most=30, tol=5.0)
+START = EMOptions(most=30, tol=5.0)
 
 
 # No noise variance falls below these parts of their average and of the variance of y: a line through a few samples has
@@ -78,18 +78,18 @@ class Regressors:
     """Samples as likelihood steps see them: standardised around their mean, or around zero without intercepts."""
 
     design: Design
-    shards: Shards[SampleShard]
+    partitions: Partitions[SamplePartition]
     constant: bool  # whether the components have levels of their own
     least_variance: float = LEAST_VARIANCE
 
     @cached_property
     def _totals(self) -> Totals:
-        return self.shards.fold(_totals, self.design.center)
+        return self.partitions.reduce(_totals, self.design.center)
 
     @cached_property
     def energy(self) -> float:
         """The variance of y, or a trace of one where y is constant."""
-        n, totals = self.shards.n_rows, self._totals
+        n, totals = self.partitions.n_rows, self._totals
         return max(totals.squares / n - (totals.responses / n) ** 2, np.finfo(float).tiny)
 
     @cached_property
@@ -97,21 +97,21 @@ class Regressors:
         """The mean of z, where it has one, as a unit column, (r, 1) or (r, 0): outside the span there shall be none."""
         mean = self.design.standardised_sums(self._totals.rows)
         length = float(np.linalg.norm(mean))
-        return mean / length if length > 1e-6 * self.shards.n_rows else mean[:, :0]
+        return mean / length if length > 1e-6 * self.partitions.n_rows else mean[:, :0]
 
     def thin(self, step: int) -> Regressors:
         """Every so many-th sample."""
-        return replace(self, shards=self.shards.thin(step).keep())
+        return replace(self, partitions=self.partitions.thin(step).persist())
 
-    def gather(self) -> Regressors:
+    def collect(self) -> Regressors:
         """The same in this process, where the samples are few."""
-        return replace(self, shards=self.shards.gather())
+        return replace(self, partitions=self.partitions.collect())
 
 
-def _totals(shard: SampleShard, center: Array) -> Totals:
-    t = shard.responses
+def _totals(partition: SamplePartition, center: Array) -> Totals:
+    t = partition.responses
     ones = np.ones((len(t), 1))
-    return Totals(float(t.sum()), float(t @ t), sum_centered(shard.samples, center, ones))
+    return Totals(float(t.sum()), float(t @ t), sum_centered(partition.samples, center, ones))
 
 
 class Span(NamedTuple):
@@ -130,7 +130,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SeenShard(Shard):
+class ProjectedPartition(Partition):
     """Samples in the span of all slopes, with what a mixture says of them."""
 
     inside: Array  # zQ, and 1 where components have levels, (n, q) or (n, q + 1)
@@ -162,7 +162,7 @@ class Position(NamedTuple):
     lines: Lines
     basis: Array  # Q of the span, (r, q), orthonormal
     sums: Looked
-    seen: Shards[SeenShard]  # few of the samples, or all
+    seen: Partitions[ProjectedPartition]  # few of the samples, or all
     n_rows: int  # of all
 
     @property
@@ -171,16 +171,16 @@ class Position(NamedTuple):
         return int(self.sums.inside.shape[1])
 
 
-def climb_regressions(regressors: Regressors, start: Lines, steps: Steps, *, few: int = 1) -> Climbed[Lines]:
+def climb_regressions(regressors: Regressors, start: Lines, steps: EMOptions, *, few: int = 1) -> EMResult[Lines]:
     """From rough lines to the maximum of the likelihood."""
     part = regressors.thin(few)
     lines = _maximise_in_span(part, start)
     if few > 1:
-        lines = _ascend(part, lines, Steps(steps.most, 1.0)).state
+        lines = _ascend(part, lines, EMOptions(steps.most, 1.0)).state
     return _ascend(regressors, lines, steps)
 
 
-def _ascend(regressors: Regressors, start: Lines, steps: Steps) -> Climbed[Lines]:
+def _ascend(regressors: Regressors, start: Lines, steps: EMOptions) -> EMResult[Lines]:
     """Newton steps, which know the objective of where they lead before they are taken."""
     here = look(regressors, start)
     objectives = [here.sums.objective]
@@ -192,7 +192,7 @@ def _ascend(regressors: Regressors, start: Lines, steps: Steps) -> Climbed[Lines
         objectives.append(here.sums.objective)
         if objectives[-1] - objectives[-2] < steps.tol:
             break
-    return Climbed(here.lines, tuple(objectives))
+    return EMResult(here.lines, tuple(objectives))
 
 
 def look(regressors: Regressors, lines: Lines, *, whole: bool = False, every: int | None = None) -> Position:
@@ -208,10 +208,10 @@ def look(regressors: Regressors, lines: Lines, *, whole: bool = False, every: in
         Keep what is seen of every so many-th sample; by default of as many as the information needs.
     """
     basis, span = _span_of(regressors, lines, whole=whole)
-    n, k, q = regressors.shards.n_rows, len(lines.levels), basis.shape[1] + regressors.constant
+    n, k, q = regressors.partitions.n_rows, len(lines.levels), basis.shape[1] + regressors.constant
     n_scores = k * q + 2 * k
     some = every or max(n // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_scores), 1)
-    seen, sums = regressors.shards.advance(_look, span, lines, some)
+    seen, sums = regressors.partitions.map_reduce(_look, span, lines, some)
     return Position(lines, basis, sums, replace(seen, layout=seen.layout._replace(n_rows=-(-n // some))), n)
 
 
@@ -229,22 +229,26 @@ def _span_of(regressors: Regressors, lines: Lines, *, whole: bool = False) -> tu
 def _centered_blocks(X: Samples, center: Array) -> Iterator[tuple[slice, Samples]]:
     """Samples block by block; those that are dense around their center."""
     if sp.issparse(X):
-        blocks = rows_in_memory(sp.csr_array(X))
-        yield from ((rows, blocks.read(number)) for number, rows in blocks.numbered())
+        blocks = chunk_rows(sp.csr_array(X))
+        yield from ((rows, blocks.read(number)) for number, rows in blocks.enumerate())
         return
     middle = center.astype(X.dtype)
     yield from ((rows, X[rows] - middle) for rows in row_slices(X.shape[0], STEP_ROWS))
 
 
-def _look(shard: SampleShard, span: Span, lines: Lines, some: int) -> tuple[SeenShard, Looked]:
+def _look(partition: SamplePartition, span: Span, lines: Lines, some: int) -> tuple[ProjectedPartition, Looked]:
     """Every `some`-th sample as it is seen, and the sums over all of them."""
     sums, seen = [], []
-    for rows, block in _centered_blocks(shard.samples, span.center):
+    for rows, block in _centered_blocks(partition.samples, span.center):
         place = _see(block, span)
-        inside, expected = span.inside(place), expect(lines, place @ span.predicted, shard.responses[rows])
+        inside, expected = span.inside(place), expect(lines, place @ span.predicted, partition.responses[rows])
         sums.append(_summed(block, span.center, inside, expected, lines))
-        seen.append(SeenShard(shard.first + rows.start, inside, expected.residuals, expected.memberships).thin(some))
-    return SeenShard.joined(seen), add_all(sums)
+        seen.append(
+            ProjectedPartition(partition.first + rows.start, inside, expected.residuals, expected.memberships).thin(
+                some
+            )
+        )
+    return ProjectedPartition.joined(seen), add_all(sums)
 
 
 def _see(block: Any, span: Span) -> Array:
@@ -330,15 +334,15 @@ def _newton(regressors: Regressors, here: Position) -> Move:
 
 def information_of(here: Position) -> Array:
     """The sum of the outer products of the scores of what is seen, (p, p)."""
-    return np.asarray(here.seen.fold(_information, here.lines).total)
+    return np.asarray(here.seen.reduce(_information, here.lines).total)
 
 
-def _information(shard: SeenShard, lines: Lines) -> Product:
-    def work(rows: slice) -> Product:
-        scores = shard.scores(lines, rows)
-        return Product(scores.T @ scores)
+def _information(partition: ProjectedPartition, lines: Lines) -> ArraySum:
+    def work(rows: slice) -> ArraySum:
+        scores = partition.scores(lines, rows)
+        return ArraySum(scores.T @ scores)
 
-    return sum_blocks(work, row_slices(len(shard.inside)))
+    return sum_chunks(work, row_slices(len(partition.inside)))
 
 
 def _moved(regressors: Regressors, here: Position, move: Move, part: float) -> Lines:
@@ -364,7 +368,7 @@ def _floored(variances: Array, weights: Array, regressors: Regressors) -> Array:
 
 
 @dataclass(frozen=True)
-class InsideShard(Shard):
+class SpanPartition(Partition):
     """Samples in the span of all slopes."""
 
     inside: Array  # (n, q) or (n, q + 1)
@@ -384,14 +388,14 @@ class Maximised(NamedTuple):
 def _maximise_in_span(regressors: Regressors, start: Lines) -> Lines:
     """Steps of expectation maximisation with slopes that stay in their span."""
     basis, span = _span_of(regressors, start)
-    shards = regressors.shards.map(_inside, span)
-    n_numbers = shards.n_rows * (basis.shape[1] + 2)
-    near: Shards[InsideShard] = shards.gather() if n_numbers < MOST_GATHERED else shards.keep()
+    partitions = regressors.partitions.map(_inside, span)
+    n_numbers = partitions.n_rows * (basis.shape[1] + 2)
+    near: Partitions[SpanPartition] = partitions.collect() if n_numbers < MOST_GATHERED else partitions.persist()
     levelled = regressors.constant
 
     def step(lines: Lines) -> tuple[Lines, float]:
         before = np.vstack([basis.T @ lines.slopes, *([lines.levels] if levelled else [])])
-        sums = near.fold(_maximised, before, lines)
+        sums = near.reduce(_maximised, before, lines)
         sizes = np.maximum(sums.sizes, 1e-9)
         explained = sums.left + np.einsum("kij,jk->ki", sums.squares, before)
         fits = np.column_stack([least_squares(*each) for each in zip(sums.squares, explained, strict=True)])
@@ -403,22 +407,22 @@ def _maximise_in_span(regressors: Regressors, start: Lines) -> Lines:
         slopes, levels = (fits[:-1], fits[-1]) if levelled else (fits, np.zeros(len(weights)))
         return Lines(basis @ slopes, levels, _floored(variances, weights, regressors), weights), sums.objective
 
-    return climb(start, step, START).state
+    return run_em(start, step, START).state
 
 
-def _inside(shard: SampleShard, span: Span) -> InsideShard:
-    blocks = _centered_blocks(shard.samples, span.center)
+def _inside(partition: SamplePartition, span: Span) -> SpanPartition:
+    blocks = _centered_blocks(partition.samples, span.center)
     inside = np.concatenate([span.inside(_see(block, span)) for _, block in blocks])
     # Column by column: products with one number per sample would be slow where rows are short.
-    return InsideShard(shard.first, np.asfortranarray(inside), shard.responses)
+    return SpanPartition(partition.first, np.asfortranarray(inside), partition.responses)
 
 
-def _maximised(shard: InsideShard, fits: Array, lines: Lines) -> Maximised:
+def _maximised(partition: SpanPartition, fits: Array, lines: Lines) -> Maximised:
     """From lines with these coefficients on the inside features, (q, k)."""
     plain = lines._replace(levels=np.zeros_like(lines.levels))  # levels are in the coefficients
 
     def work(rows: slice) -> Maximised:
-        inside, responses = shard.inside[rows], shard.responses[rows]
+        inside, responses = partition.inside[rows], partition.responses[rows]
         residuals, members, objective = expect(plain, inside @ fits, responses)
         weighted = [inside * own[:, None] for own in members.T]
         pulled = members * residuals
@@ -430,7 +434,7 @@ def _maximised(shard: InsideShard, fits: Array, lines: Lines) -> Maximised:
             energies=np.sum(pulled * residuals, axis=0),
         )
 
-    return sum_blocks(work, row_slices(len(shard.inside), STEP_ROWS))
+    return sum_chunks(work, row_slices(len(partition.inside), STEP_ROWS))
 
 
 def least_squares(squares: Array, explained: Array) -> Array:

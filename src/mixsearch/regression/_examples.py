@@ -14,8 +14,8 @@ import numpy as np
 from scipy.stats import f
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.em import Climbed, Steps
-from mixsearch.data.partitions import SampleShard
+from mixsearch.core.em import EMOptions, EMResult
+from mixsearch.data.partitions import SamplePartition
 from mixsearch.regression._em import Regressors, climb_regressions, least_squares
 from mixsearch.regression._moments import Lines, RegressionModel
 from mixsearch.regression._refinement import RefinedRegression, few_of, for_fit, refined_of, regressors_of
@@ -24,7 +24,7 @@ from mixsearch.regression._refinement import RefinedRegression, few_of, for_fit,
 N_STARTS = 20
 
 
-FIRST_STEPS = Steps(most=5, tol=1.0)
+FIRST_STEPS = EMOptions(most=5, tol=1.0)
 
 
 # Examples that a line of the mixture fits worse than they would by this chance are of another.
@@ -46,7 +46,7 @@ class ToldByExamples(NamedTuple):
     lines: Lines  # of all components, for the design of the fit, the one found first
 
 
-def tell_by_examples(model: RegressionModel, X: Samples, y: Array, steps: Steps) -> ToldByExamples:
+def tell_by_examples(model: RegressionModel, X: Samples, y: Array, steps: EMOptions) -> ToldByExamples:
     """Find the regression of a few examples, and all others with it.
 
     Notes
@@ -55,9 +55,9 @@ def tell_by_examples(model: RegressionModel, X: Samples, y: Array, steps: Steps)
     random from those that the examples' line does not explain, the one with the largest likelihood is kept.
     """
     regressors = replace(regressors_of(model), least_variance=LEAST_VARIANCE)
-    few = SampleShard(0, X, y - (model.offset if regressors.constant else 0.0))
+    few = SamplePartition(0, X, y - (model.offset if regressors.constant else 0.0))
     rng = np.random.default_rng(0)  # the same answer every time
-    part = regressors.thin(few_of(model)).gather()
+    part = regressors.thin(few_of(model)).collect()
     starts = _draw_starts(part, few, model.n_components, rng)
     best = max((climb_regressions(part, start, FIRST_STEPS) for start in starts), key=_objective)
     climbed = climb_regressions(regressors, best.state, steps)
@@ -83,12 +83,12 @@ def is_explained(refined: RefinedRegression, X: Samples, y: Array) -> bool:
     return bool(f.sf(ratio, n_fitted, n_free) > CHANCE)
 
 
-def _objective(climbed: Climbed[Lines]) -> float:
+def _objective(climbed: EMResult[Lines]) -> float:
     return climbed.objectives[-1]
 
 
-def _draw_starts(part: Regressors, few: SampleShard, n_lines: int, rng: np.random.Generator) -> list[Lines]:
-    samples = part.shards.gather().shard
+def _draw_starts(part: Regressors, few: SamplePartition, n_lines: int, rng: np.random.Generator) -> list[Lines]:
+    samples = part.partitions.collect().partition
     Z, y = _features(part, samples), samples.responses
     first = _line_through(_features(part, few), few.responses)
     return [_lines_of(part, _draw_lines(Z, y, first, n_lines, part.energy, rng)) for _ in range(N_STARTS)]
@@ -117,7 +117,7 @@ def _lines_of(regressors: Regressors, fits: Array) -> Lines:
     return Lines(slopes, levels, np.full(k, ROUGH_NOISE * regressors.energy), np.full(k, 1 / k))
 
 
-def _features(regressors: Regressors, samples: SampleShard) -> Array:
+def _features(regressors: Regressors, samples: SamplePartition) -> Array:
     """Standardised samples, and 1 where lines have levels, (n, r) or (n, r + 1): there are few of them."""
     Z = regressors.design.predict(samples.samples, np.eye(regressors.design.n_coordinates))
     return np.column_stack([Z, np.ones(len(Z))]) if regressors.constant else Z

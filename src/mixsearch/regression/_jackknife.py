@@ -16,12 +16,12 @@ from mixsearch.core.frame import project
 from mixsearch.core.jackknife import StandardErrors, invert_information
 from mixsearch.core.moments import Replicates
 from mixsearch.core.second_moment import weighted_gram
-from mixsearch.core.tensor import sum_products
-from mixsearch.data.chunks import Product
-from mixsearch.data.partitions import leave_one_out, spread_over_blocks
+from mixsearch.core.tensor import sum_cubes
+from mixsearch.data.chunks import ArraySum
+from mixsearch.data.partitions import leave_one_out, spread_over_groups
 from mixsearch.regression._design import sum_centered
 from mixsearch.regression._em import Position, information_of, look
-from mixsearch.regression._moments import RegressionModel, RegressionShard, weight_function
+from mixsearch.regression._moments import RegressionModel, RegressionPartition, weight_function
 from mixsearch.regression._refinement import MOST_SCORES, N_DRAWS, RefinedRegression, for_fit, regressors_of
 
 
@@ -67,13 +67,17 @@ def leave_regressions_out(model: RegressionModel, hint: Array) -> Replicates:
     W'E A W = e D.
     """
     whole = _whole(model)
-    sums = leave_one_out(model.shards, _sums, hint, model.linear)
+    sums = leave_one_out(model.partitions, _sums, hint, model.linear)
     replicates = [_moments(model, whole, each, hint) for each in sums]
     return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
 
-def _sums(shard: RegressionShard, rows: slice, hint: Array, linear: float) -> RegressionSums:
-    y, t, beside = shard.projected[rows].astype(np.float64, copy=False), shard.responses[rows], shard.beside[rows]
+def _sums(partition: RegressionPartition, rows: slice, hint: Array, linear: float) -> RegressionSums:
+    y, t, beside = (
+        partition.projected[rows].astype(np.float64, copy=False),
+        partition.responses[rows],
+        partition.beside[rows],
+    )
     squares, cubes = t**2, weight_function(t, linear)
     return RegressionSums(
         n=len(y),
@@ -90,15 +94,15 @@ def _sums(shard: RegressionShard, rows: slice, hint: Array, linear: float) -> Re
 
 
 def _whole(model: RegressionModel) -> Whole:
-    n, k = model.shards.n_rows, model.frame.n_components
-    third, second, first, plain = model.shards.fold(_whole_sums, model.linear)
+    n, k = model.partitions.n_rows, model.frame.n_components
+    third, second, first, plain = model.partitions.reduce(_whole_sums, model.linear)
     crossed = second / n - plain / n * np.diag(model.frame.spread)
     return Whole(model.corrected_tensor(third / n, first / n, np.eye(k)), crossed / 6)
 
 
-def _whole_sums(shard: RegressionShard, linear: float) -> WholeSums:
-    Y, f = shard.projected, weight_function(shard.responses, linear)
-    return WholeSums(sum_products(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum()))
+def _whole_sums(partition: RegressionPartition, linear: float) -> WholeSums:
+    Y, f = partition.projected, weight_function(partition.responses, linear)
+    return WholeSums(sum_cubes(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum()))
 
 
 def _moments(model: RegressionModel, whole: Whole, sums: RegressionSums, c: Array) -> tuple[Array, Array, Array]:
@@ -151,9 +155,9 @@ class Pulling(NamedTuple):
         return cls(model.frame.values, model.noise, average, model.n_fitted == 1)
 
 
-def _pulls(shard: RegressionShard, pulling: Pulling) -> Array:
+def _pulls(partition: RegressionPartition, pulling: Pulling) -> Array:
     """The weights of samples, (n, k), with which Σ x weight is A W up to what lies in the signal space."""
-    Y, t, D = shard.projected.astype(np.float64, copy=False), shard.responses[:, None], pulling.values
+    Y, t, D = partition.projected.astype(np.float64, copy=False), partition.responses[:, None], pulling.values
     if pulling.is_single:
         return np.asarray(t - Y * D)
     squares = t**2 * Y / 2
@@ -162,38 +166,45 @@ def _pulls(shard: RegressionShard, pulling: Pulling) -> Array:
 
 def regressions_outside(model: RegressionModel, direction: Array) -> Array:
     """A W u of all samples but one block, (r, B), up to what lies in the signal space, where u is a direction."""
-    n_blocks = model.shards.n_blocks
-    total = model.shards.fold(_spread_pulls, Pulling.of(model), direction, model.design.center, n_blocks).total
+    n_groups = model.partitions.n_groups
+    total = model.partitions.reduce(_spread_pulls, Pulling.of(model), direction, model.design.center, n_groups).total
     return _without_each(model.design.standardised_sums(total).T, model).T
 
 
-def _spread_pulls(shard: RegressionShard, pulling: Pulling, direction: Array, center: Array, n_blocks: int) -> Product:
-    spread = spread_over_blocks(shard, _pulls(shard, pulling) @ direction, n_blocks)
-    return Product(sum_centered(shard.samples, center, spread))
+def _spread_pulls(
+    partition: RegressionPartition, pulling: Pulling, direction: Array, center: Array, n_groups: int
+) -> ArraySum:
+    spread = spread_over_groups(partition, _pulls(partition, pulling) @ direction, n_groups)
+    return ArraySum(sum_centered(partition.samples, center, spread))
 
 
-def regression_hint_moves(model: RegressionModel, hint: Array) -> Array:
+def regression_hint_shifts(model: RegressionModel, hint: Array) -> Array:
     """How the coordinates of a hint v for standardised x move with the frame of all samples but one block, (B, k).
 
     Notes
     -----
     W'A v⊥ is 0 for all samples together, with v⊥ what the signal space lacks of v; without a block it is not.
     """
-    design, n_blocks = model.design, model.shards.n_blocks
-    beside = design.coefficients(model.frame.reject(hint[:, None]))
-    sums = model.shards.fold(_told_beside, Pulling.of(model), beside, design.center, n_blocks)
+    design, n_groups = model.design, model.partitions.n_groups
+    beside = design.coefficients(model.frame.residual(hint[:, None]))
+    sums = model.partitions.reduce(_told_beside, Pulling.of(model), beside, design.center, n_groups)
     return _without_each(sums.total, model)
 
 
-def _told_beside(shard: RegressionShard, pulling: Pulling, beside: Array, center: Array, n_blocks: int) -> Product:
-    told, pulls = np.asarray(project(shard.samples, beside, center), dtype=np.float64)[:, 0], _pulls(shard, pulling)
-    blocks = [shard.rows_of(n_blocks, block) for block in range(n_blocks)]
-    return Product(np.stack([told[rows] @ pulls[rows] for rows in blocks]))
+def _told_beside(
+    partition: RegressionPartition, pulling: Pulling, beside: Array, center: Array, n_groups: int
+) -> ArraySum:
+    told, pulls = (
+        np.asarray(project(partition.samples, beside, center), dtype=np.float64)[:, 0],
+        _pulls(partition, pulling),
+    )
+    blocks = [partition.rows_at(n_groups, block) for block in range(n_groups)]
+    return ArraySum(np.stack([told[rows] @ pulls[rows] for rows in blocks]))
 
 
 def _without_each(sums: Array, model: RegressionModel) -> Array:
     """Averages over all samples but those of one block, (B, q), from the sums over each block."""
-    return np.asarray((sums.sum(axis=0) - sums) / (model.shards.n_rows * (1 - 1 / len(sums))))
+    return np.asarray((sums.sum(axis=0) - sums) / (model.partitions.n_rows * (1 - 1 / len(sums))))
 
 
 def refined_regression_errors(model: RegressionModel, refined: RefinedRegression) -> StandardErrors:
@@ -207,7 +218,7 @@ def refined_regression_errors(model: RegressionModel, refined: RefinedRegression
     no more work than a step, the span is taken to be the whole space: then x may have any distribution.
     """
     design, lines = refined.design, refined.mixture
-    is_small = len(lines.levels) * (len(lines.slopes) + 3) * model.shards.n_rows < MOST_SCORES
+    is_small = len(lines.levels) * (len(lines.slopes) + 3) * model.partitions.n_rows < MOST_SCORES
     here = _with_noise_seen(look(regressors_of(model, design), lines, whole=is_small, every=1))
     covariance, (k, q) = _covariance(here), (len(lines.levels), here.basis.shape[1])
     axes = design.coefficients(here.basis)
@@ -259,7 +270,7 @@ def chance_of_refined(model: RegressionModel, refined: RefinedRegression, v: Arr
     """
     design, lines = refined.design, refined.mixture
     here = _with_noise_seen(look(regressors_of(model, design), lines, every=1))
-    (k, q), n = (len(lines.levels), here.basis.shape[1]), model.shards.n_rows
+    (k, q), n = (len(lines.levels), here.basis.shape[1]), model.partitions.n_rows
     axes = for_fit(model, design, lines._replace(slopes=here.basis, levels=np.zeros(q))).slopes
     by_slopes = np.zeros((k, here.n_features * k))
     for i in range(k):
@@ -268,7 +279,7 @@ def chance_of_refined(model: RegressionModel, refined: RefinedRegression, v: Arr
     slopes = for_fit(model, design, lines).slopes
     if model.design.whitener is not None:
         seen = model.design.coefficients(np.column_stack([slopes, v]))
-        total, squares = model.shards.fold(_score_products, seen, model.design.center)
+        total, squares = model.partitions.reduce(_score_products, seen, model.design.center)
         covariance = covariance + (squares - np.outer(total, total) / n) / (n - 1) / n
     values, vectors = np.linalg.eigh(covariance)
     draws = np.random.default_rng(0).standard_normal((N_DRAWS, k)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
@@ -284,8 +295,8 @@ class ScoreSums(NamedTuple):
     squares: Array  # of the outer products, (k, k)
 
 
-def _score_products(shard: RegressionShard, axes: Array, center: Array) -> ScoreSums:
+def _score_products(partition: RegressionPartition, axes: Array, center: Array) -> ScoreSums:
     """From the slopes and the hint for the user's x, (d, k + 1)."""
-    seen = np.asarray(project(shard.samples, axes, center), dtype=np.float64)
+    seen = np.asarray(project(partition.samples, axes, center), dtype=np.float64)
     products = seen[:, :-1] * seen[:, -1:]
     return ScoreSums(products.sum(axis=0), products.T @ products)

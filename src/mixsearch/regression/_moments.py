@@ -11,12 +11,12 @@ from scipy.special import softmax
 from mixsearch._typing import Array, Samples
 from mixsearch.core.component import Candidates
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.frame import Frame, frame_above
+from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.moments import Hinted
-from mixsearch.core.second_moment import cores_for, second_moment, squared_distances
-from mixsearch.core.tensor import in_every_place, sum_products
-from mixsearch.data.chunks import Product, row_slices, sum_blocks
-from mixsearch.data.partitions import SampleShard, Shard, Shards
+from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
+from mixsearch.core.tensor import sum_cubes, symmetrize
+from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
+from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.regression._design import Design, fit_design, refuse_constant
 
 
@@ -42,7 +42,7 @@ class Lines(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RegressionShard(Shard):
+class RegressionPartition(Partition):
     """Samples of a mixture of regressions, seen in its signal space."""
 
     samples: Samples  # x itself, not a copy: likelihood steps and error bars read it, (n, d)
@@ -64,7 +64,7 @@ class RegressionModel:
     energies: Array  # W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ, (k,)
     linear: float  # 3 E[t²], the part of t in the weight function; 0 for the plain third power that the paper has
     noise: float  # t2 / 2, the level above which eigenvalues are signal
-    shards: Shards[RegressionShard]
+    partitions: Partitions[RegressionPartition]
     fit_intercept: bool = True
     n_components: int = 0  # where they are more than x has coordinates, so that the frame holds no moments
     n_fitted: int = 0  # dimensions of the signal space before any were left out: `noise` and `beside` are of the others
@@ -76,18 +76,18 @@ class RegressionModel:
 
     def hinted(self, hint: Array) -> Hinted:
         """The hinted moment of a hint given in the frame."""
-        third, first = self.shards.fold(_third, hint, self.linear)
-        return self.corrected(third / self.shards.n_rows, first / self.shards.n_rows, hint)
+        third, first = self.partitions.reduce(_third, hint, self.linear)
+        return self.corrected(third / self.partitions.n_rows, first / self.partitions.n_rows, hint)
 
     def tensor(self, basis: Array) -> Array:
         """R of the columns of an orthonormal basis, (k, q), as hints in the frame, seen in that basis, (q, q, q)."""
-        third, first = self.shards.fold(_tensor, basis, self.linear)
-        return self.corrected_tensor(third / self.shards.n_rows, first / self.shards.n_rows, basis)
+        third, first = self.partitions.reduce(_tensor, basis, self.linear)
+        return self.corrected_tensor(third / self.partitions.n_rows, first / self.partitions.n_rows, basis)
 
     def corrected_tensor(self, third: Array, first: Array, basis: Array) -> Array:
         """The same from W'E[f(y) x⊗x⊗x]W in all places, (q, q, q), and W'E[f(y)x], (q,), seen in a basis."""
         identity = (basis.T * self.frame.spread) @ basis
-        return np.asarray((third - in_every_place(np.multiply.outer(identity, first))) / 6)
+        return np.asarray((third - symmetrize(np.multiply.outer(identity, first))) / 6)
 
     def corrected(self, third: Array, first: Array, hint: Array) -> Hinted:
         """The hinted moment from W'E[f(y)⟨x,v⟩xx']W, (k, k), and W'E[f(y)x], (k,).
@@ -114,7 +114,7 @@ class RegressionModel:
             leaning=self.leaning[:k],
             intercepts=self.intercepts[:k],
             energies=self.energies[:k],
-            shards=self.shards.map(_first_coordinates, k),
+            partitions=self.partitions.map(_first_coordinates, k),
         )
 
     def lines(self, candidates: Candidates) -> Lines:
@@ -135,7 +135,7 @@ class RegressionModel:
 
     def thin(self, step: int) -> RegressionModel:
         """The same fit with every so many-th sample only."""
-        return replace(self, shards=self.shards.thin(step))
+        return replace(self, partitions=self.partitions.thin(step))
 
 
 class Third(NamedTuple):
@@ -150,25 +150,28 @@ def weight_function(responses: Array, linear: float) -> Array:
     return responses * (responses * responses - linear)
 
 
-def _third(shard: RegressionShard, hint: Array, linear: float) -> Third:
+def _third(partition: RegressionPartition, hint: Array, linear: float) -> Third:
     def work(rows: slice) -> Third:
-        Y, f = shard.projected[rows].astype(np.float64, copy=False), weight_function(shard.responses[rows], linear)
+        Y, f = (
+            partition.projected[rows].astype(np.float64, copy=False),
+            weight_function(partition.responses[rows], linear),
+        )
         return Third((Y * (f * (Y @ hint))[:, None]).T @ Y, f @ Y)
 
-    return sum_blocks(work, row_slices(len(shard.projected)))
+    return sum_chunks(work, row_slices(len(partition.projected)))
 
 
-def _tensor(shard: RegressionShard, basis: Array, linear: float) -> Third:
-    Y, f = shard.projected @ basis, weight_function(shard.responses, linear)
-    return Third(sum_products(Y, Y, f), f @ Y)
+def _tensor(partition: RegressionPartition, basis: Array, linear: float) -> Third:
+    Y, f = partition.projected @ basis, weight_function(partition.responses, linear)
+    return Third(sum_cubes(Y, Y, f), f @ Y)
 
 
-def _first_coordinates(shard: RegressionShard, k: int) -> RegressionShard:
-    return replace(shard, projected=shard.projected[:, :k])
+def _first_coordinates(partition: RegressionPartition, k: int) -> RegressionPartition:
+    return replace(partition, projected=partition.projected[:, :k])
 
 
 @dataclass(frozen=True)
-class StandardShard(Shard):
+class StandardizedPartition(Partition):
     """Samples with their design undone."""
 
     samples: Samples  # z, (n, r)
@@ -182,32 +185,34 @@ class Standardised(NamedTuple):
     design: Design
     offset: float  # that was taken off y
     power: float  # E[t²]
-    shards: Shards[StandardShard]
+    partitions: Partitions[StandardizedPartition]
 
 
-def standardise(shards: Shards[SampleShard], design: str, *, intercept: bool) -> Standardised:
+def standardise(partitions: Partitions[SamplePartition], design: str, *, intercept: bool) -> Standardised:
     """Undo the design of samples, as `fit_regression` takes it."""
-    n, plan = shards.n_rows, fit_design(shards, design)
+    n, plan = partitions.n_rows, fit_design(partitions, design)
     if not intercept:
         refuse_constant(plan)
     # Where X is centered, lines through zero no longer pass through it: y must be centered as well.
-    offset = shards.fold(_response).total / n if intercept or design == "covariance" else 0.0
-    standard, power = shards.advance(_standardised, replace(plan, unwhitener=None), offset)
-    is_sparse = shards.layout.is_sparse and plan.whitener is None
-    layout = shards.layout._replace(n_features=plan.n_coordinates, is_sparse=is_sparse)
+    offset = partitions.reduce(_response).total / n if intercept or design == "covariance" else 0.0
+    standard, power = partitions.map_reduce(_standardised, replace(plan, unwhitener=None), offset)
+    is_sparse = partitions.layout.is_sparse and plan.whitener is None
+    layout = partitions.layout._replace(n_features=plan.n_coordinates, is_sparse=is_sparse)
     return Standardised(plan, offset, power.total / n, replace(standard, layout=layout))
 
 
-def _response(shard: SampleShard) -> Product:
+def _response(partition: SamplePartition) -> ArraySum:
     """Σ y."""
-    return Product(float(np.sum(shard.responses, dtype=np.float64)))
+    return ArraySum(float(np.sum(partition.responses, dtype=np.float64)))
 
 
-def _standardised(shard: SampleShard, design: Design, offset: float) -> tuple[StandardShard, Product]:
+def _standardised(partition: SamplePartition, design: Design, offset: float) -> tuple[StandardizedPartition, ArraySum]:
     """The samples with their design undone, and Σ t²."""
-    responses = np.asarray(shard.responses, dtype=np.float64) - offset
-    changed = StandardShard(shard.first, design.standardise(shard.samples), responses, shard.samples)
-    return changed, Product(float(responses @ responses))
+    responses = np.asarray(partition.responses, dtype=np.float64) - offset
+    changed = StandardizedPartition(
+        partition.first, design.standardise(partition.samples), responses, partition.samples
+    )
+    return changed, ArraySum(float(responses @ responses))
 
 
 class Signal(NamedTuple):
@@ -217,54 +222,56 @@ class Signal(NamedTuple):
     noise: float
 
 
-def _signal_of_one(shards: Shards[StandardShard]) -> Signal:
+def _signal_of_one(partitions: Partitions[StandardizedPartition]) -> Signal:
     """A single regression has A = mm', and m = E[yx] is far less noisy than any fourth moment."""
-    m = np.asarray(shards.fold(_explained).total, dtype=np.float64) / shards.n_rows
+    m = np.asarray(partitions.reduce(_explained).total, dtype=np.float64) / partitions.n_rows
     length = float(np.linalg.norm(m))
-    return Signal(frame_above(np.array([length**2]), m[:, None] / (length or 1.0)), 0.0)
+    return Signal(frame_from_eigenpairs(np.array([length**2]), m[:, None] / (length or 1.0)), 0.0)
 
 
-def _explained(shard: StandardShard) -> Product:
+def _explained(partition: StandardizedPartition) -> ArraySum:
     """Σ tz."""
-    return Product(np.asarray(shard.samples.T @ shard.responses, dtype=np.float64))
+    return ArraySum(np.asarray(partition.samples.T @ partition.responses, dtype=np.float64))
 
 
-def _signal_of_many(shards: Shards[StandardShard], power: float, n_components: int, noise: str, seed: int) -> Signal:
+def _signal_of_many(
+    partitions: Partitions[StandardizedPartition], power: float, n_components: int, noise: str, seed: int
+) -> Signal:
     """The top eigenvectors of E[y²xx'] / 2 = A + (t2/2) I."""
-    second = second_moment(shards, _half_squares, shards.n_rows)
-    with cores_for(shards):
+    second = second_moment(partitions, _half_squares, partitions.n_rows)
+    with blas_threads_for(partitions):
         values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
         smallest = -top_eigenpairs(-second, 1, seed=seed).values[0] if noise == "paper" else None
-    level = _noise_level(shards, power, values, len(vectors)) if smallest is None else float(smallest)
-    return Signal(frame_above(values, vectors, level, precision=shards.layout.dtype), level)
+    level = _noise_level(partitions, power, values, len(vectors)) if smallest is None else float(smallest)
+    return Signal(frame_from_eigenpairs(values, vectors, level, precision=partitions.layout.dtype), level)
 
 
-def _half_squares(shard: StandardShard, n_rows: int) -> Array:
-    return np.asarray(shard.responses**2 / (2 * n_rows))
+def _half_squares(partition: StandardizedPartition, n_rows: int) -> Array:
+    return np.asarray(partition.responses**2 / (2 * n_rows))
 
 
-def _noise_level(shards: Shards[StandardShard], power: float, values: Array, r: int) -> float:
+def _noise_level(partitions: Partitions[StandardizedPartition], power: float, values: Array, r: int) -> float:
     """Half of t2: the average of the r - k noise eigenvalues, or E[y²], its expectation, where k = r leaves none."""
     if r == len(values):
         return power / 2
-    energy = shards.fold(_energy).total / shards.n_rows / 2
+    energy = partitions.reduce(_energy).total / partitions.n_rows / 2
     return max(float(energy) - float(values.sum()), 0.0) / (r - len(values))
 
 
-def _energy(shard: StandardShard) -> Product:
+def _energy(partition: StandardizedPartition) -> ArraySum:
     """Σ t²|z|²."""
-    r = shard.samples.shape[1]
-    return Product(float(shard.responses**2 @ squared_distances(shard.samples, np.zeros(r))))
+    r = partition.samples.shape[1]
+    return ArraySum(float(partition.responses**2 @ squared_distances(partition.samples, np.zeros(r))))
 
 
 def fit_regression(
-    shards: Shards[SampleShard], n_components: int, *, design: str, intercept: bool, noise: str, seed: int
+    partitions: Partitions[SamplePartition], n_components: int, *, design: str, intercept: bool, noise: str, seed: int
 ) -> RegressionModel:
     """Find the signal space of a mixture of regressions and project the samples onto it.
 
     Parameters
     ----------
-    shards : Shards of samples of shape (n, d), with responses
+    partitions : Shards of samples of shape (n, d), with responses
     n_components : int
         k. Moments tell at most as many as x has independent coordinates.
     design : {"covariance", "standard"}
@@ -281,7 +288,7 @@ def fit_regression(
     E[y²xx'] = 2A + t2 I with t2 = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²]. Intercepts enter no moment but through t2
     and M, since all that is odd in x has expectation 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them back.
     """
-    plan, offset, power, standard = standardise(shards, design, intercept=intercept)
+    plan, offset, power, standard = standardise(partitions, design, intercept=intercept)
     n, r = standard.shape
     if n_components > r:
         frame, level = Frame(np.eye(r), np.ones(r)), 0.0  # the whole space: likelihood alone tells so many apart
@@ -289,7 +296,7 @@ def fit_regression(
         frame, level = _signal_of_one(standard)
     else:
         frame, level = _signal_of_many(standard, power, n_components, noise, seed)
-    projected, sums = standard.advance(_projected, frame)
+    projected, sums = standard.map_reduce(_projected, frame)
     mean, leaning, energies = sums.total / n
     intercepts = leaning / 2
     if intercept and mean.any():
@@ -305,18 +312,18 @@ def fit_regression(
         energies=energies / 3,
         linear=0.0 if noise == "paper" else 3 * power,
         noise=level,
-        shards=replace(projected, layout=shards.layout),
+        partitions=replace(projected, layout=partitions.layout),
         fit_intercept=intercept,
         n_components=n_components,
         n_fitted=frame.n_components,
     )
 
 
-def _projected(shard: StandardShard, frame: Frame) -> tuple[RegressionShard, Product]:
+def _projected(partition: StandardizedPartition, frame: Frame) -> tuple[RegressionPartition, ArraySum]:
     """Samples in the signal space, and Σ ty, Σ t²y, Σ t³y, (3, k)."""
-    Z, t = shard.samples, shard.responses
-    Y = frame.whiten(Z).astype(shard.given.dtype, copy=False)
+    Z, t = partition.samples, partition.responses
+    Y = frame.whiten(Z).astype(partition.given.dtype, copy=False)
     inside = Y.astype(np.float64, copy=False)
     beside = squared_distances(Z, np.zeros(Z.shape[1])) - inside**2 @ frame.values
     powers = np.stack([t, t**2, t**2 * t])
-    return RegressionShard(shard.first, shard.given, t, Y, beside), Product(powers @ inside)
+    return RegressionPartition(partition.first, partition.given, t, Y, beside), ArraySum(powers @ inside)

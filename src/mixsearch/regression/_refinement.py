@@ -10,12 +10,12 @@ import numpy as np
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.component import Candidates, Refined
-from mixsearch.core.em import Climbed, Steps
+from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.core.tensor import all_components, separate_rest
-from mixsearch.data.partitions import SampleShard
+from mixsearch.data.partitions import SamplePartition
 from mixsearch.regression._design import Design, scale_design
 from mixsearch.regression._em import FEW_PER_PARAMETER, FEW_SAMPLES, Expected, Regressors, climb_regressions, expect
-from mixsearch.regression._moments import Lines, RegressionModel, RegressionShard
+from mixsearch.regression._moments import Lines, RegressionModel, RegressionPartition
 
 # A component is taken to have this part of an even share at least, and of the variance of y, so that none dies early.
 LEAST_SHARE, LEAST_NOISE = 0.2, 0.02
@@ -44,10 +44,10 @@ class Learned(NamedTuple):
     """The whole mixture, which serves every hint, and the samples that it was learned from."""
 
     regressors: Regressors
-    climbed: Climbed[Lines]
+    climbed: EMResult[Lines]
 
 
-def learn_regressions(model: RegressionModel, steps: Steps) -> Learned:
+def learn_regressions(model: RegressionModel, steps: EMOptions) -> Learned:
     """The whole mixture, from all contractions of its third moment and likelihood steps."""
     regressors = regressors_of(model)
     return Learned(regressors, _climb(model, regressors, all_components(_tensor_of_few(model), model.mean), steps))
@@ -61,7 +61,7 @@ def _tensor_of_few(model: RegressionModel) -> Array:
 def refine_regression(
     model: RegressionModel,
     candidates: Candidates,
-    steps: Steps,
+    steps: EMOptions,
     learned: Learned,
     prefer: Callable[[Lines], Array],
 ) -> tuple[RefinedRegression, int]:
@@ -98,11 +98,11 @@ def refine_regression(
 
 def _alive(lines: Lines, model: RegressionModel) -> Array:
     """Which regressions have more samples than it takes to draw a line through them anywhere, (k,)."""
-    n = model.shards.n_rows
+    n = model.partitions.n_rows
     return lines.weights * n > min(model.design.n_coordinates, n / 4)
 
 
-def _climb(model: RegressionModel, regressors: Regressors, candidates: Candidates, steps: Steps) -> Climbed[Lines]:
+def _climb(model: RegressionModel, regressors: Regressors, candidates: Candidates, steps: EMOptions) -> EMResult[Lines]:
     start = _in_units(model, model.lines(candidates), regressors)
     return climb_regressions(regressors, start, steps, few=few_of(model))
 
@@ -127,21 +127,23 @@ def regressors_of(model: RegressionModel, design: Design | None = None) -> Regre
     if design is None:
         design = _design_of(model)
     shift = 0.0 if model.fit_intercept else model.offset
-    return Regressors(design, model.shards.map(_samples, shift), constant=model.fit_intercept)
+    return Regressors(design, model.partitions.map(_samples, shift), constant=model.fit_intercept)
 
 
 def _design_of(model: RegressionModel) -> Design:
     design = model.design
     if design.whitener is None:
-        design = scale_design(model.shards, centered=model.fit_intercept)
+        design = scale_design(model.partitions, centered=model.fit_intercept)
     return design if model.fit_intercept else replace(design, center=np.zeros_like(design.center))
 
 
-def _samples(shard: RegressionShard, shift: float) -> SampleShard:
-    return SampleShard(shard.first, shard.samples, shard.responses + shift if shift else shard.responses)
+def _samples(partition: RegressionPartition, shift: float) -> SamplePartition:
+    return SamplePartition(
+        partition.first, partition.samples, partition.responses + shift if shift else partition.responses
+    )
 
 
-def refined_of(regressors: Regressors, climbed: Climbed[Lines], offset: float, place: int) -> RefinedRegression:
+def refined_of(regressors: Regressors, climbed: EMResult[Lines], offset: float, place: int) -> RefinedRegression:
     """One component of a mixture, in the user's units."""
     lines, design = climbed.state.with_first(place), regressors.design
     center = design.coefficients(lines.slopes[:, 0])
@@ -169,7 +171,7 @@ def for_fit(model: RegressionModel, design: Design, lines: Lines) -> Lines:
 def few_of(model: RegressionModel) -> int:
     """Of so many samples one leads near the maximum."""
     n_parameters = model.n_components * (model.design.n_coordinates + 3)
-    return max(model.shards.n_rows // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_parameters), 1)
+    return max(model.partitions.n_rows // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_parameters), 1)
 
 
 def _in_units(model: RegressionModel, lines: Lines, regressors: Regressors) -> Lines:

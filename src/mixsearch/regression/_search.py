@@ -11,24 +11,24 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.component import Candidates
-from mixsearch.core.em import Steps, steps_of
-from mixsearch.core.estimator import BaseSearch, warn_of_nothing
+from mixsearch.core.em import EMOptions, em_options
+from mixsearch.core.estimator import BaseSearch, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
-from mixsearch.core.hints import hint_from_direction, require_one, require_seen
+from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
 from mixsearch.core.moments import Hinted
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.separation import warn_if_weak
 from mixsearch.core.validation import (
     AUTO,
-    FLOATS,
+    FLOAT_DTYPES,
     as_samples,
+    check_choice,
+    check_n_components,
+    check_n_samples,
     check_samples,
-    require_choice,
-    require_number,
-    require_samples,
 )
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.partitions import SampleShard, Shards, shards_of
+from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
 from mixsearch.errors import HintError, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.regression._component import RegressionComponent
 from mixsearch.regression._examples import is_explained, tell_by_examples
@@ -102,20 +102,20 @@ class RegressionSearch(BaseSearch):
             Sparse only with ``design="standard"``.
         y : array or Dask array of shape (n,)
         """
-        shards = self._shards(X, y)
-        self._check_options(shards)
-        k = self._number(shards, lambda: self._find_spectrum(shards))
+        partitions = self._partitions(X, y)
+        self._check_options(partitions)
+        k = self._number(partitions, lambda: self._find_spectrum(partitions))
         if self.n_components == AUTO:
-            warn_of_nothing(self.spectrum_, "one regression")
+            warn_no_signal(self.spectrum_, "one regression")
         self.model_ = fit_regression(
-            shards,
+            partitions,
             k,
             design=self.design,
             intercept=self.fit_intercept,
             noise=self.noise,
             seed=self._seed(),
         )
-        self._learned: dict[tuple[int, Steps], Learned] = {}
+        self._learned: dict[tuple[int, EMOptions], Learned] = {}
         mass = float(self.model_.mean @ self.model_.mean)
         if self.model_.has_moments and not 0.5 < mass < 2:
             warn_user(
@@ -128,29 +128,29 @@ class RegressionSearch(BaseSearch):
             )
         return self
 
-    def _shards(self, X: Any, y: Any = None) -> Shards[SampleShard]:
+    def _partitions(self, X: Any, y: Any = None) -> Partitions[SamplePartition]:
         """Samples and responses to fit, checked: in memory, or where their blocks are."""
         if is_dask(X):
-            shards: Shards[SampleShard] = dask_arrays().sample_shards(X, y)
-            self._see_features(shards)
-            return shards
-        checked, response = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True)
-        return shards_of(as_samples(checked), np.asarray(response, dtype=np.float64))
+            partitions: Partitions[SamplePartition] = dask_arrays().sample_partitions(X, y)
+            self._see_features(partitions)
+            return partitions
+        checked, response = validate_data(self, X, y, accept_sparse="csr", dtype=FLOAT_DTYPES, y_numeric=True)
+        return partition_in_memory(as_samples(checked), np.asarray(response, dtype=np.float64))
 
-    def _find_spectrum(self, shards: Shards[SampleShard]) -> Spectrum:
-        return regression_spectrum(shards, design=self.design, intercept=self.fit_intercept, seed=self._seed())
+    def _find_spectrum(self, partitions: Partitions[SamplePartition]) -> Spectrum:
+        return regression_spectrum(partitions, design=self.design, intercept=self.fit_intercept, seed=self._seed())
 
-    def _check_options(self, shards: Shards[SampleShard]) -> None:
-        least = require_number(self.n_components)
-        require_choice("design", self.design, ("covariance", "standard"))
-        require_choice("noise", self.noise, ("average", "paper"))
-        if shards.layout.is_sparse and self.design == "covariance":
+    def _check_options(self, partitions: Partitions[SamplePartition]) -> None:
+        least = check_n_components(self.n_components)
+        check_choice("design", self.design, ("covariance", "standard"))
+        check_choice("noise", self.noise, ("average", "paper"))
+        if partitions.layout.is_sparse and self.design == "covariance":
             raise TypeError(
                 "Sparse X needs design='standard', since its covariance is dense. Pass X.toarray() where it fits."
             )
-        d = shards.n_features
+        d = partitions.n_features
         needed = (d if self.design == "covariance" else least) + 1
-        require_samples(shards, needed, f"{least} regressions with design={self.design!r} on {d} features")
+        check_n_samples(partitions, needed, f"{least} regressions with design={self.design!r} on {d} features")
 
     def search(
         self,
@@ -182,22 +182,22 @@ class RegressionSearch(BaseSearch):
         **extraction
             How the component is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`.
         """
-        how, steps = Extraction.of(extraction), steps_of(refine, tol)
+        how, steps = Extraction.of(extraction), em_options(refine, tol)
         model = self._model(n_components)
-        given = require_one({"hint": hint, "examples": examples})
+        given = check_one_hint({"hint": hint, "examples": examples})
         few = self._check_examples(examples) if given == "examples" else None
         if not model.has_moments:
             return self._search_by_likelihood(model, few, steps)
         if few is None:
             v = model.design.standardised(hint_from_direction(hint, self.n_features_in_))
-            require_seen(model.frame, v, scale=float(np.linalg.norm(v)))
+            check_not_orthogonal(model.frame, v, scale=float(np.linalg.norm(v)))
             found = replace(self._extract(model.frame.project_hint(v), model, how), wanted=v)
         else:
             found = replace(self._extract(_hint_of(few, model), model, how), examples=few)
         warn_if_weak(found.separation)
         return found if steps is None else self._refine(found, steps)
 
-    def _refine(self, found: RegressionComponent, steps: Steps) -> RegressionComponent:
+    def _refine(self, found: RegressionComponent, steps: EMOptions) -> RegressionComponent:
         """With the whole mixture, which is learned once and serves all hints."""
         key = found.frame.n_components, steps
         if key not in self._learned:
@@ -220,7 +220,7 @@ class RegressionSearch(BaseSearch):
         )
 
     def _search_by_likelihood(
-        self, model: RegressionModel, few: tuple[Samples, Array] | None, steps: Steps | None
+        self, model: RegressionModel, few: tuple[Samples, Array] | None, steps: EMOptions | None
     ) -> RegressionComponent:
         if few is None or steps is None:
             raise SearchError(
@@ -246,7 +246,7 @@ class RegressionSearch(BaseSearch):
     def _check_examples(self, examples: Any) -> tuple[Samples, Array]:
         if not isinstance(examples, tuple | list) or len(examples) != 2:
             raise HintError("examples must be a pair (X, y): the samples of the regression and their responses.")
-        X, y = check_X_y(*examples, accept_sparse="csr", dtype=FLOATS)
+        X, y = check_X_y(*examples, accept_sparse="csr", dtype=FLOAT_DTYPES)
         if X.shape[1] != self.n_features_in_:
             raise HintError(f"The examples have {X.shape[1]} features, but this fit needs {self.n_features_in_}.")
         check_samples(examples[0], self.n_features_in_, self._names())

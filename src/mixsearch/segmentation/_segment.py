@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array
-from mixsearch.core.estimator import ask_in_parallel
+from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import (
     ArgumentError,
     NotRefinedWarning,
@@ -266,7 +266,7 @@ def _search(
             refine = options.max_iter if options.refine else False
             return fitted.search(examples=pixels, refine=refine, tol=TOL), collected
 
-    found, collected = zip(*ask_in_parallel(search, known, n_jobs), strict=True)
+    found, collected = zip(*map_parallel(search, known, n_jobs), strict=True)
     for warning in chain.from_iterable(collected):
         # The result has the separation of every segment, and a component that EM leaves stays as it was.
         if not isinstance(warning, WeakHintWarning | NotRefinedWarning):

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import softmax
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import Product
+from mixsearch.data.chunks import ArraySum
 from mixsearch.subspace._em import Subspaces, coordinates, log_densities, memberships
-from mixsearch.subspace._moments import SubspaceModel, SubspaceShard
+from mixsearch.subspace._moments import SubspaceModel, SubspacePartition
 
 N_DRAWS = 1000
 
@@ -34,28 +34,28 @@ def chances_of_point(model: SubspaceModel, mixture: Subspaces, point: Array) -> 
     that the jackknife gives.
     """
     moves = _moves(model, mixture, point)
-    n_blocks = len(moves)
+    n_groups = len(moves)
     held = np.sum((point @ mixture.bases - moves) ** 2, axis=2)
     rng = np.random.default_rng(0)  # the same answer every time
-    draws = rng.standard_normal((N_DRAWS, n_blocks)) * np.sqrt((n_blocks - 1) / n_blocks)
+    draws = rng.standard_normal((N_DRAWS, n_groups)) * np.sqrt((n_groups - 1) / n_groups)
     imagined = held_by(mixture, point) + draws @ (held - held.mean(axis=0))
     return np.asarray(np.bincount(imagined.argmax(axis=1), minlength=len(mixture.weights)) / N_DRAWS)
 
 
 def _moves(model: SubspaceModel, mixture: Subspaces, point: Array) -> Array:
     """What each block of samples adds to Uᵢ'v, (B, k, r)."""
-    shards = model.shards
+    partitions = model.partitions
     inside = point @ mixture.bases
     beside = point - np.einsum("kpr,kr->kp", mixture.bases, inside)
-    sums = shards.fold(_leaning, mixture, model.frame.values, beside, shards.n_blocks).total
+    sums = partitions.reduce(_leaning, mixture, model.frame.values, beside, partitions.n_groups).total
     # A subspace that is lost in the noise, or has no members, moves no further than one that is not.
-    size = np.maximum(mixture.weights * shards.n_rows, 1)[:, None] * np.maximum(mixture.variances, mixture.noise)
-    return np.asarray(sums / (size * (1 - 1 / shards.n_blocks)))
+    size = np.maximum(mixture.weights * partitions.n_rows, 1)[:, None] * np.maximum(mixture.variances, mixture.noise)
+    return np.asarray(sums / (size * (1 - 1 / partitions.n_groups)))
 
 
-def _leaning(shard: SubspaceShard, mixture: Subspaces, values: Array, beside: Array, n_blocks: int) -> Product:
+def _leaning(partition: SubspacePartition, mixture: Subspaces, values: Array, beside: Array, n_groups: int) -> ArraySum:
     """Σ pᵢ ⟨z, vᵢ⟩ Uᵢ'z over the samples of each block, (B, k, r), where vᵢ is what Uᵢ leaves of the point."""
-    Z = coordinates(shard.projected, values)
+    Z = coordinates(partition.projected, values)
     leaning = memberships(mixture, Z) * (Z @ beside.T)
-    blocks = [shard.rows_of(n_blocks, block) for block in range(n_blocks)]
-    return Product(np.array([np.einsum("kp,kpr->kr", leaning[rows].T @ Z[rows], mixture.bases) for rows in blocks]))
+    blocks = [partition.rows_at(n_groups, block) for block in range(n_groups)]
+    return ArraySum(np.array([np.einsum("kp,kpr->kr", leaning[rows].T @ Z[rows], mixture.bases) for rows in blocks]))

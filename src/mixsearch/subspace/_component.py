@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.em import MOST_STEPS, Steps
+from mixsearch.core.em import MAX_ITER, EMOptions
 from mixsearch.core.moments import Replicates
-from mixsearch.core.posterior import log_normal, posterior, within_unit
+from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
@@ -25,7 +25,7 @@ from mixsearch.subspace._moments import SubspaceModel
 from mixsearch.subspace._refined_jackknife import refined_subspace_errors
 
 # What the other subspaces are known by, where only moments were asked for.
-DEFAULT_STEPS = Steps(MOST_STEPS, 0.01)
+DEFAULT_STEPS = EMOptions(MAX_ITER, 0.01)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class SubspaceFamily:
         """The moments of this hint without each block of samples."""
         return self.model.leave_one_out(self.hint.T)
 
-    def refine(self, steps: Steps) -> RefinedSubspace | None:
+    def refine(self, steps: EMOptions) -> RefinedSubspace | None:
         """The subspace that the hint means after likelihood steps; None where they leave it too few samples."""
         mixture, objectives = self._find(steps)
         share = self._chances_of_examples(mixture) if self.are_samples else held_by(mixture, self._points[0])
@@ -88,7 +88,7 @@ class SubspaceFamily:
         """The hint in the units of the features, (q, k r)."""
         return np.asarray(self.hint.T / np.sqrt(self.model.frame.values), dtype=np.float64)
 
-    def _find(self, steps: Steps) -> tuple[Subspaces, tuple[float, ...]]:
+    def _find(self, steps: EMOptions) -> tuple[Subspaces, tuple[float, ...]]:
         directions = self.first.directions
         return find_mixture(self.model, directions[:, 0], directions.shape[1], steps)
 
@@ -223,7 +223,7 @@ class Subspace:
         In the signal space, the density of noise plus this subspace against that of noise plus the rest of A; after
         likelihood steps, against all other subspaces.
         """
-        frame, weight = self.model.frame, within_unit(self.weight)
+        frame, weight = self.model.frame, clip_weight(self.weight)
         if is_dask(X):
             return dask_arrays().map_rows(self.membership, X, frame.basis.shape[0])
         Y = frame.whiten(check_samples(X, frame.basis.shape[0], self.family.feature_names))

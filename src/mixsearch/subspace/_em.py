@@ -12,12 +12,12 @@ import scipy.linalg
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.em import Steps, climb
-from mixsearch.core.second_moment import cores_for, second_moment, squared_distances
-from mixsearch.data.chunks import Product, row_slices, sum_blocks
-from mixsearch.data.partitions import Shard, Shards
+from mixsearch.core.em import EMOptions, run_em
+from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
+from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
+from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.subspace._extraction import SubspaceCandidate, extract_subspace
-from mixsearch.subspace._moments import SubspaceModel, SubspaceShard
+from mixsearch.subspace._moments import SubspaceModel, SubspacePartition
 
 # Each point found is the hint for the next one, so many times.
 N_HINTS = 3
@@ -76,20 +76,20 @@ def refine_subspace(
     samples' weighted second moment raise its likelihood.
     """
     first, dim = mixture.led_by(target), mixture.bases.shape[2]
-    members, told = model.shards.advance(_own_members, first, model.frame.values)
+    members, told = model.partitions.map_reduce(_own_members, first, model.frame.values)
     if told.size < dim:
         return None
     basis, variances, noise = _in_all_dimensions(members, told, dim)
     return RefinedSubspace(basis, variances, noise, float(first.weights[0]), objectives, first)
 
 
-def find_mixture(model: SubspaceModel, point: Array, dim: int, steps: Steps) -> tuple[Subspaces, tuple[float, ...]]:
+def find_mixture(model: SubspaceModel, point: Array, dim: int, steps: EMOptions) -> tuple[Subspaces, tuple[float, ...]]:
     """All subspaces after likelihood steps that start from a point in the frame, (k r,), and what each step gained."""
     return sharpen(model, rough_mixture(model, separate(model, point, dim)), steps)
 
 
 @dataclass(frozen=True)
-class MemberShard(Shard):
+class MemberPartition(Partition):
     """Samples with the probability of each that it belongs to one subspace."""
 
     samples: Samples  # (n, d)
@@ -103,24 +103,24 @@ class MemberSums(NamedTuple):
     energy: float  # Σ p |x|²
 
 
-def _own_members(shard: SubspaceShard, mixture: Subspaces, values: Array) -> tuple[MemberShard, MemberSums]:
+def _own_members(partition: SubspacePartition, mixture: Subspaces, values: Array) -> tuple[MemberPartition, MemberSums]:
     """Of the first subspace."""
-    membership = memberships(mixture, coordinates(shard.projected, values))[:, 0]
-    squares = squared_distances(shard.samples, np.zeros(shard.samples.shape[1]))
+    membership = memberships(mixture, coordinates(partition.projected, values))[:, 0]
+    squares = squared_distances(partition.samples, np.zeros(partition.samples.shape[1]))
     sums = MemberSums(float(membership.sum()), float(membership @ squares))
-    return MemberShard(shard.first, shard.samples, membership), sums
+    return MemberPartition(partition.first, partition.samples, membership), sums
 
 
-def _in_all_dimensions(members: Shards[MemberShard], told: MemberSums, dim: int) -> tuple[Array, Array, float]:
+def _in_all_dimensions(members: Partitions[MemberPartition], told: MemberSums, dim: int) -> tuple[Array, Array, float]:
     """Basis, variances and noise of the members, each with its share."""
-    with cores_for(members):
+    with blas_threads_for(members):
         values, basis, _ = top_eigenpairs(second_moment(members, _share, told.size), dim)
     noise = max(float(told.energy / told.size - values.sum()), 0.0) / (members.n_features - dim)
     return basis, np.maximum(values - noise, 0), noise
 
 
-def _share(shard: MemberShard, size: float) -> Array:
-    return np.asarray(shard.membership / size)
+def _share(partition: MemberPartition, size: float) -> Array:
+    return np.asarray(partition.membership / size)
 
 
 def separate(model: SubspaceModel, point: Array, dim: int) -> list[Array]:
@@ -173,30 +173,30 @@ def rough_mixture(model: SubspaceModel, members: Sequence[Array]) -> Subspaces:
 
 
 @dataclass(frozen=True)
-class CoordinateShard(Shard):
+class CoordinatePartition(Partition):
     """Samples in the span of all subspaces, in the units of the features."""
 
     coordinates: Array  # z, (n, p)
 
 
-def sharpen(model: SubspaceModel, start: Subspaces, steps: Steps) -> tuple[Subspaces, tuple[float, ...]]:
+def sharpen(model: SubspaceModel, start: Subspaces, steps: EMOptions) -> tuple[Subspaces, tuple[float, ...]]:
     """Expectation maximisation for all subspaces together, and the log-likelihood step by step."""
-    shards, energy = model.shards.advance(_see_coordinates, model.frame.values)
+    partitions, energy = model.partitions.map_reduce(_see_coordinates, model.frame.values)
     least = _least_noise(model)
 
     def step(mixture: Subspaces) -> tuple[Subspaces, float]:
-        expected = shards.fold(_expected, mixture)
+        expected = partitions.reduce(_expected, mixture)
         objective = float(expected.objective - energy.total / (2 * mixture.noise))
-        return _maximise(expected, mixture.variances.shape[1], shards.n_rows, energy.total, least), objective
+        return _maximise(expected, mixture.variances.shape[1], partitions.n_rows, energy.total, least), objective
 
-    climbed = climb(start, step, steps)
+    climbed = run_em(start, step, steps)
     return climbed.state, climbed.objectives
 
 
-def _see_coordinates(shard: SubspaceShard, values: Array) -> tuple[CoordinateShard, Product]:
+def _see_coordinates(partition: SubspacePartition, values: Array) -> tuple[CoordinatePartition, ArraySum]:
     """The coordinates, and the sum of |z|²."""
-    Z = coordinates(shard.projected, values)
-    return CoordinateShard(shard.first, Z), Product(float(np.sum(Z**2)))
+    Z = coordinates(partition.projected, values)
+    return CoordinatePartition(partition.first, Z), ArraySum(float(np.sum(Z**2)))
 
 
 class Expected(NamedTuple):
@@ -207,8 +207,8 @@ class Expected(NamedTuple):
     objective: float
 
 
-def _expected(shard: CoordinateShard, mixture: Subspaces) -> Expected:
-    return sum_blocks(partial(_expected_of, shard.coordinates, mixture), row_slices(len(shard.coordinates)))
+def _expected(partition: CoordinatePartition, mixture: Subspaces) -> Expected:
+    return sum_chunks(partial(_expected_of, partition.coordinates, mixture), row_slices(len(partition.coordinates)))
 
 
 def _expected_of(samples: Array, mixture: Subspaces, rows: slice) -> Expected:

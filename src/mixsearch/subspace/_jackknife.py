@@ -11,10 +11,10 @@ from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import jackknife, whitened
 from mixsearch.core.moments import Replicates
-from mixsearch.core.second_moment import sum_weighted
-from mixsearch.data.chunks import Product
-from mixsearch.data.partitions import Shards
-from mixsearch.subspace._moments import SubspaceModel, SubspaceShard
+from mixsearch.core.second_moment import weighted_sums
+from mixsearch.data.chunks import ArraySum
+from mixsearch.data.partitions import Partitions
+from mixsearch.subspace._moments import SubspaceModel, SubspacePartition
 
 # Entries of all sums that one pass over the samples brings back, where a single one has not more: 32 MB.
 MOST_ENTRIES = 2**22
@@ -51,9 +51,9 @@ def subspace_errors(model: SubspaceModel, directions: Array, basis: Array, repli
     # The rotation of the G of all samples that is nearest to the image of each replicate.
     turns = np.linalg.lstsq(scale * directions, np.hstack(list(images)), rcond=None)[0]
     turned = np.split(turns, len(images), axis=1)
-    outside = means_left_out(model.shards, directions.shape[1], _along, directions)
+    outside = means_left_out(model.partitions, directions.shape[1], _along, directions)
     moves = (
-        _turned_onto(basis, model.frame.basis @ image + model.frame.reject(beside) @ turn)
+        _turned_onto(basis, model.frame.basis @ image + model.frame.residual(beside) @ turn)
         for image, beside, turn in zip(images, outside, turned, strict=True)
     )
     return SubspaceErrors(jackknife_of_moves(moves), float(jackknife(np.sum(images**2, axis=(1, 2)) / traces)))
@@ -74,53 +74,53 @@ def _turned_onto(basis: Array, image: Array) -> Array:
     return np.asarray(image @ np.linalg.inv(basis.T @ image) - basis)
 
 
-def _along(shard: SubspaceShard, directions: Array) -> Array:
-    return np.asarray(shard.projected @ directions)
+def _along(partition: SubspacePartition, directions: Array) -> Array:
+    return np.asarray(partition.projected @ directions)
 
 
-def means_left_out(shards: Shards[Any], r: int, tell: Callable[..., Array], *shared: Any) -> Iterator[Array]:
-    """The mean of x t' over all samples but one block, (d, r), for each block in turn; see `sums_by_block`."""
-    total, n, n_blocks = shards.fold(_sum_told, tell, shared).total, shards.n_rows, shards.n_blocks
-    for block, own in enumerate(sums_by_block(shards, r, tell, *shared)):
-        yield (total - own) / (n - len(range(block, n, n_blocks)))
+def means_left_out(partitions: Partitions[Any], r: int, tell: Callable[..., Array], *shared: Any) -> Iterator[Array]:
+    """The mean of x t' over all samples but one block, (d, r), for each block in turn; see `sums_by_group`."""
+    total, n, n_groups = partitions.reduce(_sum_told, tell, shared).total, partitions.n_rows, partitions.n_groups
+    for block, own in enumerate(sums_by_group(partitions, r, tell, *shared)):
+        yield (total - own) / (n - len(range(block, n, n_groups)))
 
 
-def sums_by_block(shards: Shards[Any], r: int, tell: Callable[..., Array], *shared: Any) -> Iterator[Array]:
+def sums_by_group(partitions: Partitions[Any], r: int, tell: Callable[..., Array], *shared: Any) -> Iterator[Array]:
     """Σ x t' over the samples of each block of the jackknife in turn, (d, r): as many in one pass as memory allows.
 
     Parameters
     ----------
-    shards : Shards of samples of shape (n, d)
+    partitions : Shards of samples of shape (n, d)
     r : int
     tell : callable
         From a shard and what is shared to the t of its samples, (n, r).
     *shared
         Passed to `tell`.
     """
-    n_blocks, at_once = shards.n_blocks, max(MOST_ENTRIES // (shards.n_features * r), 1)
-    for start in range(0, n_blocks, at_once):
-        blocks = range(start, min(start + at_once, n_blocks))
-        yield from shards.fold(_sum_told_by_block, blocks, n_blocks, tell, shared).total
+    n_groups, at_once = partitions.n_groups, max(MOST_ENTRIES // (partitions.n_features * r), 1)
+    for start in range(0, n_groups, at_once):
+        blocks = range(start, min(start + at_once, n_groups))
+        yield from partitions.reduce(_sum_told_by_block, blocks, n_groups, tell, shared).total
 
 
-def _sum_told(shard: Any, tell: Callable[..., Array], shared: tuple[Any, ...]) -> Product:
-    return Product(sum_weighted(shard.samples, tell(shard, *shared)).rows)
+def _sum_told(partition: Any, tell: Callable[..., Array], shared: tuple[Any, ...]) -> ArraySum:
+    return ArraySum(weighted_sums(partition.samples, tell(partition, *shared)).rows)
 
 
 def _sum_told_by_block(
-    shard: Any, blocks: range, n_blocks: int, tell: Callable[..., Array], shared: tuple[Any, ...]
-) -> Product:
-    told, rows = tell(shard, *shared), [shard.rows_of(n_blocks, block) for block in blocks]
-    return Product(np.array([sum_weighted(shard.samples[some], told[some]).rows for some in rows]))
+    partition: Any, blocks: range, n_groups: int, tell: Callable[..., Array], shared: tuple[Any, ...]
+) -> ArraySum:
+    told, rows = tell(partition, *shared), [partition.rows_at(n_groups, block) for block in blocks]
+    return ArraySum(np.array([weighted_sums(partition.samples[some], told[some]).rows for some in rows]))
 
 
 def jackknife_of_moves(moves: Iterable[Array]) -> Array:
     """The standard error from how far each replicate moved; they come one at a time, and none is kept."""
-    n_blocks, total, squares = 0, np.zeros(1), np.zeros(1)
+    n_groups, total, squares = 0, np.zeros(1), np.zeros(1)
     for move in moves:
-        n_blocks, total, squares = n_blocks + 1, total + move, squares + move**2
-    variance = np.maximum(squares / n_blocks - (total / n_blocks) ** 2, 0)
-    return np.asarray(np.sqrt((n_blocks - 1) * variance))
+        n_groups, total, squares = n_groups + 1, total + move, squares + move**2
+    variance = np.maximum(squares / n_groups - (total / n_groups) ** 2, 0)
+    return np.asarray(np.sqrt((n_groups - 1) * variance))
 
 
 def nearest_subspace(frame: Frame, subspaces: Array, directions: Array) -> Array:

@@ -9,15 +9,15 @@ import numpy as np
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.frame import Frame, frame_above
+from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.second_moment import cores_for, second_moment, squared_distances, weighted_gram
-from mixsearch.data.chunks import Product
-from mixsearch.data.partitions import SampleShard, Shard, Shards, leave_one_out
+from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances, weighted_gram
+from mixsearch.data.chunks import ArraySum
+from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out
 
 
 @dataclass(frozen=True)
-class SubspaceShard(Shard):
+class SubspacePartition(Partition):
     """Samples of a mixture of subspaces, seen in the span of all."""
 
     samples: Samples  # x itself, not a copy: likelihood steps and error bars read it, (n, d)
@@ -31,11 +31,11 @@ class SubspaceModel:
 
     frame: Frame
     noise: float  # s2
-    shards: Shards[SubspaceShard]
+    partitions: Partitions[SubspacePartition]
 
     def hinted(self, hints: Array) -> Hinted:
         """The hinted moment of one or several points of the wanted subspace, given in the frame, (q, k r)."""
-        return self.corrected(self.shards.fold(_fourth, hints).total / self.shards.n_rows, hints)
+        return self.corrected(self.partitions.reduce(_fourth, hints).total / self.partitions.n_rows, hints)
 
     def corrected(self, fourth: Array, hints: Array, second: Array | None = None) -> Hinted:
         """The hinted moment from W'E[⟨x, v⟩²xx']W, (k r, k r): what the noise adds to it is taken off.
@@ -61,7 +61,7 @@ class SubspaceModel:
 
     def leave_one_out(self, hints: Array) -> Replicates:
         """The moments of all samples but one block, for each block in turn, under hints in the frame, (q, k r)."""
-        replicates = [self._moments_of(sums, hints) for sums in leave_one_out(self.shards, _sums, hints)]
+        replicates = [self._moments_of(sums, hints) for sums in leave_one_out(self.partitions, _sums, hints)]
         return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
     def _moments_of(self, sums: SubspaceSums, hints: Array) -> tuple[Array, Array, Array]:
@@ -73,7 +73,9 @@ class SubspaceModel:
 
     def take(self, n_columns: int) -> SubspaceModel:
         """The same fit with fewer subspaces."""
-        return replace(self, frame=self.frame.take(n_columns), shards=self.shards.map(_first_coordinates, n_columns))
+        return replace(
+            self, frame=self.frame.take(n_columns), partitions=self.partitions.map(_first_coordinates, n_columns)
+        )
 
 
 class SubspaceSums(NamedTuple):
@@ -90,26 +92,26 @@ def _told(Y: Array, hints: Array) -> Array:
     return np.asarray(((Y @ hints.T) ** 2).mean(axis=1))
 
 
-def _fourth(shard: SubspaceShard, hints: Array) -> Product:
+def _fourth(partition: SubspacePartition, hints: Array) -> ArraySum:
     """Σ ⟨y, c⟩²yy'."""
-    return Product(weighted_gram(shard.projected, _told(shard.projected, hints)))
+    return ArraySum(weighted_gram(partition.projected, _told(partition.projected, hints)))
 
 
-def _sums(shard: SubspaceShard, rows: slice, hints: Array) -> SubspaceSums:
-    Y = shard.projected[rows].astype(np.float64, copy=False)
-    return SubspaceSums(len(Y), Y.T @ Y, (Y * _told(Y, hints)[:, None]).T @ Y, shard.energy[rows].sum())
+def _sums(partition: SubspacePartition, rows: slice, hints: Array) -> SubspaceSums:
+    Y = partition.projected[rows].astype(np.float64, copy=False)
+    return SubspaceSums(len(Y), Y.T @ Y, (Y * _told(Y, hints)[:, None]).T @ Y, partition.energy[rows].sum())
 
 
-def _first_coordinates(shard: SubspaceShard, n_columns: int) -> SubspaceShard:
-    return replace(shard, projected=shard.projected[:, :n_columns])
+def _first_coordinates(partition: SubspacePartition, n_columns: int) -> SubspacePartition:
+    return replace(partition, projected=partition.projected[:, :n_columns])
 
 
-def fit_subspace(shards: Shards[SampleShard], n_columns: int, *, noise: str, seed: int) -> SubspaceModel:
+def fit_subspace(partitions: Partitions[SamplePartition], n_columns: int, *, noise: str, seed: int) -> SubspaceModel:
     """Find the span of all subspaces together and project the samples onto it.
 
     Parameters
     ----------
-    shards : Shards of samples of shape (n, d)
+    partitions : Shards of samples of shape (n, d)
     n_columns : int
         k r, the dimension of all subspaces together, below d.
     noise : {"average", "paper"}
@@ -117,33 +119,35 @@ def fit_subspace(shards: Shards[SampleShard], n_columns: int, *, noise: str, see
     seed : int
         Of the eigen-solver's starting block, where the dimension is large.
     """
-    with cores_for(shards):
-        values, vectors, _ = top_eigenpairs(second_moment(shards), n_columns + (noise == "paper"), seed=seed)
+    with blas_threads_for(partitions):
+        values, vectors, _ = top_eigenpairs(second_moment(partitions), n_columns + (noise == "paper"), seed=seed)
     see = _beside_one_direction if noise == "paper" else _beside_all
-    inside, energy = shards.advance(see, vectors)
-    level = float(energy.total / shards.n_rows)
-    frame = frame_above(values[:n_columns], vectors[:, :n_columns], level, precision=shards.layout.dtype)
-    return SubspaceModel(frame, level, inside.map(_whitened, frame.values).keep())
+    inside, energy = partitions.map_reduce(see, vectors)
+    level = float(energy.total / partitions.n_rows)
+    frame = frame_from_eigenpairs(values[:n_columns], vectors[:, :n_columns], level, precision=partitions.layout.dtype)
+    return SubspaceModel(frame, level, inside.map(_whitened, frame.values).persist())
 
 
-def _beside_all(shard: SampleShard, vectors: Array) -> tuple[SubspaceShard, Product]:
+def _beside_all(partition: SamplePartition, vectors: Array) -> tuple[SubspacePartition, ArraySum]:
     """Coordinates along the eigenvectors, not whitened yet; the energy outside of them, per direction, and its sum."""
-    inside = _along(shard, vectors)
-    outside = squared_distances(shard.samples, np.zeros(len(vectors))) - np.einsum("ij,ij->i", inside, inside)
+    inside = _along(partition, vectors)
+    outside = squared_distances(partition.samples, np.zeros(len(vectors))) - np.einsum("ij,ij->i", inside, inside)
     energy = np.maximum(outside, 0) / (len(vectors) - vectors.shape[1])
-    return SubspaceShard(shard.first, shard.samples, inside, energy), Product(energy.sum())
+    return SubspacePartition(partition.first, partition.samples, inside, energy), ArraySum(energy.sum())
 
 
-def _beside_one_direction(shard: SampleShard, vectors: Array) -> tuple[SubspaceShard, Product]:
+def _beside_one_direction(partition: SamplePartition, vectors: Array) -> tuple[SubspacePartition, ArraySum]:
     """The same with the energy along the last of the eigenvectors, and coordinates along the others."""
-    along = _along(shard, vectors)
+    along = _along(partition, vectors)
     energy = along[:, -1] ** 2
-    return SubspaceShard(shard.first, shard.samples, along[:, :-1], energy), Product(energy.sum())
+    return SubspacePartition(partition.first, partition.samples, along[:, :-1], energy), ArraySum(energy.sum())
 
 
-def _along(shard: SampleShard, vectors: Array) -> Array:
-    return np.asarray(shard.samples @ vectors, dtype=np.float64)
+def _along(partition: SamplePartition, vectors: Array) -> Array:
+    return np.asarray(partition.samples @ vectors, dtype=np.float64)
 
 
-def _whitened(shard: SubspaceShard, values: Array) -> SubspaceShard:
-    return replace(shard, projected=(shard.projected / np.sqrt(values)).astype(shard.samples.dtype, copy=False))
+def _whitened(partition: SubspacePartition, values: Array) -> SubspacePartition:
+    return replace(
+        partition, projected=(partition.projected / np.sqrt(values)).astype(partition.samples.dtype, copy=False)
+    )

@@ -6,19 +6,19 @@ import numpy as np
 
 from mixsearch.core.held_out import spherical_spectrum as spherical_spectrum
 from mixsearch.core.rank_selection import Spectrum
-from mixsearch.data.partitions import SampleShard, Shards
+from mixsearch.data.partitions import Partitions, SamplePartition
 
 
-def subspace_spectrum(shards: Shards[SampleShard], *, dim: int, seed: int) -> Spectrum:
+def subspace_spectrum(partitions: Partitions[SamplePartition], *, dim: int, seed: int) -> Spectrum:
     """How many subspaces of a dimension there are, to the nearest whole number and one at least.
 
     Parameters
     ----------
-    shards : Shards of samples of shape (n, d)
+    partitions : Shards of samples of shape (n, d)
     dim : int
         r, the dimension of each.
     seed : int
         Of the eigen-solver's starting block.
     """
-    d = shards.n_features
-    return spherical_spectrum(shards, np.zeros(d), lambda n: max(min(round(n / dim), (d - 1) // dim), 1), seed)
+    d = partitions.n_features
+    return spherical_spectrum(partitions, np.zeros(d), lambda n: max(min(round(n / dim), (d - 1) // dim), 1), seed)

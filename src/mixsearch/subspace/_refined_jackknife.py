@@ -11,10 +11,10 @@ import scipy.linalg
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.jackknife import NewtonSums, jackknife
-from mixsearch.data.partitions import Shard, Shards
+from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.subspace._em import RefinedSubspace, Subspaces, coordinates, memberships
-from mixsearch.subspace._jackknife import SubspaceErrors, jackknife_of_moves, sums_by_block
-from mixsearch.subspace._moments import SubspaceModel, SubspaceShard
+from mixsearch.subspace._jackknife import SubspaceErrors, jackknife_of_moves, sums_by_group
+from mixsearch.subspace._moments import SubspaceModel, SubspacePartition
 
 # Up to so many parameters the information about them takes no longer than the search.
 MOST_PARAMETERS = 1000
@@ -34,17 +34,17 @@ def refined_subspace_errors(model: SubspaceModel, refined: RefinedSubspace) -> S
     what lies outside on the coordinates that each sample is expected to have in every subspace.
     """
     mixture = refined.mixture
-    shards, tangled = model.shards.advance(_find_members, mixture, model.frame.values)
+    partitions, tangled = model.partitions.map_reduce(_find_members, mixture, model.frame.values)
     frames = [Turnable.of(mixture, i) for i in _sharing(mixture, tangled.shared)]
-    steps = newton_steps(shards, mixture, frames)
+    steps = newton_steps(partitions, mixture, frames)
     levels = steps[:, -len(mixture.weights) :]
     weights = mixture.weights[0] * (levels[:, 0] - levels @ mixture.weights)
-    moves = _moves_of_basis(model, refined, frames[0].moves(steps), shards, tangled.expected)
+    moves = _moves_of_basis(model, refined, frames[0].moves(steps), partitions, tangled.expected)
     return SubspaceErrors(jackknife_of_moves(moves), float(jackknife(weights)))
 
 
 @dataclass(frozen=True)
-class MixedShard(Shard):
+class MixedPartition(Partition):
     """Samples with their place in the span of all subspaces, and whose they are."""
 
     samples: Samples  # (n, d)
@@ -59,12 +59,12 @@ class Tangled(NamedTuple):
     expected: Array  # Σ ss' of the coordinates expected in every subspace, (k r, k r)
 
 
-def _find_members(shard: SubspaceShard, mixture: Subspaces, values: Array) -> tuple[MixedShard, Tangled]:
-    Z = coordinates(shard.projected, values)
+def _find_members(partition: SubspacePartition, mixture: Subspaces, values: Array) -> tuple[MixedPartition, Tangled]:
+    Z = coordinates(partition.projected, values)
     members = memberships(mixture, Z)
     expected = _expected(mixture, Z, members)
     tangled = Tangled(members.T @ members[:, 0], expected.T @ expected)
-    return MixedShard(shard.first, shard.samples, Z, members), tangled
+    return MixedPartition(partition.first, partition.samples, Z, members), tangled
 
 
 def _sharing(mixture: Subspaces, tangled: Array) -> list[int]:
@@ -107,7 +107,7 @@ class Turnable(NamedTuple):
         return np.asarray(direct @ turns * self.unit)
 
 
-def newton_steps(shards: Shards[MixedShard], mixture: Subspaces, frames: list[Turnable]) -> Array:
+def newton_steps(partitions: Partitions[MixedPartition], mixture: Subspaces, frames: list[Turnable]) -> Array:
     """How leaving out each block moves a maximum-likelihood estimate, (B, q).
 
     Notes
@@ -115,18 +115,18 @@ def newton_steps(shards: Shards[MixedShard], mixture: Subspaces, frames: list[Tu
     Without a block the scores no longer add up to zero. One Newton step, with the sum of their outer products over the
     samples that are left as the information, takes them back there.
     """
-    sums = shards.fold(_newton_sums, mixture, frames, shards.n_blocks)
-    left = 1 - 1 / shards.n_blocks
+    sums = partitions.reduce(_newton_sums, mixture, frames, partitions.n_groups)
+    left = 1 - 1 / partitions.n_groups
     return np.asarray(-sums.by_block @ np.linalg.pinv(sums.information * left, hermitian=True))
 
 
-def _newton_sums(shard: MixedShard, mixture: Subspaces, frames: list[Turnable], n_blocks: int) -> NewtonSums:
+def _newton_sums(partition: MixedPartition, mixture: Subspaces, frames: list[Turnable], n_groups: int) -> NewtonSums:
     """One block of scores at a time: there may be more parameters than features."""
     sums: list[Array] = []
     information = np.zeros((1, 1))
-    for block in range(n_blocks):
-        rows = shard.rows_of(n_blocks, block)
-        scores = _scores(mixture, frames, shard.coordinates[rows], shard.members[rows])
+    for block in range(n_groups):
+        rows = partition.rows_at(n_groups, block)
+        scores = _scores(mixture, frames, partition.coordinates[rows], partition.members[rows])
         sums.append(scores.sum(axis=0))
         information = information + scores.T @ scores
     return NewtonSums(information, np.array(sums))
@@ -139,20 +139,24 @@ def _scores(mixture: Subspaces, frames: list[Turnable], Z: Array, members: Array
 
 
 def _moves_of_basis(
-    model: SubspaceModel, refined: RefinedSubspace, moves: Array, shards: Shards[MixedShard], expected: Array
+    model: SubspaceModel,
+    refined: RefinedSubspace,
+    moves: Array,
+    partitions: Partitions[MixedPartition],
+    expected: Array,
 ) -> Iterator[Array]:
     """How the basis moves without each block, (d, r), from moves in the span and Σ ss' of what is expected."""
     span, r = model.frame.basis, refined.basis.shape[1]
     turn, _ = scipy.linalg.polar(refined.mixture.bases[0].T @ (span.T @ refined.basis))
     left = 1 - 1 / len(moves)
     untangle = np.linalg.pinv(expected * left, hermitian=True)[:, :r] @ turn
-    for inside, told in zip(moves, sums_by_block(shards, r, _told, refined.mixture, untangle), strict=True):
-        yield span @ (inside @ turn) - model.frame.reject(told)
+    for inside, told in zip(moves, sums_by_group(partitions, r, _told, refined.mixture, untangle), strict=True):
+        yield span @ (inside @ turn) - model.frame.residual(told)
 
 
-def _told(shard: MixedShard, mixture: Subspaces, untangle: Array) -> Array:
+def _told(partition: MixedPartition, mixture: Subspaces, untangle: Array) -> Array:
     """What each sample tells of the basis found, (n, r): least squares on the coordinates expected."""
-    return np.asarray(_expected(mixture, shard.coordinates, shard.members) @ untangle)
+    return np.asarray(_expected(mixture, partition.coordinates, partition.members) @ untangle)
 
 
 def _expected(mixture: Subspaces, Z: Array, members: Array) -> Array:

@@ -8,13 +8,20 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.em import steps_of, warn_not_refined
-from mixsearch.core.estimator import SemiSupervised, warn_of_nothing
-from mixsearch.core.hints import hint_from_direction, require_one
+from mixsearch.core.em import em_options, warn_not_refined
+from mixsearch.core.estimator import SemiSupervised, warn_no_signal
+from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.second_moment import squared_distances
 from mixsearch.core.separation import warn_if_weak
-from mixsearch.core.validation import AUTO, require_choice, require_number, require_room, require_samples, require_whole
-from mixsearch.data.partitions import SampleShard, Shards
+from mixsearch.core.validation import (
+    AUTO,
+    check_choice,
+    check_n_components,
+    check_n_features,
+    check_n_samples,
+    check_positive_int,
+)
+from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import HintError, UnlikelyMixtureWarning, warn_user
 from mixsearch.subspace._component import Subspace, SubspaceFamily
 from mixsearch.subspace._extraction import extract_subspace
@@ -71,20 +78,20 @@ class SubspaceSearch(SemiSupervised):
         self.noise = noise
         self.random_state = random_state
 
-    def _fit_model(self, X: Any) -> Shards[SampleShard]:
-        samples = self._shards(X)
-        least = require_number(self.n_components)
-        require_whole("dim", self.dim)
-        require_choice("noise", self.noise, ("average", "paper"))
+    def _fit_model(self, X: Any) -> Partitions[SamplePartition]:
+        samples = self._partitions(X)
+        least = check_n_components(self.n_components)
+        check_positive_int("dim", self.dim)
+        check_choice("noise", self.noise, ("average", "paper"))
         limit = samples.shape[1] - 1
-        require_room(
+        check_n_features(
             samples.shape[1],
             least * self.dim,
             limit,
             "dimensions of all subspaces together",
             "one must be left to the noise",
         )
-        require_samples(samples, least * self.dim + 1, f"{least} subspaces of dimension {self.dim}")
+        check_n_samples(samples, least * self.dim + 1, f"{least} subspaces of dimension {self.dim}")
         self.dim_ = int(self.dim)
         k = self._number(samples, lambda: subspace_spectrum(samples, dim=self.dim_, seed=self._seed()))
         if self.n_components == AUTO:
@@ -101,7 +108,7 @@ class SubspaceSearch(SemiSupervised):
     def _warn_of_spectrum(self) -> None:
         """Say so where the directions that were counted do not make whole subspaces."""
         k, n_signal = self.spectrum_.n_components, self.spectrum_.n_signal
-        warn_of_nothing(self.spectrum_, "one subspace")
+        warn_no_signal(self.spectrum_, "one subspace")
         if n_signal and n_signal != k * self.dim_:
             warn_user(
                 UnlikelyMixtureWarning(
@@ -141,8 +148,8 @@ class SubspaceSearch(SemiSupervised):
             Stop where a step raises the log-likelihood of all samples together by less than this, in nats: estimates
             then move far less than their standard errors.
         """
-        steps, model = steps_of(refine, tol), self._model(n_components)
-        if require_one({"hint": hint, "examples": examples}) == "examples":
+        steps, model = em_options(refine, tol), self._model(n_components)
+        if check_one_hint({"hint": hint, "examples": examples}) == "examples":
             found = self._extract(self._checked(examples, reset=False), model, are_samples=True)
         else:
             point = hint_from_direction(hint, self.n_features_in_)[None, :]

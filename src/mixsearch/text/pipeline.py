@@ -21,7 +21,14 @@ from mixsearch.text.count.matrix_files import read_bags
 from mixsearch.text.count.ngrams import BlockCounts
 from mixsearch.text.count.spool import Block, Spool
 from mixsearch.text.count.tokens import hash_words, words_of_pattern
-from mixsearch.text.count.vocabulary import GrowingTally, Tally, Vocabulary, choose_words, name_words, order_words
+from mixsearch.text.count.vocabulary import (
+    GrowingTally,
+    PartitionCounts,
+    Vocabulary,
+    choose_words,
+    name_words,
+    order_words,
+)
 from mixsearch.text.count.wordlists import stop_list
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.documents import Load, Reading
@@ -185,7 +192,7 @@ def _spool_of(reading: Reading) -> Iterator[_Collection]:
         raise
 
 
-def _choose(collection: _Collection, reading: Reading, stopped_keys: Sequence[int] = ()) -> Tally:
+def _choose(collection: _Collection, reading: Reading, stopped_keys: Sequence[int] = ()) -> PartitionCounts:
     if collection.n_rows == 0:
         raise SearchError(f"Found no documents in {reading.source}, needed at least one: is it the right file?")
     tally = collection.tally.total()

@@ -2,7 +2,7 @@
 
 from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import LEAST_WORDS, damp
-from mixsearch.topics._documents import CountShard, TopicShard, corpus_in_memory
+from mixsearch.topics._documents import CountPartition, TopicPartition, corpus_in_memory
 from mixsearch.topics._hint import parse_word, parse_words
 from mixsearch.topics._search import TopicSearch
 from mixsearch.topics._storage import (
@@ -24,10 +24,10 @@ __all__ = [
     "KIND",
     "LEAST_WORDS",
     "VERSION",
-    "CountShard",
+    "CountPartition",
     "Topic",
+    "TopicPartition",
     "TopicSearch",
-    "TopicShard",
     "corpus_in_memory",
     "damp",
     "open_search",

@@ -12,16 +12,16 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.jackknife import StandardErrors, component_errors
 from mixsearch.core.moments import Replicates
-from mixsearch.core.sample_component import FoundComponent
+from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import separation_in_words
-from mixsearch.core.validation import check_samples, require_choice, require_whole
-from mixsearch.data.chunks import Product
+from mixsearch.core.validation import check_choice, check_positive_int, check_samples
+from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.reductions import Best, best_rows
+from mixsearch.data.reductions import Best, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
 from mixsearch.topics._counts import as_counts
-from mixsearch.topics._documents import TopicShard, rank_documents
+from mixsearch.topics._documents import TopicPartition, rank_documents
 from mixsearch.topics._em import LdaTopic, divergence_by_word
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._jackknife import replicate_outside, replicate_topics
@@ -40,7 +40,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Topic(FoundComponent):
+class Topic(SampleComponent):
     """One topic of a corpus.
 
     Attributes
@@ -126,10 +126,10 @@ class Topic(FoundComponent):
 
     def top_columns(self, n: int = 10, *, by: str = "typical") -> Array:
         """The columns of `top_words`, (n,): where `probabilities` and `stderr.center` have them."""
-        require_whole("n", n)
-        require_choice("by", by, ("typical", "probability"))
+        check_positive_int("n", n)
+        check_choice("by", by, ("typical", "probability"))
         # Where fewer words than asked for tell anything, the likeliest follow.
-        return best_rows(self.probabilities * TIE + self._typicality if by == "typical" else self.probabilities, n)
+        return top_rows(self.probabilities * TIE + self._typicality if by == "typical" else self.probabilities, n)
 
     @cached_property
     def _typicality(self) -> Array:
@@ -142,12 +142,12 @@ class Topic(FoundComponent):
 
         They make good hints for a narrower search.
         """
-        require_whole("n", n)
+        check_positive_int("n", n)
         p, q = self.probabilities, self.model.word_mean
         lift = p / np.where(q > 0, q, np.inf)
         n_holding = self.model.holding
         chance = np.minimum(lift * max(self.weight, 1e-6), 1)
-        ranked = best_rows(chance * n_holding / (n_holding + DOCUMENTS_ELSEWHERE), n)
+        ranked = top_rows(chance * n_holding / (n_holding + DOCUMENTS_ELSEWHERE), n)
         return [(self._name(column), float(lift[column])) for column in ranked if lift[column] > 1]
 
     def _name(self, column: int) -> str:
@@ -159,14 +159,14 @@ class Topic(FoundComponent):
         A short document can show a high share by chance, so documents are ranked as if each went on for a few words
         about something else.
         """
-        require_whole("n", n)
+        check_positive_int("n", n)
         rows, shares = self._best_documents(n).about
         return list(zip(rows.tolist(), np.clip(shares, 0, 1).tolist(), strict=True))
 
     def _best_documents(self, n: int) -> Best:
         if self.refined is not None:
             return self.refined.best_documents(n)
-        best: Best = self.model.shards.fold(_best_by_moments, self._told_by_word, n).total
+        best: Best = self.model.partitions.reduce(_best_by_moments, self._told_by_word, n).total
         return best
 
     def membership(self, X: Any) -> Any:
@@ -208,5 +208,5 @@ def _linear_shares(Y: Array, lengths: Array, told: Array) -> Array:
     return np.asarray(Y @ told) / np.where(lengths > 0, lengths, np.inf)
 
 
-def _best_by_moments(shard: TopicShard, told: Array, n: int) -> Product:
-    return rank_documents(shard, _linear_shares(shard.projected, shard.lengths, told), n)
+def _best_by_moments(partition: TopicPartition, told: Array, n: int) -> ArraySum:
+    return rank_documents(partition, _linear_shares(partition.projected, partition.lengths, told), n)

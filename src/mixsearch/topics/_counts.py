@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
-from mixsearch.data.chunks import Product
-from mixsearch.data.partitions import SampleShard, Shards
-from mixsearch.data.reductions import Largest, Tally
+from mixsearch.data.chunks import ArraySum
+from mixsearch.data.partitions import Partitions, SamplePartition
+from mixsearch.data.reductions import Maximum, PartitionCounts
 from mixsearch.errors import DroppedDocumentsWarning, SearchError, warn_user
-from mixsearch.topics._documents import CountShard
+from mixsearch.topics._documents import CountPartition
 
 # Three words of a document make a third moment.
 LEAST_WORDS = 3
@@ -22,7 +22,7 @@ LEAST_WORDS = 3
 class CountFacts(NamedTuple):
     """What counts of a corpus are like."""
 
-    below_zero: Largest  # how far the smallest of them is below zero
+    below_zero: Maximum  # how far the smallest of them is below zero
     n_fractions: int
 
 
@@ -42,25 +42,25 @@ def damp(counts: Array) -> Array:
     return np.asarray(np.log2(1.0 + counts), dtype=np.float32)
 
 
-def counts_of(shards: Shards[SampleShard]) -> tuple[Shards[SampleShard], bool]:
+def counts_of(partitions: Partitions[SamplePartition]) -> tuple[Partitions[SamplePartition], bool]:
     """Samples as word counts, and whether they are whole numbers."""
-    counts = shards.map(_count_words)
+    counts = partitions.map(_count_words)
     counts = replace(counts, layout=counts.layout._replace(is_sparse=True))
-    facts = counts.fold(_facts)
+    facts = counts.reduce(_facts)
     _require_counts(facts.below_zero.value)
     return counts, not facts.n_fractions
 
 
-def damped_counts(shards: Shards[SampleShard]) -> Shards[SampleShard]:
+def damped_counts(partitions: Partitions[SamplePartition]) -> Partitions[SamplePartition]:
     """The same with repeated words damped."""
-    damped = shards.map(_damp_words)
+    damped = partitions.map(_damp_words)
     return replace(damped, layout=damped.layout._replace(dtype=np.dtype(np.float32)))
 
 
-def long_documents(shards: Shards[SampleShard], least: int, *, damping: bool) -> Shards[CountShard]:
+def long_documents(partitions: Partitions[SamplePartition], least: int, *, damping: bool) -> Partitions[CountPartition]:
     """The documents of at least so many words, of any at all for 0."""
-    tally: Tally = shards.fold(_n_long, least).total
-    n, n_kept = shards.n_rows, tally.total
+    tally: PartitionCounts = partitions.reduce(_n_long, least).total
+    n, n_kept = partitions.n_rows, tally.total
     if n_kept < 2:
         raise SearchError(
             f"Found n_samples={n}, of which {n_kept} documents have at least {max(least, 1)} words; a corpus needs "
@@ -73,7 +73,7 @@ def long_documents(shards: Shards[SampleShard], least: int, *, damping: bool) ->
                 f"{' (repeats damped)' if damping and least else ''} and were left out of the fit."
             )
         )
-    kept = shards.map(_long_documents, least, tally).keep()
+    kept = partitions.map(_long_documents, least, tally).persist()
     return replace(kept, layout=kept.layout._replace(n_rows=n_kept))
 
 
@@ -103,17 +103,17 @@ def _require_counts(below_zero: float) -> None:
         )
 
 
-def _count_words(shard: SampleShard) -> SampleShard:
-    return replace(shard, samples=_each_word_once(shard.samples))
+def _count_words(partition: SamplePartition) -> SamplePartition:
+    return replace(partition, samples=_each_word_once(partition.samples))
 
 
-def _damp_words(shard: SampleShard) -> SampleShard:
-    return replace(shard, samples=_damped(shard.samples))
+def _damp_words(partition: SamplePartition) -> SamplePartition:
+    return replace(partition, samples=_damped(partition.samples))
 
 
-def _facts(shard: SampleShard) -> CountFacts:
-    values = shard.samples.data
-    return CountFacts(Largest(_below_zero(shard.samples)), int(np.count_nonzero(values != np.floor(values))))
+def _facts(partition: SamplePartition) -> CountFacts:
+    values = partition.samples.data
+    return CountFacts(Maximum(_below_zero(partition.samples)), int(np.count_nonzero(values != np.floor(values))))
 
 
 def _is_long(counts: sp.csr_array, least: int) -> tuple[Array, Array]:
@@ -122,18 +122,18 @@ def _is_long(counts: sp.csr_array, least: int) -> tuple[Array, Array]:
     return lengths, np.asarray(lengths >= least if least else lengths > 0)
 
 
-def _n_long(shard: SampleShard, least: int) -> Product:
-    return Product(Tally.of(shard, int(np.count_nonzero(_is_long(shard.samples, least)[1]))))
+def _n_long(partition: SamplePartition, least: int) -> ArraySum:
+    return ArraySum(PartitionCounts.of(partition, int(np.count_nonzero(_is_long(partition.samples, least)[1]))))
 
 
-def _long_documents(shard: SampleShard, least: int, tally: Tally) -> CountShard:
-    lengths, is_long = _is_long(shard.samples, least)
+def _long_documents(partition: SamplePartition, least: int, tally: PartitionCounts) -> CountPartition:
+    lengths, is_long = _is_long(partition.samples, least)
     rows = np.flatnonzero(is_long)
-    counts = shard.samples[rows] if len(rows) < len(is_long) else shard.samples
-    return CountShard(
-        first=tally.before(shard),
+    counts = partition.samples[rows] if len(rows) < len(is_long) else partition.samples
+    return CountPartition(
+        first=tally.before(partition),
         by_document=counts,
         by_word=counts.tocsc(),
         lengths=lengths[rows].astype(np.float64),
-        rows=rows + shard.first,
+        rows=rows + partition.first,
     )

@@ -10,16 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Sparse
-from mixsearch.data.chunks import Product, RowBlocks, rows_in_memory
-from mixsearch.data.partitions import Layout, LocalShards, Shard, Shards
-from mixsearch.data.reductions import Best, Largest, Tally, best_rows
+from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
+from mixsearch.data.partitions import Layout, LocalPartitions, Partition, Partitions
+from mixsearch.data.reductions import Best, Maximum, PartitionCounts, top_rows
 
 # A short document can show a high share by chance: it is ranked as if it went on so long about something else.
 WORDS_ELSEWHERE = 20
 
 
 @dataclass(frozen=True)
-class DocumentShard(Shard):
+class DocumentPartition(Partition):
     """Documents that are long enough."""
 
     by_document: sp.csr_array  # counts, (n, d)
@@ -28,20 +28,20 @@ class DocumentShard(Shard):
 
 
 @dataclass(frozen=True)
-class CountShard(DocumentShard):
+class CountPartition(DocumentPartition):
     """Documents before a fit."""
 
     by_word: sp.csc_array  # counts column by column: a word finds its documents
-    stored: RowBlocks | None = None  # the same counts on disk, where reading all of `by_document` would fill the memory
+    stored: RowChunks | None = None  # the same counts on disk, where reading all of `by_document` would fill the memory
 
     @property
-    def counts(self) -> RowBlocks:
+    def counts(self) -> RowChunks:
         """The counts in blocks, for a pass over all of them."""
-        return rows_in_memory(self.by_document) if self.stored is None else self.stored
+        return chunk_rows(self.by_document) if self.stored is None else self.stored
 
 
 @dataclass(frozen=True)
-class TopicShard(DocumentShard):
+class TopicPartition(DocumentPartition):
     """Documents of a corpus that was fitted."""
 
     by_word: sp.csc_array  # counts column by column
@@ -59,8 +59,8 @@ def corpus_in_memory(
     by_document: sp.csr_array,
     by_word: sp.csc_array | None = None,
     rows: Array | None = None,
-    stored: RowBlocks | None = None,
-) -> LocalShards[CountShard]:
+    stored: RowChunks | None = None,
+) -> LocalPartitions[CountPartition]:
     """A corpus in the memory of this process, or mapped into it, as one shard.
 
     Parameters
@@ -73,8 +73,8 @@ def corpus_in_memory(
         The same counts in blocks, to be read from there in passes over all of them.
     """
     n, d = by_document.shape
-    counts = rows_in_memory(by_document) if stored is None else stored
-    shard = CountShard(
+    counts = chunk_rows(by_document) if stored is None else stored
+    partition = CountPartition(
         first=0,
         by_document=by_document,
         by_word=by_document.tocsc() if by_word is None else by_word,
@@ -82,12 +82,12 @@ def corpus_in_memory(
         rows=np.arange(n) if rows is None else rows,
         stored=stored,
     )
-    return LocalShards(Layout(n, d, counts.dtype, is_sparse=True), shard)
+    return LocalPartitions(Layout(n, d, counts.dtype, is_sparse=True), partition)
 
 
-def lengths_of(counts: RowBlocks) -> Array:
+def lengths_of(counts: RowChunks) -> Array:
     """How many words each document has, (n,)."""
-    return np.concatenate([np.asarray(counts.read(i).sum(axis=1), np.float64) for i, _ in counts.numbered()])
+    return np.concatenate([np.asarray(counts.read(i).sum(axis=1), np.float64) for i, _ in counts.enumerate()])
 
 
 class Weighing(NamedTuple):
@@ -104,13 +104,13 @@ class Weighing(NamedTuple):
         return shares, by_pair, by_pair / (lengths - 2 if self.distinct else lengths)
 
 
-def total_say(shard: CountShard, say: Callable[[Array], Array]) -> Product:
+def total_say(partition: CountPartition, say: Callable[[Array], Array]) -> ArraySum:
     """The weights of documents in all, before they are made to sum to one."""
-    return Product(float(say(shard.lengths).sum()))
+    return ArraySum(float(say(partition.lengths).sum()))
 
 
 @dataclass(frozen=True)
-class HearingShard(TopicShard):
+class HintedPartition(TopicPartition):
     """Documents, and what they tell of a hint v."""
 
     held: Sparse  # counts of its words, (n, q)
@@ -119,54 +119,54 @@ class HearingShard(TopicShard):
 
 
 def hear(
-    shards: Shards[TopicShard], columns: Array | slice, values: Array, max_documents: int | None
-) -> Shards[HearingShard]:
+    partitions: Partitions[TopicPartition], columns: Array | slice, values: Array, max_documents: int | None
+) -> Partitions[HintedPartition]:
     """What documents tell of the words of a hint.
 
     Where more of them than `max_documents` tell anything, so many at even steps stand for all.
     """
-    heard = shards.map(_hear, columns, values)
+    heard = partitions.map(_hear, columns, values)
     if max_documents is None:
         return heard
-    telling: Tally = heard.fold(_n_telling).total
+    telling: PartitionCounts = heard.reduce(_n_telling).total
     return heard if telling.total <= max_documents else heard.map(_thin_out, max_documents, telling)
 
 
-def _hear(shard: TopicShard, columns: Array | slice, values: Array) -> HearingShard:
-    held: Sparse = shard.by_document if isinstance(columns, slice) else shard.by_word[:, columns]
+def _hear(partition: TopicPartition, columns: Array | slice, values: Array) -> HintedPartition:
+    held: Sparse = partition.by_document if isinstance(columns, slice) else partition.by_word[:, columns]
     told = np.asarray(held @ values)
-    return HearingShard(**vars(shard), held=held, told=told, heard=told)
+    return HintedPartition(**vars(partition), held=held, told=told, heard=told)
 
 
-def _n_telling(shard: HearingShard) -> Product:
-    return Product(Tally.of(shard, int(np.count_nonzero(shard.told))))
+def _n_telling(partition: HintedPartition) -> ArraySum:
+    return ArraySum(PartitionCounts.of(partition, int(np.count_nonzero(partition.told))))
 
 
-def _thin_out(shard: HearingShard, most: int, telling: Tally) -> HearingShard:
-    rows = np.flatnonzero(shard.told)
-    places = np.linspace(0, telling.total - 1, most).astype(np.intp) - telling.before(shard)
+def _thin_out(partition: HintedPartition, most: int, telling: PartitionCounts) -> HintedPartition:
+    rows = np.flatnonzero(partition.told)
+    places = np.linspace(0, telling.total - 1, most).astype(np.intp) - telling.before(partition)
     kept = rows[places[(places >= 0) & (places < len(rows))]]
-    heard = np.zeros_like(shard.told)
-    heard[kept] = shard.told[kept] * (telling.total / most)
-    return replace(shard, heard=heard)
+    heard = np.zeros_like(partition.told)
+    heard[kept] = partition.told[kept] * (telling.total / most)
+    return replace(partition, heard=heard)
 
 
 @dataclass(frozen=True)
-class ToldShard(TopicShard):
+class ScoredPartition(TopicPartition):
     """Documents, and what their words tell of a topic."""
 
     told: Array  # (n,)
 
 
-def rank_documents(shard: DocumentShard, shares: Array, n: int) -> Product:
+def rank_documents(partition: DocumentPartition, shares: Array, n: int) -> ArraySum:
     """The documents of a shard that are most about a topic, by its share in each, with their rows and shares."""
-    best = best_rows(shares * shard.lengths / (shard.lengths + WORDS_ELSEWHERE), n)
-    scores = shares[best] * shard.lengths[best] / (shard.lengths[best] + WORDS_ELSEWHERE)
-    return Product(Best(n, scores, best + shard.first, (shard.rows[best], shares[best])))
+    best = top_rows(shares * partition.lengths / (partition.lengths + WORDS_ELSEWHERE), n)
+    scores = shares[best] * partition.lengths[best] / (partition.lengths[best] + WORDS_ELSEWHERE)
+    return ArraySum(Best(n, scores, best + partition.first, (partition.rows[best], shares[best])))
 
 
 @dataclass(frozen=True)
-class FewShard(Shard):
+class DocumentSample(Partition):
     """A few documents, to be looked at in this process."""
 
     counts: sp.csr_array  # (n, d)
@@ -174,35 +174,37 @@ class FewShard(Shard):
     projected: Array  # (n, k)
 
 
-def few_documents(shards: Shards[TopicShard], numbers: Array) -> FewShard:
+def few_documents(partitions: Partitions[TopicPartition], numbers: Array) -> DocumentSample:
     """Documents by their numbers in the corpus, in this order."""
     each, places = np.unique(numbers, return_inverse=True)
-    few = shards.map(_pick, each).gather().shard
+    few = partitions.map(_pick, each).collect().partition
     if len(each) == len(numbers) and np.all(each == numbers):
         return few
-    return FewShard(0, few.counts[places], few.lengths[places], few.projected[places])
+    return DocumentSample(0, few.counts[places], few.lengths[places], few.projected[places])
 
 
-def _pick(shard: TopicShard, numbers: Array) -> FewShard:
-    rows = places_in(shard, numbers)[1]
-    return FewShard(shard.first, shard.by_document[rows], shard.lengths[rows], shard.projected[rows])
+def _pick(partition: TopicPartition, numbers: Array) -> DocumentSample:
+    rows = places_in(partition, numbers)[1]
+    return DocumentSample(
+        partition.first, partition.by_document[rows], partition.lengths[rows], partition.projected[rows]
+    )
 
 
-def places_in(shard: DocumentShard, numbers: Array) -> tuple[Array, Array]:
+def places_in(partition: DocumentPartition, numbers: Array) -> tuple[Array, Array]:
     """Which documents of the corpus are in a shard, of those with some numbers, and where they stand there."""
-    rows = numbers - shard.first
-    inside = (rows >= 0) & (rows < len(shard.lengths))
+    rows = numbers - partition.first
+    inside = (rows >= 0) & (rows < len(partition.lengths))
     return inside, rows[inside]
 
 
-def numbers_of(shards: Shards[TopicShard], rows: Array) -> Array:
+def numbers_of(partitions: Partitions[TopicPartition], rows: Array) -> Array:
     """Numbers in the corpus of documents by their rows in the user's matrix, -1 where they are not part of it."""
-    found: Largest = shards.fold(_numbers_of, rows).total
+    found: Maximum = partitions.reduce(_numbers_of, rows).total
     return np.asarray(found.value)
 
 
-def _numbers_of(shard: DocumentShard, rows: Array) -> Product:
-    places = np.searchsorted(shard.rows, rows)
-    known = places < len(shard.rows)
-    known[known] = shard.rows[places[known]] == rows[known]
-    return Product(Largest(np.where(known, places + shard.first, -1)))
+def _numbers_of(partition: DocumentPartition, rows: Array) -> ArraySum:
+    places = np.searchsorted(partition.rows, rows)
+    known = places < len(partition.rows)
+    known[known] = partition.rows[places[known]] == rows[known]
+    return ArraySum(Maximum(np.where(known, places + partition.first, -1)))

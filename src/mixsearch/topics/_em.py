@@ -14,14 +14,14 @@ from scipy.special import gammaln, psi
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates, Refined
-from mixsearch.core.em import Steps, climb
+from mixsearch.core.em import EMOptions, run_em
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.tensor import separate_rest
-from mixsearch.data.chunks import Product, RowBlocks, rows_in_memory, sum_blocks
-from mixsearch.data.partitions import Shards
+from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows, sum_chunks
+from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Best
 from mixsearch.data.threads import n_cores
-from mixsearch.topics._documents import DocumentShard, TopicShard, rank_documents
+from mixsearch.topics._documents import DocumentPartition, TopicPartition, rank_documents
 from mixsearch.topics._mixture import mix
 from mixsearch.topics._moments import TopicModel
 
@@ -50,7 +50,7 @@ N_SHARE_STEPS = 50
 
 
 @dataclass(frozen=True)
-class BeliefShard(DocumentShard):
+class PosteriorPartition(DocumentPartition):
     """Documents with what is known of the shares of topics in each: a Dirichlet distribution."""
 
     says: Array  # ω, the weight of each in all averages, (n,)
@@ -66,7 +66,7 @@ class Lda(NamedTuple):
     """Topics, and documents with what is known of their shares."""
 
     topics: Array  # φ, (d, k): columns are distributions, the topic found first
-    shards: Shards[BeliefShard]
+    partitions: Partitions[PosteriorPartition]
 
 
 class Expected(NamedTuple):
@@ -87,7 +87,7 @@ class LdaTopic(Refined):
 
     def best_documents(self, n: int) -> Best:
         """The documents of the corpus that are most about the topic, with their rows and shares."""
-        best: Best = self.state.shards.fold(_best_documents, n).total
+        best: Best = self.state.partitions.reduce(_best_documents, n).total
         return best
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
@@ -99,11 +99,11 @@ class LdaTopic(Refined):
         return np.where(lengths > 0, shares_under(beliefs)[:, 0], 0.0)
 
 
-def _best_documents(shard: BeliefShard, n: int) -> Product:
-    return rank_documents(shard, shard.shares[:, 0], n)
+def _best_documents(partition: PosteriorPartition, n: int) -> ArraySum:
+    return rank_documents(partition, partition.shares[:, 0], n)
 
 
-def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> LdaTopic | None:
+def refine_topic(model: TopicModel, candidates: Candidates, steps: EMOptions) -> LdaTopic | None:
     """Sharpen the first of the candidates; None where the steps lead away from it.
 
     Parameters
@@ -125,18 +125,18 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> Lda
     start, prior = _start(model, separate_rest(model.tensor(), candidates))
 
     def step(state: Lda) -> tuple[Lda, float]:
-        shards, expected = state.shards.advance(take_step, state.topics, prior)
+        partitions, expected = state.partitions.map_reduce(take_step, state.topics, prior)
         said = expected.counts + WORD_PRIOR
         objective = expected.bound + WORD_PRIOR * float(np.log(state.topics).sum())
-        return Lda(said / said.sum(axis=0), shards), objective
+        return Lda(said / said.sum(axis=0), partitions), objective
 
-    climbed = climb(start, step, steps)
+    climbed = run_em(start, step, steps)
     if _nearest(climbed.state.topics, start.topics[:, 0]) != 0:
         return None
     topic = climbed.state.topics[:, 0].copy()
     return LdaTopic(
         center=topic,
-        weight=climbed.state.shards.fold(_weight).total,
+        weight=climbed.state.partitions.reduce(_weight).total,
         objectives=climbed.objectives,
         kept=1.0,
         prior=prior,
@@ -145,9 +145,9 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: Steps) -> Lda
     )
 
 
-def _weight(shard: BeliefShard) -> Product:
+def _weight(partition: PosteriorPartition) -> ArraySum:
     """Σ ωθ of the topic found."""
-    return Product(float(shard.says @ shard.shares[:, 0]))
+    return ArraySum(float(partition.says @ partition.shares[:, 0]))
 
 
 def take_back_bias(found: LdaTopic, center: Array, errors: StandardErrors, language: Array) -> LdaTopic:
@@ -188,28 +188,30 @@ def _start(model: TopicModel, candidates: Candidates) -> tuple[Lda, Array]:
     topics = topics + 1e-9 / len(topics)  # for words that the corpus never uses
     # A topic of next to no weight has no center that could tell shares.
     told = candidates.points * np.where(candidates.weights > 0, candidates.weights, 0)
-    shards = model.shards.map(_first_beliefs, told, prior, model.distinct)
-    return Lda(topics / topics.sum(axis=0), shards), prior
+    partitions = model.partitions.map(_first_beliefs, told, prior, model.distinct)
+    return Lda(topics / topics.sum(axis=0), partitions), prior
 
 
-def _first_beliefs(shard: TopicShard, told: Array, prior: Array, distinct: bool) -> BeliefShard:
-    shares = np.clip(shard.projected.astype(np.float64) @ told, 0, None) + prior
-    beliefs = prior + shard.lengths[:, None] * shares / shares.sum(axis=1, keepdims=True)
-    return BeliefShard(shard.first, shard.by_document, shard.lengths, shard.rows, shard.says(distinct), beliefs)
+def _first_beliefs(partition: TopicPartition, told: Array, prior: Array, distinct: bool) -> PosteriorPartition:
+    shares = np.clip(partition.projected.astype(np.float64) @ told, 0, None) + prior
+    beliefs = prior + partition.lengths[:, None] * shares / shares.sum(axis=1, keepdims=True)
+    return PosteriorPartition(
+        partition.first, partition.by_document, partition.lengths, partition.rows, partition.says(distinct), beliefs
+    )
 
 
-def blocks_of(counts: sp.csr_array, n_topics: int) -> RowBlocks:
+def blocks_of(counts: sp.csr_array, n_topics: int) -> RowChunks:
     """Documents in blocks that bound what a step holds at once."""
-    return rows_in_memory(counts, max(BLOCK_CELLS // n_topics, 1))
+    return chunk_rows(counts, max(BLOCK_CELLS // n_topics, 1))
 
 
-def take_step(shard: BeliefShard, topics: Array, prior: Array) -> tuple[BeliefShard, Expected]:
+def take_step(partition: PosteriorPartition, topics: Array, prior: Array) -> tuple[PosteriorPartition, Expected]:
     """Documents with the next beliefs, and what was expected under those before."""
-    beliefs, expected = expect(blocks_of(shard.by_document, len(prior)), topics, shard.beliefs, prior)
-    return replace(shard, beliefs=beliefs), expected
+    beliefs, expected = expect(blocks_of(partition.by_document, len(prior)), topics, partition.beliefs, prior)
+    return replace(partition, beliefs=beliefs), expected
 
 
-def expect(blocks: RowBlocks, topics: Array, beliefs: Array, prior: Array) -> tuple[Array, Expected]:
+def expect(blocks: RowChunks, topics: Array, beliefs: Array, prior: Array) -> tuple[Array, Expected]:
     """The next beliefs, (n, k), with the words expected of each topic and the bound under those given."""
     following = np.empty_like(beliefs)
 
@@ -225,7 +227,7 @@ def expect(blocks: RowBlocks, topics: Array, beliefs: Array, prior: Array) -> tu
         return Expected(topics * (ratios.T @ levels), bound)
 
     n_threads = n_cores() if blocks.n_nonzeros * len(prior) > SMALL_CELLS else 1
-    return following, sum_blocks(work, blocks.numbered(), n_threads)
+    return following, sum_chunks(work, blocks.enumerate(), n_threads)
 
 
 def shares_under(beliefs: Array) -> Array:

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.moments import Replicates
-from mixsearch.data.partitions import Shards, leave_one_out, sums_by_block
-from mixsearch.topics._documents import HearingShard, TopicShard, hear
+from mixsearch.data.partitions import Partitions, leave_one_out, sums_by_group
+from mixsearch.topics._documents import HintedPartition, TopicPartition, hear
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._moments import TopicModel
 
@@ -68,7 +68,7 @@ def replicate_topics(model: TopicModel, hint: WordHint | Array, max_documents: i
         Where more of them hold the words of the hint, so many stand for all, as in `TopicModel.hinted`.
     """
     words, heard = _heard(model, hint, max_documents)
-    sums: tuple[Any, ...] = sums_by_block(heard, _sums, words, model.distinct)
+    sums: tuple[Any, ...] = sums_by_group(heard, _sums, words, model.distinct)
     # Before blocks are left out: one of them holds few of the words, the others together nearly all.
     blocks = [_without_own(TopicSums(*block), words, model) for block in zip(*sums, strict=True)]
     by_block = [np.array(field) for field in zip(*blocks, strict=True)]
@@ -79,25 +79,25 @@ def replicate_topics(model: TopicModel, hint: WordHint | Array, max_documents: i
 
 def _heard(
     model: TopicModel, hint: WordHint | Array, max_documents: int | None
-) -> tuple[HintedWords, Shards[HearingShard]]:
+) -> tuple[HintedWords, Partitions[HintedPartition]]:
     if isinstance(hint, WordHint):
         words = HintedWords(hint.columns, hint.values, model.whitener(hint.columns) * hint.values[:, None])
         return words, model.hear(hint, max_documents).map(_by_document)
     W = model.whitener(slice(None))
     v = np.asarray(W @ hint)
-    return HintedWords(slice(None), v, W * v[:, None]), hear(model.shards, slice(None), v, max_documents)
+    return HintedWords(slice(None), v, W * v[:, None]), hear(model.partitions, slice(None), v, max_documents)
 
 
-def _by_document(shard: HearingShard) -> HearingShard:
+def _by_document(partition: HintedPartition) -> HintedPartition:
     """Blocks of documents are picked faster from counts by document."""
-    return replace(shard, held=sp.csr_array(shard.held))
+    return replace(partition, held=sp.csr_array(partition.held))
 
 
-def _sums(shard: HearingShard, rows: slice, words: HintedWords, distinct: bool) -> TopicSums:
-    counts, Y = shard.by_document[rows], shard.projected[rows].astype(np.float64, copy=False)
-    pair_weights, says = shard.pair_weights[rows], shard.says(distinct)[rows]
-    per_word = says / shard.lengths[rows]
-    triples, own_triples = _triples(shard, rows, words, distinct)
+def _sums(partition: HintedPartition, rows: slice, words: HintedWords, distinct: bool) -> TopicSums:
+    counts, Y = partition.by_document[rows], partition.projected[rows].astype(np.float64, copy=False)
+    pair_weights, says = partition.pair_weights[rows], partition.says(distinct)[rows]
+    per_word = says / partition.lengths[rows]
+    triples, own_triples = _triples(partition, rows, words, distinct)
     return TopicSums(
         weight=float(says.sum()),
         mean=Y.T @ per_word,
@@ -105,21 +105,21 @@ def _sums(shard: HearingShard, rows: slice, words: HintedWords, distinct: bool) 
         own_pairs=np.asarray(counts.T @ pair_weights) if distinct else np.zeros(0),
         triples=triples,
         own_triples=own_triples,
-        crossed=Y.T @ (pair_weights * shard.heard[rows]),
-        mass=float(per_word @ shard.told[rows]),
+        crossed=Y.T @ (pair_weights * partition.heard[rows]),
+        mass=float(per_word @ partition.told[rows]),
     )
 
 
-def _triples(shard: HearingShard, block: slice, words: HintedWords, distinct: bool) -> tuple[Array, Array]:
+def _triples(partition: HintedPartition, block: slice, words: HintedWords, distinct: bool) -> tuple[Array, Array]:
     """Over the documents of a block that hold words of the hint; others tell nothing of it."""
-    rows = np.arange(len(shard.heard))[block][np.flatnonzero(np.diff(shard.held[block].indptr))]
-    Y, triple_weights = shard.projected[rows].astype(np.float64, copy=False), shard.triple_weights[rows]
-    by_triple = triple_weights * shard.heard[rows]
+    rows = np.arange(len(partition.heard))[block][np.flatnonzero(np.diff(partition.held[block].indptr))]
+    Y, triple_weights = partition.projected[rows].astype(np.float64, copy=False), partition.triple_weights[rows]
+    by_triple = triple_weights * partition.heard[rows]
     triples = np.asarray((Y * by_triple[:, None]).T @ Y)
     if not distinct:
         return triples, np.zeros(0)
-    held = shard.held[rows]
-    own = np.asarray(shard.by_document[rows].T @ by_triple)
+    held = partition.held[rows]
+    own = np.asarray(partition.by_document[rows].T @ by_triple)
     own[words.columns] -= 2 * words.values * (held.T @ triple_weights)
     beside = np.asarray(held @ words.weighted).T @ (Y * triple_weights[:, None])
     return triples - beside - beside.T, own
@@ -151,15 +151,19 @@ def replicate_outside(model: TopicModel, direction: Array) -> Array:
     v = np.asarray(model.whitener(slice(None)) @ direction)
     a0 = model.alpha0
     replicates = []
-    for weight, total, crossed in leave_one_out(model.shards, _pair_sums, v, model.distinct):
+    for weight, total, crossed in leave_one_out(model.partitions, _pair_sums, v, model.distinct):
         m = a0 * total / weight
         replicates.append(a0 * (a0 + 1) * crossed / weight - m * (m @ v))
     return np.column_stack(replicates)
 
 
-def _pair_sums(shard: TopicShard, rows: slice, v: Array, distinct: bool) -> PairSums:
-    counts, pair_weights, says = shard.by_document[rows], shard.pair_weights[rows], shard.says(distinct)[rows]
+def _pair_sums(partition: TopicPartition, rows: slice, v: Array, distinct: bool) -> PairSums:
+    counts, pair_weights, says = (
+        partition.by_document[rows],
+        partition.pair_weights[rows],
+        partition.says(distinct)[rows],
+    )
     crossed = np.asarray(counts.T @ (pair_weights * (counts @ v)))
     if distinct:
         crossed -= v * (counts.T @ pair_weights)
-    return PairSums(float(says.sum()), np.asarray(counts.T @ (says / shard.lengths[rows])), crossed)
+    return PairSums(float(says.sum()), np.asarray(counts.T @ (says / partition.lengths[rows])), crossed)

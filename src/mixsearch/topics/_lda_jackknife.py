@@ -12,9 +12,17 @@ from scipy.special import polygamma
 
 from mixsearch._typing import Array
 from mixsearch.core.jackknife import StandardErrors, jackknife
-from mixsearch.data.chunks import row_slices, rows_in_memory, sum_blocks
+from mixsearch.data.chunks import chunk_rows, row_slices, sum_chunks
 from mixsearch.data.threads import n_cores
-from mixsearch.topics._em import BLOCK_CELLS, WORD_PRIOR, BeliefShard, LdaTopic, blocks_of, expected_logs, take_step
+from mixsearch.topics._em import (
+    BLOCK_CELLS,
+    WORD_PRIOR,
+    LdaTopic,
+    PosteriorPartition,
+    blocks_of,
+    expected_logs,
+    take_step,
+)
 from mixsearch.topics._local_jackknife import one_word_at_least
 from mixsearch.topics._mixture import mix
 
@@ -70,12 +78,12 @@ def lda_errors(found: LdaTopic) -> StandardErrors:
     M, the part of the information that is missing since nobody tells which word is of which topic. J is self-adjoint
     for ⟨a, b⟩ = Σ nᵢ a b / φᵢ with nᵢ the words of a topic, so that conjugate gradients solve for all blocks.
     """
-    (topics, shards), prior = found.state, found.prior
-    everything = shards.fold(_said, topics, prior)
+    (topics, partitions), prior = found.state, found.prior
+    everything = partitions.reduce(_said, topics, prior)
     said = everything.counts + WORD_PRIOR
     centers, weights = [], []
-    for some in row_slices(shards.n_blocks, max(BLOCK_CELLS // topics.size, 1)):
-        blocks = shards.fold(_said_by_block, range(some.start, some.stop), shards.n_blocks, topics, prior)
+    for some in row_slices(partitions.n_groups, max(BLOCK_CELLS // topics.size, 1)):
+        blocks = partitions.reduce(_said_by_block, range(some.start, some.stop), partitions.n_groups, topics, prior)
         without = Said(*(np.asarray(all_of)[..., None] - each for all_of, each in zip(everything, blocks, strict=True)))
         moves, response = _moves(found, said, without.counts + WORD_PRIOR)
         centers.append(moves[:, 0].T)
@@ -84,14 +92,14 @@ def lda_errors(found: LdaTopic) -> StandardErrors:
     return StandardErrors(one_word_at_least(errors, float(said[:, 0].sum())), float(jackknife(np.concatenate(weights))))
 
 
-def _said(shard: BeliefShard, topics: Array, prior: Array) -> Said:
-    _, expected = take_step(shard, topics, prior)
-    return Said(expected.counts, float(shard.says.sum()), float(shard.says @ shard.shares[:, 0]))
+def _said(partition: PosteriorPartition, topics: Array, prior: Array) -> Said:
+    _, expected = take_step(partition, topics, prior)
+    return Said(expected.counts, float(partition.says.sum()), float(partition.says @ partition.shares[:, 0]))
 
 
-def _said_by_block(shard: BeliefShard, blocks: range, n_blocks: int, topics: Array, prior: Array) -> Said:
+def _said_by_block(partition: PosteriorPartition, blocks: range, n_groups: int, topics: Array, prior: Array) -> Said:
     """The same in some blocks of the jackknife, each by itself: (d, k, q) and (q,)."""
-    each = [_said(shard.thin(n_blocks, block), topics, prior) for block in blocks]
+    each = [_said(partition.thin(n_groups, block), topics, prior) for block in blocks]
     return Said(*(np.stack(sums, axis=-1) for sums in zip(*each, strict=True)))
 
 
@@ -131,15 +139,15 @@ def _least_errors(found: LdaTopic) -> Array:
     information Σ c(θ/s)² of it. What only other topics' documents say has next to none; but all occurrences of a word
     together are no more of the topic's words than they are.
     """
-    told = found.state.shards.fold(_told, found.state.topics)
+    told = found.state.partitions.reduce(_told, found.state.topics)
     known = told.information > 0
     alone = np.where(known, 1 / np.sqrt(np.where(known, told.information, 1)), 0.0)
     most = told.counts / max(told.n_words, 1.0)
     return np.where(found.center < NEAR_ZERO * alone, np.minimum(alone, most), 0.0)
 
 
-def _told(shard: BeliefShard, topics: Array) -> Told:
-    blocks, shares = blocks_of(shard.by_document, topics.shape[1]), shard.shares
+def _told(partition: PosteriorPartition, topics: Array) -> Told:
+    blocks, shares = blocks_of(partition.by_document, topics.shape[1]), partition.shares
 
     def work(block: tuple[int, slice]) -> Told:
         number, rows = block
@@ -147,9 +155,9 @@ def _told(shard: BeliefShard, topics: Array) -> Told:
         squared = counts.data / mix(counts, shares[rows], topics) ** 2
         weighted = sp.csr_array((squared, counts.indices, counts.indptr), shape=counts.shape)
         all_words = np.asarray(counts.sum(axis=0), dtype=np.float64)
-        return Told(np.asarray(weighted.T @ own**2), all_words, float(shard.lengths[rows] @ own))
+        return Told(np.asarray(weighted.T @ own**2), all_words, float(partition.lengths[rows] @ own))
 
-    return sum_blocks(work, blocks.numbered(), n_cores())
+    return sum_chunks(work, blocks.enumerate(), n_cores())
 
 
 def _moves(found: LdaTopic, said: Array, without: Array) -> tuple[Array, Array]:
@@ -160,7 +168,7 @@ def _moves(found: LdaTopic, said: Array, without: Array) -> tuple[Array, Array]:
     first = without / without.sum(axis=0) - topics
 
     def respond(moves: Array) -> Response:
-        return found.state.shards.fold(_respond, found.state.topics, moves / topics)
+        return found.state.partitions.reduce(_respond, found.state.topics, moves / topics)
 
     def missing(moves: Array) -> Array:
         """J applied to each move."""
@@ -196,15 +204,15 @@ def _conjugate_gradients(apply: Callable[[Array], Array], goal: Array, metric: A
     return x
 
 
-def _respond(shard: BeliefShard, topics: Array, logs: Array) -> Response:
+def _respond(partition: PosteriorPartition, topics: Array, logs: Array) -> Response:
     """What moves of log φ, (d, k, q), change in the words expected of the topics and in the weight, to first order."""
-    blocks = rows_in_memory(shard.by_document, max(BLOCK_CELLS // (logs.shape[1] + logs.shape[2]), 1))
+    blocks = chunk_rows(partition.by_document, max(BLOCK_CELLS // (logs.shape[1] + logs.shape[2]), 1))
 
     def work(block: tuple[int, slice]) -> Response:
         number, rows = block
-        return _respond_in(blocks.read(number), topics, shard.beliefs[rows], shard.says[rows], logs)
+        return _respond_in(blocks.read(number), topics, partition.beliefs[rows], partition.says[rows], logs)
 
-    return sum_blocks(work, blocks.numbered(), n_cores())
+    return sum_chunks(work, blocks.enumerate(), n_cores())
 
 
 def _respond_in(counts: sp.csr_array, topics: Array, beliefs: Array, says: Array, logs: Array) -> Response:

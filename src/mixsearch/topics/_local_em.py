@@ -18,16 +18,16 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates, Refined
-from mixsearch.core.em import Steps, climb
-from mixsearch.data.chunks import Product, row_slices, sum_blocks
-from mixsearch.data.partitions import Shard, Shards
-from mixsearch.data.reductions import Best, best_rows
+from mixsearch.core.em import EMOptions, run_em
+from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
+from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.reductions import Best, top_rows
 from mixsearch.data.threads import n_cores
 from mixsearch.topics._documents import (
     WORDS_ELSEWHERE,
-    FewShard,
-    ToldShard,
-    TopicShard,
+    DocumentSample,
+    ScoredPartition,
+    TopicPartition,
     few_documents,
     places_in,
     rank_documents,
@@ -102,7 +102,7 @@ MEMBERS_WORDS = 500_000
 class Seeds(NamedTuple):
     """What a hint says by itself, before any topic is known."""
 
-    telling: Shards[ToldShard]  # documents of the corpus with what they tell of it
+    telling: Partitions[ScoredPartition]  # documents of the corpus with what they tell of it
     least: float  # it names those that tell more
     words: Array | None  # the word frequencies of its documents, (d,); None where it names none
     size: int  # how many documents are about it at least, as far as it tells
@@ -130,13 +130,13 @@ class SharpTopic(Refined):
     evidence: Array  # z, (d,); 0 for words that are hardly likelier in the topic than in the corpus
     base: float  # b: that of the middle document of those without the topic
     gain: float  # a - b
-    told: Shards[ToldShard]  # Σ z over the words of every document of the corpus
+    told: Partitions[ScoredPartition]  # Σ z over the words of every document of the corpus
     typicality: Array  # (d,): what holding the word tells of whether a document is about the topic
     look: Look
 
     def best_documents(self, n: int) -> Best:
         """The documents of the corpus that are most about the topic, with their rows and shares."""
-        best: Best = self.told.fold(_best_documents, self.base, self.gain, n).total
+        best: Best = self.told.reduce(_best_documents, self.base, self.gain, n).total
         return best
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
@@ -144,7 +144,7 @@ class SharpTopic(Refined):
         return np.where(lengths > 0, _share_of(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
 
 
-def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds, steps: Steps) -> SharpTopic:
+def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds, steps: EMOptions) -> SharpTopic:
     """Sharpen the first of the candidates.
 
     Parameters
@@ -183,36 +183,36 @@ def evidence_of(model: TopicModel, probabilities: Array) -> Array:
     return evidence
 
 
-def _tell(shard: TopicShard, evidence: Array) -> ToldShard:
-    return ToldShard(**vars(shard), told=told_by(shard, evidence))
+def _tell(partition: TopicPartition, evidence: Array) -> ScoredPartition:
+    return ScoredPartition(**vars(partition), told=told_by(partition, evidence))
 
 
-def told_by(shard: TopicShard, evidence: Array) -> Array:
+def told_by(partition: TopicPartition, evidence: Array) -> Array:
     """Σ z over the words of each document, (n,): only the lists of the words that speak for the topic are read."""
     words = np.flatnonzero(evidence)
     if not len(words):
-        return np.zeros(len(shard.lengths))
-    weights = evidence[words].astype(shard.by_word.dtype)
-    n_postings = int(np.diff(shard.by_word.indptr)[words].sum())
+        return np.zeros(len(partition.lengths))
+    weights = evidence[words].astype(partition.by_word.dtype)
+    n_postings = int(np.diff(partition.by_word.indptr)[words].sum())
 
-    def add_up(part: slice) -> Product:
-        return Product(np.asarray(shard.by_word[:, words[part]] @ weights[part], dtype=np.float64))
+    def add_up(part: slice) -> ArraySum:
+        return ArraySum(np.asarray(partition.by_word[:, words[part]] @ weights[part], dtype=np.float64))
 
     n_threads = n_cores() if n_postings > FEW_POSTINGS else 1
-    return np.asarray(sum_blocks(add_up, row_slices(len(words), WORDS_AT_ONCE), n_threads).total)
+    return np.asarray(sum_chunks(add_up, row_slices(len(words), WORDS_AT_ONCE), n_threads).total)
 
 
 def _share_of(told: Array, lengths: Array, base: float, gain: float) -> Array:
     return np.asarray((told / np.where(lengths > 0, lengths, np.inf) - base) / gain)
 
 
-def shares_in(shard: ToldShard, base: float, gain: float) -> Array:
+def shares_in(partition: ScoredPartition, base: float, gain: float) -> Array:
     """θ of the documents of a shard, (n,)."""
-    return _share_of(shard.told, shard.lengths, base, gain)
+    return _share_of(partition.told, partition.lengths, base, gain)
 
 
-def _best_documents(shard: ToldShard, base: float, gain: float, n: int) -> Product:
-    return rank_documents(shard, shares_in(shard, base, gain), n)
+def _best_documents(partition: ScoredPartition, base: float, gain: float, n: int) -> ArraySum:
+    return rank_documents(partition, shares_in(partition, base, gain), n)
 
 
 class Near(NamedTuple):
@@ -225,25 +225,25 @@ class Near(NamedTuple):
 def _nearest(model: TopicModel, probabilities: Array, seeds: Seeds) -> Array:
     """Numbers of the documents that the topic and the hint are about, (m,)."""
     n_near = int(np.clip(NEAR_PER_SEED * seeds.size, NEAR_LEAST, NEAR_MOST))
-    near = seeds.telling.fold(_near, evidence_of(model, probabilities), seeds.least, n_near)
+    near = seeds.telling.reduce(_near, evidence_of(model, probabilities), seeds.least, n_near)
     numbers, places = np.unique(np.concatenate([each.numbers for each in near]), return_index=True)
     scores, sizes = (np.concatenate(both)[places] for both in zip(*((b.scores, *b.about) for b in near), strict=True))
     ranked = np.argsort(-scores, kind="stable")
     return np.sort(numbers[ranked[: _n_within(sizes[ranked], NEAR_WORDS, NEAR_LEAST)]])
 
 
-def _near(shard: ToldShard, evidence: Array, least: float, n_near: int) -> Near:
-    scores = told_by(shard, evidence) / (shard.lengths + WORDS_ELSEWHERE)
-    named = np.flatnonzero(shard.told > least)
+def _near(partition: ScoredPartition, evidence: Array, least: float, n_near: int) -> Near:
+    scores = told_by(partition, evidence) / (partition.lengths + WORDS_ELSEWHERE)
+    named = np.flatnonzero(partition.told > least)
     return Near(
-        _best_with_sizes(shard, scores, best_rows(scores, n_near), n_near),
-        _best_with_sizes(shard, scores, named[best_rows(scores[named], NEAR_MOST)], NEAR_MOST),
+        _best_with_sizes(partition, scores, top_rows(scores, n_near), n_near),
+        _best_with_sizes(partition, scores, named[top_rows(scores[named], NEAR_MOST)], NEAR_MOST),
     )
 
 
-def _best_with_sizes(shard: TopicShard, scores: Array, rows: Array, most: int) -> Best:
-    starts = shard.by_document.indptr
-    return Best(most, scores[rows], rows + shard.first, (starts[rows + 1] - starts[rows],))
+def _best_with_sizes(partition: TopicPartition, scores: Array, rows: Array, most: int) -> Best:
+    starts = partition.by_document.indptr
+    return Best(most, scores[rows], rows + partition.first, (starts[rows + 1] - starts[rows],))
 
 
 def _n_within(sizes: Array, most_words: int, least: int) -> int:
@@ -252,10 +252,10 @@ def _n_within(sizes: Array, most_words: int, least: int) -> int:
 
 
 def _climb(
-    model: TopicModel, numbers: Array, start: Array, candidates: Candidates, steps: Steps
+    model: TopicModel, numbers: Array, start: Array, candidates: Candidates, steps: EMOptions
 ) -> tuple[Look, tuple[float, ...]]:
     """What a few steps make of the topic in these documents, and the log-likelihoods on the way."""
-    near = few_documents(model.shards, numbers)
+    near = few_documents(model.partitions, numbers)
     counts, words = held_words(near.counts)
     others = _neighbours(model, near, words, candidates)
     language = model.word_mean[words, None]
@@ -272,7 +272,7 @@ def _climb(
         # Taken where it is asked for: the one beyond the last look never is.
         return cache(lambda: _maximise(look, ratios, prior)), objective
 
-    climbed = climb(lambda: first_look, step, steps)
+    climbed = run_em(lambda: first_look, step, steps)
     return climbed.state(), climbed.objectives
 
 
@@ -284,7 +284,7 @@ def held_words(counts: sp.csr_array) -> tuple[sp.csr_array, Array]:
     return sp.csr_array((counts.data, columns, counts.indptr), shape=(counts.shape[0], len(words))), words
 
 
-def _neighbours(model: TopicModel, near: FewShard, words: Array, candidates: Candidates) -> Array:
+def _neighbours(model: TopicModel, near: DocumentSample, words: Array, candidates: Candidates) -> Array:
     """The other topics that have most of these documents, as far as these words go, (q, J)."""
     points, weights = candidates.points, candidates.weights[: candidates.points.shape[1]]
     shares = (near.projected / near.lengths[:, None]) @ (points * weights)
@@ -324,7 +324,7 @@ def _describe(
     probabilities = np.zeros_like(model.word_mean)
     probabilities[look.words] = look.topics[:, 0]
     evidence = evidence_of(model, probabilities)
-    told = model.shards.map(_tell, evidence)
+    told = model.partitions.map(_tell, evidence)
     base = _base(told, rough_weight)
     gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
     if not evidence.any():  # no word tells the topic from the corpus: every document has the share that moments find
@@ -343,46 +343,46 @@ def _describe(
 
 
 @dataclass(frozen=True)
-class LevelShard(Shard):
+class LevelPartition(Partition):
     """Documents with the mean of z over their words."""
 
     levels: Array  # (n,)
     lengths: Array  # (n,)
 
 
-def _levels(shard: ToldShard) -> LevelShard:
-    return LevelShard(shard.first, shard.told / shard.lengths, shard.lengths)
+def _levels(partition: ScoredPartition) -> LevelPartition:
+    return LevelPartition(partition.first, partition.told / partition.lengths, partition.lengths)
 
 
-def _base(told: Shards[ToldShard], rough_weight: float) -> float:
+def _base(told: Partitions[ScoredPartition], rough_weight: float) -> float:
     """The level of the middle document of those without the topic, in length as a weight is.
 
     Had each document one topic only, all but the topic's weight of the lowest levels would be without it.
     """
-    some = told.map(_levels).thin(told.n_rows // MOST_LEVELS + 1).gather().shard
+    some = told.map(_levels).thin(told.n_rows // MOST_LEVELS + 1).collect().partition
     order = np.argsort(some.levels)
     lengths = np.cumsum(some.lengths[order])
     middle = np.searchsorted(lengths, (1 - np.clip(rough_weight, 0, 1)) / 2 * lengths[-1])
     return float(some.levels[order][min(int(middle), len(order) - 1)])
 
 
-def _members(told: Shards[ToldShard], base: float, gain: float, size: int) -> Array:
+def _members(told: Partitions[ScoredPartition], base: float, gain: float, size: int) -> Array:
     """Numbers of the documents that are clearly about the topic, (m,)."""
     n_members = int(np.clip(MEMBERS_PER_SEED * size, MEMBERS_LEAST, MEMBERS_MOST))
-    best: Best = told.fold(_best_members, base, gain, n_members).total
+    best: Best = told.reduce(_best_members, base, gain, n_members).total
     n_clear = max(int(np.count_nonzero(best.scores > MEMBER_SHARE)), MEMBERS_LEAST)
     return best.numbers[:n_clear][: _n_within(best.about[0][:n_clear], MEMBERS_WORDS, MEMBERS_LEAST)]
 
 
-def _best_members(shard: ToldShard, base: float, gain: float, n_members: int) -> Product:
-    scores = shares_in(shard, base, gain) * shard.lengths / (shard.lengths + WORDS_ELSEWHERE)
-    return Product(_best_with_sizes(shard, scores, best_rows(scores, n_members), n_members))
+def _best_members(partition: ScoredPartition, base: float, gain: float, n_members: int) -> ArraySum:
+    scores = shares_in(partition, base, gain) * partition.lengths / (partition.lengths + WORDS_ELSEWHERE)
+    return ArraySum(_best_with_sizes(partition, scores, top_rows(scores, n_members), n_members))
 
 
-def _holding(shard: TopicShard, numbers: Array) -> Product:
+def _holding(partition: TopicPartition, numbers: Array) -> ArraySum:
     """How many of some documents hold each word, (d,)."""
-    counts = shard.by_document[places_in(shard, numbers)[1]]
-    return Product(np.bincount(counts.indices, minlength=counts.shape[1]))
+    counts = partition.by_document[places_in(partition, numbers)[1]]
+    return ArraySum(np.bincount(counts.indices, minlength=counts.shape[1]))
 
 
 def _typicality(model: TopicModel, probabilities: Array, members: Array) -> Array:
@@ -395,11 +395,11 @@ def _typicality(model: TopicModel, probabilities: Array, members: Array) -> Arra
     lift those that occur twice; this favours words that many of the topic's documents hold and few others. Where a
     neighbour is in the same documents, its words do not count: they are not likelier in the topic itself.
     """
-    held = model.shards.fold(_holding, members).total
+    held = model.partitions.reduce(_holding, members).total
     rounding = 1e-9
     own = np.flatnonzero(probabilities > TYPICAL_LIFT * model.word_mean)
     inside = np.clip(held[own] / len(members), rounding, 1 - rounding)
-    overall = np.clip(model.holding[own] / model.shards.n_rows, rounding, 1 - rounding)
+    overall = np.clip(model.holding[own] / model.partitions.n_rows, rounding, 1 - rounding)
     told = inside * np.log(inside / overall) + (1 - inside) * np.log((1 - inside) / (1 - overall))
     typicality = np.zeros_like(model.word_mean)
     typicality[own] = np.where(inside > overall, told, 0.0)

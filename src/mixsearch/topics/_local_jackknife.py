@@ -8,8 +8,8 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.jackknife import StandardErrors, jackknife
-from mixsearch.data.partitions import N_JACKKNIFE, Shard, numbers_of_blocks
-from mixsearch.topics._documents import ToldShard, few_documents
+from mixsearch.data.partitions import N_GROUPS, Partition, group_indices
+from mixsearch.topics._documents import ScoredPartition, few_documents
 from mixsearch.topics._local_em import SharpTopic, held_words, ratios_to_expected, shares_in
 from mixsearch.topics._moments import TopicModel
 
@@ -42,14 +42,14 @@ def one_word_at_least(errors: Array, n_words: float) -> Array:
 def _said_by_block(model: TopicModel, sharp: SharpTopic) -> Array:
     """Words expected of the topic in each block of the documents looked at, (q, B)."""
     look = sharp.look
-    counts, _ = held_words(few_documents(model.shards, look.numbers).counts)
+    counts, _ = held_words(few_documents(model.partitions, look.numbers).counts)
     ratios, _ = ratios_to_expected(counts, look.topics, look.mixed)
     n_looked, n_words = counts.shape
-    n_blocks = min(N_JACKKNIFE, n_looked)
+    n_groups = min(N_GROUPS, n_looked)
     documents = np.repeat(np.arange(n_looked), np.diff(counts.indptr))
-    cells = counts.indices * n_blocks + numbers_of_blocks(Shard(0), n_looked, n_blocks)[documents]
+    cells = counts.indices * n_groups + group_indices(Partition(0), n_looked, n_groups)[documents]
     shares = ratios.data * look.mixed[:, 0].astype(np.float64)[documents]
-    said = np.bincount(cells, shares, n_words * n_blocks).reshape(n_words, n_blocks)
+    said = np.bincount(cells, shares, n_words * n_groups).reshape(n_words, n_groups)
     return np.asarray(look.topics[:, :1].astype(np.float64) * said)
 
 
@@ -62,11 +62,11 @@ class ShareSums(NamedTuple):
 
 def _weights(model: TopicModel, sharp: SharpTopic) -> Array:
     """The mean share of all documents but one block, (B,)."""
-    says, told = sharp.told.fold(_share_sums, sharp.base, sharp.gain, model.distinct, model.shards.n_blocks)
+    says, told = sharp.told.reduce(_share_sums, sharp.base, sharp.gain, model.distinct, model.partitions.n_groups)
     return np.asarray((told.sum() - told) / (says.sum() - says))
 
 
-def _share_sums(shard: ToldShard, base: float, gain: float, distinct: bool, n_blocks: int) -> ShareSums:
-    says, blocks = shard.says(distinct), numbers_of_blocks(shard, len(shard.lengths), n_blocks)
-    shares = says * shares_in(shard, base, gain)
-    return ShareSums(np.bincount(blocks, says, n_blocks), np.bincount(blocks, shares, n_blocks))
+def _share_sums(partition: ScoredPartition, base: float, gain: float, distinct: bool, n_groups: int) -> ShareSums:
+    says, blocks = partition.says(distinct), group_indices(partition, len(partition.lengths), n_groups)
+    shares = says * shares_in(partition, base, gain)
+    return ShareSums(np.bincount(blocks, says, n_groups), np.bincount(blocks, shares, n_groups))

@@ -11,14 +11,14 @@ from scipy.sparse.linalg import LinearOperator
 
 from mixsearch._typing import Array
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.frame import Frame, count_above, frame_above
+from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
 from mixsearch.core.moments import Hinted
-from mixsearch.core.second_moment import apply_to_blocks, change, symmetric, weighted_gram
-from mixsearch.data.chunks import Product, RowBlocks, sum_blocks
-from mixsearch.data.partitions import LocalShards, Shards
+from mixsearch.core.second_moment import change, multiply_gram_chunks, symmetric_operator, weighted_gram
+from mixsearch.data.chunks import ArraySum, RowChunks, sum_chunks
+from mixsearch.data.partitions import LocalPartitions, Partitions
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, SearchError
-from mixsearch.topics._documents import CountShard, HearingShard, TopicShard, Weighing, hear, total_say
+from mixsearch.topics._documents import CountPartition, HintedPartition, TopicPartition, Weighing, hear, total_say
 from mixsearch.topics._hint import WordHint
 
 # Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all.
@@ -46,7 +46,7 @@ class TopicModel:
     own_crossed: Array  # Σ triple weight x c y', (d, k): and for those with itself and one other word
     holding: Array  # documents that hold each word, (d,)
     n_applications: int  # passes over the counts that the eigenvectors took
-    shards: Shards[TopicShard]
+    partitions: Partitions[TopicPartition]
 
     def hinted(self, hint: WordHint, max_documents: int | None = None) -> Hinted:
         """The hinted moment of a hint over words. Only documents that hold one of its words are touched.
@@ -58,11 +58,11 @@ class TopicModel:
 
     def hinted_in_frame(self, hint: Array) -> Hinted:
         """The hinted moment of a hint c given in the frame, which is that of the words v = Wc."""
-        return self._hinted_in_frame(self.shards.fold(_third, hint).total, hint)
+        return self._hinted_in_frame(self.partitions.reduce(_third, hint).total, hint)
 
     def tensor(self) -> Array:
         """The hinted moments of all coordinates of the frame as hints, (k, k, k), in one pass over the documents."""
-        thirds, hints = self.shards.fold(_all_thirds).total, np.eye(len(self.mean))
+        thirds, hints = self.partitions.reduce(_all_thirds).total, np.eye(len(self.mean))
         return np.stack([self._hinted_in_frame(third, c).matrix for third, c in zip(thirds, hints, strict=True)])
 
     def _hinted_in_frame(self, third: Array, hint: Array) -> Hinted:
@@ -77,7 +77,7 @@ class TopicModel:
         ⟨c,v⟩cc' - (c*v)c' - c(c*v)' - ⟨c,v⟩diag(c) + 2diag(c*v), and pairs cc' - diag(c), * elementwise.
         """
         columns, values = hint.columns, hint.values
-        n_telling, triple, pair, own = self.hear(hint, max_documents).fold(_contracted, self.distinct)
+        n_telling, triple, pair, own = self.hear(hint, max_documents).reduce(_contracted, self.distinct)
         if not n_telling:
             raise HintError("No document tells anything of the hint: none holds its words, or their weights cancel.")
         if self.distinct:
@@ -88,11 +88,11 @@ class TopicModel:
             pair -= words.T @ self.own_pairs[columns]
         return triple, pair
 
-    def hear(self, hint: WordHint, max_documents: int | None) -> Shards[HearingShard]:
+    def hear(self, hint: WordHint, max_documents: int | None) -> Partitions[HintedPartition]:
         """What documents tell of the words of a hint, so many of them at most."""
         # No more documents than that can hold its words: there is no need to count them.
         is_rare = max_documents is not None and self.holding[hint.columns].sum() <= max_documents
-        return hear(self.shards, hint.columns, hint.values, None if is_rare else max_documents)
+        return hear(self.partitions, hint.columns, hint.values, None if is_rare else max_documents)
 
     def _contract_in_frame(self, triple: Array, hint: Array) -> tuple[Array, Array]:
         """The same for v = Wc, from Σ triple weight ⟨y, c⟩yy', (k, k), and three sums over the words."""
@@ -147,7 +147,7 @@ class TopicModel:
             frame=self.frame.take(k),
             mean=self.mean[:k],
             own_crossed=self.own_crossed[:, :k],
-            shards=self.shards.map(_first_coordinates, k),
+            partitions=self.partitions.map(_first_coordinates, k),
         )
 
     def within(self, basis: Array) -> TopicModel:
@@ -158,28 +158,29 @@ class TopicModel:
             frame=replace(self.frame, basis=turned, values=np.ones(basis.shape[1])),
             mean=self.mean @ basis,
             own_crossed=self.own_crossed @ basis,
-            shards=self.shards.map(_turned, basis),
+            partitions=self.partitions.map(_turned, basis),
         )
 
     @property
     def n_words(self) -> float:
         """Of all documents together."""
-        return float(self.shards.fold(_n_words).total)
+        return float(self.partitions.reduce(_n_words).total)
 
     @property
-    def here(self) -> TopicShard:
+    def here(self) -> TopicPartition:
         """All documents, where they are in this process."""
-        if isinstance(self.shards, LocalShards):
-            shard: TopicShard = self.shards.shard
-            return shard
+        if isinstance(self.partitions, LocalPartitions):
+            partition: TopicPartition = self.partitions.partition
+            return partition
         raise SearchError(
-            f"The {self.shards.n_rows:,} documents of this fit are on a cluster, and what was asked for needs them in "
+            f"The {self.partitions.n_rows:,} documents of this fit are on a cluster, and what was asked for needs "
+            "them in "
             "this process. Fit a corpus in memory, or an index."
         )
 
 
-def _n_words(shard: TopicShard) -> Product:
-    return Product(float(shard.lengths.sum()))
+def _n_words(partition: TopicPartition) -> ArraySum:
+    return ArraySum(float(partition.lengths.sum()))
 
 
 class Contracted(NamedTuple):
@@ -191,40 +192,40 @@ class Contracted(NamedTuple):
     own: Array  # Σ triple weight ⟨c, v⟩c, (d,); nothing for the plug-in
 
 
-def _contracted(shard: HearingShard, distinct: bool) -> Contracted:
-    rows = np.flatnonzero(shard.heard)
-    Y, told = shard.projected[rows], shard.heard[rows]
-    by_triple = shard.triple_weights[rows] * told
+def _contracted(partition: HintedPartition, distinct: bool) -> Contracted:
+    rows = np.flatnonzero(partition.heard)
+    Y, told = partition.projected[rows], partition.heard[rows]
+    by_triple = partition.triple_weights[rows] * told
     return Contracted(
         n_telling=len(rows),
         triple=weighted_gram(Y, by_triple, n_threads=n_cores()),
-        pair=np.asarray(Y.T @ (shard.pair_weights[rows] * told)),
-        own=np.asarray(shard.by_document[rows].T @ by_triple) if distinct else np.zeros(0),
+        pair=np.asarray(Y.T @ (partition.pair_weights[rows] * told)),
+        own=np.asarray(partition.by_document[rows].T @ by_triple) if distinct else np.zeros(0),
     )
 
 
-def _third(shard: TopicShard, hint: Array) -> Product:
+def _third(partition: TopicPartition, hint: Array) -> ArraySum:
     """Σ triple weight ⟨y, c⟩yy', (k, k)."""
-    told = shard.triple_weights * (shard.projected @ hint)
-    return Product(weighted_gram(shard.projected, told, n_threads=n_cores()))
+    told = partition.triple_weights * (partition.projected @ hint)
+    return ArraySum(weighted_gram(partition.projected, told, n_threads=n_cores()))
 
 
-def _all_thirds(shard: TopicShard) -> Product:
+def _all_thirds(partition: TopicPartition) -> ArraySum:
     """The same for every coordinate as a hint, (k, k, k)."""
-    Y, weights = shard.projected, shard.triple_weights
-    return Product(np.stack([weighted_gram(Y, weights * told, n_threads=n_cores()) for told in Y.T]))
+    Y, weights = partition.projected, partition.triple_weights
+    return ArraySum(np.stack([weighted_gram(Y, weights * told, n_threads=n_cores()) for told in Y.T]))
 
 
-def _first_coordinates(shard: TopicShard, k: int) -> TopicShard:
-    return replace(shard, projected=shard.projected[:, :k])
+def _first_coordinates(partition: TopicPartition, k: int) -> TopicPartition:
+    return replace(partition, projected=partition.projected[:, :k])
 
 
-def _turned(shard: TopicShard, basis: Array) -> TopicShard:
-    return replace(shard, projected=shard.projected @ basis)
+def _turned(partition: TopicPartition, basis: Array) -> TopicPartition:
+    return replace(partition, projected=partition.projected @ basis)
 
 
 def fit_topics(
-    shards: Shards[CountShard],
+    partitions: Partitions[CountPartition],
     n_components: int,
     *,
     alpha0: float,
@@ -239,7 +240,7 @@ def fit_topics(
 
     Parameters
     ----------
-    shards : Shards of documents
+    partitions : Shards of documents
         Of at least three words each (of any length for the plug-in).
     n_components : int
         k; fewer are fitted where A has fewer positive eigenvalues.
@@ -258,8 +259,8 @@ def fit_topics(
     on_pass : callable, optional
         Told the number of passes over the counts after each.
     """
-    weighing = Weighing(say, shards.fold(total_say, say).total, distinct)
-    weighed, sums = shards.advance(_weigh, weighing)
+    weighing = Weighing(say, partitions.reduce(total_say, say).total, distinct)
+    weighed, sums = partitions.map_reduce(_weigh, weighing)
     word_mean, own_pairs, own_triples = sums.words.T.copy()
     units = units_of(word_mean, metric)
     second = change(
@@ -283,8 +284,8 @@ def fit_topics(
         )
     # Past the true rank the eigenvalues of A turn negative; at least the first one must not.
     k = max(count_above(values), 1)
-    frame = replace(frame_above(values[:k], vectors[:, :k]), metric=units)
-    projected, crossed = weighed.advance(_project, _whitener(frame), allocate)
+    frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=units)
+    projected, crossed = weighed.map_reduce(_project, _whitener(frame), allocate)
     return TopicModel(
         frame=frame,
         alpha0=alpha0,
@@ -296,12 +297,12 @@ def fit_topics(
         own_crossed=crossed.total,
         holding=sums.holding,
         n_applications=n_applications,
-        shards=projected,
+        partitions=projected,
     )
 
 
 @dataclass(frozen=True)
-class WeighedShard(CountShard):
+class WeightedPartition(CountPartition):
     """Documents with the weight of their pairs and triples of words in all averages."""
 
     _: KW_ONLY
@@ -316,34 +317,34 @@ class WordSums(NamedTuple):
     holding: Array  # documents that hold each word, (d,)
 
 
-def _weigh(shard: CountShard, weighing: Weighing) -> tuple[WeighedShard, WordSums]:
-    shares, by_pair, by_triple = weighing.weights(shard.lengths)
-    weights = np.column_stack([shares / shard.lengths, by_pair, by_triple])
-    sums = WordSums(sum_rows(shard.counts, weights), np.diff(shard.by_word.indptr))
-    return WeighedShard(**vars(shard), pair_weights=by_pair, triple_weights=by_triple), sums
+def _weigh(partition: CountPartition, weighing: Weighing) -> tuple[WeightedPartition, WordSums]:
+    shares, by_pair, by_triple = weighing.weights(partition.lengths)
+    weights = np.column_stack([shares / partition.lengths, by_pair, by_triple])
+    sums = WordSums(sum_rows(partition.counts, weights), np.diff(partition.by_word.indptr))
+    return WeightedPartition(**vars(partition), pair_weights=by_pair, triple_weights=by_triple), sums
 
 
-def _pairs(shards: Shards[WeighedShard]) -> LinearOperator:
+def _pairs(partitions: Partitions[WeightedPartition]) -> LinearOperator:
     """Q -> Σ pair weight cc'Q: one pass over the counts for a whole block of vectors."""
 
     def apply(Q: Array) -> Array:
-        return np.asarray(shards.fold(_apply_to_pairs, np.ascontiguousarray(Q)).total)
+        return np.asarray(partitions.reduce(_apply_to_pairs, np.ascontiguousarray(Q)).total)
 
-    return symmetric(shards.n_features, shards.layout.dtype, apply)
-
-
-def _apply_to_pairs(shard: WeighedShard, Q: Array) -> Product:
-    return apply_to_blocks(shard.counts, Q, shard.pair_weights)
+    return symmetric_operator(partitions.n_features, partitions.layout.dtype, apply)
 
 
-def sum_rows(counts: RowBlocks, weights: Array) -> Array:
+def _apply_to_pairs(partition: WeightedPartition, Q: Array) -> ArraySum:
+    return multiply_gram_chunks(partition.counts, Q, partition.pair_weights)
+
+
+def sum_rows(counts: RowChunks, weights: Array) -> Array:
     """X' weights, (d, q)."""
 
-    def work(block: tuple[int, slice]) -> Product:
+    def work(block: tuple[int, slice]) -> ArraySum:
         number, rows = block
-        return Product(np.asarray(counts.read(number).T @ weights[rows]))
+        return ArraySum(np.asarray(counts.read(number).T @ weights[rows]))
 
-    return np.asarray(sum_blocks(work, counts.numbered(), n_cores()).total)
+    return np.asarray(sum_chunks(work, counts.enumerate(), n_cores()).total)
 
 
 def _whitener(frame: Frame) -> Array:
@@ -353,20 +354,20 @@ def _whitener(frame: Frame) -> Array:
     return np.ascontiguousarray(scaled / roots.astype(V.dtype))
 
 
-def _project(shard: WeighedShard, whitener: Array, allocate: Allocate) -> tuple[TopicShard, Product]:
+def _project(partition: WeightedPartition, whitener: Array, allocate: Allocate) -> tuple[TopicPartition, ArraySum]:
     """The documents with their whitened counts Y, and Σ triple weight x c y', (d, k)."""
-    counts = shard.counts
+    counts = partition.counts
     projected = allocate((counts.shape[0], whitener.shape[1]), counts.dtype)
 
-    def work(block: tuple[int, slice]) -> Product:
+    def work(block: tuple[int, slice]) -> ArraySum:
         number, rows = block
         X = counts.read(number)
         projected[rows] = Y = X @ whitener
-        return Product(np.asarray(X.T @ (Y * shard.triple_weights[rows, None].astype(Y.dtype))))
+        return ArraySum(np.asarray(X.T @ (Y * partition.triple_weights[rows, None].astype(Y.dtype))))
 
-    crossed = sum_blocks(work, counts.numbered(), n_cores())
-    known = {name: value for name, value in vars(shard).items() if name != "stored"}
-    return TopicShard(**known, projected=projected), crossed
+    crossed = sum_chunks(work, counts.enumerate(), n_cores())
+    known = {name: value for name, value in vars(partition).items() if name != "stored"}
+    return TopicPartition(**known, projected=projected), crossed
 
 
 def units_of(word_mean: Array, metric: float) -> Array:

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.core.rank_selection import N_PARTS, Parts, Shown, Spectrum, find_spectrum, most_directions, sums_of
-from mixsearch.core.second_moment import apply_to_blocks, change, symmetric
-from mixsearch.data.chunks import Product, RowBlocks, add_all, sum_blocks
-from mixsearch.data.partitions import Shards
+from mixsearch.core.rank_selection import N_FOLDS, Folds, FoldSums, Spectrum, find_spectrum, max_directions, sums_of
+from mixsearch.core.second_moment import change, multiply_gram_chunks, symmetric_operator
+from mixsearch.data.chunks import ArraySum, RowChunks, add_all, sum_chunks
+from mixsearch.data.partitions import Partitions
 from mixsearch.data.threads import n_cores, one_blas_thread
-from mixsearch.topics._documents import CountShard, Weighing, total_say
+from mixsearch.topics._documents import CountPartition, Weighing, total_say
 from mixsearch.topics._moments import BLOCK, sum_rows, units_of
 
 # Directions to look at: text shows more of them the more of it there is.
@@ -28,7 +28,7 @@ LEAST_HELD = 0.5
 
 
 def topic_spectrum(
-    shards: Shards[CountShard],
+    partitions: Partitions[CountPartition],
     *,
     alpha0: float,
     distinct: bool,
@@ -40,38 +40,38 @@ def topic_spectrum(
 
     Parameters
     ----------
-    shards : Shards of documents
+    partitions : Shards of documents
     alpha0, distinct, say, metric, seed
         As `fit_topics` takes them. Words are never paired with themselves here, not even for the plug-in: such pairs
         show in every direction.
     """
-    n, d = shards.shape
-    weighing = Weighing(say, shards.fold(total_say, say).total, distinct)
-    sums = shards.fold(_words, weighing)
+    n, d = partitions.shape
+    weighing = Weighing(say, partitions.reduce(total_say, say).total, distinct)
+    sums = partitions.reduce(_words, weighing)
     units = units_of(sums.words, metric)
     scale, mean = alpha0 * (alpha0 + 1), alpha0 * units * sums.words
 
     def second_beside(part: int) -> Matrix:
         def apply(Q: Array) -> Array:
-            return np.asarray(shards.fold(_applied_beside, part, np.ascontiguousarray(Q), weighing).total)
+            return np.asarray(partitions.reduce(_applied_beside, part, np.ascontiguousarray(Q), weighing).total)
 
-        others = np.arange(N_PARTS) != part
+        others = np.arange(N_FOLDS) != part
         return change(
-            symmetric(d, shards.layout.dtype, apply),
+            symmetric_operator(d, partitions.layout.dtype, apply),
             scale=scale / float(sums.shares[others].sum()),
             metric=units,
             diagonal=units**2 * sums.own_pairs[others].sum(axis=0),
             direction=mean,
         )
 
-    def show(directions: list[Array]) -> Shown:
-        words = [(units[:, None] * V).astype(shards.layout.dtype) for V in directions]
-        return shards.fold(show_directions, words, [(mean @ V) ** 2 for V in directions], scale, weighing)
+    def show(directions: list[Array]) -> FoldSums:
+        words = [(units[:, None] * V).astype(partitions.layout.dtype) for V in directions]
+        return partitions.reduce(show_directions, words, [(mean @ V) ** 2 for V in directions], scale, weighing)
 
     with one_blas_thread:
         return find_spectrum(
-            Parts(second_beside, show),
-            most_directions(n, d, MOST_TOPICS),
+            Folds(second_beside, show),
+            max_directions(n, d, MOST_TOPICS),
             lambda k: max(k, 1),
             n_features=None,
             least_held=LEAST_HELD,
@@ -89,55 +89,57 @@ class WordSums(NamedTuple):
     shares: Array  # of what documents have a say in, (3,)
 
 
-def _words(shard: CountShard, weighing: Weighing) -> WordSums:
-    shares, by_pair, _ = weighing.weights(shard.lengths)
-    parts = [_is_in(shard, part) for part in range(N_PARTS)]
-    counts = shard.counts
+def _words(partition: CountPartition, weighing: Weighing) -> WordSums:
+    shares, by_pair, _ = weighing.weights(partition.lengths)
+    parts = [_is_in(partition, part) for part in range(N_FOLDS)]
+    counts = partition.counts
     own = counts if weighing.distinct else replace(counts, read=lambda number: counts.read(number).power(2))
     return WordSums(
-        words=sum_rows(counts, (shares / shard.lengths)[:, None])[:, 0],
+        words=sum_rows(counts, (shares / partition.lengths)[:, None])[:, 0],
         own_pairs=sum_rows(own, np.column_stack([by_pair * part for part in parts])).T,
         shares=np.array([shares[part].sum() for part in parts]),
     )
 
 
-def _is_in(shard: CountShard, part: int) -> Array:
+def _is_in(partition: CountPartition, part: int) -> Array:
     """Which documents are in a part, (n,)."""
-    picked = np.zeros(len(shard.lengths), dtype=bool)
-    picked[shard.rows_of(N_PARTS, part)] = True
+    picked = np.zeros(len(partition.lengths), dtype=bool)
+    picked[partition.rows_at(N_FOLDS, part)] = True
     return picked
 
 
-def _applied_beside(shard: CountShard, left_out: int, Q: Array, weighing: Weighing) -> Product:
+def _applied_beside(partition: CountPartition, left_out: int, Q: Array, weighing: Weighing) -> ArraySum:
     """Σ pair weight cc'Q over all documents but those of one part."""
-    picked = ~_is_in(shard, left_out)
-    _, by_pair, _ = weighing.weights(shard.lengths[picked])
-    return apply_to_blocks(_rows_where(shard.counts, picked), Q, by_pair)
+    picked = ~_is_in(partition, left_out)
+    _, by_pair, _ = weighing.weights(partition.lengths[picked])
+    return multiply_gram_chunks(_rows_where(partition.counts, picked), Q, by_pair)
 
 
-def show_directions(shard: CountShard, words: list[Array], off: list[Array], scale: float, weighing: Weighing) -> Shown:
+def show_directions(
+    partition: CountPartition, words: list[Array], off: list[Array], scale: float, weighing: Weighing
+) -> FoldSums:
     """What the documents of each part show of its directions, (d, q) in units of the counts, less ⟨m, v⟩²."""
     shown = []
     for part, (directions, mean) in enumerate(zip(words, off, strict=True)):
-        picked = _is_in(shard, part)
-        weights = weighing.weights(shard.lengths[picked])
+        picked = _is_in(partition, part)
+        weights = weighing.weights(partition.lengths[picked])
         shown.append(
-            _show_pairs(_rows_where(shard.counts, picked), weights, directions, mean, scale, weighing.distinct)
+            _show_pairs(_rows_where(partition.counts, picked), weights, directions, mean, scale, weighing.distinct)
         )
     return add_all(shown)
 
 
 def _show_pairs(
-    counts: RowBlocks,
+    counts: RowChunks,
     weights: tuple[Array, Array, Array],
     words: Array,
     off: Array,
     scale: float,
     distinct: bool,
-) -> Shown:
+) -> FoldSums:
     shares, by_pair, _ = weights
 
-    def work(block: tuple[int, slice]) -> Shown:
+    def work(block: tuple[int, slice]) -> FoldSums:
         number, rows = block
         X = counts.read(number)
         own = (X if distinct else X.multiply(X).tocsr()) @ words**2
@@ -145,10 +147,10 @@ def _show_pairs(
         values = scale * by_pair[rows, None] * pairs - shares[rows, None] * off
         return sums_of(values, np.zeros(len(values)))
 
-    return sum_blocks(work, counts.numbered(), n_cores())
+    return sum_chunks(work, counts.enumerate(), n_cores())
 
 
-def _rows_where(counts: RowBlocks, is_picked: Array) -> RowBlocks:
+def _rows_where(counts: RowChunks, is_picked: Array) -> RowChunks:
     """Some of the rows, read where the others are."""
     picked = [np.flatnonzero(is_picked[rows]) for rows in counts.slices]
     ends = np.cumsum([0, *map(len, picked)])

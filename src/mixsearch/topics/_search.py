@@ -14,20 +14,20 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.em import Steps, steps_of, warn_not_refined
-from mixsearch.core.estimator import SemiSupervised, warn_of_nothing
+from mixsearch.core.em import EMOptions, em_options, warn_not_refined
+from mixsearch.core.estimator import SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
-from mixsearch.core.hints import hint_from_direction, require_one
+from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.moments import Hinted
 from mixsearch.core.separation import warn_if_weak
-from mixsearch.core.validation import AUTO, require_choice, require_number, require_room, require_whole
-from mixsearch.data.partitions import SampleShard, Shards
+from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features, check_positive_int
+from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.errors import FewerComponentsWarning, HintError, SearchError, WeakHintWarning, warn_user
 from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import LEAST_WORDS, as_counts, counts_of, damped_counts, long_documents
-from mixsearch.topics._documents import CountShard, few_documents, numbers_of
+from mixsearch.topics._documents import CountPartition, few_documents, numbers_of
 from mixsearch.topics._em import refine_topic, take_back_bias
 from mixsearch.topics._hint import WordHint, hint_from_documents, hint_from_words
 from mixsearch.topics._local_em import Seeds, sharpen_topic
@@ -190,8 +190,8 @@ class TopicSearch(SemiSupervised):
         restore_search(search, folder)
         return search
 
-    def _fit_model(self, X: Any) -> Shards[SampleShard]:
-        counts, is_whole = counts_of(self._shards(X))
+    def _fit_model(self, X: Any) -> Partitions[SamplePartition]:
+        counts, is_whole = counts_of(self._partitions(X))
         self.check_options(counts.n_features)
         distinct = self._distinct(is_whole)
         counts = damped_counts(counts) if self.damping else counts
@@ -200,11 +200,11 @@ class TopicSearch(SemiSupervised):
         self.fit_documents(documents, distinct=distinct)
         return counts
 
-    def fit_documents(self, shards: Shards[CountShard], *, distinct: bool, **how: Any) -> None:
+    def fit_documents(self, partitions: Partitions[CountPartition], *, distinct: bool, **how: Any) -> None:
         """Fit documents that are checked and long enough; `how` is passed to `fit_topics`."""
         self.model_ = fit_topics(
-            shards,
-            self.n_topics(shards, distinct=distinct),
+            partitions,
+            self.n_topics(partitions, distinct=distinct),
             alpha0=self.alpha0,
             distinct=distinct,
             say=SAY[self.weights],
@@ -220,12 +220,12 @@ class TopicSearch(SemiSupervised):
         rows: Array = self.model_.here.rows
         return rows
 
-    def n_topics(self, shards: Shards[CountShard], *, distinct: bool) -> int:
+    def n_topics(self, partitions: Partitions[CountPartition], *, distinct: bool) -> int:
         """How many topics to fit, as asked for or as the documents show."""
         k = self._number(
-            shards,
+            partitions,
             lambda: topic_spectrum(
-                shards,
+                partitions,
                 alpha0=self.alpha0,
                 distinct=distinct,
                 say=SAY[self.weights],
@@ -234,12 +234,12 @@ class TopicSearch(SemiSupervised):
             ),
         )
         if self.n_components == AUTO:
-            warn_of_nothing(self.spectrum_, "one topic")
+            warn_no_signal(self.spectrum_, "one topic")
         return k
 
     def warn_if_fewer(self) -> None:
         """Say so where the corpus shows fewer topics than were asked for."""
-        asked = self.spectrum_.n_components if self.n_components == AUTO else require_number(self.n_components)
+        asked = self.spectrum_.n_components if self.n_components == AUTO else check_n_components(self.n_components)
         if self.n_components_ < asked:
             warn_user(
                 FewerComponentsWarning(
@@ -250,14 +250,14 @@ class TopicSearch(SemiSupervised):
 
     def check_options(self, n_words: int) -> None:
         """Refuse options that no corpus of so many words can be fitted with."""
-        least = require_number(self.n_components)
-        require_choice("moments", self.moments, ("auto", "distinct", "plugin"))
-        require_choice("weights", self.weights, tuple(SAY))
+        least = check_n_components(self.n_components)
+        check_choice("moments", self.moments, ("auto", "distinct", "plugin"))
+        check_choice("weights", self.weights, tuple(SAY))
         if not (isinstance(self.alpha0, Real) and 0 < self.alpha0 < np.inf):
             raise SearchError(f"alpha0 must be a number above 0; found {self.alpha0!r}.")
         if not (isinstance(self.metric, Real) and 0 <= self.metric <= 1):
             raise SearchError(f"metric must be a number from 0 to 1; found {self.metric!r}.")
-        require_room(n_words, least, n_words, "topics", "their word vectors must be linearly independent")
+        check_n_features(n_words, least, n_words, "topics", "their word vectors must be linearly independent")
 
     def _distinct(self, is_whole: bool) -> bool:
         if self.moments == "distinct" and not is_whole:
@@ -323,11 +323,11 @@ class TopicSearch(SemiSupervised):
         if extraction.get("method") != "cancellation":
             extraction.setdefault("choose", "share")
         how = Extraction.of(extraction)
-        require_one({"hint": hint, "words": words, "documents": documents})
+        check_one_hint({"hint": hint, "words": words, "documents": documents})
         if max_documents is not None:
-            require_whole("max_documents", max_documents)
+            check_positive_int("max_documents", max_documents)
         refine = bool(self.damping) if refine is None else refine
-        steps = steps_of(refine, tol)
+        steps = em_options(refine, tol)
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:
             if documents is not None:
@@ -351,7 +351,7 @@ class TopicSearch(SemiSupervised):
             by_rarity = n_components == "enough" and documents is None
             return self._sharpened(found, seeds(), steps, by_rarity=by_rarity, narrower=narrower)
 
-    def _climbed(self, found: Topic, steps: Steps) -> Topic:
+    def _climbed(self, found: Topic, steps: EMOptions) -> Topic:
         """After steps of LDA."""
         refined = refine_topic(found.model, found.candidates, steps)
         if refined is None:
@@ -361,10 +361,10 @@ class TopicSearch(SemiSupervised):
         return replace(found, refined=take_back_bias(refined, found.probabilities, found.stderr, language))
 
     def _sharpened(
-        self, found: Topic, seeds: Seeds, steps: Steps, *, by_rarity: bool = False, narrower: float = 0
+        self, found: Topic, seeds: Seeds, steps: EMOptions, *, by_rarity: bool = False, narrower: float = 0
     ) -> Topic:
         """After a closer look."""
-        usual = breadth(seeds.size, self.n_components_, self.model_.shards.n_rows) if by_rarity else 1.0
+        usual = breadth(seeds.size, self.n_components_, self.model_.partitions.n_rows) if by_rarity else 1.0
         wide = seeds._replace(size=round(usual * 2.0**-narrower * seeds.size))
         return replace(found, refined=sharpen_topic(found.model, found.candidates, wide, steps))
 
@@ -440,12 +440,12 @@ class TopicSearch(SemiSupervised):
         if np.ndim(documents) != 1:
             return as_counts(self._checked(documents, reset=False), self.damping), NOWHERE
         numbers = self.places_of(documents)
-        return few_documents(self.model_.shards, numbers).counts, numbers
+        return few_documents(self.model_.partitions, numbers).counts, numbers
 
     def places_of(self, documents: Any) -> Array:
         """Where rows of the user's matrix stand among the documents of the model."""
         rows = np.asarray(documents)
-        n_rows = self.model_.shards.n_rows + self.n_dropped_
+        n_rows = self.model_.partitions.n_rows + self.n_dropped_
         if rows.dtype == bool and len(rows) == n_rows:
             rows = np.flatnonzero(rows)
         if not np.issubdtype(rows.dtype, np.integer):
@@ -453,7 +453,7 @@ class TopicSearch(SemiSupervised):
                 f"documents must be row numbers, a mask of all {n_rows:,} rows, or counts of {self.n_features_in_:,} "
                 f"columns; found {len(rows):,} values of type {rows.dtype}. Pass one document as counts[[row]]."
             )
-        numbers = numbers_of(self.model_.shards, rows)
+        numbers = numbers_of(self.model_.partitions, rows)
         if (numbers < 0).any():
             raise SearchError(
                 f"Row {rows[numbers < 0][0]} is not a document of this fit: it was left out, or is not among the "
@@ -475,7 +475,7 @@ class TopicSearch(SemiSupervised):
         counts = sp.csr_array(members)
         hint = self._hint_of_documents(counts, self.model_)
         found = self._extract_in_frame(hint, self.model_, Extraction(choose="share"))
-        steps = steps_of(bool(self.damping), 0.0)
+        steps = em_options(bool(self.damping), 0.0)
         if steps is None:
             return found
         return self._sharpened(found, seeds_of_documents(counts, NOWHERE, self.model_, found.weight), steps)

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import Product
-from mixsearch.data.reductions import Best, Largest, best_rows
+from mixsearch.data.chunks import ArraySum
+from mixsearch.data.reductions import Best, Maximum, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
-from mixsearch.topics._documents import ToldShard, TopicShard, places_in
+from mixsearch.topics._documents import ScoredPartition, TopicPartition, places_in
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._local_em import Seeds
 from mixsearch.topics._moments import TopicModel
@@ -42,20 +42,21 @@ def seeds_of_words(hint: WordHint, model: TopicModel, weight: float) -> Seeds:
     weight : float
         Of the topic found, which tells its size where no document holds a word of the hint.
     """
-    telling = model.shards.map(_tell_of_words, hint)
-    largest: Largest = telling.fold(_most_told).total
+    telling = model.partitions.map(_tell_of_words, hint)
+    largest: Maximum = telling.reduce(_most_told).total
     least = TOLD_LEAST * largest.value
-    n_named, densest = telling.fold(_densest, least)
+    n_named, densest = telling.reduce(_densest, least)
     if n_named < FEW_DOCUMENTS and np.any(hint.values > 0):
         warn_user(
             WeakHintWarning(
-                f"Only {n_named} of {model.shards.n_rows:,} documents hold the words of the hint: too few to tell what "
+                f"Only {n_named} of {model.partitions.n_rows:,} documents hold the words of the hint: too few to "
+                "tell what "
                 "else belongs to their topic. Add words that go with them."
             )
         )
     if not n_named:
         return Seeds(telling, least, None, _size_of(model, weight))
-    words = model.shards.fold(_sum_documents, densest.numbers, densest.scores).total
+    words = model.partitions.reduce(_sum_documents, densest.numbers, densest.scores).total
     return Seeds(telling, least, words / words.sum(), n_named)
 
 
@@ -66,28 +67,28 @@ class Densest(NamedTuple):
     best: Best  # by how much of them is about it
 
 
-def _tell_of_words(shard: TopicShard, hint: WordHint) -> ToldShard:
-    told = np.asarray(shard.by_word[:, hint.columns] @ hint.values)
+def _tell_of_words(partition: TopicPartition, hint: WordHint) -> ScoredPartition:
+    told = np.asarray(partition.by_word[:, hint.columns] @ hint.values)
     for phrase in hint.phrases:
-        told -= _broken(phrase, hint, shard.by_word)
-    return ToldShard(**vars(shard), told=told)
+        told -= _broken(phrase, hint, partition.by_word)
+    return ScoredPartition(**vars(partition), told=told)
 
 
-def _most_told(shard: ToldShard) -> Product:
-    return Product(Largest(shard.told.max(initial=0.0)))
+def _most_told(partition: ScoredPartition) -> ArraySum:
+    return ArraySum(Maximum(partition.told.max(initial=0.0)))
 
 
-def _densest(shard: ToldShard, least: float) -> Densest:
-    rows = np.flatnonzero(shard.told > least)
-    density = shard.told[rows] / shard.lengths[rows]
-    best = best_rows(density, MOST_SEEDS)
-    return Densest(len(rows), Best(MOST_SEEDS, density[best], rows[best] + shard.first))
+def _densest(partition: ScoredPartition, least: float) -> Densest:
+    rows = np.flatnonzero(partition.told > least)
+    density = partition.told[rows] / partition.lengths[rows]
+    best = top_rows(density, MOST_SEEDS)
+    return Densest(len(rows), Best(MOST_SEEDS, density[best], rows[best] + partition.first))
 
 
-def _sum_documents(shard: TopicShard, numbers: Array, weights: Array) -> Product:
+def _sum_documents(partition: TopicPartition, numbers: Array, weights: Array) -> ArraySum:
     """The counts of some documents, each times its weight, (d,)."""
-    inside, rows = places_in(shard, numbers)
-    return Product(np.asarray(shard.by_document[rows].T @ weights[inside]))
+    inside, rows = places_in(partition, numbers)
+    return ArraySum(np.asarray(partition.by_document[rows].T @ weights[inside]))
 
 
 def seeds_of_documents(counts: sp.csr_array, numbers: Array, model: TopicModel, weight: float) -> Seeds:
@@ -105,13 +106,13 @@ def seeds_of_documents(counts: sp.csr_array, numbers: Array, model: TopicModel, 
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     words = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf)))
     size = max(_size_of(model, weight), len(numbers))
-    return Seeds(model.shards.map(_mark, numbers), 0.0, words / words.sum(), size)
+    return Seeds(model.partitions.map(_mark, numbers), 0.0, words / words.sum(), size)
 
 
-def _mark(shard: TopicShard, numbers: Array) -> ToldShard:
-    told = np.zeros(len(shard.lengths))
-    told[places_in(shard, numbers)[1]] = 1.0
-    return ToldShard(**vars(shard), told=told)
+def _mark(partition: TopicPartition, numbers: Array) -> ScoredPartition:
+    told = np.zeros(len(partition.lengths))
+    told[places_in(partition, numbers)[1]] = 1.0
+    return ScoredPartition(**vars(partition), told=told)
 
 
 def breadth(n_seeds: int, n_components: int, n_documents: int) -> float:
@@ -128,4 +129,4 @@ def _broken(phrase: tuple[Array, ...], hint: WordHint, by_word: sp.csc_array) ->
 
 def _size_of(model: TopicModel, weight: float) -> int:
     """How many documents a topic of this weight has, had each only one."""
-    return int(np.clip(weight, 0, 1) * model.shards.n_rows)
+    return int(np.clip(weight, 0, 1) * model.partitions.n_rows)

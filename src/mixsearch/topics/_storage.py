@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.rank_selection import Spectrum
-from mixsearch.data.partitions import Layout, LocalShards
+from mixsearch.data.partitions import Layout, LocalPartitions
 from mixsearch.storage import Folder, FolderWriter, open_folder
-from mixsearch.topics._documents import TopicShard
+from mixsearch.topics._documents import TopicPartition
 from mixsearch.topics._moments import TopicModel
 
 KIND = "topic index"
@@ -53,7 +53,7 @@ def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite:
         store_search(out, search)
 
 
-def store_documents(out: FolderWriter, documents: TopicShard) -> None:
+def store_documents(out: FolderWriter, documents: TopicPartition) -> None:
     """Write what a fit knows of each document, but the counts and its projection, which may be on disk already."""
     for name in DOCUMENTS:
         out.save(f"documents/{name}", getattr(documents, name))
@@ -97,7 +97,7 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
     """Give a search what it was fitted to, to be read when it is used."""
     fit = folder.facts["fit"]
     n, d = len(folder["documents/lengths"]), len(folder["words/word_mean"])
-    documents = TopicShard(
+    documents = TopicPartition(
         first=0,
         by_document=sparse_from(sp.csr_array, [folder[f"{BY_DOCUMENT}/{part}"] for part in _PARTS], (n, d)),
         by_word=sparse_from(sp.csc_array, [folder[f"{BY_WORD}/{part}"] for part in _PARTS], (n, d)),
@@ -111,7 +111,7 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
         distinct=fit["distinct"],
         holding=np.diff(documents.by_word.indptr),
         n_applications=fit["n_applications"],
-        shards=LocalShards(Layout(n, d, documents.by_document.dtype, is_sparse=True), documents),
+        partitions=LocalPartitions(Layout(n, d, documents.by_document.dtype, is_sparse=True), documents),
         **{name: folder[f"words/{name}"] for name in _WORDS},
     )
     search.n_features_in_ = d

@@ -149,7 +149,7 @@ def test_the_tensor_of_gaussians_is_that_of_the_samples_less_the_noise(noise):
         lifted = np.column_stack([np.ones(40), data.X - data.X.mean(axis=0)])
         noise_part = np.diag([0.0, *np.ones(6)])
         W = np.vstack([np.eye(3)[0], model.frame.basis / np.sqrt(model.frame.values)])
-    leaning = (model.shards.shard.energy @ lifted) / 40
+    leaning = (model.partitions.partition.energy @ lifted) / 40
     raw = np.einsum("ia,ib,ic->abc", lifted, lifted, lifted) / 40
     for places in ("ab,c->abc", "ac,b->abc", "bc,a->abc"):
         raw -= np.einsum(places, noise_part, leaning)

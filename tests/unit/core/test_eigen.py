@@ -7,13 +7,13 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch.core.eigen import orient, top_eigenpairs
-from mixsearch.core.frame import count_above, frame_above
+from mixsearch.core.frame import count_above, frame_from_eigenpairs
 from mixsearch.core.jackknife import invert_information
 from mixsearch.errors import RankError
 from mixsearch.topics._simplex import project_to_simplex
 
 
-def symmetric(spectrum, seed=0):
+def symmetric_operator(spectrum, seed=0):
     d = len(spectrum)
     Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
     return (Q * spectrum) @ Q.T
@@ -31,7 +31,7 @@ SPECTRA = {
 @pytest.mark.parametrize("name", SPECTRA)
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_the_block_solver_agrees_with_lapack(name, k):
-    A = symmetric(SPECTRA[name])
+    A = symmetric_operator(SPECTRA[name])
     found = top_eigenpairs(aslinearoperator(A), k, max_applications=200)
     expected = np.linalg.eigvalsh(A)[::-1][:k]
     assert_allclose(found.values, expected, atol=1e-9)
@@ -40,7 +40,7 @@ def test_the_block_solver_agrees_with_lapack(name, k):
 
 
 def test_a_narrow_block_finds_the_same_pairs():
-    A = symmetric(1 / np.arange(1, 401))
+    A = symmetric_operator(1 / np.arange(1, 401))
     narrow, wide = (top_eigenpairs(aslinearoperator(A), 30, block=block, tol=1e-9) for block in (8, None))
     assert_allclose(narrow.values, wide.values, atol=1e-12)
     assert_allclose(narrow.vectors, wide.vectors, atol=1e-6)
@@ -48,45 +48,45 @@ def test_a_narrow_block_finds_the_same_pairs():
 
 @pytest.mark.parametrize("times", [5, 30])
 def test_equal_eigenvalues_are_found_as_often_as_they_occur(times):
-    A = symmetric(np.r_[np.full(times, 2.0), np.zeros(400 - times)])
+    A = symmetric_operator(np.r_[np.full(times, 2.0), np.zeros(400 - times)])
     for matrix in (A, aslinearoperator(A)):
         assert_allclose(top_eigenpairs(matrix, times).values, np.full(times, 2.0))
 
 
 def test_an_array_is_solved_to_rounding():
-    A = symmetric(np.linspace(0.1, 3, 300))
+    A = symmetric_operator(np.linspace(0.1, 3, 300))
     found = top_eigenpairs(A, 5)
     assert np.linalg.norm(A @ found.vectors - found.vectors * found.values, axis=0).max() < 1e-11
 
 
 def test_the_block_solver_stops_at_its_limit_of_passes():
-    A = symmetric(np.linspace(0.6, 1.4, 400))
+    A = symmetric_operator(np.linspace(0.6, 1.4, 400))
     found = top_eigenpairs(aslinearoperator(A), 3, max_applications=7, tol=0)
     assert found.n_applications == 7
     assert_allclose(found.vectors.T @ found.vectors, np.eye(3), atol=1e-10)
 
 
 def test_a_seed_makes_the_block_solver_repeatable_and_signs_do_not_depend_on_it():
-    A = aslinearoperator(symmetric(1 / np.arange(1, 301)))
+    A = aslinearoperator(symmetric_operator(1 / np.arange(1, 301)))
     one, same, other = (top_eigenpairs(A, 4, seed=seed, tol=1e-9) for seed in (1, 1, 2))
     assert np.array_equal(one.vectors, same.vectors)
     assert_allclose(other.vectors, one.vectors, atol=1e-6)
 
 
 def test_an_operator_of_few_dimensions_is_solved_exactly():
-    A = symmetric(np.arange(20.0))
+    A = symmetric_operator(np.arange(20.0))
     assert_allclose(top_eigenpairs(aslinearoperator(A), 4).values, [19, 18, 17, 16])
 
 
 def test_single_precision_operators_are_solved_in_single_precision():
-    A = symmetric(1 / np.arange(1, 301)).astype(np.float32)
+    A = symmetric_operator(1 / np.arange(1, 301)).astype(np.float32)
     found = top_eigenpairs(aslinearoperator(A), 3, tol=1e-4)
     assert found.vectors.dtype == np.float32
     assert_allclose(found.values, [1, 1 / 2, 1 / 3], atol=1e-5)
 
 
 def test_what_an_operator_returns_is_left_as_it_is():
-    A, returned = symmetric(1 / np.arange(1, 301)), []
+    A, returned = symmetric_operator(1 / np.arange(1, 301)), []
 
     def apply(Q):
         returned.append((Q.copy(), A @ Q))
@@ -113,9 +113,9 @@ def test_rank_counts_what_exceeds_the_level_by_more_than_rounding():
 
 def test_a_second_moment_of_low_rank_says_which_rank_it_has():
     with pytest.raises(RankError, match="has rank 2, but 3 components need rank 3.*Ask for 2 components at most"):
-        frame_above(np.array([2.0, 1.0, 0.0]), np.eye(3))
+        frame_from_eigenpairs(np.array([2.0, 1.0, 0.0]), np.eye(3))
     with pytest.raises(RankError, match="has rank 0, but 1 components.*show no component at all"):
-        frame_above(np.array([0.5]), np.eye(1), level=0.5)
+        frame_from_eigenpairs(np.array([0.5]), np.eye(1), level=0.5)
 
 
 @given(st.lists(st.floats(-3, 3), min_size=1, max_size=6))

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from mixsearch.core.frame import Frame
-from mixsearch.core.hints import hint_from_direction, hint_from_examples, require_one
+from mixsearch.core.hints import check_one_hint, hint_from_direction, hint_from_examples
 from mixsearch.errors import HintError
 from mixsearch.regression._hint import hint_from_responses
 from mixsearch.topics._hint import hint_from_documents
@@ -66,4 +66,4 @@ def test_documents_without_words_are_no_hint():
 )
 def test_exactly_one_hint_is_needed(given, message):
     with pytest.raises(HintError, match=message):
-        require_one(given)
+        check_one_hint(given)

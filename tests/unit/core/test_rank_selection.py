@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from tests.shards_in_pieces import in_pieces
 
 from mixsearch.core.rank_selection import Spectrum
-from mixsearch.data.chunks import rows_in_memory
-from mixsearch.data.partitions import shards_of
+from mixsearch.data.chunks import chunk_rows
+from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.gaussian._rank_selection import gaussian_spectrum
 from mixsearch.regression._rank_selection import regression_spectrum
@@ -40,7 +40,7 @@ def show_by_hand(second_of, shows, n_samples, n_directions):
 def test_held_out_values_and_errors_of_gaussians_are_those_of_loops_over_samples():
     X = make_gaussian_mixture(120, 4, 3, norm=4, random_state=1).X
     centered, (n, d) = X - X.mean(axis=0), X.shape
-    spectrum = gaussian_spectrum(shards_of(X), seed=0)
+    spectrum = gaussian_spectrum(partition_in_memory(X), seed=0)
     shown = show_by_hand(lambda i: np.outer(centered[i], centered[i]), lambda i, v: (centered[i] @ v) ** 2, n, d - 1)
     noise = ((centered**2).sum(axis=1) - shown[:, spectrum.counts].sum(axis=1)) / (d - spectrum.n_signal)
     above = shown - noise[:, None]
@@ -74,7 +74,7 @@ def test_held_out_values_of_topics_are_those_of_pairs_of_different_words():
 def test_regressions_are_shown_by_the_covariance_of_squares():
     data = make_mixed_regression(150, 3, 2, random_state=0)
     X, y, (n, d) = data.X, data.y, data.X.shape
-    spectrum = regression_spectrum(shards_of(X, y), design="standard", intercept=False, seed=0)
+    spectrum = regression_spectrum(partition_in_memory(X, y), design="standard", intercept=False, seed=0)
     weights = (y**2 - np.mean(y**2)) / 2
     shown = show_by_hand(
         lambda i: weights[i] * np.outer(X[i], X[i]), lambda i, v: weights[i] * ((X[i] @ v) ** 2 - 1), n, d
@@ -96,18 +96,18 @@ def test_regressions_are_shown_by_the_covariance_of_squares():
 )
 def test_the_number_of_gaussians_is_found_in_nearly_all_runs(n, d, k, deviation):
     runs = (make_gaussian_mixture(n, d, k, deviation=deviation, random_state=seed).X for seed in range(10))
-    assert sum(gaussian_spectrum(shards_of(X), seed=0).n_components == k for X in runs) >= 9
+    assert sum(gaussian_spectrum(partition_in_memory(X), seed=0).n_components == k for X in runs) >= 9
 
 
 def test_gaussians_of_different_variances_are_no_more_than_they_are():
     deviations = np.linspace(1, 4, 5)
     X = make_gaussian_mixture(2000, 100, 5, deviation=deviations, random_state=0).X
-    assert gaussian_spectrum(shards_of(X), seed=0).n_components == 5
+    assert gaussian_spectrum(partition_in_memory(X), seed=0).n_components == 5
 
 
 def test_a_rare_gaussian_is_counted():
     X = make_gaussian_mixture(4000, 50, 4, weights=[0.02, 0.28, 0.3, 0.4], random_state=0).X
-    assert gaussian_spectrum(shards_of(X), seed=0).n_components == 4
+    assert gaussian_spectrum(partition_in_memory(X), seed=0).n_components == 4
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 2), (300, 6), (60, 90)])
@@ -115,14 +115,16 @@ def test_a_rare_gaussian_is_counted():
 def test_noise_alone_is_one_gaussian_in_nearly_all_runs(n, d, tails):
     rng = np.random.default_rng(0)
     draw = rng.standard_normal if tails == "normal" else lambda size: rng.standard_t(5, size=size)
-    found = [gaussian_spectrum(shards_of(draw(size=(n, d))), seed=0).n_components for _ in range(50)]
+    found = [gaussian_spectrum(partition_in_memory(draw(size=(n, d))), seed=0).n_components for _ in range(50)]
     assert np.count_nonzero(np.array(found) > 1) <= 3
 
 
 @pytest.mark.parametrize(("d", "k"), [(10, 1), (10, 2), (20, 3)])
 def test_the_number_of_regressions_is_found(d, k):
     data = make_mixed_regression(20_000, d, k, weights=np.full(k, 1 / k), random_state=1)
-    spectrum = regression_spectrum(shards_of(2 + 3 * data.X, data.y), design="covariance", intercept=True, seed=0)
+    spectrum = regression_spectrum(
+        partition_in_memory(2 + 3 * data.X, data.y), design="covariance", intercept=True, seed=0
+    )
     assert spectrum.n_components == k
     assert abs(spectrum.noise) < 1e-12
 
@@ -131,20 +133,20 @@ def test_as_many_regressions_as_features_are_found():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((5000, 2))
     y = X[np.arange(5000), rng.integers(2, size=5000)]
-    assert regression_spectrum(shards_of(X, y), design="standard", intercept=False, seed=0).n_components == 2
+    assert regression_spectrum(partition_in_memory(X, y), design="standard", intercept=False, seed=0).n_components == 2
 
 
 def test_opposite_regressions_span_one_direction():
     rng = np.random.default_rng(0)
     X, signs = rng.standard_normal((5000, 6)), rng.choice([-1, 1], 5000)
-    spectrum = regression_spectrum(shards_of(X, signs * X[:, 0]), design="standard", intercept=False, seed=0)
+    spectrum = regression_spectrum(partition_in_memory(X, signs * X[:, 0]), design="standard", intercept=False, seed=0)
     assert spectrum.n_components == 1
 
 
 @pytest.mark.parametrize(("d", "k", "dim"), [(20, 1, 3), (50, 5, 4), (60, 3, 1)])
 def test_the_number_of_subspaces_is_found(d, k, dim):
     X = make_subspaces(2000, d, k, dim=dim, random_state=2).X
-    spectrum = subspace_spectrum(shards_of(X), dim=dim, seed=0)
+    spectrum = subspace_spectrum(partition_in_memory(X), dim=dim, seed=0)
     assert (spectrum.n_signal, spectrum.n_components) == (k * dim, k)
 
 
@@ -163,7 +165,7 @@ def test_blocks_of_documents_may_be_cut_anywhere():
     counts = counts_of(200)
     cuts = [slice(0, 1), slice(1, 8), slice(8, 100), slice(100, 102), slice(102, counts.shape[0])]
     parts = [sp.csr_array(counts[cut]) for cut in cuts]
-    stored = replace(rows_in_memory(counts), slices=cuts, read=parts.__getitem__)
+    stored = replace(chunk_rows(counts), slices=cuts, read=parts.__getitem__)
     cut = topic_spectrum(corpus_in_memory(counts, stored=stored), **OPTIONS)
     assert_allclose(cut.held_out, topic_spectrum(corpus_in_memory(counts), **OPTIONS).held_out, atol=1e-12)
 
@@ -181,14 +183,18 @@ CUTS = [(1,), (5, 5, 701, 703)]
 @pytest.mark.parametrize("n_features", [20, 1200])
 def test_gaussians_in_pieces_show_what_all_rows_do(n_features, cuts):
     X = make_gaussian_mixture(900, n_features, 3, random_state=0).X
-    assert_same_spectrum(gaussian_spectrum(shards_of(X), seed=0), gaussian_spectrum(in_pieces(X, cuts), seed=0))
+    assert_same_spectrum(
+        gaussian_spectrum(partition_in_memory(X), seed=0), gaussian_spectrum(in_pieces(X, cuts), seed=0)
+    )
 
 
 @pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_subspaces_in_pieces_show_what_all_rows_do(kind, cuts):
     X = kind(make_subspaces(900, 30, 3, dim=2, random_state=0).X)
-    one, many = (subspace_spectrum(shards, dim=2, seed=0) for shards in (shards_of(X), in_pieces(X, cuts)))
+    one, many = (
+        subspace_spectrum(partitions, dim=2, seed=0) for partitions in (partition_in_memory(X), in_pieces(X, cuts))
+    )
     assert_same_spectrum(one, many)
 
 
@@ -198,8 +204,8 @@ def test_subspaces_in_pieces_show_what_all_rows_do(kind, cuts):
 def test_regressions_in_pieces_show_what_all_rows_do(most_features_of_arrays, design, cuts, monkeypatch):
     monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", most_features_of_arrays)
     data = make_mixed_regression(2000, 10, 2, random_state=0)
-    shards = shards_of(data.X, data.y), in_pieces(data.X, cuts, data.y)
-    one, many = (regression_spectrum(each, design=design, intercept=True, seed=0) for each in shards)
+    partitions = partition_in_memory(data.X, data.y), in_pieces(data.X, cuts, data.y)
+    one, many = (regression_spectrum(each, design=design, intercept=True, seed=0) for each in partitions)
     assert_same_spectrum(one, many)
 
 
@@ -212,18 +218,21 @@ def test_topics_in_pieces_show_what_all_rows_do(distinct, cuts):
     assert_same_spectrum(topic_spectrum(whole, **options), topic_spectrum(pieces, **options))
 
 
-def _documents(shard):
-    return replace(corpus_in_memory(shard.samples).shard, first=shard.first)
+def _documents(partition):
+    return replace(corpus_in_memory(partition.samples).partition, first=partition.first)
 
 
 def test_sorted_samples_show_what_shuffled_ones_do():
     data = make_gaussian_mixture(1000, 20, 5, random_state=0)
-    assert gaussian_spectrum(shards_of(data.X[np.argsort(data.labels)]), seed=0).n_components == 5
+    assert gaussian_spectrum(partition_in_memory(data.X[np.argsort(data.labels)]), seed=0).n_components == 5
 
 
 def test_where_samples_are_and_in_which_units_does_not_matter():
     X = make_gaussian_mixture(300, 8, 3, random_state=0).X
-    one, other = gaussian_spectrum(shards_of(X), seed=0), gaussian_spectrum(shards_of(100 + 7 * X), seed=0)
+    one, other = (
+        gaussian_spectrum(partition_in_memory(X), seed=0),
+        gaussian_spectrum(partition_in_memory(100 + 7 * X), seed=0),
+    )
     assert_allclose(other.held_out, 49 * one.held_out, rtol=1e-6, atol=1e-8)
     assert_allclose(other.counts, one.counts)
 
@@ -232,25 +241,28 @@ def test_where_samples_are_and_in_which_units_does_not_matter():
 def test_sparse_samples_show_what_dense_ones_do(n_features):
     data = make_gaussian_mixture(150, n_features, 3, random_state=0)
     X = np.where(np.abs(data.X) > 0.5, data.X, 0)
-    dense, sparse = gaussian_spectrum(shards_of(X), seed=0), gaussian_spectrum(shards_of(sp.csr_array(X)), seed=0)
+    dense, sparse = (
+        gaussian_spectrum(partition_in_memory(X), seed=0),
+        gaussian_spectrum(partition_in_memory(sp.csr_array(X)), seed=0),
+    )
     assert dense.n_components == sparse.n_components == 3
     assert_allclose(sparse.held_out[:2], dense.held_out[:2], rtol=1e-3)
 
 
 def test_samples_without_noise_show_the_rank_of_their_centers():
     data = make_gaussian_mixture(90, 10, 4, deviation=0.0, random_state=0)
-    assert gaussian_spectrum(shards_of(data.X), seed=0).n_components == 4
+    assert gaussian_spectrum(partition_in_memory(data.X), seed=0).n_components == 4
 
 
 def test_a_spectrum_comes_back_from_plain_numbers():
-    spectrum = gaussian_spectrum(shards_of(make_gaussian_mixture(200, 6, 3, random_state=0).X), seed=0)
+    spectrum = gaussian_spectrum(partition_in_memory(make_gaussian_mixture(200, 6, 3, random_state=0).X), seed=0)
     again = Spectrum.from_dict(spectrum.as_dict())
     assert repr(again) == repr(spectrum)
     assert again.counts.dtype == bool
 
 
 def test_a_spectrum_says_what_it_counts():
-    spectrum = gaussian_spectrum(shards_of(make_gaussian_mixture(500, 6, 3, random_state=0).X), seed=0)
+    spectrum = gaussian_spectrum(partition_in_memory(make_gaussian_mixture(500, 6, 3, random_state=0).X), seed=0)
     said = repr(spectrum)
     assert said.startswith("Spectrum with 2 of 5 directions above the noise")
     assert said.count("(noise)") == 3

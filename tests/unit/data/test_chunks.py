@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from mixsearch.data import chunks as blocks
-from mixsearch.data.chunks import Product, cut_rows, even_slices, row_slices, rows_in_memory, sum_blocks
+from mixsearch.data.chunks import ArraySum, chunk_rows, even_slices, row_slices, split_rows, sum_chunks
 from mixsearch.data.threads import _OneBlasThread
 
 row_lengths = st.lists(st.one_of(st.just(0), st.integers(0, 9), st.just(500)), min_size=1, max_size=40)
@@ -56,7 +56,7 @@ def test_rows_are_cut_so_that_each_is_in_one_block_and_no_block_is_empty(lengths
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK_NONZEROS", size)
-        slices = cut_rows(indptr)
+        slices = split_rows(indptr)
     assert [row for part in slices for row in range(part.start, part.stop)] == list(range(len(lengths)))
     assert all(part.stop > part.start for part in slices)
 
@@ -66,14 +66,14 @@ def test_a_block_holds_at_most_its_size_and_one_row_more(lengths, size):
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK_NONZEROS", size)
-        slices = cut_rows(indptr)
+        slices = split_rows(indptr)
     # With as many blocks as rows allow, each has an even part at most, and the row that crosses its end.
     even = -(-int(indptr[-1]) // min(len(lengths), max(2, -(-int(indptr[-1]) // size))))
     assert max(indptr[part.stop] - indptr[part.start] for part in slices) <= even + max(lengths)
 
 
 def test_rows_of_even_length_are_cut_in_two_at_least():
-    assert cut_rows(np.arange(0, 30, 3)) == [slice(0, 5), slice(5, 9)]
+    assert split_rows(np.arange(0, 30, 3)) == [slice(0, 5), slice(5, 9)]
 
 
 def sparse_rows(lengths, seed):
@@ -86,9 +86,9 @@ def test_blocks_of_rows_in_memory_are_the_rows_without_a_copy(lengths, seed, siz
     X = sparse_rows(lengths, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK_NONZEROS", size)
-        rows = rows_in_memory(X)
+        rows = chunk_rows(X)
     assert (rows.shape, rows.n_nonzeros, rows.dtype) == (X.shape, X.nnz, X.dtype)
-    for number, part in rows.numbered():
+    for number, part in rows.enumerate():
         block = rows.read(number)
         assert_array_equal(block.toarray(), X.toarray()[part])
         assert not block.nnz or np.shares_memory(block.data, X.data)
@@ -98,7 +98,7 @@ def test_blocks_of_rows_in_memory_are_the_rows_without_a_copy(lengths, seed, siz
 def test_sums_over_blocks_are_those_over_all_rows_to_the_last_bit_with_any_number_of_threads(n_threads, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_NONZEROS", 50)
     X = sparse_rows(np.full(200, 9), 0)
-    rows = rows_in_memory(X)
-    found = sum_blocks(lambda block: Product(rows.read(block[0]).sum(axis=0)), rows.numbered(), n_threads).total
+    rows = chunk_rows(X)
+    found = sum_chunks(lambda block: ArraySum(rows.read(block[0]).sum(axis=0)), rows.enumerate(), n_threads).total
     assert len(rows.slices) > 3
     assert_array_equal(found, X.toarray().sum(axis=0))

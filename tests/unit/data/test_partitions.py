@@ -4,43 +4,43 @@ from numpy.testing import assert_allclose
 from tests.shards_in_pieces import in_pieces
 
 from mixsearch import GaussianSearch, SubspaceSearch
-from mixsearch.data.chunks import Product
-from mixsearch.data.partitions import leave_one_out, shards_of, spread_over_blocks
+from mixsearch.data.chunks import ArraySum
+from mixsearch.data.partitions import leave_one_out, partition_in_memory, spread_over_groups
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 
 CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
 
 
-def total(shard):
-    return Product(shard.samples.sum(axis=0))
+def total(partition):
+    return ArraySum(partition.samples.sum(axis=0))
 
 
-def total_of(shard, rows, factor):
-    return Product(factor * shard.samples[rows].sum(axis=0))
+def total_of(partition, rows, factor):
+    return ArraySum(factor * partition.samples[rows].sum(axis=0))
 
 
-def spread(shard, n_blocks):
-    return Product(shard.samples.T @ spread_over_blocks(shard, shard.samples[:, 0], n_blocks))
+def spread(partition, n_blocks):
+    return ArraySum(partition.samples.T @ spread_over_groups(partition, partition.samples[:, 0], n_blocks))
 
 
-def every_third(shard):
-    return shard.thin(3, 2)
+def every_third(partition):
+    return partition.thin(3, 2)
 
 
 @pytest.mark.parametrize("cuts", CUTS)
 def test_sums_over_pieces_are_those_over_all_rows(cuts):
     X = np.random.default_rng(0).normal(size=(100, 3))
-    whole, pieces = shards_of(X), in_pieces(X, cuts)
-    assert_allclose(pieces.fold(total).total, X.sum(axis=0))
-    assert_allclose(pieces.gather().shard.samples, X)
+    whole, pieces = partition_in_memory(X), in_pieces(X, cuts)
+    assert_allclose(pieces.reduce(total).total, X.sum(axis=0))
+    assert_allclose(pieces.collect().partition.samples, X)
     for step in (1, 2, 7, 99):
-        assert_allclose(pieces.thin(step).gather().shard.samples, X[::step])
+        assert_allclose(pieces.thin(step).collect().partition.samples, X[::step])
         assert pieces.thin(step).n_rows == len(X[::step])
-    assert_allclose(pieces.thin(3).thin(4).gather().shard.samples, X[::12])
-    assert_allclose(pieces.map(every_third).thin(5).gather().shard.samples, X[2::3][::5])
+    assert_allclose(pieces.thin(3).thin(4).collect().partition.samples, X[::12])
+    assert_allclose(pieces.map(every_third).thin(5).collect().partition.samples, X[2::3][::5])
     for block, without in enumerate(leave_one_out(pieces, total_of, 2.0)):
         assert_allclose(without.total, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
-    assert_allclose(pieces.fold(spread, 40).total, whole.fold(spread, 40).total)
+    assert_allclose(pieces.reduce(spread, 40).total, whole.reduce(spread, 40).total)
 
 
 def fit_pieces(search, X, cuts, monkeypatch, y=None):

@@ -8,7 +8,7 @@ from mixsearch.experiments.gains import Comparison
 OVER = Comparison("TPM", "weight")
 
 
-def rows_of(errors: dict[str, list[float]], metric: str = "error") -> Rows:
+def rows_at(errors: dict[str, list[float]], metric: str = "error") -> Rows:
     return Rows(
         Row("e", {"moments": "our", "sigma": sigma, "n": 100}, seed, method, metric, "5%", value, "", "1", False)
         for method, values in errors.items()
@@ -18,17 +18,17 @@ def rows_of(errors: dict[str, list[float]], metric: str = "error") -> Rows:
 
 
 def test_the_gain_is_the_paper_s() -> None:
-    gain = OVER.gain(rows_of({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0]}), "whitening")
+    gain = OVER.gain(rows_at({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0]}), "whitening")
     assert gain.value == pytest.approx(50)
     assert gain.stderr == pytest.approx(0, abs=1e-12)
 
 
 def test_a_worse_method_has_a_negative_gain() -> None:
-    assert OVER.gain(rows_of({"whitening": [3.0], "TPM": [2.0]}), "whitening").value == pytest.approx(-50)
+    assert OVER.gain(rows_at({"whitening": [3.0], "TPM": [2.0]}), "whitening").value == pytest.approx(-50)
 
 
 def test_a_speedup_is_how_many_times_faster() -> None:
-    assert OVER.speedup(rows_of({"whitening": [0.5], "TPM": [2.0]}, "seconds"), "whitening").value == pytest.approx(4)
+    assert OVER.speedup(rows_at({"whitening": [0.5], "TPM": [2.0]}, "seconds"), "whitening").value == pytest.approx(4)
 
 
 def test_the_error_of_a_ratio_is_that_of_many_draws() -> None:
@@ -40,7 +40,7 @@ def test_the_error_of_a_ratio_is_that_of_many_draws() -> None:
 
 
 def test_figures_have_a_panel_for_each_size_and_choice_and_show_the_oracle_last() -> None:
-    rows = rows_of({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]})
+    rows = rows_at({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]})
     figure = OVER.draw_gains(rows, "Gains")
     assert len(figure.axes) == 1
     heights = [patch.get_height() for patch in figure.axes[0].patches]
@@ -49,5 +49,5 @@ def test_figures_have_a_panel_for_each_size_and_choice_and_show_the_oracle_last(
 
 
 def test_tables_show_means_and_gains() -> None:
-    table = OVER.table_of_errors(rows_of({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]}))
+    table = OVER.table_of_errors(rows_at({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]}))
     assert "| our | 0.4 | 100 | 1.5 (+50.0 ± 0.0%) | 0.5 (+83.3 ± 6.2%) | 3 |" in table

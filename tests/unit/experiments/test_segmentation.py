@@ -83,7 +83,7 @@ def test_k_means_is_started_at_the_seeds() -> None:
     assert np.mean(labels == 1 - truth) > 0.99
 
 
-def rows_of(values: dict[str, list[tuple[int, str, int, float]]], metric: str = "nmi") -> list[Row]:
+def rows_at(values: dict[str, list[tuple[int, str, int, float]]], metric: str = "nmi") -> list[Row]:
     return [
         Row(
             "s",
@@ -104,7 +104,7 @@ def rows_of(values: dict[str, list[tuple[int, str, int, float]]], metric: str = 
 
 def test_a_picture_s_score_is_the_best_draw_averaged_over_annotations() -> None:
     listed = [(1, "0", 0, 0.2), (1, "0", 1, 0.4), (1, "3", 0, 0.8), (1, "3", 1, 0.1), (2, "0", 0, 0.3)]
-    assert scores_of(Rows(rows_of({"k-means, RGB": listed})), "k-means, RGB") == pytest.approx({1: 0.6, 2: 0.3})
+    assert scores_of(Rows(rows_at({"k-means, RGB": listed})), "k-means, RGB") == pytest.approx({1: 0.6, 2: 0.3})
 
 
 def test_the_table_counts_who_is_better_on_each_picture() -> None:
@@ -112,7 +112,7 @@ def test_the_table_counts_who_is_better_on_each_picture() -> None:
     theirs = [(image, "0", 0, value) for image, value in enumerate((0.3, 0.3, 0.4))]
     pairs = {f"whitening, {of}": ours for of in ("RGB", "rich")} | {f"k-means, {of}": theirs for of in ("RGB", "rich")}
     spent = {method: [(0, "0", 0, 0.25 if method.startswith("w") else 1.5)] for method in pairs}
-    text = table(Rows(rows_of(pairs) + rows_of(spent, "seconds")))
+    text = table(Rows(rows_at(pairs) + rows_at(spent, "seconds")))
     assert "| RGB | train | 3 | 1 | 1 | 0.250 | 1.500 | 0.400 | 0.300 |" in text
     assert "| rich | all | 3 | 1 | 1 | 0.250 | 1.500 | 0.400 | 0.300 |" in text
     assert "The random walker was left out" in text

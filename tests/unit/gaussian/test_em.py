@@ -6,7 +6,7 @@ from sklearn.mixture import GaussianMixture
 
 from mixsearch import GaussianSearch
 from mixsearch.core.component import Candidates
-from mixsearch.core.em import Steps
+from mixsearch.core.em import EMOptions
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 from mixsearch.errors import NotRefinedWarning
 from mixsearch.gaussian import _search as estimator
@@ -115,10 +115,10 @@ def test_answers_do_not_depend_on_what_was_asked_before(overlapping):
 
 def test_a_component_that_the_mixture_lacks_is_looked_for_from_the_hint(overlapping, search):
     found = search.search(make_hint(overlapping.centers, 3), refine=True)
-    learned = learn_spheres(search.model_, Steps(100, 0.01))
+    learned = learn_spheres(search.model_, EMOptions(100, 0.01))
     place = int(np.argmin(learned.mixture.weights))
     wrong = learned._replace(mixture=learned.mixture.with_center(place, 50 + learned.mixture.centers[place]))
-    refined = refine_gaussian(search.model_, found.candidates, Steps(100, 0.01), wrong)
+    refined = refine_gaussian(search.model_, found.candidates, EMOptions(100, 0.01), wrong)
     assert refined is not None
     assert_allclose(refined.center, found.center, atol=0.2)
 
@@ -128,8 +128,8 @@ def test_steps_that_lead_elsewhere_leave_the_moment_estimate(overlapping, search
     nowhere = found.candidates.points.copy()
     nowhere[1:, 0] += 30
     lost = Candidates(nowhere, found.candidates.weights, found.candidates.scores, found.candidates.preference)
-    learned = learn_spheres(search.model_, Steps(100, 0.01))
-    assert refine_gaussian(search.model_, lost, Steps(100, 0.01), learned) is None
+    learned = learn_spheres(search.model_, EMOptions(100, 0.01))
+    assert refine_gaussian(search.model_, lost, EMOptions(100, 0.01), learned) is None
 
 
 def test_a_search_says_that_it_was_not_refined(overlapping, monkeypatch):

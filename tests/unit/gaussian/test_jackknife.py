@@ -7,7 +7,7 @@ from tests.shards_in_pieces import jackknife_slices
 
 from mixsearch import GaussianSearch, Moments, SearchError, WeakHintWarning, search_moments
 from mixsearch.core.jackknife import jackknife, newton_replicates
-from mixsearch.data.partitions import N_JACKKNIFE, shards_of
+from mixsearch.data.partitions import N_GROUPS, partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 
 N = 2000
@@ -57,7 +57,7 @@ def test_scores_vary_as_those_of_refits(data):
             for L, R in zip(roots, replicates.hinted, strict=True)
         ]
     )
-    along += found._hint_moves() @ axes / (found.hinted.mean @ axes)
+    along += found._hint_shifts() @ axes / (found.hinted.mean @ axes)
     assert_allclose(jackknife(along), scores, rtol=0.05)
 
 
@@ -65,9 +65,9 @@ def test_leaving_out_a_block_gives_the_moments_of_the_others(data):
     search = GaussianSearch(3).fit(data.X)
     model, hint = search.model_, search.model_.frame.project_hint(make_hint(data.centers, 1))
     replicates = model.leave_one_out(hint)
-    kept = np.arange(N) % N_JACKKNIFE != 7
-    shard = model.shards.shard
-    Y, energy = shard.projected[kept], shard.energy[kept]
+    kept = np.arange(N) % N_GROUPS != 7
+    partition = model.partitions.partition
+    Y, energy = partition.projected[kept], partition.energy[kept]
     spread = np.diag(model.frame.spread)
     leaning = (Y * energy[:, None]).mean(axis=0)
     third = np.einsum("n,na,nb->ab", Y @ hint, Y, Y) / kept.sum()
@@ -131,5 +131,5 @@ def test_the_jackknife_of_a_mean_is_its_usual_standard_error():
 def test_newton_steps_give_the_standard_error_of_a_mean():
     x = np.random.default_rng(0).normal(5.0, 2.0, size=20_000)
     scores = ((x - x.mean()) / x.var())[:, None]
-    moves = newton_replicates(shards_of(scores), lambda shard: shard.samples)
+    moves = newton_replicates(partition_in_memory(scores), lambda partition: partition.samples)
     assert float(jackknife(moves)[0]) == pytest.approx(2 / np.sqrt(20_000), rel=0.35)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from mixsearch.data import chunks as blocks
-from mixsearch.data.chunks import rows_in_memory
+from mixsearch.data.chunks import chunk_rows
 from mixsearch.index.build.transpose import BYTES_PER_MOVE, columns_of, rows_on_disk
 
 shapes = st.tuples(st.integers(1, 30), st.integers(1, 12))
@@ -40,7 +40,7 @@ def per_column(X):
 @given(shape=shapes, seed=st.integers(0, 999), density=st.floats(0, 1), memory=memories, size=block_sizes)
 def test_columns_are_those_of_scipy_in_any_memory(shape, seed, density, memory, size):
     X = draw(shape, seed, density)
-    rows = in_small_blocks(lambda: rows_in_memory(X), size)
+    rows = in_small_blocks(lambda: chunk_rows(X), size)
     pieces = list(columns_of(rows, per_column(X), memory))
     wanted = X.tocsc()
     wanted.sort_indices()
@@ -51,24 +51,24 @@ def test_columns_are_those_of_scipy_in_any_memory(shape, seed, density, memory, 
 @given(shape=shapes, seed=st.integers(0, 999), density=st.floats(0, 1), memory=memories)
 def test_a_piece_fits_the_memory_or_is_one_column(shape, seed, density, memory):
     X = draw(shape, seed, density)
-    lengths = [len(values) for values, _ in columns_of(rows_in_memory(X), per_column(X), memory)]
+    lengths = [len(values) for values, _ in columns_of(chunk_rows(X), per_column(X), memory)]
     assert sum(lengths) == X.nnz
     assert all(n <= max(memory // BYTES_PER_MOVE, per_column(X).max()) for n in lengths)
 
 
 def test_without_room_every_column_is_a_piece_of_its_own():
     X = draw((20, 7), 0, 0.5)
-    pieces = list(columns_of(rows_in_memory(X), per_column(X), 0))
+    pieces = list(columns_of(chunk_rows(X), per_column(X), 0))
     assert [len(values) for values, _ in pieces] == per_column(X).tolist()
 
 
 @given(shape=shapes, seed=st.integers(0, 999), density=st.floats(0, 1), size=block_sizes)
 def test_rows_from_files_are_those_in_memory(shape, seed, density, size):
     X = draw(shape, seed, density)
-    disk, memory = in_small_blocks(lambda: (from_files(X), rows_in_memory(X)), size)
+    disk, memory = in_small_blocks(lambda: (from_files(X), chunk_rows(X)), size)
     assert (disk.slices, disk.shape, disk.n_nonzeros) == (memory.slices, memory.shape, memory.n_nonzeros)
     assert disk.dtype == memory.dtype
-    for number, _ in disk.numbered():
+    for number, _ in disk.enumerate():
         assert_array_equal(disk.read(number).toarray(), memory.read(number).toarray())
 
 

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch.data.partitions import shards_of
+from mixsearch.data.partitions import partition_in_memory
 from mixsearch.regression._design import fit_design, scale_design
 
 rng = np.random.default_rng(0)
@@ -13,14 +13,14 @@ DEPENDENT = np.column_stack([PLAIN, PLAIN[:, 0] * 1e5 - PLAIN[:, 1], np.full(200
 
 @pytest.mark.parametrize(("X", "rank"), [(PLAIN, 4), (DEPENDENT, 4)])
 def test_standardised_samples_have_mean_zero_and_identity_covariance(X, rank):
-    Z = fit_design(shards_of(X), "covariance").standardise(X)
+    Z = fit_design(partition_in_memory(X), "covariance").standardise(X)
     assert_allclose(Z.mean(axis=0), np.zeros(rank), atol=1e-8)
     assert_allclose(np.cov(Z, rowvar=False, bias=True), np.eye(rank), atol=1e-7)
 
 
 @pytest.mark.parametrize("X", [PLAIN, DEPENDENT])
 def test_coefficients_predict_the_same_in_both_coordinates(X):
-    design = fit_design(shards_of(X), "covariance")
+    design = fit_design(partition_in_memory(X), "covariance")
     slopes = np.random.default_rng(1).standard_normal((design.n_coordinates, 2))
     expected = design.standardise(X) @ slopes
     assert_allclose((X - X.mean(axis=0)) @ design.coefficients(slopes), expected, atol=1e-6)
@@ -29,7 +29,7 @@ def test_coefficients_predict_the_same_in_both_coordinates(X):
 
 
 def test_coefficients_of_dependent_columns_are_the_smallest_that_predict_the_same():
-    design = fit_design(shards_of(DEPENDENT), "covariance")
+    design = fit_design(partition_in_memory(DEPENDENT), "covariance")
     slope = np.array([1.0, -2, 0.5, 3])
     deviations = DEPENDENT.std(axis=0)
     deviations[-1] = 1
@@ -41,7 +41,7 @@ def test_coefficients_of_dependent_columns_are_the_smallest_that_predict_the_sam
 @pytest.mark.parametrize("centered", [True, False])
 def test_scaled_columns_are_the_same_dense_and_sparse(centered):
     X = np.where(rng.random((100, 5)) < 0.3, rng.standard_normal((100, 5)) * [1, 10, 100, 1, 0], 0)
-    dense, sparse = (scale_design(shards_of(each), centered=centered) for each in (X, sp.csr_array(X)))
+    dense, sparse = (scale_design(partition_in_memory(each), centered=centered) for each in (X, sp.csr_array(X)))
     middle = X.mean(axis=0) if centered else np.zeros(5)
     deviations = np.sqrt(np.mean((X - middle) ** 2, axis=0))[:4]
     Z, weights = ((X - middle)[:, :4] / deviations), rng.standard_normal((100, 2))

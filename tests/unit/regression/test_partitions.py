@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from tests.shards_in_pieces import in_pieces
 
 from mixsearch import RegressionSearch
-from mixsearch.data.partitions import shards_of
+from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_mixed_regression
 from mixsearch.regression import _em as regression_steps
 from mixsearch.regression import _refinement as regression
@@ -18,7 +18,7 @@ CUTS = [(1,), (5, 5, 700, 701)]
 
 
 def fit_pieces(search, X, y, cuts):
-    search._shards = lambda X, y: in_pieces(X, cuts, y)
+    search._partitions = lambda X, y: in_pieces(X, cuts, y)
     search.n_features_in_ = X.shape[1]
     return search.fit(X, y)
 
@@ -59,7 +59,7 @@ def test_regressions_in_pieces_are_those_of_all_rows(data, design, intercept, cu
 def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features, noise):
     data = make_mixed_regression(1500, n_features, n_components, deviation=0.3, random_state=2)
     options = {"design": "covariance", "intercept": True, "noise": noise, "seed": 0}
-    one = fit_regression(shards_of(data.X, data.y), n_components, **options)
+    one = fit_regression(partition_in_memory(data.X, data.y), n_components, **options)
     many = fit_regression(in_pieces(data.X, (1, 1, 900), data.y), n_components, **options)
     basis = np.eye(n_components)
     for hint, matrix in zip(basis, one.tensor(basis), strict=True):
@@ -105,19 +105,19 @@ def test_sparse_regressions_in_pieces_are_those_of_all_rows():
 def test_columns_that_do_not_vary_are_seen_as_such_in_pieces(cuts):
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.standard_normal((60_001, 2)) + 1e4, np.full(60_001, 0.1)])
-    one, many = (fit_design(shards, "covariance") for shards in (shards_of(X), in_pieces(X, cuts)))
+    one, many = (fit_design(partitions, "covariance") for partitions in (partition_in_memory(X), in_pieces(X, cuts)))
     assert one.n_coordinates == many.n_coordinates == 2
     assert_allclose(many.center, one.center, rtol=1e-14)
     assert_allclose(np.abs(many.whitener), np.abs(one.whitener), rtol=1e-10, atol=1e-12)
-    scaled = [scale_design(shards, centered=False) for shards in (shards_of(X), in_pieces(X, cuts))]
+    scaled = [scale_design(partitions, centered=False) for partitions in (partition_in_memory(X), in_pieces(X, cuts))]
     assert_allclose(scaled[1].whitener.toarray(), scaled[0].whitener.toarray(), rtol=1e-12)
 
 
 def test_columns_that_depend_on_others_count_once_where_the_second_moment_is_an_operator(data, monkeypatch):
     X = np.hstack([data.X, data.X[:, :2]])
     options = {"design": "covariance", "intercept": True, "noise": "average", "seed": 0}
-    array = fit_regression(shards_of(X, data.y), 3, **options)
+    array = fit_regression(partition_in_memory(X, data.y), 3, **options)
     monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", 3)
-    operator = fit_regression(shards_of(X, data.y), 3, **options)
+    operator = fit_regression(partition_in_memory(X, data.y), 3, **options)
     assert operator.frame.basis.shape == (6, 3)
     assert_allclose(operator.frame.values, array.frame.values, rtol=1e-6)

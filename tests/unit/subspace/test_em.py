@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 from scipy.stats import multivariate_normal, ortho_group
 
 from mixsearch import SubspaceSearch
-from mixsearch.core.em import Steps
+from mixsearch.core.em import EMOptions
 from mixsearch.datasets import make_hint, make_subspaces
 from mixsearch.errors import NotRefinedWarning
 from mixsearch.subspace._em import Subspaces, find_mixture, log_densities, refine_subspace
@@ -149,7 +149,7 @@ def test_memberships_of_a_refined_subspace_tell_the_labels():
 
 def test_a_subspace_left_without_samples_is_not_refined():
     model = search.model_
-    mixture, objectives = find_mixture(model, np.eye(6)[0], 2, Steps(5, 0.01))
+    mixture, objectives = find_mixture(model, np.eye(6)[0], 2, EMOptions(5, 0.01))
     dead = mixture._replace(weights=np.array([1e-300, 0.5, 0.5]))
     assert refine_subspace(model, dead, 0, objectives) is None
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mixsearch.data.partitions import N_JACKKNIFE, shards_of
+from mixsearch.data.partitions import N_GROUPS, partition_in_memory
 from mixsearch.datasets import make_subspaces
 from mixsearch.subspace._moments import fit_subspace
 
@@ -11,20 +11,20 @@ data = make_subspaces(800, 12, 2, dim=2, deviation=0.3, random_state=0)
 
 @pytest.mark.parametrize("noise", ["average", "paper"])
 def test_energies_average_to_the_noise(noise):
-    model = fit_subspace(shards_of(data.X), 4, noise=noise, seed=0)
+    model = fit_subspace(partition_in_memory(data.X), 4, noise=noise, seed=0)
     values = np.sort(np.linalg.eigvalsh(data.X.T @ data.X / 800))[::-1]
-    assert model.shards.shard.energy.mean() == pytest.approx(model.noise)
+    assert model.partitions.partition.energy.mean() == pytest.approx(model.noise)
     assert model.noise == pytest.approx(values[4:].mean() if noise == "average" else values[4])
 
 
 def test_replicates_are_the_moments_without_a_block_in_the_frame_of_all():
-    model = fit_subspace(shards_of(data.X), 4, noise="average", seed=0)
+    model = fit_subspace(partition_in_memory(data.X), 4, noise="average", seed=0)
     V = model.frame.basis
     W = V / np.sqrt(model.frame.values)
     points = np.random.default_rng(1).normal(size=(3, 12)) @ V @ V.T
     replicates = model.leave_one_out(points @ V * np.sqrt(model.frame.values))
     for block in (0, 7):
-        X = data.X[np.arange(800) % N_JACKKNIFE != block]
+        X = data.X[np.arange(800) % N_GROUPS != block]
         s2 = (np.sum(X**2) - np.sum((X @ V) ** 2)) / len(X) / 8
         A = X.T @ X / len(X) - s2 * np.eye(12)
         B = np.mean([_hinted_moment(X, A, s2, v) for v in points], axis=0)
@@ -41,7 +41,7 @@ def _hinted_moment(X, A, s2, v):
 
 
 def test_without_a_block_left_out_the_moment_is_that_of_the_search():
-    model = fit_subspace(shards_of(data.X), 4, noise="average", seed=0)
+    model = fit_subspace(partition_in_memory(data.X), 4, noise="average", seed=0)
     hints = np.random.default_rng(2).normal(size=(1, 4))
     replicates = model.leave_one_out(hints)
     assert_allclose(replicates.hinted.mean(axis=0), model.hinted(hints).matrix, rtol=0.02, atol=0.02)

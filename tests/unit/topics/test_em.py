@@ -13,12 +13,12 @@ from scipy.special import gammaln, psi
 from tests.shards_in_pieces import cut
 
 from mixsearch import TopicSearch
-from mixsearch.core.em import Steps
+from mixsearch.core.em import EMOptions
 from mixsearch.datasets import make_topics
 from mixsearch.errors import NotRefinedWarning
 from mixsearch.topics import _em as lda
 from mixsearch.topics import _lda_jackknife as lda_errors
-from mixsearch.topics._em import WORD_PRIOR, BeliefShard, refine_topic, take_step
+from mixsearch.topics._em import WORD_PRIOR, PosteriorPartition, refine_topic, take_step
 
 
 @cache
@@ -46,7 +46,7 @@ def small_state(seed, n=5, d=7, k=3):
 def believed(counts, beliefs, says=None):
     lengths = counts.sum(axis=1)
     says = lengths / lengths.sum() if says is None else says
-    return BeliefShard(0, sp.csr_array(counts), lengths, np.arange(len(counts)), says, beliefs)
+    return PosteriorPartition(0, sp.csr_array(counts), lengths, np.arange(len(counts)), says, beliefs)
 
 
 def textbook_step(documents, topics, prior):
@@ -90,7 +90,7 @@ def found_in_pieces(cuts, **how):
     """The same search of the same corpus, its documents in one shard and cut into several."""
     data = drawn(300)
     whole, pieces = (TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts) for _ in range(2))
-    pieces.model_ = replace(pieces.model_, shards=cut(pieces.model_.shards, cuts))
+    pieces.model_ = replace(pieces.model_, partitions=cut(pieces.model_.partitions, cuts))
     return [each.search(words=data.labelled_word(0), choose="largest", **how) for each in (whole, pieces)]
 
 
@@ -188,7 +188,7 @@ def test_a_refined_topic_is_a_distribution_with_a_share_of_each_document():
     assert found.center.min() > 0
     assert found.center.sum() == pytest.approx(1)
     lengths = np.asarray(data.counts.sum(axis=1))
-    shares = found.refined.state.shards.shard.shares[:, 0]
+    shares = found.refined.state.partitions.partition.shares[:, 0]
     assert found.weight == pytest.approx(lengths @ shares / lengths.sum())
     assert_array_equal(found.center, found_in.__wrapped__().center)  # the same every time
     assert np.corrcoef(shares, data.shares[:, 0])[0, 1] > 0.97
@@ -243,10 +243,10 @@ def settled(documents, refined, n_steps):
 @pytest.mark.slow
 def test_error_bars_are_those_of_refits_without_each_block():
     found = found_in(400)
-    refined = refine_topic(found.model, found.candidates, Steps(200, 1e-3))
-    documents, n_blocks = refined.state.shards.shard, refined.state.shards.n_blocks
+    refined = refine_topic(found.model, found.candidates, EMOptions(200, 1e-3))
+    documents, n_blocks = refined.state.partitions.partition, refined.state.partitions.n_blocks
     blocks = [[documents.thin(n_blocks, block) for block in range(n_blocks) if block != out] for out in range(n_blocks)]
-    refits = [settled(BeliefShard.joined(kept), refined, 30) for kept in blocks]
+    refits = [settled(PosteriorPartition.joined(kept), refined, 30) for kept in blocks]
     centers, weights = map(np.array, zip(*refits, strict=True))
     wanted = np.sqrt((n_blocks - 1) * centers.var(axis=0))
     stderr = lda_errors.lda_errors(refined)

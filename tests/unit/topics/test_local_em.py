@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import entropy
 
 from mixsearch import TopicSearch
-from mixsearch.data.reductions import best_rows
+from mixsearch.data.reductions import top_rows
 from mixsearch.topics import _local_em as topics
 from mixsearch.topics._local_em import (
     LEAST_LIFT,
@@ -160,7 +160,7 @@ def test_typicality_is_the_divergence_of_the_topic_s_documents_from_all(members,
 
 @given(scores=st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=30), n=st.integers(1, 35))
 def test_the_best_rows_are_the_first_of_a_stable_order(scores, n):
-    assert_array_equal(best_rows(np.array(scores), n), np.argsort(-np.array(scores), kind="stable")[:n])
+    assert_array_equal(top_rows(np.array(scores), n), np.argsort(-np.array(scores), kind="stable")[:n])
 
 
 # Ten broad topics of 60 words each, a language of 100, and what only 40 of 4000 documents are about: 15 words of 715.
@@ -196,7 +196,7 @@ def search_in(long_ones=0):
 
 def shares_of(topic):
     """The topic's share in every document of the corpus."""
-    return shares_in(topic.refined.told.shard, topic.refined.base, topic.refined.gain)
+    return shares_in(topic.refined.told.partition, topic.refined.base, topic.refined.gain)
 
 
 def words_of(topic, n=15, **options):

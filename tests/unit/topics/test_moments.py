@@ -74,7 +74,7 @@ def test_a_hint_in_the_frame_is_the_hint_of_its_words(texts, seed, k):
     W = model.whitener(slice(None))
     c = np.random.default_rng(seed).normal(size=W.shape[1])
     triple, pair = in_frame_by_brute_force(model, texts, say, W @ c)
-    found = model._contract_in_frame(model.shards.fold(_third, c).total, c)
+    found = model._contract_in_frame(model.partitions.reduce(_third, c).total, c)
     scale = max(1.0, float(np.abs(W).max()) ** 3)
     assert_allclose(found[0], triple, atol=1e-10 * scale)
     assert_allclose(found[1], pair, atol=1e-8 * scale)

@@ -35,7 +35,7 @@ class Pieces(TopicSearch):
         self.cuts_ = cuts
         return super().fit(X, y, **options)
 
-    def _shards(self, X):
+    def _partitions(self, X):
         self.n_features_in_ = X.shape[1]
         return in_pieces(X, self.cuts_)
 

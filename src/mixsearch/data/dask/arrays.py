@@ -15,12 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.data.dask.cluster import check_workers, current_client
-from mixsearch.data.dask.partitions import DaskShards
-from mixsearch.data.dask.tasks import Parcel, kept, task, values_of
-from mixsearch.data.partitions import AwayShards, Layout, SampleShard, Shards
+from mixsearch.data.dask.partitions import DaskPartitions
+from mixsearch.data.dask.tasks import PickledCall, compute_tasks, persist_tasks, task
+from mixsearch.data.partitions import DetachedPartitions, Layout, Partitions, SamplePartition
 from mixsearch.errors import SearchError
 
-FLOATS = (np.float64, np.float32)
+FLOAT_DTYPES = (np.float64, np.float32)
 
 
 class Facts(NamedTuple):
@@ -33,7 +33,7 @@ class Facts(NamedTuple):
     bad_response: int | None
 
 
-def sample_shards(X: Any, y: Any = None) -> DaskShards[SampleShard]:
+def sample_partitions(X: Any, y: Any = None) -> DaskPartitions[SamplePartition]:
     """The blocks of an array, (n, d), as shards that stay where they are computed.
 
     Parameters
@@ -47,15 +47,15 @@ def sample_shards(X: Any, y: Any = None) -> DaskShards[SampleShard]:
     client = current_client()
     if client is not None:
         check_workers(client)
-    dtype = X.dtype if X.dtype in FLOATS else np.dtype(np.float64)
+    dtype = X.dtype if X.dtype in FLOAT_DTYPES else np.dtype(np.float64)
     blocks, responses = X.to_delayed().ravel(), _blocks_of(y, X)
-    parts = kept([task(_shard_of, block, own, dtype) for block, own in zip(blocks, responses, strict=True)])
-    facts = values_of([task(_facts_of, part) for part in parts])
+    parts = persist_tasks([task(_shard_of, block, own, dtype) for block, own in zip(blocks, responses, strict=True)])
+    facts = compute_tasks([task(_facts_of, part) for part in parts])
     firsts = [0, *accumulate(each.n_rows for each in facts)]
     _check(facts, firsts)
     filled = [(part, first) for part, first, each in zip(parts, firsts, facts, strict=False) if each.n_rows]
     layout = Layout(firsts[-1], X.shape[1], dtype, facts[0].is_sparse)
-    return DaskShards(layout, tuple(kept([task(_numbered, *each) for each in filled])))
+    return DaskPartitions(layout, tuple(persist_tasks([task(_numbered, *each) for each in filled])))
 
 
 def _as_array(X: Any) -> da.Array:
@@ -101,9 +101,9 @@ def _blocks_of(y: Any, X: da.Array) -> Sequence[Any]:
     return blocks
 
 
-def _shard_of(block: Any, responses: Any, dtype: Any) -> SampleShard:
+def _shard_of(block: Any, responses: Any, dtype: Any) -> SamplePartition:
     """One block, its first row not known yet."""
-    return SampleShard(0, as_rows(block, dtype), None if responses is None else np.asarray(responses, np.float64))
+    return SamplePartition(0, as_rows(block, dtype), None if responses is None else np.asarray(responses, np.float64))
 
 
 def as_rows(block: Any, dtype: Any) -> Any:
@@ -114,8 +114,8 @@ def as_rows(block: Any, dtype: Any) -> Any:
     return sp.csr_array(plain, dtype=dtype)
 
 
-def _facts_of(shard: SampleShard) -> Facts:
-    X, y = shard.samples, shard.responses
+def _facts_of(partition: SamplePartition) -> Facts:
+    X, y = partition.samples, partition.responses
     n_rows = int(X.shape[0])
     return Facts(
         n_rows,
@@ -142,8 +142,8 @@ def _places(X: Any, wanted: Any) -> tuple[Any, Any]:
     return rows[wanted], X.indices[wanted]
 
 
-def _numbered(shard: SampleShard, first: int) -> SampleShard:
-    return replace(shard, first=first)
+def _numbered(partition: SamplePartition, first: int) -> SamplePartition:
+    return replace(partition, first=first)
 
 
 def _check(facts: Sequence[Facts], firsts: Sequence[int]) -> None:
@@ -167,7 +167,7 @@ def _check(facts: Sequence[Facts], firsts: Sequence[int]) -> None:
 
 def member_rows(y: Any) -> tuple[Any, int]:
     """The numbers of the rows that labels mark with 1, which are few, and how many labels there are."""
-    blocks = values_of([task(_marked, block) for block in y.ravel().to_delayed()])
+    blocks = compute_tasks([task(_marked, block) for block in y.ravel().to_delayed()])
     firsts = [0, *accumulate(n for _, n in blocks)]
     rows = [first + own for first, (own, _) in zip(firsts, blocks, strict=False)]
     return np.concatenate(rows), firsts[-1]
@@ -196,8 +196,8 @@ def map_rows(
     X = _one_block_wide(_as_array(X))
     if X.shape[1] != n_features:
         raise SearchError(f"X has {X.shape[1]} features, but the fit has {n_features}.")
-    dtype = X.dtype if X.dtype in FLOATS else np.dtype(np.float64)
-    work = partial(_on_rows, Parcel(_packed_bare(function)), dtype)
+    dtype = X.dtype if X.dtype in FLOAT_DTYPES else np.dtype(np.float64)
+    work = partial(_on_rows, PickledCall(_packed_bare(function)), dtype)
     both = [X] if y is None else [X, _beside(y, X)]
     if n_columns is None:
         return da.map_blocks(work, *both, dtype=np.float64, drop_axis=1, meta=np.empty(0))
@@ -213,7 +213,7 @@ def _beside(y: Any, X: da.Array) -> da.Array:
     return y.ravel().rechunk((X.chunks[0],))[:, None]
 
 
-def _on_rows(parcel: Parcel, dtype: Any, block: Any, responses: Any = None) -> Any:
+def _on_rows(parcel: PickledCall, dtype: Any, block: Any, responses: Any = None) -> Any:
     samples = as_rows(block, dtype)
     return parcel.opened(samples) if responses is None else parcel.opened(samples, responses.ravel())
 
@@ -222,7 +222,7 @@ class _BarePickler(cloudpickle.Pickler):  # type: ignore[misc]
     """Leaves samples behind: those of a fit are not needed to score others."""
 
     def reducer_override(self, obj: Any) -> Any:
-        return (AwayShards, (obj.layout,)) if isinstance(obj, Shards) else super().reducer_override(obj)
+        return (DetachedPartitions, (obj.layout,)) if isinstance(obj, Partitions) else super().reducer_override(obj)
 
 
 def _packed_bare(function: Callable[..., Any]) -> bytes:

@@ -24,7 +24,7 @@ LOCAL = "local"
 
 
 # Seconds that work waits for a cluster without any worker: as long as a worker takes to come back.
-PATIENCE = 30.0
+WORKER_TIMEOUT = 30.0
 
 
 _LOOK = 1.0
@@ -99,7 +99,7 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def check_workers(client: Client, *, timeout: float = PATIENCE) -> None:
+def check_workers(client: Client, *, timeout: float = WORKER_TIMEOUT) -> None:
     """Every worker must have the package in this version, and Python and arrays that go with it."""
     try:
         client.wait_for_workers(1, timeout=timeout)
@@ -134,7 +134,7 @@ def _mismatch(name: str, own: str, wrong: dict[str, Any], n_workers: int) -> str
     )
 
 
-def threads_of(client: Client, *, timeout: float = PATIENCE) -> dict[str, int]:
+def count_threads(client: Client, *, timeout: float = WORKER_TIMEOUT) -> dict[str, int]:
     """The threads of every worker, by its address."""
     try:
         return dict(client.nthreads(callback_timeout=timeout))
@@ -148,7 +148,7 @@ def wait_for(client: Client, futures: Sequence[Any], on_look: Callable[[], None]
     `on_look` is called every second meanwhile; what it raises ends the waiting.
     """
     alone_since: float | None = None
-    patience = float(dask.config.get("mixsearch.patience", PATIENCE))
+    patience = float(dask.config.get("mixsearch.patience", WORKER_TIMEOUT))
     while True:
         try:
             wait(futures, timeout=_LOOK)
@@ -164,7 +164,7 @@ def wait_for(client: Client, futures: Sequence[Any], on_look: Callable[[], None]
 
 def _alone(client: Client, since: float | None, patience: float) -> float | None:
     """Since when the cluster has no workers."""
-    if threads_of(client, timeout=patience):
+    if count_threads(client, timeout=patience):
         return None
     if since is not None and monotonic() - since > patience:
         raise ClusterError(_no_workers(client, patience))

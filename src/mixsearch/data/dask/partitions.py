@@ -18,24 +18,24 @@ from dask.system import CPU_COUNT
 from distributed import Client
 
 from mixsearch.data.chunks import Sums, add_all
-from mixsearch.data.dask.cluster import current_client, threads_of
+from mixsearch.data.dask.cluster import count_threads, current_client
 from mixsearch.data.dask.tasks import (
     LARGE_GRAPHS,
-    Parcel,
-    future_of,
+    PickledCall,
+    broadcast,
+    collect_results,
+    compute_tasks,
+    get_future,
     item,
-    kept,
-    merged,
-    results_of,
-    sent,
+    persist_tasks,
     task,
-    values_of,
+    tree_reduce,
 )
-from mixsearch.data.partitions import AwayShards, LocalShards, S, Shard, Shards, T
+from mixsearch.data.partitions import DetachedPartitions, LocalPartitions, Partition, Partitions, S, T
 from mixsearch.data.threads import on_one_core
 
 # Shards that one task looks at: with more, fewer tasks wait for their turn; with fewer, less is in memory at a time.
-SHARDS_AT_ONCE = 8
+PARTITIONS_PER_TASK = 8
 
 
 # Sums that come here from as many threads of workers: a further round among the workers takes as long as a few of them.
@@ -50,30 +50,30 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DaskShards(Shards[S]):
+class DaskPartitions(Partitions[S]):
     """Shards that a Dask scheduler keeps."""
 
     parts: tuple[Delayed, ...]  # one shard each
     changes: tuple[Change, ...] = ()  # that every fold does first
 
-    def fold(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
+    def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
         """The sum over all shards: each thread of a worker adds up its own ones, a few at a time."""
         parcel, chained = _packed((*self.changes, Change(summarize, shared))), chains(self.parts)
         client = current_client()
         if client is None:
-            work = sent(parcel)
-            return cast(Sums, add_all(values_of([_folded(task, work, chain.parts) for chain in chained])))
+            work = broadcast(parcel)
+            return cast(Sums, add_all(compute_tasks([_folded(task, work, chain.parts) for chain in chained])))
         with dask.config.set(LARGE_GRAPHS):
             sums = _folded_there(client, parcel, chained)
-        return cast(Sums, add_all(results_of(client, sums)))
+        return cast(Sums, add_all(collect_results(client, sums)))
 
-    def map(self, change: Callable[..., T], *shared: Any) -> DaskShards[T]:
+    def map(self, change: Callable[..., T], *shared: Any) -> DaskPartitions[T]:
         """The same with one more change to do in every fold."""
-        return cast(DaskShards[T], replace(self, changes=(*self.changes, Change(change, shared))))
+        return cast(DaskPartitions[T], replace(self, changes=(*self.changes, Change(change, shared))))
 
-    def advance(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[DaskShards[T], Sums]:
+    def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[DaskPartitions[T], Sums]:
         """Shards as the function changes them, which stay where they are, and the sum of what it returns beside."""
-        work = sent(_packed((*self.changes, Change(step, shared))))
+        work = broadcast(_packed((*self.changes, Change(step, shared))))
         order, moved, sums = [], [], []
         for chain in chains(self.parts):
             with chain.place():
@@ -81,30 +81,30 @@ class DaskShards(Shards[S]):
                 moved += [item(result, 0) for result in results]
                 sums.append(task(add_all, [item(result, 1) for result in results]))
             order += chain.parts
-        done = kept([*moved, *merged(add_all, sums)])
-        shards = replace(self, parts=_in_order_of(self.parts, order, done), changes=())
-        return cast(DaskShards[T], shards), cast(Sums, values_of(done[-1:])[0])
+        done = persist_tasks([*moved, *tree_reduce(add_all, sums)])
+        partitions = replace(self, parts=_in_order_of(self.parts, order, done), changes=())
+        return cast(DaskPartitions[T], partitions), cast(Sums, compute_tasks(done[-1:])[0])
 
-    def keep(self) -> Self:
+    def persist(self) -> Self:
         """All changes done, and what comes of them kept where it is."""
         if not self.changes:
             return self
-        work, order, changed = sent(_packed(self.changes)), [], []
+        work, order, changed = broadcast(_packed(self.changes)), [], []
         for chain in chains(self.parts):
             with chain.place():
                 changed += [task(_changed, work, part) for part in chain.parts]
             order += chain.parts
-        return replace(self, parts=_in_order_of(self.parts, order, kept(changed)), changes=())
+        return replace(self, parts=_in_order_of(self.parts, order, persist_tasks(changed)), changes=())
 
-    def gather(self) -> LocalShards[S]:
+    def collect(self) -> LocalPartitions[S]:
         """All rows here, where they are few."""
-        work = sent(_packed(self.changes))
-        shards = values_of([task(_changed, work, part) for part in self.parts])
-        return LocalShards(self.layout, type(shards[0]).joined(shards))
+        work = broadcast(_packed(self.changes))
+        partitions = compute_tasks([task(_changed, work, part) for part in self.parts])
+        return LocalPartitions(self.layout, type(partitions[0]).joined(partitions))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Samples stay on the cluster: what is pickled knows that there were some."""
-        return AwayShards, (self.layout,)
+        return DetachedPartitions, (self.layout,)
 
 
 def _in_order_of(parts: Sequence[Delayed], order: Sequence[Delayed], done: Sequence[Delayed]) -> tuple[Delayed, ...]:
@@ -113,31 +113,31 @@ def _in_order_of(parts: Sequence[Delayed], order: Sequence[Delayed], done: Seque
     return tuple(by_part[id(part)] for part in parts)
 
 
-def _packed(changes: tuple[Change, ...]) -> Parcel:
-    return Parcel(cloudpickle.dumps(changes))
+def _packed(changes: tuple[Change, ...]) -> PickledCall:
+    return PickledCall(cloudpickle.dumps(changes))
 
 
-def _changed(parcel: Parcel, shard: Any) -> Any:
+def _changed(parcel: PickledCall, partition: Any) -> Any:
     with on_one_core():
         for function, shared in parcel.opened:
-            shard = function(shard, *shared)
-    return shard
+            partition = function(partition, *shared)
+    return partition
 
 
-def _fold(parcel: Parcel, shards: Sequence[Any], so_far: Any) -> Any:
-    each = (_changed(parcel, shard) for shard in shards)
+def _fold(parcel: PickledCall, partitions: Sequence[Any], so_far: Any) -> Any:
+    each = (_changed(parcel, partition) for partition in partitions)
     return add_all(each if so_far is None else follow([so_far], each))
 
 
 def _folded(call: Callable[..., Any], work: Any, parts: Sequence[Any]) -> Any:
     """A few shards after the other, so that no more need to be in memory at a time, nor more than one sum."""
     so_far: Any = None
-    for start in range(0, len(parts), SHARDS_AT_ONCE):
-        so_far = call(_fold, work, list(parts[start : start + SHARDS_AT_ONCE]), so_far)
+    for start in range(0, len(parts), PARTITIONS_PER_TASK):
+        so_far = call(_fold, work, list(parts[start : start + PARTITIONS_PER_TASK]), so_far)
     return so_far
 
 
-def _folded_there(client: Client, parcel: Parcel, chained: Sequence[Chain]) -> list[Any]:
+def _folded_there(client: Client, parcel: PickledCall, chained: Sequence[Chain]) -> list[Any]:
     """The same on the workers that have the shards; where those are many, their sums are added up among them.
 
     Tasks are submitted one by one: a graph takes more than twice as long.
@@ -149,17 +149,17 @@ def _folded_there(client: Client, parcel: Parcel, chained: Sequence[Chain]) -> l
 
     n_tasks = Counter({chain.worker: 0 for chain in chained})
     for chain in chained:
-        n_tasks[chain.worker] += -(-len(chain.parts) // SHARDS_AT_ONCE)
+        n_tasks[chain.worker] += -(-len(chain.parts) // PARTITIONS_PER_TASK)
     # Of several tasks of a worker, the first one brings what all of them need.
     work = {worker: parcel if n == 1 else call_at(worker)(_received, parcel) for worker, n in n_tasks.items()}
     sums = [
-        _folded(call_at(chain.worker), work[chain.worker], [future_of(part) for part in chain.parts])
+        _folded(call_at(chain.worker), work[chain.worker], [get_future(part) for part in chain.parts])
         for chain in chained
     ]
-    return merged(add_all, sums, call=call_at(""), most=SUMS_AT_ONCE)
+    return tree_reduce(add_all, sums, call=call_at(""), most=SUMS_AT_ONCE)
 
 
-def _received(parcel: Parcel) -> Parcel:
+def _received(parcel: PickledCall) -> PickledCall:
     return parcel
 
 
@@ -179,7 +179,7 @@ def chains(parts: Sequence[Delayed]) -> list[Chain]:
     client = current_client()
     if client is None:
         return _dealt(parts, dask.config.get("num_workers", None) or CPU_COUNT, "")
-    threads = threads_of(client)
+    threads = count_threads(client)
     by_worker = _by_worker(client, parts).items()
     return [chain for worker, own in by_worker for chain in _dealt(own, threads.get(worker, 1), worker)]
 
@@ -190,18 +190,18 @@ def _dealt(parts: Sequence[Delayed], n_threads: int, worker: str) -> list[Chain]
 
 def _by_worker(client: Client, parts: Sequence[Delayed]) -> dict[str, list[Delayed]]:
     """The shards that each worker has; those that none has under an empty name."""
-    keys = [future_of(part).key for part in parts]
-    where = client.who_has([future_of(part) for part in parts])
+    keys = [get_future(part).key for part in parts]
+    where = client.who_has([get_future(part) for part in parts])
     by_worker: dict[str, list[Delayed]] = defaultdict(list)
     for part, key in zip(parts, keys, strict=True):
         by_worker[min(where.get(key, ()), default="")].append(part)
     return by_worker
 
 
-@sizeof.register(Shard)
-def _size_of(shard: Shard) -> int:
+@sizeof.register(Partition)
+def _size_of(partition: Partition) -> int:
     """So that Dask knows what it would take to move a shard, or to keep it."""
-    return sum(_bytes_of(getattr(shard, field.name)) for field in fields(shard))
+    return sum(_bytes_of(getattr(partition, field.name)) for field in fields(partition))
 
 
 def _bytes_of(column: Any) -> int:

@@ -13,7 +13,7 @@ import dask
 from dask.delayed import Delayed, delayed
 from distributed import Client, futures_of
 
-from mixsearch.data.dask.cluster import current_client, failure, threads_of, wait_for
+from mixsearch.data.dask.cluster import count_threads, current_client, failure, wait_for
 from mixsearch.errors import ClusterError
 
 # The arrays that tasks share travel with the graph: they are small, but not as small as Dask likes a graph to be.
@@ -24,7 +24,7 @@ LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
 _MERGED_AT_ONCE = 8
 
 
-class Parcel:
+class PickledCall:
     """A function and its arrays on the way, packed until the first task opens it.
 
     What a worker cannot unpack is then an error of the task, not one of the connection, over which Dask would try for
@@ -40,7 +40,7 @@ class Parcel:
         return pickle.loads(self.packed)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Parcel, (self.packed,)
+        return PickledCall, (self.packed,)
 
     def __sizeof__(self) -> int:
         return len(self.packed)
@@ -51,7 +51,7 @@ def task(function: Callable[..., Any], *arguments: Any) -> Delayed:
     return delayed(function, pure=False)(*arguments)
 
 
-def sent(value: Any) -> Delayed:
+def broadcast(value: Any) -> Delayed:
     """Something that many tasks take, sent once."""
     return delayed(value, name=f"mixsearch-{uuid4().hex}", traverse=False)
 
@@ -61,7 +61,7 @@ def item(node: Delayed, number: int) -> Delayed:
     return delayed(getitem, pure=False)(node, number)
 
 
-def merged(
+def tree_reduce(
     merge: Callable[[list[Any]], Any], nodes: Sequence[Any], *, call: Callable[..., Any] = task, most: int = 1
 ) -> list[Any]:
     """What comes of merging the results of tasks, a few at a time and in order, until `most` are left, or fewer."""
@@ -72,12 +72,12 @@ def merged(
     return level
 
 
-def future_of(node: Delayed) -> Any:
+def get_future(node: Delayed) -> Any:
     """Where the cluster has the result of a task that it keeps."""
     return futures_of(node)[0]
 
 
-def kept(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None = None) -> list[Delayed]:
+def persist_tasks(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None = None) -> list[Delayed]:
     """Tasks, done now, whose results stay where they are; told every second which of them are done.
 
     The first one that fails ends the waiting: what it raised is raised here.
@@ -88,7 +88,7 @@ def kept(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None =
     with dask.config.set(LARGE_GRAPHS):
         held = list(dask.persist(*nodes, optimize_graph=False))
     if client is not None:
-        futures = [future_of(node) for node in held]
+        futures = [get_future(node) for node in held]
         wait_for(client, futures, lambda: _look(futures, on_done))
         _look(futures)
     if on_done is not None:
@@ -96,17 +96,17 @@ def kept(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None =
     return held
 
 
-def values_of(nodes: Sequence[Delayed]) -> list[Any]:
+def compute_tasks(nodes: Sequence[Delayed]) -> list[Any]:
     """What tasks return, here: it is small."""
     client = current_client()
     if client is None:
         return list(dask.compute(*nodes, optimize_graph=False))
     with dask.config.set(LARGE_GRAPHS):
         futures = client.compute(list(nodes), optimize_graph=False)
-    return results_of(client, futures)
+    return collect_results(client, futures)
 
 
-def results_of(client: Client, futures: Sequence[Any]) -> list[Any]:
+def collect_results(client: Client, futures: Sequence[Any]) -> list[Any]:
     """What the cluster has made of some futures, here: it is small."""
     wait_for(client, futures, lambda: _look(futures))
     _look(futures)
@@ -129,7 +129,7 @@ def on_every_worker(function: Callable[..., Any], *arguments: Any) -> dict[str, 
 
 def n_threads() -> int:
     """Threads of all workers."""
-    return max(sum(threads_of(cluster()).values()), 1)
+    return max(sum(count_threads(cluster()).values()), 1)
 
 
 def cluster() -> Client:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import Product
+from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask.cluster import check_workers, connected
-from mixsearch.data.dask.partitions import DaskShards
+from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.data.dask.tasks import item, task
 from mixsearch.errors import SearchError
 from mixsearch.index.build.cluster_documents import SpreadDocuments, assemble, starts_of
@@ -32,9 +32,9 @@ from mixsearch.topics import (
     DOCUMENTS,
     KIND,
     VERSION,
-    CountShard,
+    CountPartition,
+    TopicPartition,
     TopicSearch,
-    TopicShard,
     store_search,
 )
 
@@ -81,9 +81,9 @@ def _write(
     for name in columns:
         _store_texts(writer, documents, name)
     documents.texts.clear()
-    shards = documents.shards(n_words)
-    _store_columns(writer, shards, say)
-    fit_search(search, shards, say)
+    partitions = documents.partitions(n_words)
+    _store_columns(writer, partitions, say)
+    fit_search(search, partitions, say)
     _store_fit(writer, search, documents)
     writer.finish()
     search.n_dropped_ = documents.n_short + corpus.n_dropped
@@ -123,13 +123,13 @@ def _store_counts(writer: SpreadWriter, documents: SpreadDocuments, say: OnProgr
     )
 
 
-def _count_pieces(shard: CountShard, start: int) -> Pieces:
-    counts = shard.by_document
+def _count_pieces(partition: CountPartition, start: int) -> Pieces:
+    counts = partition.by_document
     return {
         f"{BY_DOCUMENT}/data": counts.data,
         f"{BY_DOCUMENT}/indices": counts.indices,
         f"{BY_DOCUMENT}/indptr": counts.indptr[1:].astype(np.int64) + start,
-        "documents/rows": shard.rows,
+        "documents/rows": partition.rows,
     }
 
 
@@ -162,16 +162,16 @@ def _text_pieces(texts: dict[str, TextBlocks], name: str, before: tuple[int, int
     }
 
 
-def _store_columns(writer: SpreadWriter, shards: DaskShards[CountShard], say: OnProgress) -> None:
+def _store_columns(writer: SpreadWriter, partitions: DaskPartitions[CountPartition], say: OnProgress) -> None:
     """Write the counts word by word: every shard is cut at the same words, and each stretch of words joined."""
-    per_word = shards.fold(_holding).total
+    per_word = partitions.reduce(_holding).total
     ends = np.concatenate([[0], np.cumsum(per_word)]).astype(np.int64)
     writer.make(f"{BY_WORD}/indptr", ends.shape, np.int64)
     writer.put_here(f"{BY_WORD}/indptr", 0, ends)
     for part, dtype in (("data", np.float32), ("indices", np.int32)):
         writer.make(f"{BY_WORD}/{part}", (int(ends[-1]),), dtype)
     cuts = _word_cuts(ends)
-    cut = [task(_cut_words, part, cuts) for part in shards.parts]
+    cut = [task(_cut_words, part, cuts) for part in partitions.parts]
     joined = [
         task(_word_pieces, [item(pieces, number) for pieces in cut], per_word[first:last])
         for number, (first, last) in enumerate(pairwise(cuts))
@@ -185,8 +185,8 @@ def _store_columns(writer: SpreadWriter, shards: DaskShards[CountShard], say: On
     )
 
 
-def _holding(shard: CountShard) -> Product:
-    return Product(np.diff(shard.by_word.indptr).astype(np.int64))
+def _holding(partition: CountPartition) -> ArraySum:
+    return ArraySum(np.diff(partition.by_word.indptr).astype(np.int64))
 
 
 def _word_cuts(ends: Array) -> list[int]:
@@ -198,8 +198,8 @@ def _word_cuts(ends: Array) -> list[int]:
     return cuts
 
 
-def _cut_words(shard: CountShard, cuts: Sequence[int]) -> list[ColumnPiece]:
-    return [cut_columns(shard.by_word, first, last, shard.first) for first, last in pairwise(cuts)]
+def _cut_words(partition: CountPartition, cuts: Sequence[int]) -> list[ColumnPiece]:
+    return [cut_columns(partition.by_word, first, last, partition.first) for first, last in pairwise(cuts)]
 
 
 def _word_pieces(pieces: list[ColumnPiece], per_word: Array) -> Pieces:
@@ -209,7 +209,7 @@ def _word_pieces(pieces: list[ColumnPiece], per_word: Array) -> Pieces:
 
 def _store_fit(writer: SpreadWriter, search: TopicSearch, documents: SpreadDocuments) -> None:
     """Write what the fit has found out about each document."""
-    fitted = search.model_.shards.keep()
+    fitted = search.model_.partitions.persist()
     n, k = documents.n_documents, search.n_components_
     writer.make("documents/projected", (n, k), np.float32)
     names = [name for name in DOCUMENTS if name != "rows"]
@@ -221,5 +221,5 @@ def _store_fit(writer: SpreadWriter, search: TopicSearch, documents: SpreadDocum
     writer.put([task(_fit_pieces, part, names) for part in fitted.parts], places)
 
 
-def _fit_pieces(shard: TopicShard, names: Sequence[str]) -> Pieces:
-    return {f"documents/{name}": getattr(shard, name) for name in ("projected", *names)}
+def _fit_pieces(partition: TopicPartition, names: Sequence[str]) -> Pieces:
+    return {f"documents/{name}": getattr(partition, name) for name in ("projected", *names)}

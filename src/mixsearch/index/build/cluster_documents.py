@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.data.dask.partitions import DaskShards
-from mixsearch.data.dask.tasks import item, kept, sent, task, values_of
+from mixsearch.data.dask.partitions import DaskPartitions
+from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, persist_tasks, task
 from mixsearch.data.partitions import Layout
-from mixsearch.index.build.fit import least_words, long_enough, require_room, require_some
+from mixsearch.index.build.fit import check_n_features, least_words, long_enough, require_some
 from mixsearch.index.build.options import OnProgress
 from mixsearch.storage.texts import TextBlocks, compress_texts
 from mixsearch.text import CountedPartition, DistributedCorpus, Vocabulary
-from mixsearch.topics import CountShard, TopicSearch
+from mixsearch.topics import CountPartition, TopicSearch
 
 
 class _Facts(NamedTuple):
@@ -33,7 +33,7 @@ class _Facts(NamedTuple):
 class _Assembled(NamedTuple):
     """One shard as its worker makes it."""
 
-    shard: CountShard
+    partition: CountPartition
     texts: dict[str, TextBlocks]  # texts and names, of the same documents
     facts: _Facts
 
@@ -41,7 +41,7 @@ class _Assembled(NamedTuple):
 class SpreadDocuments(NamedTuple):
     """All documents that are long enough, on the workers."""
 
-    parts: list[Any]  # tasks of `CountShard`, numbered
+    parts: list[Any]  # tasks of `CountPartition`, numbered
     texts: list[Any]  # tasks of their texts and names
     facts: list[_Facts]
     n_short: int
@@ -61,9 +61,11 @@ class SpreadDocuments(NamedTuple):
         """The number of each shard's first document."""
         return starts_of(each.n_documents for each in self.facts)
 
-    def shards(self, n_words: int) -> DaskShards[CountShard]:
+    def partitions(self, n_words: int) -> DaskPartitions[CountPartition]:
         """The same for a fit."""
-        return DaskShards(Layout(self.n_documents, n_words, np.dtype(np.float32), is_sparse=True), tuple(self.parts))
+        return DaskPartitions(
+            Layout(self.n_documents, n_words, np.dtype(np.float32), is_sparse=True), tuple(self.parts)
+        )
 
 
 def starts_of(sizes: Iterable[int]) -> list[int]:
@@ -73,21 +75,23 @@ def starts_of(sizes: Iterable[int]) -> list[int]:
 
 def assemble(corpus: DistributedCorpus, search: TopicSearch, say: OnProgress) -> SpreadDocuments:
     """Give the counted words their columns, leave out short documents, and number the others."""
-    least, vocabulary = least_words(search), sent(corpus.words)
-    made = kept(
+    least, vocabulary = least_words(search), broadcast(corpus.words)
+    made = persist_tasks(
         [
             task(_assembled, part, vocabulary, first, search.damping, least)
             for part, first in zip(corpus.parts, corpus.first_rows, strict=True)
         ],
         lambda done: say("Sorting words", len(done), len(corpus.parts), "parts"),
     )
-    facts: list[_Facts] = values_of([item(each, 2) for each in made])
+    facts: list[_Facts] = compute_tasks([item(each, 2) for each in made])
     n_documents, n_short = sum(each.n_documents for each in facts), sum(each.n_short for each in facts)
     require_some(n_documents, n_short, least)
-    require_room(sum(each.n_nonzeros for each in facts))
+    check_n_features(sum(each.n_nonzeros for each in facts))
     full = [number for number, each in enumerate(facts) if each.n_documents]
     firsts = starts_of(each.n_documents for each in facts)
-    nodes = kept([task(_numbered, item(made[i], 0), firsts[i]) for i in full] + [item(made[i], 1) for i in full])
+    nodes = persist_tasks(
+        [task(_numbered, item(made[i], 0), firsts[i]) for i in full] + [item(made[i], 1) for i in full]
+    )
     return SpreadDocuments(nodes[: len(full)], nodes[len(full) :], [facts[i] for i in full], n_short)
 
 
@@ -104,7 +108,7 @@ def _assembled(part: CountedPartition, vocabulary: Vocabulary, first_row: int, d
         if chunk.names is not None:
             names += [chunk.names[row] for row in chosen]
     by_document = sp.csr_array(sp.vstack(counts, "csr")) if counts else sp.csr_array((0, len(vocabulary.words)))
-    shard = CountShard(
+    partition = CountPartition(
         first=0,
         by_document=by_document,
         by_word=by_document.tocsc(),
@@ -114,8 +118,8 @@ def _assembled(part: CountedPartition, vocabulary: Vocabulary, first_row: int, d
     packed = {"texts": compress_texts(texts), "names": compress_texts(names)}
     n_blocks = {name: len(column.blocks) - 1 for name, column in packed.items()}
     n_bytes = {name: len(column.bytes) for name, column in packed.items()}
-    return _Assembled(shard, packed, _Facts(by_document.shape[0], n_short, by_document.nnz, n_blocks, n_bytes))
+    return _Assembled(partition, packed, _Facts(by_document.shape[0], n_short, by_document.nnz, n_blocks, n_bytes))
 
 
-def _numbered(shard: CountShard, first: int) -> CountShard:
-    return replace(shard, first=first)
+def _numbered(partition: CountPartition, first: int) -> CountPartition:
+    return replace(partition, first=first)

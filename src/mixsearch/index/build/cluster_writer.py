@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from mixsearch._typing import Array
-from mixsearch.data.dask.tasks import kept, on_every_worker, task, values_of
+from mixsearch.data.dask.tasks import compute_tasks, on_every_worker, persist_tasks, task
 from mixsearch.storage import FolderWriter
 from mixsearch.storage.pieces import ArrayInPieces
 
@@ -52,10 +52,10 @@ class SpreadWriter:
         told = on_done or (lambda _: None)
         if self.is_shared:
             files = [{name: self.files[name] for name in own} for own in places]
-            kept([task(_put, *each) for each in zip(pieces, files, places, strict=True)], told)
+            persist_tasks([task(_put, *each) for each in zip(pieces, files, places, strict=True)], told)
             return
         for number, (piece, own) in enumerate(zip(pieces, places, strict=True)):
-            _put(values_of([piece])[0], self.files, own)
+            _put(compute_tasks([piece])[0], self.files, own)
             told(list(range(number + 1)))
 
     def put_here(self, name: str, first: int, rows: Array) -> None:
@@ -65,7 +65,7 @@ class SpreadWriter:
     def finish(self) -> None:
         """All pieces are there: hand the arrays over to the folder."""
         names, files = list(self.files), list(self.files.values())
-        stored = values_of([task(_finished, file) for file in files]) if self.is_shared else map(_finished, files)
+        stored = compute_tasks([task(_finished, file) for file in files]) if self.is_shared else map(_finished, files)
         for name, each in zip(names, stored, strict=True):
             self.out.adopt(name, each)
 

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import Shards
+from mixsearch.data.partitions import Partitions
 from mixsearch.errors import SearchError
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
-from mixsearch.topics import LEAST_WORDS, CountShard, TopicSearch, damp
+from mixsearch.topics import LEAST_WORDS, CountPartition, TopicSearch, damp
 
 # SciPy counts the non-zeros of counts with 32-bit columns in 32 bits.
 MOST_NONZEROS = 2**31 - 1
@@ -34,7 +34,7 @@ def require_some(n_documents: int, n_short: int, least: int) -> None:
         )
 
 
-def require_room(n_nonzeros: int) -> None:
+def check_n_features(n_nonzeros: int) -> None:
     """Refuse more counts than an index holds."""
     if n_nonzeros > MOST_NONZEROS:
         raise SearchError(
@@ -58,12 +58,15 @@ def long_enough(counts: sp.csr_array, damping: bool, least: int) -> tuple[sp.csr
 
 
 def fit_search(
-    search: TopicSearch, shards: Shards[CountShard], say: OnProgress, allocate: Callable[..., Array] = np.empty
+    search: TopicSearch,
+    partitions: Partitions[CountPartition],
+    say: OnProgress,
+    allocate: Callable[..., Array] = np.empty,
 ) -> None:
     """Fit a search to documents, wherever they are."""
     say("Fitting topics", 0, None, "passes")
     search.fit_documents(
-        shards,
+        partitions,
         distinct=search.moments != "plugin",
         allocate=allocate,
         on_pass=lambda n_passes: say("Fitting topics", n_passes, None, "passes"),

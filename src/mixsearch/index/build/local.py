@@ -15,10 +15,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import RowBlocks, rows_in_memory
+from mixsearch.data.chunks import RowChunks, chunk_rows
 from mixsearch.data.dask import load_with_dask
 from mixsearch.errors import SearchError
-from mixsearch.index.build.fit import checked_search, fit_search, least_words, long_enough, require_room, require_some
+from mixsearch.index.build.fit import (
+    check_n_features,
+    checked_search,
+    fit_search,
+    least_words,
+    long_enough,
+    require_some,
+)
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, facts_of, summed_up
 from mixsearch.index.build.transpose import columns_of, rows_on_disk
@@ -109,7 +116,7 @@ def _write(
     require_some(len(rows), n_short, stored.least)
     on_disk = rows_on_disk(partial(_staged, out, BY_DOCUMENT), n_words)
     fits = n_nonzeros * 8 <= options.memory_part
-    counts = rows_in_memory(_mapped(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
+    counts = chunk_rows(_mapped(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
     _store_columns(out, counts, stored.per_word, options.memory_part, say)
     _fit(out, search, counts, rows, say)
     search.n_dropped_ = n_short + corpus.n_dropped
@@ -154,7 +161,7 @@ def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, say
         for done, block in _numbered(corpus.blocks()):
             counts, kept = long_enough(block.counts, damping, least)
             n_short += len(block.rows) - len(kept)
-            require_room(total + counts.nnz)
+            check_n_features(total + counts.nnz)
             data.append(counts.data)
             indices.append(counts.indices)
             indptr.append(total + counts.indptr[1:].astype(np.int64))
@@ -193,7 +200,7 @@ def _mapped(out: FolderWriter, place: str, shape: tuple[int, int], *, copy: bool
     return counts
 
 
-def _store_columns(out: FolderWriter, counts: RowBlocks, per_word: Array, memory: int, say: OnProgress) -> None:
+def _store_columns(out: FolderWriter, counts: RowChunks, per_word: Array, memory: int, say: OnProgress) -> None:
     """Write the counts word by word."""
     n_done, n_all = 0, int(per_word.sum())
     out.save(f"{BY_WORD}/indptr", np.concatenate([[0], np.cumsum(per_word)]).astype(np.int64))
@@ -208,15 +215,15 @@ def _store_columns(out: FolderWriter, counts: RowBlocks, per_word: Array, memory
             say("Listing words", n_done, n_all, "counts")
 
 
-def _fit(out: FolderWriter, search: TopicSearch, counts: RowBlocks, rows: Array, say: OnProgress) -> None:
+def _fit(out: FolderWriter, search: TopicSearch, counts: RowChunks, rows: Array, say: OnProgress) -> None:
     """Fit the topics, with the projected documents on disk from the start."""
     by_word = sparse_from(
         sp.csc_array, [_staged(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
     )
-    shards = corpus_in_memory(_mapped(out, BY_DOCUMENT, counts.shape), by_word, rows, stored=counts)
+    partitions = corpus_in_memory(_mapped(out, BY_DOCUMENT, counts.shape), by_word, rows, stored=counts)
     with ExitStack() as stack:
 
         def allocate(shape: tuple[int, int], dtype: Any) -> Array:
             return stack.enter_context(out.allocate("documents/projected", shape, dtype))
 
-        fit_search(search, shards, say, allocate)
+        fit_search(search, partitions, say, allocate)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import RowBlocks, cut_rows
+from mixsearch.data.chunks import RowChunks, split_rows
 
 # Of a non-zero while it moves from its row to its column: value, row, place, and the block it comes from.
 BYTES_PER_MOVE = 40
@@ -18,10 +18,10 @@ BYTES_PER_MOVE = 40
 Opened = Callable[[str], Array]
 
 
-def rows_on_disk(opened: Opened, n_columns: int) -> RowBlocks:
+def rows_on_disk(opened: Opened, n_columns: int) -> RowChunks:
     """Blocks of rows from the files data, indices and indptr, each copied into memory when it is its turn."""
     indptr = np.array(opened("indptr"))
-    slices = cut_rows(indptr)
+    slices = split_rows(indptr)
 
     def read(number: int) -> sp.csr_array:
         rows = slices[number]
@@ -30,10 +30,10 @@ def rows_on_disk(opened: Opened, n_columns: int) -> RowBlocks:
         data, indices = (np.array(opened(name)[start:stop]) for name in ("data", "indices"))
         return sp.csr_array((data, indices, pointers), shape=(len(pointers) - 1, n_columns))
 
-    return RowBlocks(slices, read, (len(indptr) - 1, n_columns), int(indptr[-1]), opened("data").dtype)
+    return RowChunks(slices, read, (len(indptr) - 1, n_columns), int(indptr[-1]), opened("data").dtype)
 
 
-def columns_of(rows: RowBlocks, per_column: Array, memory: int) -> Iterator[tuple[Array, Array]]:
+def columns_of(rows: RowChunks, per_column: Array, memory: int) -> Iterator[tuple[Array, Array]]:
     """The values and rows of the non-zeros, column after column, in pieces that fit the memory.
 
     Parameters
@@ -54,8 +54,8 @@ def columns_of(rows: RowBlocks, per_column: Array, memory: int) -> Iterator[tupl
         first = last
 
 
-def _collect(rows: RowBlocks, first: int, last: int, ends: Array) -> tuple[Array, Array]:
-    pieces = (cut_columns(rows.read(number).tocsc(), first, last, part.start) for number, part in rows.numbered())
+def _collect(rows: RowChunks, first: int, last: int, ends: Array) -> tuple[Array, Array]:
+    pieces = (cut_columns(rows.read(number).tocsc(), first, last, part.start) for number, part in rows.enumerate())
     return join_columns(pieces, np.diff(ends[first : last + 1]), rows.dtype)
 
 

@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mixsearch.data.dask.tasks import item, kept, merged, n_threads, on_every_worker, sent, task, values_of
+from mixsearch.data.dask.tasks import (
+    broadcast,
+    compute_tasks,
+    item,
+    n_threads,
+    on_every_worker,
+    persist_tasks,
+    task,
+    tree_reduce,
+)
 from mixsearch.errors import SearchError
 from mixsearch.text.count.partitions import (
     Part,
@@ -109,13 +118,13 @@ def read_on_cluster(files: Files, on_progress: Callable[[int, int | None], None]
     options = reading.options
     _check_seen([sources.paths[0], sources.paths[-1]])
     counted = _count(sources, reading, on_progress)
-    facts: list[PartFacts] = values_of([task(facts_of, part) for part in counted])
+    facts: list[PartFacts] = compute_tasks([task(facts_of, part) for part in counted])
     n_rows = [each.n_rows for each in facts]
     if sum(n_rows) == 0:
         raise SearchError(f"Found no documents in {reading.source}, needed at least one: is it the right file?")
     if options.drop_duplicates == "exact":
         counted = _without_repeats(counted)
-        facts = values_of([task(facts_of, part) for part in counted])
+        facts = compute_tasks([task(facts_of, part) for part in counted])
     n_documents = sum(each.n_rows for each in facts)
     return DistributedCorpus(
         n_documents=n_documents,
@@ -189,8 +198,8 @@ def _count(sources: Sources, reading: Reading, on_progress: Callable[[int, int |
     parts = _cut(sources, reading)
     sizes, total = [part.n_bytes for part in parts], sources.n_bytes
     options = replace(reading.options, n_jobs=1, memory=min(reading.options.memory, _MEMORY))
-    given = [sent(each) for each in (options, reading.columns, np.sort(hash_words(stop_list(options))))]
-    return kept(
+    given = [broadcast(each) for each in (options, reading.columns, np.sort(hash_words(stop_list(options))))]
+    return persist_tasks(
         [task(count_part, part, *given) for part in parts],
         lambda done: on_progress(sum(sizes[number] for number in done), total),
     )
@@ -203,8 +212,8 @@ def _cut(sources: Sources, reading: Reading) -> list[Part]:
         cut = [cut_file(file, about, reading.columns, most) for file in sources.paths]
     else:
         # Each file has to be opened for its row groups: far from a store, that is quicker side by side.
-        given = sent(about)
-        cut = values_of([task(cut_file, file, given, reading.columns, most) for file in sources.paths])
+        given = broadcast(about)
+        cut = compute_tasks([task(cut_file, file, given, reading.columns, most) for file in sources.paths])
     return join_small(chain.from_iterable(cut), most)
 
 
@@ -213,13 +222,15 @@ def _without_repeats(counted: list[Any]) -> list[Any]:
     n_shares = min(n_threads(), len(counted))
     split = [task(split_marks, part, n_shares) for part in counted]
     found = [task(find_repeats, [item(own, share) for own in split]) for share in range(n_shares)]
-    return kept([task(drop_rows, part, [item(rows, number) for rows in found]) for number, part in enumerate(counted)])
+    return persist_tasks(
+        [task(drop_rows, part, [item(rows, number) for rows in found]) for number, part in enumerate(counted)]
+    )
 
 
 def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) -> Vocabulary:
     """The words to count. How often each occurs is summed up on the workers; those that are chosen come here."""
-    total = merged(sum_tallies, [task(tally_part, part) for part in counted])[0]
-    chosen = kept([task(choose_words, total, n_documents, options)])[0]
-    spelled = merged(join_spellings, [task(spell_part, part, chosen) for part in counted])[0]
-    tally, words = values_of([chosen, spelled])
+    total = tree_reduce(sum_tallies, [task(tally_part, part) for part in counted])[0]
+    chosen = persist_tasks([task(choose_words, total, n_documents, options)])[0]
+    spelled = tree_reduce(join_spellings, [task(spell_part, part, chosen) for part in counted])[0]
+    tally, words = compute_tasks([chosen, spelled])
     return order_words(tally, words, options.max_words, by_alphabet=True)

@@ -14,7 +14,7 @@ from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.count.chunks import CountChunk, count_load, read_chunk, take_documents
 from mixsearch.text.count.spool import Block
-from mixsearch.text.count.vocabulary import GrowingTally, Tally, Vocabulary, add_tallies, name_words
+from mixsearch.text.count.vocabulary import GrowingTally, PartitionCounts, Vocabulary, add_tallies, name_words
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.columns import Columns
 from mixsearch.text.read.documents import Load, Reading, file_name, gather
@@ -156,7 +156,7 @@ def facts_of(part: CountedPartition) -> PartFacts:
     return PartFacts(part.n_rows, n_characters, any(block.names is not None for block in part.blocks))
 
 
-def tally_part(part: CountedPartition) -> Tally:
+def tally_part(part: CountedPartition) -> PartitionCounts:
     """How often its words occur."""
     tally = GrowingTally()
     for block in part.blocks:
@@ -164,12 +164,12 @@ def tally_part(part: CountedPartition) -> Tally:
     return tally.total()
 
 
-def sum_tallies(tallies: list[Tally]) -> Tally:
+def sum_tallies(tallies: list[PartitionCounts]) -> PartitionCounts:
     """Of several parts together."""
     return reduce(add_tallies, tallies)
 
 
-def spell_part(part: CountedPartition, tally: Tally) -> list[str]:
+def spell_part(part: CountedPartition, tally: PartitionCounts) -> list[str]:
     """The words of a tally, empty where this part does not have them."""
     return name_words(tally, (block.counts for block in part.blocks))
 

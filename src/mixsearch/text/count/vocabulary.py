@@ -15,7 +15,7 @@ from mixsearch.text.options import CorpusOptions
 
 
 @dataclass(frozen=True)
-class Tally:
+class PartitionCounts:
     """Words by their keys, with the documents they occur in and how often they do."""
 
     keys: Array  # uint64, (n,), rising
@@ -25,9 +25,9 @@ class Tally:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def take(self, chosen: Array) -> Tally:
+    def take(self, chosen: Array) -> PartitionCounts:
         """Only the words of a mask."""
-        return Tally(self.keys[chosen], self.documents[chosen], self.totals[chosen])
+        return PartitionCounts(self.keys[chosen], self.documents[chosen], self.totals[chosen])
 
 
 class GrowingTally:
@@ -40,7 +40,7 @@ class GrowingTally:
     """
 
     def __init__(self) -> None:
-        self._parts: list[Tally] = []
+        self._parts: list[PartitionCounts] = []
 
     def add(self, counts: BlockCounts) -> None:
         """Add the words of a block."""
@@ -49,22 +49,22 @@ class GrowingTally:
             last = self._parts.pop()
             self._parts.append(add_tallies(self._parts.pop(), last))
 
-    def total(self) -> Tally:
+    def total(self) -> PartitionCounts:
         """The tally of all blocks."""
         empty = np.empty(0, dtype=np.int64)
-        return reduce(add_tallies, reversed(self._parts), Tally(empty.astype(np.uint64), empty, empty))
+        return reduce(add_tallies, reversed(self._parts), PartitionCounts(empty.astype(np.uint64), empty, empty))
 
 
-def tally_block(counts: BlockCounts) -> Tally:
+def tally_block(counts: BlockCounts) -> PartitionCounts:
     """The tally of one block."""
     n_words = len(counts.keys)
     documents = np.bincount(counts.words, minlength=n_words)
     totals = np.bincount(counts.words, weights=counts.counts, minlength=n_words).astype(np.int64)
-    tally = Tally(counts.keys, documents, totals)
+    tally = PartitionCounts(counts.keys, documents, totals)
     return tally if documents.all() else tally.take(documents > 0)
 
 
-def add_tallies(one: Tally, other: Tally) -> Tally:
+def add_tallies(one: PartitionCounts, other: PartitionCounts) -> PartitionCounts:
     """The tally of two sets of documents together."""
     keys = np.concatenate([one.keys, other.keys])
     # Two sorted runs: the stable sort is a merge.
@@ -75,7 +75,7 @@ def add_tallies(one: Tally, other: Tally) -> Tally:
         return one
     documents = np.concatenate([one.documents, other.documents])[order]
     totals = np.concatenate([one.totals, other.totals])[order]
-    return Tally(keys[starts], np.add.reduceat(documents, starts), np.add.reduceat(totals, starts))
+    return PartitionCounts(keys[starts], np.add.reduceat(documents, starts), np.add.reduceat(totals, starts))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Vocabulary:
         return np.where(self.keys[nearest] == keys, self.columns[nearest], -1)
 
 
-def choose_words(tally: Tally, n_documents: int, options: CorpusOptions) -> Tally:
+def choose_words(tally: PartitionCounts, n_documents: int, options: CorpusOptions) -> PartitionCounts:
     """The words within `min_df` and `max_df`."""
     if not len(tally):
         raise SearchError(
@@ -114,7 +114,7 @@ def choose_words(tally: Tally, n_documents: int, options: CorpusOptions) -> Tall
     return chosen
 
 
-def name_words(tally: Tally, blocks: Iterable[BlockCounts]) -> list[str]:
+def name_words(tally: PartitionCounts, blocks: Iterable[BlockCounts]) -> list[str]:
     """The words of a tally as strings, from the letters that the blocks have kept."""
     words = [""] * len(tally)
     missing = np.ones(len(tally), dtype=bool)
@@ -131,7 +131,7 @@ def name_words(tally: Tally, blocks: Iterable[BlockCounts]) -> list[str]:
     return words
 
 
-def order_words(tally: Tally, words: list[str], max_words: int | None, *, by_alphabet: bool) -> Vocabulary:
+def order_words(tally: PartitionCounts, words: list[str], max_words: int | None, *, by_alphabet: bool) -> Vocabulary:
     """Give the words their columns: in alphabetical order, or in that of their keys.
 
     Of equally frequent words, `max_words` keeps those that come first in the alphabet.
