@@ -26,7 +26,7 @@ from mixsearch.datasets import (
     make_topics,
 )
 from mixsearch.index import build_index, open_index
-from mixsearch.plots import plot_spectrum, plot_topic, plot_topics, save
+from mixsearch.plots import plot_spectrum, plot_topic, plot_topics, save_figure
 from mixsearch.text import CorpusOptions, count_texts
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -192,9 +192,9 @@ def draw_topics() -> None:
             build_index(corpus, folder / "docstrings.index", reading=reading)
         index = open_index(folder / "docstrings.index")
         topics = index.search_many({word: word for word in WORDS})
-        save(plot_topics(topics), FOLDER / "six_topics.png")
-        save(plot_topic(topics["socket"], errors=True), FOLDER / "topic_errors.png")
-        save(plot_spectrum(index.topics.model_.frame.values), FOLDER / "spectrum.png")
+        save_figure(plot_topics(topics), FOLDER / "six_topics.png")
+        save_figure(plot_topic(topics["socket"], errors=True), FOLDER / "topic_errors.png")
+        save_figure(plot_spectrum(index.topics.model_.frame.values), FOLDER / "spectrum.png")
     finally:
         shutil.rmtree(folder)
 
@@ -251,10 +251,10 @@ if __name__ == "__main__":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         draw_topics()
-        save(draw_rates(), FOLDER / "rates.png")
-        save(draw_separation(), FOLDER / "separation.png")
-        save(draw_confidence(), FOLDER / "confidence.png")
-        save(draw_segments(), FOLDER / "segments.png")
-        save(draw_fold(), FOLDER / "fold.png")
+        save_figure(draw_rates(), FOLDER / "rates.png")
+        save_figure(draw_separation(), FOLDER / "separation.png")
+        save_figure(draw_confidence(), FOLDER / "confidence.png")
+        save_figure(draw_segments(), FOLDER / "segments.png")
+        save_figure(draw_fold(), FOLDER / "fold.png")
         counted = GaussianSearch("auto").fit(make_gaussian_mixture(4000, 60, 6, deviation=2.0, random_state=0).X)
-        save(plot_spectrum(counted), FOLDER / "components.png")
+        save_figure(plot_spectrum(counted), FOLDER / "components.png")

@@ -1,4 +1,4 @@
-"""How good an answer is: rankings against labels, words against a reference corpus."""
+"""Measure the quality of answers: rankings against labels, words against a reference corpus."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array
-from mixsearch.errors import SearchError
+from mixsearch.errors import ArgumentError, Option, SearchError
+
+__all__ = ["Reference", "average_precision"]
 
 
-def average_precision(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """The mean precision at each relevant sample of a ranking, from the highest score down.
+def average_precision(relevant: ArrayLike, scores: ArrayLike) -> float:
+    """Return the mean precision at the relevant samples of a ranking by falling score.
 
     Parameters
     ----------
     relevant : array of shape (n,)
-        Whether each sample should come first.
+        Whether each sample is relevant.
     scores : array of shape (n,)
-        What the ranking goes by. Samples of equal score come together, in no order.
+        The scores to rank by. Samples with equal scores share one rank.
 
     Returns
     -------
     float
-        From the share of relevant samples (expected of a random ranking) to 1.
+        At most 1. A random ranking has about the share of relevant samples.
 
     Examples
     --------
@@ -35,32 +37,39 @@ def average_precision(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> float:
     """
     wanted, values = np.asarray(relevant, dtype=bool), np.asarray(scores)
     if wanted.ndim != 1 or wanted.shape != values.shape:
-        raise SearchError(
-            f"relevant and scores must be two lists of the same length; found shapes {wanted.shape} and {values.shape}."
+        raise ArgumentError(
+            "{first} and {second} must be one-dimensional and of the same length, got shapes {first_shape} and "
+            "{second_shape}.",
+            first=Option("relevant"),
+            second=Option("scores"),
+            first_shape=wanted.shape,
+            second_shape=values.shape,
         )
     if not wanted.any():
-        raise SearchError(f"None of the {len(wanted):,} samples is relevant, so no ranking of them is better or worse.")
+        raise SearchError(
+            "None of the {n:,} samples is relevant: average precision is undefined.", code="no_relevant", n=len(wanted)
+        )
     order = np.argsort(-values, kind="stable")
-    last = np.flatnonzero(np.append(np.diff(values[order]) != 0, True))  # of each run of equal scores
+    last = np.flatnonzero(np.append(np.diff(values[order]) != 0, True))  # the last sample of each run of equal scores
     found = np.cumsum(wanted[order])[last]
     return float(np.sum(np.diff(found, prepend=0) * found / (last + 1)) / found[-1])
 
 
 class Reference:
-    """A corpus that says which words belong together: other text than was searched, so that it takes no side.
+    """A reference corpus that shows which words belong together, independent of the text that was searched.
 
     Parameters
     ----------
     counts : sparse matrix or array of shape (n, d)
-        Which of n units hold which of d words: any value above 0 means that the unit holds the word. A unit is an
-        article, or a window of some words of one.
+        Which of n units contain which of d words: a positive value means that the unit contains the word. A unit is
+        an article, or a window of a few words.
     vocabulary : sequence of str
         The words, one per column.
 
     Notes
     -----
-    Words that no unit holds are unknown to the reference, as are words outside its vocabulary. Nothing can be said for
-    or against them, so they enter every mean as 0: a topic of unknown words is neither praised nor punished.
+    Words that no unit contains, or that are not in the vocabulary, are unknown to the reference. They enter every mean
+    as 0: a topic of unknown words gains and loses nothing.
 
     Examples
     --------
@@ -69,84 +78,108 @@ class Reference:
     (1.0, -1.0)
     """
 
-    def __init__(self, counts: Any, vocabulary: Sequence[str]) -> None:
-        self.holds: sp.csc_array[Any] = sp.csc_array(sp.csc_array(counts) > 0)
-        self.holds.eliminate_zeros()
-        n_columns = self.holds.shape[1]
+    def __init__(self, counts: ArrayLike | sp.sparray | sp.spmatrix, vocabulary: Sequence[str]) -> None:
+        matrix = counts if isinstance(counts, sp.sparray | sp.spmatrix) else np.asarray(counts)
+        self._contains: sp.csc_array[Any] = sp.csc_array(sp.csc_array(matrix) > 0)
+        self._contains.eliminate_zeros()
+        n_columns = self._contains.shape[1]
         if n_columns != len(vocabulary):
             raise SearchError(
-                f"The vocabulary has {len(vocabulary):,} words, but the counts have {n_columns:,} columns. Give one "
-                "word per column, in the order of the columns."
+                "The vocabulary has {n_words:,} words, but the counts have {n_columns:,} columns. Give one word per "
+                "column, in the order of the columns.",
+                code="vocabulary_length",
+                n_words=len(vocabulary),
+                n_columns=n_columns,
             )
-        n_holding = np.diff(self.holds.indptr)
-        self._columns = {word: column for column, word in enumerate(vocabulary) if n_holding[column]}
+        n_units = np.diff(self._contains.indptr)
+        self._columns = {word: column for column, word in enumerate(vocabulary) if n_units[column]}
 
     @property
     def n_units(self) -> int:
-        """How many articles or windows there are."""
-        return int(self.holds.shape[0])
+        """The number of articles or windows."""
+        return int(self._contains.shape[0])
 
     def __contains__(self, word: str) -> bool:
-        """Whether the reference knows the word."""
+        """Return whether any unit contains the word."""
         return word in self._columns
 
     def pmi(self, seed: str, words: Sequence[str]) -> float:
-        """The paper's score of a topic: how much likelier its words are beside the seed word than elsewhere.
+        """Return the paper's score of a topic: its mean pointwise mutual information with the seed word.
 
         Parameters
         ----------
         seed : str
-            The labelled word, which the reference must know.
+            The labeled word, which the reference must contain.
         words : sequence of str
             The topic's top words; the paper takes 20.
+
+        Returns
+        -------
+        float
+            Higher is better; 0 for words independent of the seed.
 
         Notes
         -----
         The mean over the words w of log p(seed, w) / (p(seed) p(w)), in natural logarithms, where p is the share of
-        units that hold a word or both (section "Real Data Sets", "Performance metric", with Wikipedia's articles). The
-        seed word counts like any other where it is among the words, with -log p(seed). The paper does not smooth, and
-        leaves open what a pair is worth that is never together: here as much as if it once were, but at most 0, as for
-        independent words.
+        units that contain a word or both (section "Real Data Sets", "Performance metric", with Wikipedia's articles).
+        If the seed is among the words, it counts as -log p(seed). The paper does not define the score of pairs that
+        never occur together: here it is the score of a single joint occurrence, but at most 0.
+
+        Examples
+        --------
+        >>> reference = Reference([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1]], ["moon", "orbit", "tax"])
+        >>> round(reference.pmi("moon", ["orbit"]), 3)
+        0.693
         """
         if seed not in self:
-            raise SearchError(f"None of the {self.n_units:,} units of the reference hold {seed!r}. Try another word.")
+            raise SearchError(
+                "None of the {n_units:,} units of the reference contains {word!r}. Try another word.",
+                code="unknown_word",
+                n_units=self.n_units,
+                word=seed,
+            )
         if len(words) == 0:
-            raise SearchError("No words to score: give the topic's top words.")
-        together, expected = self._meetings([seed, *words])
-        return float(np.mean(_pmi_of_pairs(together[0, 1:], expected[0, 1:])))
+            raise SearchError("No words to score. Give the topic's top words.", code="no_words")
+        together, expected = self._count_pairs([seed, *words])
+        return float(np.mean(_compute_pmi(together[0, 1:], expected[0, 1:])))
 
     def npmi(self, words: Sequence[str]) -> float:
-        """How well words go with each other: the mean normalised pointwise mutual information of their pairs.
+        """Return the coherence of words: the mean normalized pointwise mutual information of their pairs.
 
         Parameters
         ----------
         words : sequence of str
-            A topic's top words, two at least and usually ten. Their order does not matter.
+            A topic's top words, at least two and usually ten, in any order.
+
+        Returns
+        -------
+        float
+            From -1 to 1.
 
         Notes
         -----
-        For two words, log(p(a, b) / (p(a) p(b))) / -log p(a, b): 1 where they are always together, 0 where they are
-        independent, -1 where they never are together. It is 0 for words that every unit holds.
+        For two words, log(p(a, b) / (p(a) p(b))) / -log p(a, b): 1 if they always occur together, 0 if they are
+        independent, -1 if they never occur together. It is 0 for words that every unit contains.
         """
         if len(words) < 2:
-            raise SearchError(f"Pairs need at least 2 words; found {len(words)}.")
-        together, expected = (matrix[np.triu_indices(len(words), 1)] for matrix in self._meetings(words))
-        most = np.log(self.n_units / np.maximum(together, 1))  # PMI of words that are always together
-        shared = _pmi_of_pairs(together, expected) / np.where(most > 0, most, np.inf)
-        return float(np.mean(np.where(together > 0, shared, np.where(expected > 0, -1.0, 0.0))))
+            raise SearchError("Pairs need at least 2 words, got {n_words}.", code="too_few_words", n_words=len(words))
+        together, expected = (matrix[np.triu_indices(len(words), 1)] for matrix in self._count_pairs(words))
+        max_pmi = np.log(self.n_units / np.maximum(together, 1))  # of words that always occur together
+        normalized = _compute_pmi(together, expected) / np.where(max_pmi > 0, max_pmi, np.inf)
+        return float(np.mean(np.where(together > 0, normalized, np.where(expected > 0, -1.0, 0.0))))
 
-    def _meetings(self, words: Sequence[str]) -> tuple[Array, Array]:
-        """How many units hold both words of each pair, and how many would by chance, (q, q); 0 for unknown words."""
-        held = np.zeros((self.n_units, len(words)))
-        known = [place for place, word in enumerate(words) if word in self]
-        held[:, known] = self.holds[:, [self._columns[words[place]] for place in known]].toarray()
-        together = held.T @ held
+    def _count_pairs(self, words: Sequence[str]) -> tuple[Array, Array]:
+        """Return the joint counts of each pair and those expected by chance, (q, q) each; 0 for unknown words."""
+        contains = np.zeros((self.n_units, len(words)))
+        known = [index for index, word in enumerate(words) if word in self]
+        contains[:, known] = self._contains[:, [self._columns[words[index]] for index in known]].toarray()
+        together = contains.T @ contains
         alone = np.diag(together)
         return together, np.outer(alone, alone) / self.n_units
 
 
-def _pmi_of_pairs(together: Array, expected: Array) -> Array:
-    """Pointwise mutual information; for pairs never together as if they were once, but at most 0."""
+def _compute_pmi(together: Array, expected: Array) -> Array:
+    """Return pointwise mutual information; that of one joint occurrence for pairs without any, but at most 0."""
     seen = together > 0
     ratio = np.divide(together, expected, out=np.ones_like(expected), where=seen)
     return np.where(seen, np.log(ratio), -np.log(np.maximum(expected, 1)))

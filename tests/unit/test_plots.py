@@ -16,7 +16,7 @@ from mixsearch.core.separation import verdict
 from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
 from mixsearch.display import plain_chance
 from mixsearch.gaussian._component import GaussianComponent
-from mixsearch.plots import FOUND, HINT, plot_component, plot_spectrum, plot_topic, plot_topics, save
+from mixsearch.plots import FOUND_COLOR, HINT_COLOR, plot_component, plot_spectrum, plot_topic, plot_topics, save_figure
 from mixsearch.topics._component import Topic
 
 
@@ -120,11 +120,15 @@ def test_the_words_of_a_hint_are_set_off_among_the_words_of_its_topic(topics: di
     first, second, third = (word for word, _ in topic.top_words(3))
     panel = plot_topics({f"{first} {third}": topic}, n_words=3).axes[0]
     assert bar_names(panel) == [first, second, third]
-    assert [bar.get_facecolor() for bar in panel.patches] == [to_rgba(HINT), to_rgba(FOUND), to_rgba(HINT)]
+    assert [bar.get_facecolor() for bar in panel.patches] == [
+        to_rgba(HINT_COLOR),
+        to_rgba(FOUND_COLOR),
+        to_rgba(HINT_COLOR),
+    ]
 
 
 def test_no_topics_make_no_picture() -> None:
-    with pytest.raises(SearchError, match="Found no topic to draw, needed at least 1"):
+    with pytest.raises(SearchError, match="no topics to draw. Give at least one"):
         plot_topics({})
 
 
@@ -171,13 +175,13 @@ def test_the_colour_bar_and_the_axes_of_a_component_say_what_they_show(
 
 
 def test_labels_of_another_length_are_refused(component: GaussianComponent, gaussians: GaussianMixtureData) -> None:
-    with pytest.raises(SearchError, match="Found 2 labels, needed one for each of the 1000 samples"):
+    with pytest.raises(SearchError, match="There are 2 labels for 1000 samples"):
         plot_component(component, gaussians.X, [1, -1])
 
 
 def test_a_component_without_a_runner_up_is_refused(gaussians: GaussianMixtureData) -> None:
     lone = GaussianSearch(1).fit(gaussians.X).search(examples=gaussians.X[:3])
-    with pytest.raises(SearchError, match="Found a component without alternatives, needed a runner-up"):
+    with pytest.raises(SearchError, match="The component has no alternatives"):
         plot_component(lone, gaussians.X)
 
 
@@ -195,7 +199,7 @@ def test_a_spectrum_shows_every_eigenvalue_on_a_logarithmic_axis_that_says_what_
 
 @pytest.mark.parametrize("values", [[], [0.1, 0.0]])
 def test_a_spectrum_without_positive_eigenvalues_is_refused(values: list[float]) -> None:
-    with pytest.raises(SearchError, match="a spectrum has at least 1, all above 0"):
+    with pytest.raises(SearchError, match="at least one eigenvalue, and all must be positive"):
         plot_spectrum(values)
 
 
@@ -213,13 +217,16 @@ def counted(gaussians: GaussianMixtureData) -> Spectrum:
 def test_a_counted_spectrum_tells_directions_that_count_from_the_others(counted: Spectrum) -> None:
     axes = plot_spectrum(counted).axes[0]
     bars = {each.get_label(): each for each in axes.containers}
-    for name, colour, chosen in (("counts", FOUND, counted.counts), ("does not count", HINT, ~counted.counts)):
-        points = bars[f"On other samples: {name}"].lines[0]
+    for name, colour, chosen in (
+        ("signal", FOUND_COLOR, counted.counts),
+        ("noise", HINT_COLOR, ~counted.counts),
+    ):
+        points = bars[f"Held out: {name}"].lines[0]
         shown = np.flatnonzero(chosen)[: len(points.get_xdata())]
         assert to_rgba(points.get_color()) == to_rgba(colour)
         assert_allclose(points.get_xdata(), shown + 1)
         assert_allclose(points.get_ydata(), counted.held_out[shown])
-    assert "4 components: 3 of 19 directions count" in texts_of(axes)
+    assert "4 components: 3 of 19 directions are signal" in texts_of(axes)
     assert axes.get_ylabel().startswith("Signal above the noise level")
 
 
@@ -237,13 +244,13 @@ def test_the_spectrum_of_topics_has_no_noise_level(topics_data: TopicData) -> No
 
 def test_a_spectrum_without_directions_is_refused() -> None:
     lone = GaussianSearch("auto").fit(np.random.default_rng(0).standard_normal((30, 1)))
-    with pytest.raises(SearchError, match="Found a spectrum of no directions, needed at least 1"):
+    with pytest.raises(SearchError, match="The spectrum has no directions"):
         plot_spectrum(lone)
 
 
 def test_pictures_are_saved_in_the_size_they_were_drawn(topics: dict[str, Topic], tmp_path: Path) -> None:
     figure = plot_topics(topics)
-    path = save(figure, tmp_path / "topics.png")
+    path = save_figure(figure, tmp_path / "topics.png")
     width, height = figure.get_size_inches() * figure.dpi
     image = imread(path)
     assert_allclose(image.shape[:2], (height, width), atol=1)
@@ -267,7 +274,7 @@ def test_a_picture_that_cannot_be_written_leaves_the_old_one_and_no_pieces(
 
     monkeypatch.setattr(figure, "savefig", write_half)
     with pytest.raises(OSError, match="disk full"):
-        save(figure, old)
+        save_figure(figure, old)
     assert old.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [old]
 
@@ -275,5 +282,5 @@ def test_a_picture_that_cannot_be_written_leaves_the_old_one_and_no_pieces(
 def test_without_matplotlib_the_error_names_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
     monkeypatch.delitem(sys.modules, "mixsearch.plots")
-    with pytest.raises(ImportError, match=r"Pictures need matplotlib: pip install 'mixsearch\[plot\]'"):
+    with pytest.raises(ImportError, match=r"Plots need matplotlib. Install it with: pip install 'mixsearch\[plot\]'"):
         importlib.import_module("mixsearch.plots")

@@ -16,8 +16,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from mixsearch.datasets import DocstringCorpus, load_docstrings
-from mixsearch.datasets.docstrings import DEFAULT_PACKAGES
+from mixsearch.datasets import DEFAULT_PACKAGES, DocstringCorpus, load_docstrings
 from mixsearch.errors import Option, SearchError
 from mixsearch.index import build_index
 from mixsearch.text import CorpusOptions

@@ -20,7 +20,7 @@ from mixsearch.cli._console import print_json, print_notes, stderr_console
 from mixsearch.cli._units import format_seconds
 from mixsearch.experiments import EXPERIMENTS, Experiment, Progress, Rows, Run, find_experiments, run_experiment
 from mixsearch.experiments.data import missing
-from mixsearch.plots import save
+from mixsearch.plots import save_figure
 from mixsearch.storage.disk import explain_os_errors, written_whole
 
 
@@ -102,7 +102,7 @@ def _write(experiment: Experiment, rows: Rows, folder: Path) -> dict[str, Any]:
     """Draw the figure and write the table; return the paths."""
     figure, table = folder / f"{experiment.name}.png", folder / f"{experiment.name}.md"
     with explain_os_errors("write", figure):
-        save(experiment.draw(rows), figure)
+        save_figure(experiment.draw(rows), figure)
     with explain_os_errors("write", table), written_whole(table) as part:
         part.write_text(_format_page(experiment, rows), encoding="utf-8")
     paths = {"rows": folder / f"{experiment.name}.csv", "figure": figure, "table": table}

@@ -23,7 +23,7 @@ def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
     """Draw with `mixsearch.plots`, save the figure and print its path."""
     plots = load_plots()
     try:
-        plots.save(draw(plots), path)
+        plots.save_figure(draw(plots), path)
     except SearchError:
         raise
     except (OSError, ValueError) as error:  # matplotlib raises ValueError for a format that it does not know

@@ -332,10 +332,10 @@ def _write_figures(
 ) -> None:
     _heading(console, "Figures")
     try:
-        from mixsearch.plots import plot_component, plot_topics, save
+        from mixsearch.plots import plot_component, plot_topics, save_figure
     except ImportError as error:
         print_line(console, f"[yellow]{escape(str(error))}[/]")
         return
     first = np.where(np.arange(len(data.X)) == 0, 1, -1)
     for name, figure in (("topics.png", plot_topics(topics)), ("gaussian.png", plot_component(found, data.X, first))):
-        console.print(f"  {escape(str(save(figure, folder / name)))}", soft_wrap=True)
+        console.print(f"  {escape(str(save_figure(figure, folder / name)))}", soft_wrap=True)

@@ -1,8 +1,8 @@
-"""Mixtures and a landscape drawn at random with their truth, and a corpus that every installation already has."""
+"""Synthetic mixtures and images with known truth, and a text corpus that every installation already has."""
 
-from mixsearch.datasets.docstrings import DocstringCorpus, load_docstrings
-from mixsearch.datasets.pictures import LandscapeData, make_landscape
-from mixsearch.datasets.synthetic import (
+from mixsearch.datasets._docstrings import DEFAULT_PACKAGES, DocstringCorpus, WorkerDiedError, load_docstrings
+from mixsearch.datasets._landscape import LandscapeData, make_landscape
+from mixsearch.datasets._synthetic import (
     GaussianMixtureData,
     MixedRegressionData,
     SubspacesData,
@@ -15,12 +15,14 @@ from mixsearch.datasets.synthetic import (
 )
 
 __all__ = [
+    "DEFAULT_PACKAGES",
     "DocstringCorpus",
     "GaussianMixtureData",
     "LandscapeData",
     "MixedRegressionData",
     "SubspacesData",
     "TopicData",
+    "WorkerDiedError",
     "load_docstrings",
     "make_gaussian_mixture",
     "make_hint",

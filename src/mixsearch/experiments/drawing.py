@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mixsearch._typing import Array
-from mixsearch.plots import QUIET, TEXT
+from mixsearch.plots import MUTED_COLOR, TEXT_COLOR
 
 FAINT = "#D5D8DC"
 # Of the palette of Okabe and Ito, which colour-blind readers can tell apart; blue for what is ours.
@@ -47,18 +47,18 @@ def colour_of(method: str, number: int = 0) -> str:
 def new_figure(title: str, n_rows: int = 1, n_columns: int = 1, size: tuple[float, float] = (4.2, 3.2)) -> Figure:
     """A figure with room for a grid of panels of the given size in inches."""
     figure = Figure(figsize=(size[0] * n_columns, 0.6 + size[1] * n_rows), dpi=150, layout="constrained")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=TEXT)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=TEXT_COLOR)
     return figure
 
 
 def style_axes(axes: Axes, title: str, x: str = "", y: str = "") -> None:
     """A quiet frame, a grid behind the data, names on the axes."""
-    axes.set_title(title, loc="left", fontsize=10, color=TEXT)
-    axes.set_xlabel(x, fontsize=9, color=TEXT)
-    axes.set_ylabel(y, fontsize=9, color=TEXT)
+    axes.set_title(title, loc="left", fontsize=10, color=TEXT_COLOR)
+    axes.set_xlabel(x, fontsize=9, color=TEXT_COLOR)
+    axes.set_ylabel(y, fontsize=9, color=TEXT_COLOR)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.tick_params(labelsize=8, labelcolor=QUIET, color=FAINT)
+    axes.tick_params(labelsize=8, labelcolor=MUTED_COLOR, color=FAINT)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(FAINT)
 
@@ -79,7 +79,7 @@ def draw_bars(axes: Axes, groups: Sequence[str], series: Sequence[Bars]) -> None
         centers = np.arange(len(groups)) + (place + 0.5) * width - _WIDTH / 2
         heights, errors = np.array(bars.heights, dtype=np.float64).reshape(-1, 2).T
         axes.bar(centers, heights, width, color=bars.colour, alpha=bars.opacity, label=bars.name, linewidth=0)
-        axes.errorbar(centers, heights, errors, fmt="none", ecolor=TEXT, elinewidth=0.8)
+        axes.errorbar(centers, heights, errors, fmt="none", ecolor=TEXT_COLOR, elinewidth=0.8)
     axes.set_xticks(range(len(groups)), list(groups))
 
 
@@ -93,7 +93,7 @@ def share_legend(figure: Figure, panels: Iterable[Axes], n_columns: int = 6) -> 
         ncols=n_columns,
         frameon=False,
         fontsize=9,
-        labelcolor=TEXT,
+        labelcolor=TEXT_COLOR,
     )
 
 

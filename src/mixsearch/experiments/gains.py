@@ -22,7 +22,7 @@ from mixsearch.experiments.drawing import (
 )
 from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.tables import markdown
-from mixsearch.plots import QUIET
+from mixsearch.plots import MUTED_COLOR
 
 # Gains below this are cut off in pictures: a method that finds another component would hide all else.
 LOWEST = -100.0
@@ -70,7 +70,7 @@ class Comparison:
         for axes in figure.axes:
             low, high = axes.get_ylim()
             axes.set_ylim(max(low, LOWEST), high)
-            axes.axhline(0, color=QUIET, linewidth=0.8)
+            axes.axhline(0, color=MUTED_COLOR, linewidth=0.8)
         return figure
 
     def draw_speedups(self, rows: Rows, title: str) -> Figure:
@@ -83,7 +83,7 @@ class Comparison:
                 axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
                 axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
                 axes.minorticks_off()
-            axes.axhline(1, color=QUIET, linewidth=0.8)
+            axes.axhline(1, color=MUTED_COLOR, linewidth=0.8)
         return figure
 
     def gain(self, rows: Rows, method: str) -> Estimate:

@@ -22,7 +22,7 @@ from mixsearch.experiments.gains import LOWEST, Comparison
 from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.tables import markdown, mean_cell
 from mixsearch.experiments.timing import one_core, timed
-from mixsearch.plots import QUIET
+from mixsearch.plots import MUTED_COLOR
 
 D, K, GAMMA = 500, 10, 0.7
 # The noise level from one eigenvector, or from the whole noise space; and what is searched with which.
@@ -159,7 +159,7 @@ def draw_sensitivity(rows: Rows) -> Figure:
 
 
 def _draw_curves(axes: Axes, rows: Rows, style: str, name: str) -> None:
-    axes.axhline(0, color=QUIET, linewidth=0.8)
+    axes.axhline(0, color=MUTED_COLOR, linewidth=0.8)
     ratios = [float(ratio) for ratio in rows.levels("of")]
     for method, width in (("oracle", 3.0), ("whitening", 1.2), ("cancellation", 1.2), ("refined", 1.2)):
         if method in rows.levels("method"):

@@ -17,7 +17,7 @@ from mixsearch.experiments.drawing import colour_of, style_axes
 from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.segmentation_methods import METHODS, Scene
 from mixsearch.experiments.tables import markdown
-from mixsearch.plots import QUIET, TEXT
+from mixsearch.plots import MUTED_COLOR, TEXT_COLOR
 from mixsearch.segmentation import Pixel, find_borders, make_segment_colors
 
 FEATURES_OF_BOTH = "rich features"
@@ -119,7 +119,7 @@ def draw(rows: Rows, title: str) -> Figure:
     except SearchError:
         scenes = {}
     figure = Figure(figsize=(12, 4.2 + 1.7 * (2 + len(SHOWN_METHODS)) * bool(scenes)), dpi=110, layout="constrained")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=TEXT)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=TEXT_COLOR)
     if not scenes:
         _draw_scores(figure, rows)
         return figure
@@ -138,7 +138,9 @@ def _draw_scores(figure: Figure | SubFigure, rows: Rows) -> None:
         aside = place + rng.uniform(-0.18, 0.18, len(scores))
         axes.scatter(aside, scores, s=9, color=colour_of(method, place), alpha=0.45, linewidths=0)
         axes.hlines(np.median(scores), place - 0.3, place + 0.3, color=colour_of(method, place), linewidth=2.5)
-        axes.text(place + 0.33, np.median(scores), f"{np.median(scores):.2f}", fontsize=8, color=TEXT, va="center")
+        axes.text(
+            place + 0.33, np.median(scores), f"{np.median(scores):.2f}", fontsize=8, color=TEXT_COLOR, va="center"
+        )
     axes.set_xticks(range(len(methods)), [method.replace(", ", "\n") for method in methods])
     style_axes(axes, "Every picture, and the median", y="NMI")
 
@@ -167,10 +169,10 @@ def _draw_pictures(figure: Figure | SubFigure, scenes: Mapping[FoldSums, Scene],
         for axes, method in zip(column[2:], methods, strict=True):
             axes.imshow(_painted(_labels(method, scene, shown.seeds)))
     for axes, name in zip(grid[:, 0], ("picture and seeds", "drawn by a person", *methods), strict=True):
-        axes.set_ylabel(name.replace(", ", ",\n"), fontsize=8, color=TEXT)
+        axes.set_ylabel(name.replace(", ", ",\n"), fontsize=8, color=TEXT_COLOR)
     for axes in grid.flat:
         axes.set(xticks=[], yticks=[])
-        axes.spines[:].set_color(QUIET)
+        axes.spines[:].set_color(MUTED_COLOR)
 
 
 def _labels(method: str, scene: Scene, seeds: Sequence[Pixel]) -> Array:

@@ -13,7 +13,7 @@ from mixsearch.experiments.drawing import colour_of, new_figure, share_legend, s
 from mixsearch.experiments.rows import Rows
 from mixsearch.experiments.tables import markdown, mean_cell
 from mixsearch.experiments.text_data import SOURCES
-from mixsearch.plots import TEXT
+from mixsearch.plots import TEXT_COLOR
 
 WHITENING, MOMENTS, PAPERS = "whitening", "whitening, moments alone", "whitening, paper's choices"
 NMF, PUBLISHED, SS_NMF, LIFT = "NMF", "NMF, published solver", "SS-NMF", "lift"
@@ -92,7 +92,7 @@ def _draw_times(axes: Axes, rows: Rows) -> None:
             axes.barh(height, seconds, width, color=colour_of(method), alpha=0.6 if method == PUBLISHED else 1.0)
             said = f" {method}" if method == WHITENING else f" {method}: {seconds / ours:.2g}×"
             if seconds == seconds:
-                axes.text(seconds, height, said, va="center", fontsize=7, color=TEXT)
+                axes.text(seconds, height, said, va="center", fontsize=7, color=TEXT_COLOR)
     axes.set_xscale("log")
     axes.set_yticks(range(len(corpora)), [_title(corpus) for corpus in corpora])
     low, high = axes.get_xlim()

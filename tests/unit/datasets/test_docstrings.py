@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mixsearch.datasets import docstrings
-from mixsearch.datasets.docstrings import DocstringCorpus, load_docstrings
+from mixsearch.datasets import _docstrings
+from mixsearch.datasets._docstrings import DocstringCorpus, load_docstrings
 from mixsearch.errors import SearchError
 
 WritePackage = Callable[[str, dict[str, str]], None]
@@ -204,24 +204,24 @@ def test_nothing_is_imported_or_run(write_package: WritePackage, tmp_path: Path)
 
 @pytest.mark.parametrize("package", ["no_such_package_anywhere", "math", ""])
 def test_a_package_without_source_is_named_with_what_to_do(package: str) -> None:
-    message = rf"no Python source for '{package}', .*: install it in this environment, or leave it out of packages"
+    message = rf"No Python source found for the package '{package}'. Install it in this environment, or omit it"
     with pytest.raises(SearchError, match=message):
         load_docstrings([package])
 
 
 def test_a_submodule_is_answered_with_the_package_to_pass() -> None:
-    with pytest.raises(SearchError, match=r"Found 'email\.message' in packages, .*: pass 'email'"):
+    with pytest.raises(SearchError, match=r"'email\.message' is not a top-level package. Pass 'email'"):
         load_docstrings(["email.message"])
 
 
 def test_a_single_string_is_answered_with_the_list_to_pass() -> None:
-    with pytest.raises(TypeError, match=r"Found packages='email', .*: pass \['email'\]"):
+    with pytest.raises(TypeError, match=r"packages must be a sequence of names, .* Pass \['email'\]"):
         load_docstrings("email")
 
 
 @pytest.mark.parametrize("n_jobs", [0, -2])
 def test_a_number_of_processes_below_one_is_an_error(n_jobs: int) -> None:
-    with pytest.raises(ValueError, match=rf"Found n_jobs={n_jobs}, needed at least 1: pass .* None for all cores"):
+    with pytest.raises(ValueError, match=rf"n_jobs must be a positive integer, or None .*, got {n_jobs}"):
         load_docstrings(["email"], n_jobs=n_jobs)
 
 
@@ -273,9 +273,9 @@ def test_a_process_that_ends_early_is_answered_with_what_to_do(
     def broken_executor(*_: object, **__: object) -> None:
         raise BrokenProcessPool
 
-    monkeypatch.setattr(docstrings, "ProcessPoolExecutor", broken_executor)
+    monkeypatch.setattr(_docstrings, "ProcessPoolExecutor", broken_executor)
     write_package("rivers", numbered_modules(60))
-    with pytest.raises(RuntimeError, match=r"one of 2 processes ended early, .* or pass n_jobs=1"):
+    with pytest.raises(RuntimeError, match=r"One of 2 processes ended early. .* or pass n_jobs=1"):
         load_docstrings(["rivers"], n_jobs=2)
 
 
@@ -286,8 +286,8 @@ def test_the_default_is_the_standard_library_and_the_default_packages_that_are_i
     write_package("stdlib/site-packages/other", {"water.py": function("flow", "Let no water run from here.")})
     write_package("rivers", {"water.py": function("flow", "Let the water run for one day.")})
     (tmp_path / "stdlib" / "__init__.py").unlink()
-    monkeypatch.setattr(docstrings.sysconfig, "get_path", lambda _: str(tmp_path / "stdlib"))
-    monkeypatch.setattr(docstrings, "DEFAULT_PACKAGES", ("rivers", "no_such_package_anywhere"))
+    monkeypatch.setattr(_docstrings.sysconfig, "get_path", lambda _: str(tmp_path / "stdlib"))
+    monkeypatch.setattr(_docstrings, "DEFAULT_PACKAGES", ("rivers", "no_such_package_anywhere"))
     assert load_docstrings(n_jobs=1).names == ["clock.tick", "rivers.water.flow"]
 
 

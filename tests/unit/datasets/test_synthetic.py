@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 
 from mixsearch import SearchError
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.errors import HintError
+from mixsearch.errors import ArgumentError
 
 
 def test_the_defaults_are_the_paper_s():
@@ -78,12 +78,12 @@ def test_a_hint_for_the_only_component_is_its_direction():
 
 
 def test_a_strength_outside_its_range_is_refused():
-    with pytest.raises(HintError, match="gamma must lie above 0 and at most 1; found 0"):
+    with pytest.raises(ArgumentError, match="gamma must be above 0 and at most 1, got 0"):
         make_hint(np.eye(3), gamma=0)
 
 
 def test_weights_must_be_a_distribution():
-    with pytest.raises(SearchError, match="weights must be 3 numbers from 0 that sum to one"):
+    with pytest.raises(SearchError, match="weights must be 3 non-negative numbers with sum 1"):
         make_gaussian_mixture(10, 4, 3, weights=[0.5, 0.4, 0.3])
 
 

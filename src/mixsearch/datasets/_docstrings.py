@@ -1,4 +1,4 @@
-"""A real text corpus that every installation already has: the docstrings of its Python packages."""
+"""Read a real text corpus that every installation already has: the docstrings of its Python packages."""
 
 import ast
 import gc
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
-from mixsearch.errors import SearchError
+from mixsearch.errors import ArgumentError, Option, SearchError
 
 DEFAULT_PACKAGES = (
     "joblib",
@@ -31,28 +31,34 @@ DEFAULT_PACKAGES = (
 )
 
 _TEST_NAMES = frozenset({"test", "tests", "conftest"})
-_UNUSED_PARTS_OF_THE_STANDARD_LIBRARY = frozenset({"__pycache__", "idlelib", "lib2to3"})
-# The last four are copies that scipy keeps under their own names.
+_SKIPPED_STANDARD_MODULES = frozenset({"__pycache__", "idlelib", "lib2to3"})
+# The last four are copies inside scipy.
 _VENDORED_NAMES = frozenset(
     {"extern", "externals", "vendor", "vendored", "_vendor", "_vendored", "_bundled", "third_party"}
     | {"array_api_compat", "array_api_extra", "cobyqa", "pyprima"}
 )
-_LEFT_OUT = _TEST_NAMES | _UNUSED_PARTS_OF_THE_STANDARD_LIBRARY | _VENDORED_NAMES
+_SKIPPED_NAMES = _TEST_NAMES | _SKIPPED_STANDARD_MODULES | _VENDORED_NAMES
 
-# What docstring templates fill in later: %(name)s, {name}, ${name}. It is not prose, so it does not count as words.
+# Placeholders of docstring templates: %(name)s, {name}, ${name}. They do not count as words.
 _PLACEHOLDER = re.compile(r"%\(\w*\)s|\$?\{\w*\}")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_FEWEST_WORDS = 5
+_MIN_WORDS = 5
 
 # Small enough that a chunk of long files does not leave the other workers idle at the end.
 _FILES_PER_CHUNK = 16
-# Starting more workers costs more than the fraction of a second they would save.
-_MOST_DEFAULT_WORKERS = 8
+# Starting more workers costs more than it saves.
+_MAX_DEFAULT_WORKERS = 8
 
-# All that the parser raises for source that it cannot take.
+# What the parser raises for invalid source.
 _UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _BRANCHES = (ast.If, ast.Try, ast.ExceptHandler, ast.With)
+
+
+class WorkerDiedError(SearchError, RuntimeError):
+    """A worker process ended before its files were read."""
+
+    code = "worker_died"
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class DocstringCorpus:
     names : list of str
         Qualified names, such as ``email.message.EmailMessage.set_content``.
     texts : list of str
-        The docstrings without their indentation; no text occurs twice.
+        The docstrings without indentation, each text once.
     """
 
     names: list[str]
@@ -91,34 +97,34 @@ def load_docstrings(
     Parameters
     ----------
     packages : sequence of str, optional
-        Top-level packages or modules, such as ``["email", "numpy"]``. By default the standard library and those of
-        ``DEFAULT_PACKAGES`` that are installed.
+        Top-level packages or modules, such as ``["email", "numpy"]``. By default the standard library and the
+        installed ones of ``DEFAULT_PACKAGES``.
     n_jobs : int, optional
-        Processes that parse files; 1 stays in this process. None or -1 is one for each core, up to eight.
+        The number of processes that parse files; 1 uses this process only. None or -1 for one per core, up to eight.
     on_progress : callable, optional
-        Called here as ``on_progress(done_files, total_files)`` whenever more files are done.
+        Called in this process as ``on_progress(done_files, total_files)`` when more files are done.
 
     Returns
     -------
     DocstringCorpus
         Docstrings of public modules, classes, functions and methods, sorted by module, then in source order. Tests,
-        vendored copies, templates, texts of fewer than five words and repeated texts are left out.
+        vendored copies, templates, texts of fewer than five words and repeated texts are skipped.
 
     Raises
     ------
     TypeError
         If `packages` is a single string.
     SearchError
-        If a package has no Python source here, or is named by a submodule.
-    ValueError
+        If a package has no Python source here, or a submodule is named.
+    ArgumentError
         If `n_jobs` is not a number of processes.
-    RuntimeError
+    WorkerDiedError
         If a process ends before its files are read.
 
     Notes
     -----
     The order does not depend on `n_jobs` or on the order of `packages`; the texts depend on the installed versions.
-    Where processes are spawned (Windows, macOS), a script calls this under ``if __name__ == "__main__":``.
+    If processes are spawned (Windows, macOS), a script must call this under ``if __name__ == "__main__":``.
 
     Examples
     --------
@@ -128,52 +134,57 @@ def load_docstrings(
     """
     n_workers = _count_workers(n_jobs)
     files = _default_files() if packages is None else _requested_files(packages)
-    return _without_repeats(_read_files(sorted(set(files)), n_workers, on_progress))
+    return _remove_repeats(_read_files(sorted(set(files)), n_workers, on_progress))
 
 
 def _count_workers(n_jobs: int | None) -> int:
     if n_jobs is None or n_jobs == -1:
-        return min(os.cpu_count() or 1, _MOST_DEFAULT_WORKERS)
+        return min(os.cpu_count() or 1, _MAX_DEFAULT_WORKERS)
     if n_jobs < 1:
-        raise ValueError(
-            f"Found n_jobs={n_jobs}, needed at least 1: pass a number of processes, or None for all cores."
+        raise ArgumentError(
+            "{argument} must be a positive integer, or None for one process per core, got {value!r}.",
+            argument=Option("n_jobs"),
+            value=n_jobs,
         )
     return n_jobs
 
 
 def _default_files() -> list[_SourceFile]:
-    standard_library = _files_below(Path(sysconfig.get_path("stdlib")), ())
-    return [*standard_library, *(file for package in DEFAULT_PACKAGES for file in _files_of_package(package))]
+    standard_library = _walk_files(Path(sysconfig.get_path("stdlib")), ())
+    return [*standard_library, *(file for package in DEFAULT_PACKAGES for file in _find_package_files(package))]
 
 
 def _requested_files(packages: Sequence[str]) -> list[_SourceFile]:
     if isinstance(packages, str):
-        raise TypeError(f"Found packages={packages!r}, needed a sequence of names: pass [{packages!r}].")
-    return [file for package in packages for file in _files_of_requested_package(package)]
+        raise TypeError(f"packages must be a sequence of names, got the string {packages!r}. Pass [{packages!r}].")
+    return [file for package in packages for file in _find_requested_files(package)]
 
 
-def _files_of_requested_package(package: str) -> list[_SourceFile]:
+def _find_requested_files(package: str) -> list[_SourceFile]:
     top, dot, _ = package.partition(".")
     if dot:
         # Finding a submodule would import its parents.
-        raise SearchError(f"Found {package!r} in packages, needed the name of a top-level package: pass {top!r}.")
-    files = _files_of_package(package)
+        raise SearchError(
+            "{package!r} is not a top-level package. Pass {top!r}.", code="not_top_level", package=package, top=top
+        )
+    files = _find_package_files(package)
     if not files:
         raise SearchError(
-            f"Found no Python source for {package!r}, needed an installed package written in Python: "
-            "install it in this environment, or leave it out of packages."
+            "No Python source found for the package {package!r}. Install it in this environment, or omit it.",
+            code="package_missing",
+            package=package,
         )
     return files
 
 
-def _files_of_package(package: str) -> list[_SourceFile]:
+def _find_package_files(package: str) -> list[_SourceFile]:
     spec = _find_spec(package)
     if spec is None:
         return []
     if spec.submodule_search_locations is not None:
         folders = [Path(folder) for folder in spec.submodule_search_locations]
-        return [file for folder in folders for file in _files_below(folder, (package,))]
-    path = _path_of_module(spec)
+        return [file for folder in folders for file in _walk_files(folder, (package,))]
+    path = _find_module_path(spec)
     return [_SourceFile((package,), path)] if path.suffix == ".py" and path.is_file() else []
 
 
@@ -184,13 +195,15 @@ def _find_spec(package: str) -> ModuleSpec | None:
         return None
 
 
-def _path_of_module(spec: ModuleSpec) -> Path:
-    if spec.origin == "frozen":  # Modules such as os are built into the interpreter, with their source beside it.
+def _find_module_path(spec: ModuleSpec) -> Path:
+    if (
+        spec.origin == "frozen"
+    ):  # Modules such as os are built into the interpreter; their source is in the standard library.
         return Path(sysconfig.get_path("stdlib"), f"{spec.name}.py")
     return Path(spec.origin or "")
 
 
-def _files_below(folder: Path, prefix: tuple[str, ...]) -> Iterator[_SourceFile]:
+def _walk_files(folder: Path, prefix: tuple[str, ...]) -> Iterator[_SourceFile]:
     for parent, folders, file_names in os.walk(folder):
         folders[:] = [name for name in folders if _is_kept(name)]
         package = prefix + Path(parent).relative_to(folder).parts
@@ -201,9 +214,9 @@ def _files_below(folder: Path, prefix: tuple[str, ...]) -> Iterator[_SourceFile]
 
 
 def _is_kept(name: str) -> bool:
-    # Folders that are no packages, site-packages among them, have names that no import could spell.
+    # Folders that are not packages, such as site-packages, have names that are not identifiers.
     is_test = name.lstrip("_").startswith("test_") or name.endswith("_test")
-    return name.isidentifier() and name not in _LEFT_OUT and not is_test
+    return name.isidentifier() and name not in _SKIPPED_NAMES and not is_test
 
 
 def _read_files(
@@ -230,14 +243,16 @@ def _read_chunks(chunks: list[list[_SourceFile]], n_workers: int) -> Generator[l
         with ProcessPoolExecutor(n_workers, initializer=gc.disable) as executor:
             yield from executor.map(_read_chunk, chunks)
     except BrokenProcessPool as error:
-        raise RuntimeError(
-            f"Found that one of {n_workers} processes ended early, needed all of them: call load_docstrings under "
-            "'if __name__ == \"__main__\":' in a script, or pass n_jobs=1."
+        raise WorkerDiedError(
+            "One of {n_workers} processes ended early. In a script, call load_docstrings under "
+            "'if __name__ == \"__main__\":', or pass {argument}=1.",
+            n_workers=n_workers,
+            argument=Option("n_jobs"),
         ) from error
 
 
 def _read_chunk(files: list[_SourceFile]) -> list[tuple[str, str]]:
-    # Old escapes in other people's source are not news for whoever reads their docstrings.
+    # Invalid escapes in other packages are no concern of the reader of their docstrings.
     with warnings.catch_warnings(action="ignore"):
         return [entry for file in files for entry in _read_file(file)]
 
@@ -270,10 +285,10 @@ def _member_docstrings(nodes: Iterable[ast.AST], owner: str) -> Iterator[tuple[s
 
 
 def _has_words(text: str) -> bool:
-    return len(_WORD.findall(_PLACEHOLDER.sub(" ", text))) >= _FEWEST_WORDS
+    return len(_WORD.findall(_PLACEHOLDER.sub(" ", text))) >= _MIN_WORDS
 
 
-def _without_repeats(entries: Iterable[tuple[str, str]]) -> DocstringCorpus:
+def _remove_repeats(entries: Iterable[tuple[str, str]]) -> DocstringCorpus:
     name_of_text: dict[str, str] = {}
     for name, text in entries:
         name_of_text.setdefault(text, name)
