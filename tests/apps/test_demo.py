@@ -156,7 +156,7 @@ def test_too_few_docstrings_are_an_error_of_one_sentence(tmp_path: Path) -> None
 def test_an_unknown_package_is_an_error_of_one_sentence(tmp_path: Path) -> None:
     result = invoke("demo", "--packages", "no_such_package", "--output", str(tmp_path))
     assert result.exit_code == 1
-    assert "Found no Python source for 'no_such_package'" in sentences(result.stderr)
+    assert "No Python source found for the package 'no_such_package'" in sentences(result.stderr)
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_one_sentence(tmp_path: Path) -> None:
