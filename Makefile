@@ -3,19 +3,30 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NODE_READY := node_modules/.ready
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+LOWEST := .venv-lowest
+OTHER_PYTHONS ?= 3.12 3.13
+# Everything for every platform, from the registry's files as they are today: hashes tell later changes.
+COMPILE := $(BIN)/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --upgrade \
+	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 WORKERS ?= auto
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
 
-.PHONY: demo serve test quick check browser bench peers pictures wheel lock clean
+.PHONY: demo serve test quick check javascript browser lowest pythons bench peers pictures wheel lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP) install --require-hashes -r requirements/dev.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
 	@# Once for all: where Python is told to write no bytecode, every process would compile all packages anew.
 	-$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 	touch $(READY)
+
+$(NODE_READY): package-lock.json
+	npm ci --silent
+	touch $(NODE_READY)
 
 demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two pictures
 	$(BIN)/mixsearch demo
@@ -23,11 +34,21 @@ demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two p
 serve: $(READY)  ## the page, with the docstrings on this machine
 	$(BIN)/mixsearch serve --demo
 
-check: $(READY)  ## style, types, layers
+check: $(READY)  ## style, types, layers; types as Windows sees them too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32
 	$(BIN)/lint-imports
+
+ifeq ($(and $(shell command -v node),$(shell command -v npm)),)
+javascript:  ## style and types of the page's JavaScript
+	@echo "No node and npm here: the page's JavaScript is not checked. Install Node.js 20.19 or newer for that."
+else
+javascript: $(NODE_READY)
+	node_modules/.bin/eslint src/mixsearch/web/static
+	node_modules/.bin/tsc
+endif
 
 browser:  ## Chromium, for the tests of the page: root of a Debian gets it, others are told how
 ifeq ($(BROWSER),)
@@ -46,11 +67,29 @@ quick: $(READY)  ## all tests but the slow ones: under a minute on two cores
 	@# Compiled tests are kept even where Python is told to write no bytecode: compiling takes longer than many a test.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
 
+lowest: $(READY)  ## the quick tests with the lowest versions that pyproject.toml allows
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable '.[dev]'
+	@# Old packages meet newer ones that they did not know: what these deprecate is not ours to change.
+	$(LOWEST)/bin/pytest -n $(WORKERS) --dist loadgroup -m "not slow" -W ignore::DeprecationWarning
+
+pythons: $(OTHER_PYTHONS:%=python-%)  ## the quick tests on other versions of Python, found here or by uv
+
+python-%: $(READY)
+	@# pyenv shows only the version that it is told to use.
+	@PYENV_VERSION=$* $(BIN)/uv venv --quiet --clear --python $* .venv-$* \
+		|| { echo "Python $*: found neither here nor by uv, and left out."; exit 0; }; \
+	set -e; \
+	$(BIN)/uv pip sync --quiet --python .venv-$* --require-hashes requirements/dev.txt; \
+	$(BIN)/uv pip install --quiet --python .venv-$* --no-deps --no-build-isolation --editable .; \
+	.venv-$*/bin/python --version; \
+	.venv-$*/bin/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
+
 bench: $(READY)  ## time and accuracy beside the peers, on the same data
 	$(BIN)/python benchmarks/run.py
 
 peers: $(READY)  ## topics beside other packages, which are installed here; an hour, and only with MIXSEARCH_DATA
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/peers.txt
+	$(PIP) install --require-hashes -r requirements/peers.txt
 	$(BIN)/python benchmarks/run.py quality
 
 pictures: $(READY) browser  ## every picture in the README and the guides
@@ -61,10 +100,11 @@ pictures: $(READY) browser  ## every picture in the README and the guides
 wheel: $(READY)  ## dist/mixsearch-*.whl
 	$(BIN)/python -m build --wheel --no-isolation
 
-lock: $(READY)  ## renew the pinned versions
-	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --python-version 3.11 --universal --extra dev --no-emit-index-url --no-emit-find-links \
-		--no-annotate --no-header --upgrade pyproject.toml --output-file requirements/dev.txt
+lock: $(READY)  ## renew the pinned versions; releases of the last two weeks are left out
+	$(COMPILE) --extra dev pyproject.toml --output-file requirements/dev.txt
+	$(COMPILE) --group peers --constraint requirements/dev.txt --output-file requirements/peers.txt
+	@if command -v npm > /dev/null; then npm update --silent --package-lock-only; \
+		else echo "No npm here: package-lock.json stays as it is."; fi
 
 clean:
-	rm -rf $(VENV) dist build mixsearch-demo
+	rm -rf $(VENV) $(VENV)-* node_modules dist build mixsearch-demo
