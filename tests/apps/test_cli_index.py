@@ -259,6 +259,7 @@ def test_a_wrong_command_ends_with_code_2(files: Files, options: tuple[str, ...]
     assert said in " ".join(result.stderr.replace("│", " ").split())
 
 
+@pytest.mark.slow
 def test_auto_counts_the_topics_and_draws_what_it_counted(files: Files, tmp_path: Path) -> None:
     path = tmp_path / "counted.index"
     result = invoke(

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from mixsearch import segment
 from mixsearch.datasets import make_landscape
-from tests.unit.segmentation.pictures import assert_same_labels
+from tests.unit.segmentation.images import assert_same_labels
 
 pytestmark = pytest.mark.xdist_group("browser")
 

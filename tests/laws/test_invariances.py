@@ -60,6 +60,7 @@ def test_other_units_of_x_and_y_change_the_regression_accordingly(seed, slope, l
     assert_allclose(other.predict(Z), slope * plain.predict(X) + level, atol=1e-6 * slope)
 
 
+@pytest.mark.slow
 @given(seed=seeds)
 def test_permuting_the_words_permutes_the_topic(seed):
     order = np.random.default_rng(seed).permutation(30)

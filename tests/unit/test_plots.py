@@ -248,6 +248,7 @@ def test_a_spectrum_without_directions_is_refused() -> None:
         plot_spectrum(lone)
 
 
+@pytest.mark.slow
 def test_pictures_are_saved_in_the_size_they_were_drawn(topics: dict[str, Topic], tmp_path: Path) -> None:
     figure = plot_topics(topics)
     path = save_figure(figure, tmp_path / "topics.png")

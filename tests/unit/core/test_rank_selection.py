@@ -83,6 +83,7 @@ def test_regressions_are_shown_by_the_covariance_of_squares():
     assert_allclose(spectrum.stderr, shown.std(axis=0) / np.sqrt(n), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "d", "k", "deviation"),
     [
@@ -179,6 +180,7 @@ def assert_same_spectrum(one, many):
 CUTS = [(1,), (5, 5, 701, 703)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("n_features", [20, 1200])
 def test_gaussians_in_pieces_show_what_all_rows_do(n_features, cuts):

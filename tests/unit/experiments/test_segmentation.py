@@ -118,6 +118,7 @@ def test_the_table_counts_who_is_better_on_each_picture() -> None:
     assert "The random walker was left out" in text
 
 
+@pytest.mark.slow
 def test_the_figure_shows_pictures_where_they_are_at_hand(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (chosen,) = find_experiments(["segmentation"])
     rows = Rows(

@@ -30,6 +30,7 @@ def test_components_become_round():
     assert values[-1] / values[0] < 7
 
 
+@pytest.mark.slow
 def test_units_of_the_features_do_not_matter():
     X, _ = thin_clusters()
     units = np.array([1.0, 1e6, 1e-3, 7.0])

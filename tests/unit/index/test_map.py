@@ -77,6 +77,7 @@ def test_points_in_the_plane_are_found_again_from_their_distances():
     assert_allclose(found.mean(axis=0), 0, atol=1e-10)
 
 
+@pytest.mark.slow
 @given(n=st.integers(2, 80), seed=st.integers(0, 1000), spread=st.sampled_from([0.0, 1.0, 4.0]))
 def test_circles_are_apart_and_in_the_plane(n, seed, spread):
     rng = np.random.default_rng(seed)

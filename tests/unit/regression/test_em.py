@@ -250,6 +250,7 @@ def test_the_sharper_mixture_tells_better_which_regression_is_meant():
     assert rightly[True] == 12 > rightly[False]
 
 
+@pytest.mark.slow
 def test_examples_that_could_be_of_two_regressions_say_so(normal):
     X, _, search = normal
     apart = CENTERS[0] - CENTERS[1]

@@ -37,6 +37,7 @@ def data():
     return make_mixed_regression(1500, 6, 3, deviation=0.3, intercept=0.3, random_state=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("design", ["covariance", "standard"])

@@ -26,6 +26,7 @@ def array_files(folder):
     return sorted(folder.glob("data-*/**/*.npy"))
 
 
+@pytest.mark.slow
 def test_every_changed_byte_of_every_array_is_found_and_its_file_named(small):
     opened = open_marked(small)
     opened.verify()
@@ -41,6 +42,7 @@ def test_every_changed_byte_of_every_array_is_found_and_its_file_named(small):
     opened.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_lock", [True, False])
 def test_every_changed_byte_of_the_manifest_is_found_when_the_folder_is_opened(small, with_lock):
     file = small / "manifest.json"
@@ -56,6 +58,7 @@ def test_every_changed_byte_of_the_manifest_is_found_when_the_folder_is_opened(s
     open_marked(small).verify()
 
 
+@pytest.mark.slow
 def test_a_manifest_cut_anywhere_is_said_to_be_damaged(small):
     whole = (small / "manifest.json").read_bytes()
     for length in range(len(whole)):

@@ -111,6 +111,7 @@ def test_standard_input_has_json_or_plain_lines(monkeypatch, content):
     assert read("-").texts == ["good sushi"]
 
 
+@pytest.mark.slow
 def test_the_result_depends_neither_on_memory_nor_on_threads(tmp_path):
     path = tmp_path / "a.jsonl"
     lines = [json.dumps({"text": f"word{i % 997} shared {'tail ' * (i % 7)} é{i % 13}x"}) for i in range(9000)]

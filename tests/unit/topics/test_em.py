@@ -264,6 +264,7 @@ def test_error_bars_count_that_shares_and_topics_are_not_known(monkeypatch):
     assert np.median(whole[found.center > 0.005] / known[found.center > 0.005]) > 1.02
 
 
+@pytest.mark.slow
 def test_error_bars_in_many_blocks_are_the_same(monkeypatch):
     found = found_in(600)
     monkeypatch.setattr(lda_errors, "BLOCK_CELLS", 40_000)
@@ -272,6 +273,7 @@ def test_error_bars_in_many_blocks_are_the_same(monkeypatch):
     assert stderr.weight == pytest.approx(found.stderr.weight)
 
 
+@pytest.mark.slow
 def test_the_response_of_expected_words_is_their_derivative(monkeypatch):
     before, topics, prior = small_state(0, n=4, d=6)
     counts = before.by_document.toarray()

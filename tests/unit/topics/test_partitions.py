@@ -65,6 +65,7 @@ def assert_same(one, other, tol=1e-8):
     assert one.confidence == pytest.approx(other.confidence, abs=tol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("options", [{}, {"moments": "plugin"}, {"weights": "uniform", "metric": 0.0}])
 def test_topics_by_words_are_those_of_all_documents(options, cuts):
@@ -78,6 +79,7 @@ def test_topics_by_words_are_those_of_all_documents(options, cuts):
         assert_same(whole.search(**asked), pieces.search(**asked))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", CUTS)
 def test_topics_by_other_hints_are_those_of_all_documents(cuts):
     whole, pieces = fit_cached(cuts, damping=False)

@@ -65,6 +65,7 @@ def test_error_bars_of_moments_are_in_the_units_of_the_answer():
     assert np.sqrt(np.mean(errors**2)) == pytest.approx(1, abs=0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refine", [False, True])
 def test_a_word_that_was_never_seen_is_known_to_one_word_at_best(refine):
     counts = sp.csr_array(np.hstack([data.counts.toarray(), np.zeros((1500, 1))]))
