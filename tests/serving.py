@@ -16,7 +16,7 @@ import uvicorn
 
 from mixsearch.index import TopicIndex
 from mixsearch.web.app import make_app
-from mixsearch.web.server import address_of, listen, make_server
+from mixsearch.web.server import listen, make_server, make_url
 from mixsearch.web.settings import Access, Limits
 
 HOST = "127.0.0.1"
@@ -59,7 +59,7 @@ def serve(
         thread.start()
         while not server.started and thread.is_alive():
             time.sleep(0.01)
-        serving = Serving(address_of(listener, HOST), server, thread)
+        serving = Serving(make_url(listener, HOST), server, thread)
         try:
             yield serving
         finally:

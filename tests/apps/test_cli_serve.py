@@ -112,7 +112,7 @@ def test_limits_reach_the_server(index):
         (["no/such.index"], "There is no folder"),
         (["--token", "short"], "A token needs at least 8 characters, got 5."),
         (["--token", "long enough", "--no-token"], "Use either --token or --no-token."),
-        (["--host", "192.0.2.1"], "Cannot listen at 192.0.2.1"),
+        (["--host", "192.0.2.1"], "Cannot listen on 192.0.2.1"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_served(arguments, said):

@@ -14,11 +14,11 @@ from tests.served_corpus import open_made
 from tests.serving import serve
 
 from mixsearch import SearchError
-from mixsearch.web import Limits, address_of, listen
+from mixsearch.web import Limits, listen, make_url
 
 pytestmark = pytest.mark.slow
 
-LIMITS = Limits(seconds=2.0, most_body=10_000, most_connections=40)
+LIMITS = Limits(timeout=2.0, max_body=10_000, max_connections=40)
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_what_is_no_http_is_refused(address, request_line):
 
 def test_many_half_open_connections_leave_room_for_others(address):
     with ExitStack() as stack:
-        clients = [stack.enter_context(closing(connect(address))) for _ in range(3 * LIMITS.most_connections)]
+        clients = [stack.enter_context(closing(connect(address))) for _ in range(3 * LIMITS.max_connections)]
         for client in clients:
             with suppress(OSError):
                 client.sendall(b"GET /")
@@ -193,16 +193,16 @@ def test_a_client_that_leaves_in_the_middle_leaves_nothing_behind(address):
 def test_a_port_in_use_is_said_and_by_default_the_next_one_is_taken():
     with closing(listen("127.0.0.1", 0)) as first:
         port = first.getsockname()[1]
-        with pytest.raises(SearchError, match=f"Cannot listen at 127.0.0.1, port {port}: Address already in use"):
+        with pytest.raises(SearchError, match=f"Cannot listen on 127.0.0.1, port {port}: Address already in use"):
             listen("127.0.0.1", port)
-        with closing(listen("127.0.0.1", None, first=port)) as second:
+        with closing(listen("127.0.0.1", None, first_port=port)) as second:
             assert port < second.getsockname()[1] < port + 20
         with pytest.raises(SearchError, match=f"The ports {port} to {port} are all in use"):
-            listen("127.0.0.1", None, first=port, n_tries=1)
+            listen("127.0.0.1", None, first_port=port, n_ports=1)
 
 
 def test_an_address_that_is_not_ours_is_said():
-    with pytest.raises(SearchError, match="Cannot listen at 192.0.2.1, port 0"):
+    with pytest.raises(SearchError, match="Cannot listen on 192.0.2.1, port 0"):
         listen("192.0.2.1", 0)
 
 
@@ -211,4 +211,4 @@ def test_an_address_that_is_not_ours_is_said():
 )
 def test_the_address_is_one_that_a_browser_opens(host, start):
     with closing(listen(host, 0)) as listener:
-        assert address_of(listener, host).startswith(start)
+        assert make_url(listener, host).startswith(start)

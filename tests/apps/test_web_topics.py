@@ -39,7 +39,7 @@ def told(client, path, status=200, **params):
 def refused(client, path, status, code, **params):
     error = told(client, path, status, **params)["error"]
     assert error["code"] == code
-    assert set(error) == {"code", "message", "word", "suggestions"}
+    assert set(error) == {"code", "message", "fields", "word", "suggestions"}
     return error
 
 
@@ -96,7 +96,8 @@ def test_another_reading_of_a_hint_leads_there_and_back(client):
     back = shown["alternatives"][0]
     assert back["rank"] == 0
     assert back["words"] == [word["word"] for word in first["words"]][:6]
-    refused(client, "/topic", 422, "bad_hint", q="sushi", alternative=99)
+    error = refused(client, "/topic", 422, "no_such_alternative", q="sushi", alternative=99)
+    assert error["fields"]["alternative"] == 99
 
 
 def test_documents_and_texts_are_hints_too(client):
@@ -105,7 +106,7 @@ def test_documents_and_texts_are_hints_too(client):
     answer = client.post("/api/indexes/texts/topic", params={"top": 5}, json={"texts": [" ".join(LAW)]}).json()
     assert {word["word"] for word in answer["words"]} <= set(LAW)
     error = client.post("/api/indexes/texts/topic", params={"q": "sushi"}, json={"texts": ["a"]}).json()["error"]
-    assert "found more than one" in error["message"]
+    assert "got q and texts" in error["message"]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +176,7 @@ def test_a_document_comes_whole_and_as_text(client):
 
 
 def test_a_long_document_is_cut(client, monkeypatch):
-    monkeypatch.setattr("mixsearch.web.topics.MOST_TEXT", 10)
+    monkeypatch.setattr("mixsearch.web.routes.topics.MAX_TEXT", 10)
     document = told(client, "/documents/2")
     assert document["is_cut"]
     assert len(document["text"]) == 10
@@ -237,18 +238,18 @@ def test_a_map_has_a_topic_for_each_subject(client):
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({}, "found neither"),
-        ({"q": "sushi", "like": 1}, "found both"),
+        ({}, "got none"),
+        ({"q": "sushi", "like": 1}, "got q and like"),
         ({"q": ""}, "The list of words is empty"),
         ({"q": "-"}, "names no word"),
         ({"q": '"sushi'}, "is not closed"),
         ({"q": "sushi^big"}, "is not a weight"),
         ({"q": "sushi^nan"}, "must be finite"),
-        ({"q": " ".join(f"w{i}" for i in range(65))}, "Found 65 words; 64 are the most"),
+        ({"q": " ".join(f"w{i}" for i in range(65))}, "at most 64 words, got 65"),
         ({"like": 10**9}, "is not a document"),
-        ({"q": "sushi", "narrower": 5}, "narrower: Input should be less than or equal to 4; found '5'."),
+        ({"q": "sushi", "narrower": 5}, "narrower: Input should be less than or equal to 4, got '5'."),
         ({"q": "sushi", "top": "many"}, "top: Input should be a valid integer"),
-        ({"q": "sushi", "colour": "red"}, "colour: Extra inputs are not permitted; found 'red'."),
+        ({"q": "sushi", "colour": "red"}, "colour: Extra inputs are not permitted, got 'red'."),
         ({"q": "x" * 1001}, "q: String should have at most 1000 characters"),
         ({"q": "sushi", "by": "luck"}, "by: Input should be 'typical' or 'probability'"),
         ({"q": "sushi", "n_components": 99}, "n_components"),
@@ -263,7 +264,8 @@ def test_there_is_no_other_index(client):
     error = client.get("/api/indexes/other/topic?q=sushi").json()["error"]
     assert error == {
         "code": "not_found",
-        "message": "There is no index 'other'. There are texts, again.",
+        "message": "There is no index 'other'. The server has texts, again.",
+        "fields": {"name": "other", "known": "texts, again", "indexes": ["texts", "again"]},
         "word": None,
         "suggestions": [],
     }
@@ -284,7 +286,7 @@ def test_errors_of_the_server_have_the_same_shape(client, method, path, status, 
     answer = client.request(method, path)
     assert answer.status_code == status
     assert answer.json()["error"]["code"] == code
-    assert set(answer.json()["error"]) == {"code", "message", "word", "suggestions"}
+    assert set(answer.json()["error"]) == {"code", "message", "fields", "word", "suggestions"}
 
 
 def test_an_error_that_nobody_foresaw_tells_nothing_of_the_inside(index, monkeypatch):
@@ -307,12 +309,12 @@ def test_an_error_that_nobody_foresaw_tells_nothing_of_the_inside(index, monkeyp
         (b'{"texts": "a"}', 422, "valid list"),
         (b'{"texts": ["a"], "more": 1}', 422, "Extra inputs"),
         (b'{"texts": ["zzz qqq"]}', 422, "words"),
-        (b'{"texts": ["' + b"a" * 3000 + b'"]}', 413, "more than 2,000 bytes"),
+        (b'{"texts": ["' + b"a" * 3000 + b'"]}', 413, "limit of 2,000 bytes"),
         (b"\xff\xfe", 422, "JSON"),
     ],
 )
 def test_what_is_wrong_with_a_body_is_said(index, body, status, said):
-    app = make_app({"texts": index}, limits=Limits(most_body=2000))
+    app = make_app({"texts": index}, limits=Limits(max_body=2000))
     with TestClient(app, base_url="http://localhost") as client:
         answer = client.post("/api/indexes/texts/topic", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == status, answer.text
@@ -322,12 +324,12 @@ def test_what_is_wrong_with_a_body_is_said(index, body, status, said):
 def test_a_question_that_takes_too_long_is_given_up(index, monkeypatch):
     go_on = threading.Event()
     monkeypatch.setattr("mixsearch.index.TopicIndex.find", lambda *_: go_on.wait(20))
-    app = make_app({"texts": index}, limits=Limits(seconds=0.2))
+    app = make_app({"texts": index}, limits=Limits(timeout=0.2))
     with TestClient(app, base_url="http://localhost") as client:
         answer = client.get("/api/indexes/texts/topic?q=sushi")
         go_on.set()
     assert answer.status_code == 503
-    assert answer.json()["error"]["message"] == "No answer was ready within 0.2 seconds. Ask for less."
+    assert answer.json()["error"]["message"] == "No answer within 0.2 seconds. Request less."
 
 
 def test_the_page_is_the_same_for_every_view(client):
@@ -340,4 +342,4 @@ def test_without_an_index_there_are_pictures(tmp_path):
     with TestClient(make_app({}), base_url="http://localhost") as client:
         assert client.get("/api/indexes").json() == {"indexes": []}
         assert client.get("/api/pictures/example.png").status_code == 200
-        assert "started without one" in client.get("/api/indexes/a").json()["error"]["message"]
+        assert "started without an index" in client.get("/api/indexes/a").json()["error"]["message"]

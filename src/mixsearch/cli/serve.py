@@ -124,7 +124,7 @@ def serve(
         raise typer.BadParameter(f"A token needs at least {_MIN_TOKEN} characters, got {len(token)}.")
     with report_errors(), ExitStack() as stack:
         web = load_web()
-        web.get_ready()  # while indexes are opened
+        web.start_fork_server()  # while indexes are opened
         paths = list(indexes or [])
         if demo:
             folder = stack.enter_context(TemporaryDirectory(prefix="mixsearch-"))
@@ -133,10 +133,10 @@ def serve(
         if token is None and not no_token and not is_loopback(host):
             token = secrets.token_urlsafe(24)
         limits = web.Limits(
-            n_processes=n_cores() if workers is None else workers,
-            seconds=timeout,
-            most_upload=round(max_upload * 1e6),
-            most_pixels=round(max_pixels * 1e6),
+            workers=n_cores() if workers is None else workers,
+            timeout=timeout,
+            max_upload=round(max_upload * 1e6),
+            max_pixels=round(max_pixels * 1e6),
         )
         access = web.Access(token=token, hosts=tuple(name.lower() for name in [host, *(allow_host or [])]))
         _run(web, opened, limits, access, host, port, open_page)
@@ -195,7 +195,7 @@ def _run(
 ) -> None:
     app = web.make_app(opened, limits=limits, access=access)
     listener = web.listen(host, port)
-    address = web.address_of(listener, host)
+    address = web.make_url(listener, host)
     if access.token is not None:
         address += "?" + urlencode({"token": access.token})
     for name, index in opened.items():

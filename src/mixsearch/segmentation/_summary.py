@@ -6,7 +6,7 @@ import math
 from itertools import zip_longest
 from typing import Any
 
-from mixsearch.core.separation import verdict
+from mixsearch.core.separation import verdict, verdict_code
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation._overlay import make_segment_colors
 from mixsearch.segmentation._segmentation import Segmentation
@@ -43,6 +43,10 @@ def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
 
 def _describe_separation(component: GaussianComponent | None) -> dict[str, Any]:
     if component is None:
-        return {"separation": None, "verdict": "has no seed"}
+        return {"separation": None, "verdict": "has no seed", "verdict_code": "no_seed"}
     separation = component.separation
-    return {"separation": separation if math.isfinite(separation) else None, "verdict": verdict(separation)}
+    return {
+        "separation": separation if math.isfinite(separation) else None,
+        "verdict": verdict(separation),
+        "verdict_code": verdict_code(separation),
+    }

@@ -1,8 +1,8 @@
-"""The page and the HTTP API under it: topics as one types, segments as one clicks."""
+"""The page and its HTTP API: search topics while typing, segment images by clicking."""
 
 from mixsearch.web.app import make_app
-from mixsearch.web.processes import get_ready
-from mixsearch.web.server import address_of, listen, make_server
+from mixsearch.web.processes import start_fork_server
+from mixsearch.web.server import listen, make_server, make_url
 from mixsearch.web.settings import Access, Limits
 
-__all__ = ["Access", "Limits", "address_of", "get_ready", "listen", "make_app", "make_server"]
+__all__ = ["Access", "Limits", "listen", "make_app", "make_server", "make_url", "start_fork_server"]

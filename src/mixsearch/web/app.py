@@ -1,92 +1,68 @@
-"""The app: routes, limits and the gate, around indexes that are open."""
+"""The ASGI app: routes, middleware, workers and open indexes."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from time import monotonic
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from mixsearch import __version__
 from mixsearch.index import TopicIndex
-from mixsearch.web import pictures, several, topics
-from mixsearch.web.answering import Answering
-from mixsearch.web.failures import RESPONSES, answer_failures
-from mixsearch.web.gallery import Gallery
-from mixsearch.web.gate import Gate
-from mixsearch.web.pages import STATIC, STATIC_FILES, page_router
-from mixsearch.web.patience import Patience
-from mixsearch.web.served import Served
-from mixsearch.web.settings import Access, Limits
-
-
-@dataclass(frozen=True)
-class Health:
-    """Whether the server answers, and what it serves."""
-
-    status: str
-    version: str
-    indexes: list[str]
-    uptime: float  # in seconds
+from mixsearch.web.errors import handle_errors
+from mixsearch.web.image_store import ImageStore
+from mixsearch.web.indexes import ServedIndex
+from mixsearch.web.middleware import AccessMiddleware, TimeoutMiddleware
+from mixsearch.web.routes import compare, images, pages, server, topics
+from mixsearch.web.settings import STATIC, STATIC_FILES, Access, Limits
+from mixsearch.web.workers import Workers
 
 
 def make_app(
     indexes: Mapping[str, TopicIndex], *, limits: Limits | None = None, access: Access | None = None
 ) -> FastAPI:
-    """The page and its API as an ASGI app, for `mixsearch serve` or a server of your own.
+    """Return the page and its API as an ASGI app, for `mixsearch serve` or your own server.
 
     Parameters
     ----------
     indexes : mapping of str to TopicIndex
-        Under the names that addresses have them by.
+        Open indexes, under their names in addresses.
     limits : Limits, optional
-        Sizes and times.
+        Sizes, times and numbers of workers.
     access : Access, optional
-        Who may ask; by default everyone who reaches the server by its address.
+        The token and the host names. By default no token is needed.
+
+    Returns
+    -------
+    FastAPI
     """
     limits, access = limits or Limits(), access or Access()
-    answering = Answering(limits, {name: str(index.path) for name, index in indexes.items()})
+    workers = Workers(limits, {name: str(index.path) for name, index in indexes.items()})
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        answering.get_ready()
+        workers.warm_up()
         yield
-        answering.close()
+        workers.close()
 
     app = FastAPI(
         title="mixsearch",
         version=__version__,
         summary="Find one topic from a word, one segment from a pixel.",
         openapi_url="/api/openapi.json",
-        docs_url=None,  # its page is loaded from other hosts
+        docs_url=None,  # these pages load scripts from other hosts
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.served = {name: Served(name, index) for name, index in indexes.items()}
-    app.state.answering = answering
-    app.include_router(page_router())
-    app.include_router(health_router(list(indexes)))
-    app.include_router(several.router)
-    app.include_router(topics.router)
-    app.include_router(pictures.make_router(Gallery(limits), limits, answering.pictures))
+    app.state.indexes = {name: ServedIndex(name, index) for name, index in indexes.items()}
+    app.state.workers, app.state.limits, app.state.start_time = workers, limits, monotonic()
+    for router in (pages.router, server.router, compare.router, topics.router):
+        app.include_router(router)
+    app.include_router(images.make_router(ImageStore(limits), limits, workers.images))
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
-    answer_failures(app)
-    app.add_middleware(Patience, limits=limits)
-    app.add_middleware(Gate, access=access)
+    handle_errors(app)
+    app.add_middleware(TimeoutMiddleware, limits=limits)
+    app.add_middleware(AccessMiddleware, access=access)
     return app
-
-
-def health_router(names: list[str]) -> APIRouter:
-    """The route by which others see whether the server is alive."""
-    router = APIRouter(prefix="/api", tags=["server"], responses=RESPONSES)
-    start = monotonic()
-
-    @router.get("/health", response_model=Health)
-    async def tell_health() -> Health:
-        """Whether the server answers."""
-        return Health("ok", __version__, names, monotonic() - start)
-
-    return router

@@ -1,6 +1,6 @@
-"""Processes beside the server: those that search, with the indexes open, and those that unpack pictures.
+"""Worker processes: some keep the indexes open and search, others decode uploaded images.
 
-A search spends so much of its time in Python itself that two threads answer no more than one; two processes do.
+A search spends most of its time holding the interpreter lock: two threads are not faster than one, two processes are.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 from mixsearch.data.threads import on_one_core
 from mixsearch.index import open_index
-from mixsearch.web.served import Served
+from mixsearch.web.indexes import ServedIndex
 
-# What every process would load: the decoders, and the imports of the command that started the server, which Python
-# runs in each of them.
+# Imported once, before forking: the image decoders, and the command that started the server, which Python imports in
+# every process.
 _PRELOADED = [
     "mixsearch.cli",
     "mixsearch.web",
@@ -26,12 +26,12 @@ _PRELOADED = [
     *(f"PIL.{name}ImagePlugin" for name in ("Png", "Jpeg", "WebP", "Gif", "Bmp", "Tiff")),
 ]
 
-# The indexes of this process, where it is one that searches.
-_opened: dict[str, Served] = {}
+# The indexes of this process, if it is a search worker.
+_INDEXES: dict[str, ServedIndex] = {}
 
 
 def process_context() -> Any:
-    """Forking from a small process is quick and safe beside threads; where it cannot be done, processes start anew."""
+    """Return the way to start processes: forking from a small single-threaded process if possible, else spawning."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -39,34 +39,34 @@ def process_context() -> Any:
     return context
 
 
-def get_ready() -> None:
-    """Start the process from which others are forked, so that the first of them need not wait for it."""
+def start_fork_server() -> None:
+    """Start the process from which workers are forked, so that the first worker need not wait for its imports."""
     if process_context().get_start_method() == "forkserver":
         from multiprocessing.forkserver import ensure_running
 
         ensure_running()
 
 
-def searching_processes(paths: Mapping[str, str], n_processes: int) -> Executor:
-    """Processes with these indexes open, by their names."""
+def start_search_processes(paths: Mapping[str, str], n_processes: int) -> Executor:
+    """Return a pool of processes in which these indexes are open."""
     return ProcessPoolExecutor(n_processes, process_context(), _open_indexes, (dict(paths),))
 
 
+def call_with_index(name: str, make: Callable[..., bytes], *arguments: Any) -> bytes:
+    """Call a function with an index of this process."""
+    with on_one_core():
+        return make(_INDEXES[name], *arguments)
+
+
 def _open_indexes(paths: Mapping[str, str]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server hears it, and ends this process
-    Thread(target=_end_with_server, daemon=True).start()
-    _opened.update({name: Served(name, open_index(path)) for name, path in paths.items()})
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
+    Thread(target=_exit_with_server, daemon=True).start()
+    _INDEXES.update({name: ServedIndex(name, open_index(path)) for name, path in paths.items()})
 
 
-def _end_with_server() -> None:
-    """A server that is killed tells nobody."""
+def _exit_with_server() -> None:
+    """Exit when the server does, even if it was killed."""
     server = multiprocessing.parent_process()
     if server is not None:
         server.join()
         os._exit(1)
-
-
-def search_here(name: str, tell: Callable[..., bytes], *asked: Any) -> bytes:
-    """What an index of this process says."""
-    with on_one_core():
-        return tell(_opened[name], *asked)

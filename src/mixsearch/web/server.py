@@ -1,4 +1,4 @@
-"""The server: a socket, uvicorn on it, and an end to all waiting."""
+"""The server: a listening socket, and uvicorn with limits."""
 
 from __future__ import annotations
 
@@ -8,39 +8,55 @@ import socket
 import uvicorn
 from starlette.types import ASGIApp
 
-from mixsearch.errors import SearchError
-from mixsearch.web.patience import patient_protocol
+from mixsearch.errors import Option, SearchError
+from mixsearch.web.middleware import make_protocol
 from mixsearch.web.settings import Limits
 
 _BACKLOG = 256
 _KEEP_ALIVE_SECONDS = 5
-# The longest line of a request with its headers, in bytes.
-_MOST_HEADERS = 32 << 10
-# For answers that are under way when the server is asked to stop.
-_FAREWELL_SECONDS = 3
+# The longest request line with headers, in bytes.
+_MAX_HEADERS = 32 << 10
+# For answers that are being sent when the server stops.
+_SHUTDOWN_SECONDS = 3
 
 
-def listen(host: str, port: int | None, first: int = 8421, n_tries: int = 20) -> socket.socket:
-    """A socket that takes connections.
+def listen(host: str, port: int | None, first_port: int = 8421, n_ports: int = 20) -> socket.socket:
+    """Return a listening socket.
 
     Parameters
     ----------
     host : str
         A name or an address of this machine.
     port : int, optional
-        0 for any that is free. By default the first free one of some.
-    first, n_tries : int
-        Which these are.
+        0 for any free port. By default the first free one of a range.
+    first_port, n_ports : int
+        That range.
+
+    Returns
+    -------
+    socket
     """
-    for each in [port] if port is not None else range(first, first + n_tries):
+    ports = range(first_port, first_port + n_ports) if port is None else [port]
+    for each in ports:
         try:
             return _bind(host, each)
         except OSError as error:
             if error.errno != errno.EADDRINUSE or port is not None:
                 raise SearchError(
-                    f"Cannot listen at {host}, port {each}: {error.strerror}. Choose another --port, or leave it out."
+                    "Cannot listen on {host}, port {port}: {reason}. Choose another {argument}, or omit it.",
+                    code="cannot_listen",
+                    host=host,
+                    port=each,
+                    reason=error.strerror,
+                    argument=Option("port"),
                 ) from error
-    raise SearchError(f"The ports {first} to {first + n_tries - 1} are all in use. Choose one with --port.")
+    raise SearchError(
+        "The ports {first} to {last} are all in use. Choose one with {argument}.",
+        code="ports_in_use",
+        first=ports[0],
+        last=ports[-1],
+        argument=Option("port"),
+    )
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -56,19 +72,43 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def address_of(listener: socket.socket, host: str) -> str:
-    """Where a browser finds the server."""
+def make_url(listener: socket.socket, host: str) -> str:
+    """Return the address of the server for a browser.
+
+    Parameters
+    ----------
+    listener : socket
+        From `listen`.
+    host : str
+        The host that it listens on.
+
+    Returns
+    -------
+    str
+    """
     port = listener.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"
 
 
 def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
-    """A server that gives no client more time or room than the limits allow; `run(sockets=[...])` starts it."""
+    """Return a server that keeps to limits; `run(sockets=[...])` starts it.
+
+    Parameters
+    ----------
+    app : ASGI app
+        From `make_app`.
+    limits : Limits
+        Times and sizes.
+
+    Returns
+    -------
+    uvicorn.Server
+    """
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=patient_protocol(limits),
+            http=make_protocol(limits),
             ws="none",
             loop="asyncio",
             log_level="warning",
@@ -77,7 +117,7 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
             date_header=False,
             backlog=_BACKLOG,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=_FAREWELL_SECONDS,
-            h11_max_incomplete_event_size=_MOST_HEADERS,
+            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+            h11_max_incomplete_event_size=_MAX_HEADERS,
         )
     )

@@ -1,63 +1,71 @@
-"""What a server allows: sizes, times, and who may ask."""
+"""Settings of the server: addresses, limits and access."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from mixsearch.data.threads import n_cores
-from mixsearch.errors import SearchError
+from mixsearch.errors import ArgumentError
+
+STATIC_FILES = Path(__file__).parent / "static"
+STATIC = "/static/"
+# Every view of the page has its own address.
+PAGES = ("/", "/overview", "/compare", "/segment")
+# Images are uploaded to this address.
+UPLOADS = "/api/pictures"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Sizes and times.
+    """Sizes, times and numbers of workers.
 
     Parameters
     ----------
-    seconds : float
-        For the headers of a request to arrive, and again for its body to arrive and its answer to be worked out and
-        taken.
-    decoding_seconds : float
-        For the unpacking of a picture.
-    most_body : int
-        Bytes of a request's body; of a picture, `most_upload`.
-    most_pixels, most_kept_pixels : int
-        Of one picture, and of all that are kept in memory.
-    most_answers_bytes : int
-        Of answers that are kept, so that the same question costs nothing.
-    most_waiting : int
-        Questions that wait for a thread; more are turned away.
-    most_connections : int
-        Open at a time; more are closed at once.
-    n_processes : int
-        That search; where 0, threads of the server itself do.
+    timeout : float
+        Seconds until the headers of a request have arrived, and again until its body has arrived and its answer has
+        been sent.
+    decode_timeout : float
+        Seconds for decoding an uploaded image.
+    max_body, max_upload : int
+        Bytes of a request body, and of an uploaded image.
+    max_pixels, max_stored_pixels : int
+        Pixels of one image, and of all images in memory.
+    max_cached_bytes : int
+        Bytes of cached answers.
+    max_waiting : int
+        Requests that may wait for a worker; further ones are rejected.
+    max_connections : int
+        Open connections; further ones are closed at once.
+    workers : int
+        Processes that search. With 0, threads of the server search.
     n_threads : int
-        How many.
+        The number of these threads, one per core by default.
     """
 
-    seconds: float = 20.0
-    decoding_seconds: float = 10.0
-    most_body: int = 1 << 20
-    most_upload: int = 25 << 20
-    most_pixels: int = 24_000_000
-    most_kept_pixels: int = 100_000_000
-    most_answers_bytes: int = 64 << 20
-    most_waiting: int = 256
-    most_connections: int = 512
-    n_processes: int = 0
+    timeout: float = 20.0
+    decode_timeout: float = 10.0
+    max_body: int = 1 << 20
+    max_upload: int = 25 << 20
+    max_pixels: int = 24_000_000
+    max_stored_pixels: int = 100_000_000
+    max_cached_bytes: int = 64 << 20
+    max_waiting: int = 256
+    max_connections: int = 512
+    workers: int = 0
     n_threads: int = field(default_factory=n_cores)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """Who may ask.
+    """Who may use the server.
 
     Parameters
     ----------
     token : str, optional
-        That every request must show, as a cookie or a header.
+        Required from every request, as a cookie or a header.
     hosts : tuple of str
-        Names by which the server may be called, beside addresses of numbers and localhost.
+        Host names that the server answers to, besides localhost and IP addresses.
     """
 
     token: str | None = None
@@ -65,4 +73,7 @@ class Access:
 
     def __post_init__(self) -> None:
         if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
-            raise SearchError("A token must be of plain letters, digits and signs: it travels in headers and cookies.")
+            raise ArgumentError(
+                "The token must consist of printable ASCII characters: it is sent in headers and cookies.",
+                code="bad_token",
+            )

@@ -324,7 +324,7 @@ class Segmenting {
     this.#told = [...this.#segments.map(({ id }) => byId.get(id)), ...(this.#segments.length === 1 ? rest : [])];
     this.stage.drawLabels(image);
     this.trouble.hidden = true;
-    replace(this.notes, answer.warnings.map((warning) => h("li", {}, warning)));
+    replace(this.notes, answer.warnings.map(({ message }) => h("li", {}, message)));
     this.time.textContent = `${answer.segments.length} segments in ${(milliseconds / 1000).toFixed(2)} s`;
     this.#draw();
     this.#drawDownloads();

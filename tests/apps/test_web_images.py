@@ -15,20 +15,20 @@ from tests.unit.segmentation.images import as_bytes, halves
 from mixsearch import segment
 from mixsearch.datasets import make_landscape
 from mixsearch.segmentation._overlay import make_segment_colors
-from mixsearch.web.answering import Lane
-from mixsearch.web.failures import answer_failures
-from mixsearch.web.gallery import Gallery
-from mixsearch.web.pictures import make_router
+from mixsearch.web.errors import handle_errors
+from mixsearch.web.image_store import ImageStore
+from mixsearch.web.routes.images import make_router
 from mixsearch.web.settings import Limits
+from mixsearch.web.workers import WorkerPool
 
 SEEDS = "seed=left:5,20%2B10,10&seed=50,20"
 GIVEN = {"left": [(5, 20), (10, 10)], "segment 2": [(50, 20)]}
 
 
 def client_of(**limits):
-    app, allowed = FastAPI(), Limits(decoding_seconds=60, **limits)
-    answer_failures(app)
-    app.include_router(make_router(Gallery(allowed), allowed, Lane(2, 10)))
+    app, allowed = FastAPI(), Limits(decode_timeout=60, **limits)
+    handle_errors(app)
+    app.include_router(make_router(ImageStore(allowed), allowed, WorkerPool(2, 10)))
     return TestClient(app)
 
 
@@ -71,7 +71,7 @@ def test_a_picture_is_brought_shown_and_removed(client):
     assert client.delete(f"/api/pictures/{told['picture']}").status_code == 204
     gone = client.get(f"/api/pictures/{told['picture']}.png")
     assert (gone.status_code, gone.json()["error"]["code"]) == (410, "gone")
-    assert "Drop it again" in gone.json()["error"]["message"]
+    assert "Upload it again" in gone.json()["error"]["message"]
 
 
 def test_a_large_picture_is_shown_smaller(client):
@@ -167,22 +167,22 @@ def test_every_other_pixel_is_told_quickly(client):
 
 def test_doubts_are_told(client):
     told = client.get(f"/api/pictures/{bring(client)}/segments?seed=5,20&seed=6,30&features=rgb").json()
-    assert "find the same component" in told["warnings"][0]
+    assert [warning["code"] for warning in told["warnings"]] == ["shared_component"]
 
 
 @pytest.mark.parametrize(
     ("query", "status", "code", "sentence"),
     [
-        ("seed=5;20", 422, "bad_hint", "'5;20' isn't a seed"),
-        ("seed=5,90", 422, "bad_hint", "The seed 5,90 lies outside the image of 60 x 40 pixels"),
-        ("seed=5,20&seed=5,20", 422, "bad_hint", "is a seed of both 'segment 1' and 'segment 2'"),
-        ("seed=a:5,20&seed=a:6,20", 422, "bad_hint", "Two segments are called 'a'"),
-        ("&".join(f"seed={x},20" for x in range(5)) + "&features=rgb", 422, "cannot_search", "at most 3 segments"),
-        ("", 422, "bad_value", "seed"),
-        ("&".join(f"seed={x},20" for x in range(65)), 422, "bad_value", "at most 64"),
-        ("seed=5,20&features=nice", 422, "bad_value", "features"),
-        ("seed=5,20&assign=nice", 422, "bad_value", "assign"),
-        ("seed=5,20&every=0", 422, "bad_value", "every"),
+        ("seed=5;20", 422, "bad_seed", "'5;20' isn't a seed"),
+        ("seed=5,90", 422, "seed_outside", "The seed 5,90 lies outside the image of 60 x 40 pixels"),
+        ("seed=5,20&seed=5,20", 422, "seed_shared", "is a seed of both 'segment 1' and 'segment 2'"),
+        ("seed=a:5,20&seed=a:6,20", 422, "duplicate_segment", "Two segments are called 'a'"),
+        ("&".join(f"seed={x},20" for x in range(5)) + "&features=rgb", 422, "too_many_segments", "at most 3 segments"),
+        ("", 422, "bad_argument", "seed"),
+        ("&".join(f"seed={x},20" for x in range(65)), 422, "bad_argument", "at most 64"),
+        ("seed=5,20&features=nice", 422, "bad_argument", "features"),
+        ("seed=5,20&assign=nice", 422, "bad_argument", "assign"),
+        ("seed=5,20&every=0", 422, "bad_argument", "every"),
     ],
 )
 @pytest.mark.parametrize("what", ["", "/labels.png", "/masks.zip"])
@@ -196,14 +196,14 @@ def test_what_cannot_be_cut_is_said_in_a_sentence(client, query, status, code, s
 def test_a_uniform_picture_has_nothing_to_tell_apart(client):
     name = bring(client, png(np.full((20, 30, 3), 90, dtype=np.uint8)))
     error = client.get(f"/api/pictures/{name}/segments?seed=1,1").json()["error"]
-    assert error["code"] == "cannot_search"
+    assert error["code"] == "image_uniform"
     assert "the same everywhere" in error["message"]
 
 
 @pytest.mark.parametrize(
     ("body", "status", "code", "sentence"),
     [
-        (b"", 415, "not_an_image", "Nothing was sent"),
+        (b"", 415, "not_an_image", "The request has no body"),
         (b"hello", 415, "not_an_image", "Use PNG, JPEG, WEBP, GIF, BMP or TIFF"),
         (png(photo())[:500], 415, "not_an_image", "seems to be damaged"),
     ],
@@ -215,7 +215,7 @@ def test_uploads_that_are_no_picture_are_refused(client, body, status, code, sen
 
 
 def test_limits_are_those_of_the_server():
-    with client_of(most_pixels=2000, most_kept_pixels=25_000) as client:
+    with client_of(max_pixels=2000, max_stored_pixels=25_000) as client:
         answer = client.post("/api/pictures", content=png(photo()))
         assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
         assert "60 x 40 pixels; the limit is 2,000" in answer.json()["error"]["message"]
@@ -232,7 +232,7 @@ def test_a_picture_that_is_gone_is_said_to_be(client, path):
 
 
 def test_the_example_cannot_be_removed(client):
-    assert client.delete("/api/pictures/example").json()["error"]["message"].startswith("The example stays")
+    assert client.delete("/api/pictures/example").json()["error"]["message"].startswith("The example cannot be removed")
     assert client.get("/api/pictures/example.png").status_code == 200
 
 
@@ -242,7 +242,7 @@ def test_every_route_tells_its_answers_and_errors(client):
     assert len(routes) == 7  # one of them takes GET and DELETE
     for operations in routes.values():
         for operation in operations.values():
-            assert "#/components/schemas/Failure" in json.dumps(operation["responses"]["4XX"])
+            assert "#/components/schemas/ErrorResponse" in json.dumps(operation["responses"]["4XX"])
             assert operation["description"]
     labels = routes["/api/pictures/{picture}/segments/labels.png"]["get"]["responses"]["200"]["content"]
     assert list(labels) == ["image/png"]

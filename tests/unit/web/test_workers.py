@@ -1,18 +1,21 @@
-"""Work in threads: once for the same question, kept within bounds, turned away when there is too much."""
+"""Workers: equal calls are computed once, the cache and the queues are bounded."""
 
 import asyncio
 import threading
 
 import pytest
 
-from mixsearch.web.answering import KEY_BYTES, Answering, Lane, size_of_answer
-from mixsearch.web.failures import Refused
+from mixsearch.web.cache import LRUCache
+from mixsearch.web.errors import APIError
+from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.settings import Limits
-from mixsearch.web.shelf import Shelf
+from mixsearch.web.workers import KEY_BYTES, WorkerPool, Workers, measure_answer
+
+INDEX = ServedIndex("texts", None)
 
 
-def answering(**limits):
-    return Answering(Limits(**{"n_threads": 2, **limits}))
+def make_workers(**limits):
+    return Workers(Limits(**{"n_threads": 2, **limits}))
 
 
 def run(work):
@@ -22,18 +25,18 @@ def run(work):
 def test_the_same_question_is_worked_out_once():
     calls, go_on = [], threading.Event()
 
-    def work():
+    def work(_):
         calls.append(1)
         go_on.wait(60)
         return b"answer"
 
     async def ask():
-        desk = answering()
-        coming = [asyncio.create_task(desk.once("q", work, desk.quick)) for _ in range(5)]
+        workers = make_workers()
+        coming = [asyncio.create_task(workers.call_cached(INDEX, work)) for _ in range(5)]
         await asyncio.sleep(0.05)
         go_on.set()
         answers = await asyncio.gather(*coming)
-        return [*answers, await desk.once("q", work, desk.quick)]
+        return [*answers, await workers.call_cached(INDEX, work)]
 
     assert run(ask()) == [b"answer"] * 6
     assert len(calls) == 1
@@ -42,13 +45,13 @@ def test_the_same_question_is_worked_out_once():
 def test_an_error_reaches_all_who_asked_and_is_not_kept():
     calls = []
 
-    def work():
+    def work(_):
         calls.append(1)
         raise ValueError("no answer")
 
     async def ask():
-        desk = answering()
-        return await asyncio.gather(*(desk.once("q", work, desk.quick) for _ in range(3)), return_exceptions=True)
+        workers = make_workers()
+        return await asyncio.gather(*(workers.call_cached(INDEX, work) for _ in range(3)), return_exceptions=True)
 
     assert [str(error) for error in run(ask())] == ["no answer"] * 3
     assert len(calls) == 1
@@ -57,13 +60,13 @@ def test_an_error_reaches_all_who_asked_and_is_not_kept():
 def test_one_who_leaves_takes_nothing_from_the_others():
     go_on = threading.Event()
 
-    def work():
+    def work(_):
         go_on.wait(60)
         return b"answer"
 
     async def ask():
-        desk = answering()
-        first, second = (asyncio.create_task(desk.once("q", work, desk.quick)) for _ in range(2))
+        workers = make_workers()
+        first, second = (asyncio.create_task(workers.call_cached(INDEX, work)) for _ in range(2))
         await asyncio.sleep(0.05)
         first.cancel()
         await asyncio.sleep(0)
@@ -77,14 +80,14 @@ def test_too_long_a_queue_turns_questions_away_and_recovers():
     go_on = threading.Event()
 
     async def ask():
-        lane = Lane(1, most_waiting=2)
-        inside = [asyncio.create_task(lane.run(lambda: go_on.wait(60))) for _ in range(3)]
+        pool = WorkerPool(1, max_waiting=2)
+        inside = [asyncio.create_task(pool.run(lambda: go_on.wait(60))) for _ in range(3)]
         await asyncio.sleep(0.05)
-        with pytest.raises(Refused, match="more questions than it can answer") as refused:
-            await lane.run(lambda: None)
+        with pytest.raises(APIError, match="The server is busy") as refused:
+            await pool.run(lambda: None)
         go_on.set()
         await asyncio.gather(*inside)
-        return refused.value.code, await lane.run(lambda: "again")
+        return refused.value.code, await pool.run(lambda: "again")
 
     assert run(ask()) == ("busy", "again")
 
@@ -93,18 +96,18 @@ def test_work_that_nobody_waits_for_keeps_its_place_until_it_ends():
     go_on = threading.Event()
 
     async def ask():
-        lane = Lane(1, most_waiting=0)
-        task = asyncio.create_task(lane.run(lambda: go_on.wait(60)))
+        pool = WorkerPool(1, max_waiting=0)
+        task = asyncio.create_task(pool.run(lambda: go_on.wait(60)))
         await asyncio.sleep(0.05)
         task.cancel()
         await asyncio.sleep(0)
-        with pytest.raises(Refused):
-            await lane.run(lambda: None)
+        with pytest.raises(APIError):
+            await pool.run(lambda: None)
         go_on.set()
         while True:
             try:
-                return await lane.run(lambda: "free")
-            except Refused:
+                return await pool.run(lambda: "free")
+            except APIError:
                 await asyncio.sleep(0.01)  # the work is about to end
 
     assert run(ask()) == "free"
@@ -114,9 +117,9 @@ def test_slow_questions_leave_the_quick_ones_alone():
     go_on = threading.Event()
 
     async def ask():
-        desk = answering()
-        slow = [asyncio.create_task(desk.slow.run(lambda: go_on.wait(60))) for _ in range(4)]
-        quick = await desk.quick.run(lambda: "quick")
+        workers = make_workers()
+        slow = [asyncio.create_task(workers.slow.run(lambda: go_on.wait(60))) for _ in range(4)]
+        quick = await workers.search.run(lambda: "quick")
         go_on.set()
         await asyncio.gather(*slow)
         return quick
@@ -125,7 +128,7 @@ def test_slow_questions_leave_the_quick_ones_alone():
 
 
 def test_answers_are_kept_up_to_so_many_bytes_and_the_oldest_go_first():
-    kept = Shelf(10 + 2 * KEY_BYTES, size_of_answer, least=0)
+    kept = LRUCache(10 + 2 * KEY_BYTES, measure_answer, min_entries=0)
     kept.put("a", b"1234")
     kept.put("b", b"1234")
     assert kept.get("a") == b"1234"  # asked for again, so that b is the oldest

@@ -14,16 +14,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from tests.unit.segmentation.images import as_bytes, halves
 
-from mixsearch.web.decoding import NotAnImageError, TooLargeError, TooSlowError, decode
-from mixsearch.web.processes import get_ready
+from mixsearch.web.image_decoder import NotAnImageError, TooLargeError, TooSlowError, decode_upload
+from mixsearch.web.processes import start_fork_server
 from mixsearch.web.settings import Limits
 
-LIMITS = Limits(decoding_seconds=60)
+LIMITS = Limits(decode_timeout=60)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _ready():
-    get_ready()
+    start_fork_server()
 
 
 def rgb(height=6, width=9):
@@ -50,26 +50,26 @@ def png_that_claims(width, height):
 
 @pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF", "WEBP"])
 def test_formats_without_loss_give_the_pixels_themselves(kind):
-    picture = decode(saved(Image.fromarray(rgb()), kind, lossless=True), LIMITS)
+    picture = decode_upload(saved(Image.fromarray(rgb()), kind, lossless=True), LIMITS)
     assert_array_equal(picture.pixels, rgb())
     assert (picture.white, picture.visible) == (255, None)
 
 
 def test_jpeg_is_read_as_pillow_reads_it():
     body = saved(Image.fromarray(rgb()), "JPEG")
-    assert_array_equal(decode(body, LIMITS).pixels, np.asarray(Image.open(io.BytesIO(body))))
+    assert_array_equal(decode_upload(body, LIMITS).pixels, np.asarray(Image.open(io.BytesIO(body))))
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "CMYK"])
 def test_palettes_grey_and_print_colours_are_read_as_pillow_shows_them(mode):
     image = Image.fromarray(rgb()).convert(mode)
-    picture = decode(saved(image, "TIFF"), LIMITS)
+    picture = decode_upload(saved(image, "TIFF"), LIMITS)
     assert_allclose(picture.rows(slice(None)), np.asarray(image.convert("RGB")) / 255, rtol=1e-6)
 
 
 def test_deep_pictures_keep_their_depth():
     deep = np.array([[0, 256], [257, 65535]], dtype=np.uint16)
-    picture = decode(saved(Image.fromarray(deep)), LIMITS)
+    picture = decode_upload(saved(Image.fromarray(deep)), LIMITS)
     assert_array_equal(picture.pixels[..., 0], deep)
     assert picture.white == 65535
 
@@ -77,7 +77,7 @@ def test_deep_pictures_keep_their_depth():
 def test_transparent_pixels_are_not_visible():
     alpha = np.full((6, 9), 255, dtype=np.uint8)
     alpha[:2] = 0
-    picture = decode(saved(Image.fromarray(np.dstack([rgb(), alpha]))), LIMITS)
+    picture = decode_upload(saved(Image.fromarray(np.dstack([rgb(), alpha]))), LIMITS)
     assert_array_equal(picture.visible, alpha > 0)
 
 
@@ -85,19 +85,19 @@ def test_the_camera_s_orientation_is_honoured():
     image = Image.fromarray(rgb())
     exif = image.getexif()
     exif[0x0112] = 6
-    assert_array_equal(decode(saved(image, exif=exif), LIMITS).pixels, np.rot90(rgb(), -1))
+    assert_array_equal(decode_upload(saved(image, exif=exif), LIMITS).pixels, np.rot90(rgb(), -1))
 
 
 def test_only_the_first_picture_of_an_animation_is_read():
     frames = [Image.fromarray(np.full((6, 9), grey, dtype=np.uint8)) for grey in range(50)]
     body = saved(frames[7], "GIF", save_all=True, append_images=frames, loop=0)
-    assert_array_equal(decode(body, LIMITS).rows(slice(None)), np.full((6, 9, 3), np.float32(7 / 255)))
+    assert_array_equal(decode_upload(body, LIMITS).rows(slice(None)), np.full((6, 9, 3), np.float32(7 / 255)))
 
 
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (b"", "Nothing was sent"),
+        (b"", "The request has no body"),
         (b"hello, I am holiday.png", "isn't an image that can be read. Use PNG, JPEG, WEBP, GIF, BMP or TIFF"),
         (b"%PDF-1.7", "isn't an image that can be read"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "isn't an image that can be read"),
@@ -109,54 +109,54 @@ def test_only_the_first_picture_of_an_animation_is_read():
 )
 def test_what_is_no_picture_is_said_to_be_none(body, sentence):
     with pytest.raises(NotAnImageError, match=sentence):
-        decode(body, LIMITS)
+        decode_upload(body, LIMITS)
 
 
 def test_a_bomb_is_refused_by_its_header():
     with pytest.raises(TooLargeError, match="has 60,000 x 60,000 pixels|more pixels than Pillow decodes"):
-        decode(png_that_claims(60_000, 60_000), LIMITS)
+        decode_upload(png_that_claims(60_000, 60_000), LIMITS)
     with pytest.raises(TooLargeError, match="has 5,000 x 5,000 pixels; the limit is 24,000,000"):
-        decode(png_that_claims(5000, 5000), LIMITS)
+        decode_upload(png_that_claims(5000, 5000), LIMITS)
 
 
 def test_the_limit_on_pixels_is_that_of_the_server():
     body = saved(Image.fromarray(rgb()))
-    assert decode(body, replace(LIMITS, most_pixels=54)).width == 9
+    assert decode_upload(body, replace(LIMITS, max_pixels=54)).width == 9
     with pytest.raises(TooLargeError, match="has 9 x 6 pixels; the limit is 53"):
-        decode(body, replace(LIMITS, most_pixels=53))
+        decode_upload(body, replace(LIMITS, max_pixels=53))
 
 
-def hang(body, most_pixels):
+def hang(body, max_pixels):
     time.sleep(3600)
 
 
-def crash(body, most_pixels):
+def crash(body, max_pixels):
     os._exit(7)
 
 
-def stumble(body, most_pixels):
+def stumble(body, max_pixels):
     raise KeyError("a bug of a decoder")
 
 
-def outgrow(body, most_pixels):
+def outgrow(body, max_pixels):
     raise MemoryError
 
 
 def test_a_decoder_that_hangs_is_killed():
-    with pytest.raises(TooSlowError, match="longer than 0.2 seconds to unpack"):
-        decode(b"endless", Limits(decoding_seconds=0.2), hang)
+    with pytest.raises(TooSlowError, match="longer than 0.2 seconds"):
+        decode_upload(b"endless", Limits(decode_timeout=0.2), hang)
 
 
 @pytest.mark.parametrize("unpack", [crash, stumble])
 def test_a_decoder_that_dies_takes_nothing_with_it(unpack):
     with pytest.raises(NotAnImageError, match="seems to be damaged"):
-        decode(b"poison", LIMITS, unpack)
-    assert decode(saved(Image.fromarray(rgb())), LIMITS).height == 6
+        decode_upload(b"poison", LIMITS, unpack)
+    assert decode_upload(saved(Image.fromarray(rgb())), LIMITS).height == 6
 
 
 def test_a_picture_beyond_the_memory_is_too_large():
-    with pytest.raises(TooLargeError, match="does not fit into the memory"):
-        decode(b"huge", LIMITS, outgrow)
+    with pytest.raises(TooLargeError, match="does not fit into memory"):
+        decode_upload(b"huge", LIMITS, outgrow)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -165,4 +165,4 @@ def test_damaged_files_raise_nothing_else(seed):
     body = saved(Image.fromarray(rgb(40, 60)), "WEBP")
     spoilt = bytes(each if rng.random() > 0.02 else int(rng.integers(256)) for each in body)
     with contextlib.suppress(NotAnImageError, TooLargeError):
-        assert decode(spoilt, LIMITS).width > 0
+        assert decode_upload(spoilt, LIMITS).width > 0

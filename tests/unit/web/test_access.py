@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from mixsearch import SearchError
 from mixsearch.web import Access, make_app
-from mixsearch.web.gate import SECURITY_HEADERS, Gate
+from mixsearch.web.middleware import SECURITY_HEADERS, AccessMiddleware
 
 TOKEN = "a secret of some length"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -144,7 +144,7 @@ def test_two_servers_on_one_machine_have_their_own_cookies():
 
 
 def test_a_form_that_does_not_arrive_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("mixsearch.web.gate._FORM_SECONDS", 0.05)
+    monkeypatch.setattr("mixsearch.web.middleware.access._FORM_SECONDS", 0.05)
     sent = []
 
     async def never():
@@ -154,13 +154,13 @@ def test_a_form_that_does_not_arrive_is_not_waited_for(monkeypatch):
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
-    asyncio.run(Gate(None, Access(token=TOKEN))(scope, never, send))
+    asyncio.run(AccessMiddleware(None, Access(token=TOKEN))(scope, never, send))
     assert sent[0]["status"] == 503
     assert b'"too_slow"' in sent[1]["body"]
 
 
 def test_a_token_that_no_header_can_carry_is_refused():
-    with pytest.raises(SearchError, match="plain letters"):
+    with pytest.raises(SearchError, match="printable ASCII"):
         Access(token="ключ-доступа")
 
 

@@ -39,7 +39,7 @@ def index(tmp_path_factory):
 @pytest.fixture(scope="module")
 def beside(index):
     with TestClient(
-        make_app({"texts": index}, limits=Limits(n_processes=1, seconds=120)), base_url="http://localhost"
+        make_app({"texts": index}, limits=Limits(workers=1, timeout=120)), base_url="http://localhost"
     ) as client:
         yield client
 
@@ -59,7 +59,7 @@ def as_number(cell):
 
 
 def test_processes_say_what_threads_say(index, beside):
-    with TestClient(make_app({"texts": index}, limits=Limits(seconds=120)), base_url="http://localhost") as threads:
+    with TestClient(make_app({"texts": index}, limits=Limits(timeout=120)), base_url="http://localhost") as threads:
         for path in PATHS:
             here, there = (client.get(f"/api/indexes/texts/{path}") for client in (threads, beside))
             assert here.status_code == there.status_code, path
@@ -74,7 +74,7 @@ def test_where_a_process_is_killed_another_is_started(beside):
         return beside.get("/api/indexes/texts/topic", params={"q": word})
 
     assert ask("sushi").status_code == 200
-    (victim,) = beside.app.state.answering.quick._pools[0]._processes
+    (victim,) = beside.app.state.workers.search._executors[0]._processes
     os.kill(victim, signal.SIGKILL)
     end = time.monotonic() + 120
     for word in cycle(["rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate", "goal"]):

@@ -1,0 +1,104 @@
+"""A thread-safe, size-bounded LRU cache that computes each missing value once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from threading import Lock
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class LRUCache(Generic[Key, Value]):
+    """Thread-safe, size-bounded LRU cache that computes each missing value once.
+
+    Parameters
+    ----------
+    max_size : int
+        The largest total size. The least recently used values are evicted first.
+    size_of : callable
+        Returns the size of a value. By default every value has size 1.
+    min_entries : int, default=1
+        This many of the last values stay, whatever their size.
+    """
+
+    def __init__(self, max_size: int, size_of: Callable[[Value], int] = lambda _: 1, min_entries: int = 1) -> None:
+        self._max_size, self._size_of, self._min_entries = max_size, size_of, min_entries
+        self._lock = Lock()
+        self._values: OrderedDict[Key, Value] = OrderedDict()
+        self._pending: dict[Key, Future[Value]] = {}
+        self._size = 0
+
+    def get(self, key: Key) -> Value | None:
+        """Return a cached value, or None."""
+        with self._lock:
+            return self._touch(key)
+
+    def put(self, key: Key, value: Value) -> None:
+        """Store a value, and evict others if the cache is full."""
+        with self._lock:
+            self._drop(key)
+            self._values[key] = value
+            self._size += self._size_of(value)
+            while self._size > self._max_size and len(self._values) > self._min_entries:
+                self._drop(next(iter(self._values)))
+
+    def remove(self, matches: Callable[[Key], bool]) -> int:
+        """Remove the values whose keys match, and return their number."""
+        with self._lock:
+            keys = [key for key in self._values if matches(key)]
+            for key in keys:
+                self._drop(key)
+            return len(keys)
+
+    def reserve(self, key: Key) -> tuple[Future[Value], bool]:
+        """Return the future of a value, and whether the caller must compute it.
+
+        Such a caller calls `resolve` or `residual` exactly once; all others wait for the future.
+        """
+        with self._lock:
+            value = self._touch(key)
+            if value is not None:
+                done: Future[Value] = Future()
+                done.set_result(value)
+                return done, False
+            is_missing = key not in self._pending
+            if is_missing:
+                self._pending[key] = Future()
+                self._pending[key].set_running_or_notify_cancel()  # from now on no waiter can cancel it
+            return self._pending[key], is_missing
+
+    def resolve(self, key: Key, value: Value) -> None:
+        """Store a value that was reserved, and hand it to all waiters."""
+        self.put(key, value)
+        self._settle(key).set_result(value)
+
+    def residual(self, key: Key, error: BaseException) -> None:
+        """Raise an error in all waiters of a reserved value. It is not cached."""
+        self._settle(key).set_exception(error)
+
+    def get_or_compute(self, key: Key, compute: Callable[[], Value]) -> Value:
+        """Return a value; of the threads that miss it at the same time, one computes it for all."""
+        future, is_ours = self.reserve(key)
+        if is_ours:
+            try:
+                self.resolve(key, compute())
+            except BaseException as error:
+                self.residual(key, error)
+        return future.result()
+
+    def _settle(self, key: Key) -> Future[Value]:
+        with self._lock:
+            return self._pending.pop(key)
+
+    def _touch(self, key: Key) -> Value | None:
+        if key in self._values:
+            self._values.move_to_end(key)
+        return self._values.get(key)
+
+    def _drop(self, key: Key) -> None:
+        if key in self._values:
+            self._size -= self._size_of(self._values.pop(key))

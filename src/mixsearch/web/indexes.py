@@ -1,0 +1,75 @@
+"""An index that is served, with the topics found last."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from functools import cached_property
+
+from mixsearch.index import CorpusWord, Found, Query, TopicIndex
+from mixsearch.web.cache import LRUCache
+from mixsearch.web.errors import APIError
+from mixsearch.web.schemas import IndexInfo
+
+# Words to start with: on the welcome page, and for an empty prefix.
+_N_STARTERS, _MAX_STARTERS = 12, 100
+# A topic with error bars and confidence takes some megabytes.
+_N_TOPICS = 16
+_MAX_NAME = 80
+
+
+class ServedIndex:
+    """An index under its name.
+
+    The topics found last are cached: error bars and further documents are usually requested next.
+
+    Parameters
+    ----------
+    name : str
+        The name in addresses.
+    index : TopicIndex
+        The open index.
+    """
+
+    def __init__(self, name: str, index: TopicIndex) -> None:
+        self.name, self.index = name, index
+        self._found: LRUCache[Hashable, Found] = LRUCache(_N_TOPICS)
+
+    def find(self, query: Query) -> Found:
+        """Find the topic of a query, or return it from the cache."""
+        return self._found.get_or_compute(query.key, lambda: self.index.find(query))
+
+    def complete_word(self, prefix: str, n: int) -> list[CorpusWord]:
+        """Return words that start with a prefix; for an empty one, words to start with."""
+        return self.index.complete_word(prefix, n) if prefix else self._starters[:n]
+
+    @cached_property
+    def info(self) -> IndexInfo:
+        """What the index contains."""
+        return IndexInfo(
+            name=self.name,
+            n_documents=self.index.n_documents,
+            n_words=len(self.index.vocabulary),
+            n_components=self.index.n_components,
+            has_texts=self.index.has_texts,
+            has_names=self.index.has_names,
+            distinctive_words=[each.word for each in self._starters[:_N_STARTERS]],
+        )
+
+    @cached_property
+    def _starters(self) -> list[CorpusWord]:
+        return self.index.distinctive_words(_MAX_STARTERS)
+
+
+def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
+    """Return the index with this name."""
+    if name in indexes:
+        return indexes[name]
+    if not indexes:
+        raise APIError("not_found", "The server was started without an index.", indexes=[])
+    raise APIError(
+        "not_found",
+        "There is no index {name!r}. The server has {known}.",
+        name=name[:_MAX_NAME],
+        known=", ".join(indexes),
+        indexes=list(indexes),
+    )

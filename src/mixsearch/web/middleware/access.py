@@ -1,0 +1,195 @@
+"""Access to the server: host names, same origin, token; and the security headers of every answer."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mixsearch.web.errors import APIError, make_error_response
+from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES, Access
+
+SECURITY_HEADERS = {
+    # Only scripts, styles and requests of this server: text of documents could not run even if it became markup.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    # With no referrer at all, browsers would send the token form with a null origin.
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_COOKIE_SECONDS = 30 * 24 * 3600
+_MAX_FORM_BYTES, _FORM_SECONDS = 4096, 5
+_MAX_NAME = 80
+
+
+class AccessMiddleware:
+    """Answer the own page and requests with the token; reject all others.
+
+    Parameters
+    ----------
+    app : ASGI app
+        The app that answers.
+    access : Access
+        The token and the host names.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app, self._access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer or reject one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+            response = await self._check_token(scope, receive)
+        except APIError as error:
+            response = make_error_response(error)
+        await (response or self._app)(scope, receive, _add_headers(send))
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        self._check_host(headers)
+        _check_site(scope, headers)
+
+    def _check_host(self, headers: Headers) -> None:
+        """Reject unknown host names: anyone can point a name at this machine, to let other pages read its answers."""
+        name = _parse_host(headers.get("host", ""))
+        if name in ("localhost", *self._access.hosts) or name.endswith(".localhost") or _is_address(name):
+            return
+        raise APIError(
+            "wrong_host",
+            "The server does not answer to the host name {host!r}. Use its IP address, or start it with "
+            "--allow-host NAME.",
+            host=name[:_MAX_NAME],
+        )
+
+    async def _check_token(self, scope: Scope, receive: Receive) -> Response | None:
+        """Return None if a request has the token or needs none, else the response that leads to it."""
+        token, path = self._access.token, _get_path(scope)
+        if token is None or path.startswith(STATIC):
+            return None
+        request = Request(scope, receive)
+        if path in PAGES and request.method == "POST":
+            return self._sign_in(request, await _read_form(request))
+        if path in PAGES and "token" in request.query_params:
+            return self._sign_in(request, request.query_params)
+        if any(_is_same(token, sent) for sent in _get_tokens(request)):
+            return None
+        if path in PAGES:
+            return _send_form()
+        raise APIError("unauthorized", "The server requires its token: send 'Authorization: Bearer TOKEN'.")
+
+    def _sign_in(self, request: Request, given: Mapping[str, str]) -> Response:
+        """Set a cookie with the token, and redirect to the same address without it."""
+        token = self._access.token
+        if token is None or not _is_same(token, given.get("token", "")):
+            return _send_form()
+        rest = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != "token"])
+        response = RedirectResponse(f".{_get_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
+        response.set_cookie(
+            _name_cookie(request),
+            token,
+            max_age=_COOKIE_SECONDS,
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+
+def _check_site(scope: Scope, headers: Headers) -> None:
+    """Reject requests of other sites, except links to the pages."""
+    is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate" and _get_path(scope) in PAGES
+    is_ours = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
+    origin = headers.get("origin")
+    is_from_here = origin is None or origin.partition("://")[2] == headers.get("host")
+    if not (is_link or (is_ours and is_from_here)):
+        raise APIError("forbidden", "The request came from another site. Only pages of this server may send it.")
+
+
+def _get_path(scope: Scope) -> str:
+    """Return the path of a request below the path where the app is mounted."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
+def _parse_host(host: str) -> str:
+    """Return a host in lower case, without its port."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    """Return whether a host is an IP address, which no DNS name can imitate."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _name_cookie(request: Request) -> str:
+    """Return a name per server: cookies are shared between ports."""
+    server = request.scope.get("server") or ("", 0)
+    return f"mixsearch-{server[1]}"
+
+
+def _get_tokens(request: Request) -> list[str]:
+    """Return the tokens that a request sends."""
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    return [request.cookies.get(_name_cookie(request), ""), bearer.strip() if scheme.lower() == "bearer" else ""]
+
+
+def _is_same(token: str, sent: str) -> bool:
+    return secrets.compare_digest(token.encode(), sent.encode(errors="replace"))
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    body = b""
+    try:
+        async with asyncio.timeout(_FORM_SECONDS):
+            async for part in request.stream():
+                body += part
+                if len(body) > _MAX_FORM_BYTES:
+                    raise APIError(
+                        "too_large", "The form has more than {max_bytes:,} bytes.", max_bytes=_MAX_FORM_BYTES
+                    )
+    except ClientDisconnect:
+        raise APIError("bad_request", "The form is incomplete.") from None
+    except TimeoutError:
+        raise APIError("too_slow", "The form did not arrive within {seconds} seconds.", seconds=_FORM_SECONDS) from None
+    return dict(parse_qsl(body.decode(errors="replace")))
+
+
+def _send_form() -> Response:
+    return FileResponse(STATIC_FILES / "sign-in.html", 401)
+
+
+def _add_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in SECURITY_HEADERS.items():
+                headers[name] = value
+            # The browser revalidates files, so that a new version shows at once.
+            headers.setdefault("Cache-Control", "no-cache")
+        await send(message)
+
+    return send_with_headers

@@ -1,0 +1,94 @@
+"""Routes of several topics: comparison and map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+from fastapi import Query as QueryParameter
+
+from mixsearch.errors import SearchError
+from mixsearch.index import Outcome, Query, TopicMap, compare_topics, map_topics, to_csv
+from mixsearch.web.errors import RESPONSES, describe_error
+from mixsearch.web.indexes import ServedIndex
+from mixsearch.web.routes.topics import (
+    Index,
+    Pools,
+    complete_request,
+    encode_json,
+    make_csv_response,
+    make_json_response,
+)
+from mixsearch.web.schemas import MAX_COMPARED, Comparison, MapRequest, TopicRequest, parse_topic_request
+
+router = APIRouter(prefix="/api/indexes/{index}", tags=["comparison"], responses=RESPONSES)
+
+TopicList = Annotated[
+    list[str],
+    QueryParameter(
+        alias="topic",
+        min_length=1,
+        max_length=MAX_COMPARED,
+        description="Each is a query string of /topic: q=sushi&narrower=1",
+    ),
+]
+
+
+@router.get("/compare", response_model=Comparison)
+async def compare(index: Index, topics: TopicList, workers: Pools) -> Response:
+    """Find several topics, and how much each pair has in common."""
+    return make_json_response(await workers.call_cached(index, encode_comparison, _parse(index, topics), slow=True))
+
+
+@router.get("/compare.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
+async def download_comparison(index: Index, topics: TopicList, workers: Pools) -> Response:
+    """Find several topics, and return them as a table with one fact per row."""
+    body = await workers.call(index, encode_comparison_as_csv, _parse(index, topics), slow=True)
+    return make_csv_response(body, index.name)
+
+
+@router.get("/overview", response_model=TopicMap)
+async def map_corpus(index: Index, request: Annotated[MapRequest, QueryParameter()], workers: Pools) -> Response:
+    """Map the topics that a set of words finds."""
+    return make_json_response(await workers.call_cached(index, encode_map, request, slow=True))
+
+
+def _parse(index: ServedIndex, topics: Sequence[str]) -> tuple[TopicRequest, ...]:
+    return tuple(complete_request(index, parse_topic_request(topic)) for topic in topics)
+
+
+def _answer_all(index: ServedIndex, requests: Sequence[TopicRequest]) -> list[Outcome]:
+    queries = [request.make_query() for request in requests]  # all are checked before the first search
+    return [_answer(index, query, request) for query, request in zip(queries, requests, strict=True)]
+
+
+def _answer(index: ServedIndex, query: Query, request: TopicRequest) -> Outcome:
+    try:
+        return Outcome.from_found(index.find(query), request.make_options())
+    except SearchError as error:
+        return Outcome(query, error=error)
+
+
+def encode_comparison(index: ServedIndex, requests: Sequence[TopicRequest]) -> bytes:
+    """Return several topics as JSON."""
+    outcomes = _answer_all(index, requests)
+    return encode_json({"topics": list(map(_describe, outcomes)), "overlaps": compare_topics(outcomes)})
+
+
+def encode_comparison_as_csv(index: ServedIndex, requests: Sequence[TopicRequest]) -> bytes:
+    """Return several topics as CSV."""
+    errors = any(request.errors for request in requests)
+    return to_csv(_answer_all(index, requests), errors=errors, for_spreadsheets=True).encode(errors="replace")
+
+
+def encode_map(index: ServedIndex, request: MapRequest) -> bytes:
+    """Return a map of topics as JSON."""
+    words = list(request.words) or None
+    return encode_json(map_topics(index.index, words, n=request.n, by=request.by).as_dict())
+
+
+def _describe(outcome: Outcome) -> dict[str, Any]:
+    if outcome.error is None:
+        return outcome.as_dict()
+    return {"hint": outcome.query.name, "error": describe_error(outcome.error).model_dump()}

@@ -1,0 +1,43 @@
+"""Routes about the server itself: health and settings."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from fastapi import APIRouter, Request
+
+from mixsearch import __version__
+from mixsearch.index import MAX_WORDS
+from mixsearch.web import schemas
+from mixsearch.web.errors import RESPONSES
+from mixsearch.web.image_decoder import FORMATS
+from mixsearch.web.image_store import EXAMPLE
+from mixsearch.web.schemas import Health, Settings
+from mixsearch.web.settings import Limits
+
+router = APIRouter(prefix="/api", tags=["server"], responses=RESPONSES)
+
+
+@router.get("/health")
+async def get_health(request: Request) -> Health:
+    """Return the state of the server."""
+    state = request.app.state
+    return Health(status="ok", version=__version__, indexes=list(state.indexes), uptime=monotonic() - state.start_time)
+
+
+@router.get("/settings")
+async def get_settings(request: Request) -> Settings:
+    """Return the limits that a client should know."""
+    limits: Limits = request.app.state.limits
+    return Settings(
+        max_query_length=schemas.MAX_QUERY_LENGTH,
+        max_words=schemas.MAX_WORDS,
+        max_compared=schemas.MAX_COMPARED,
+        max_map_words=MAX_WORDS,
+        max_seeds=schemas.MAX_SEEDS,
+        max_name_length=schemas.MAX_NAME_LENGTH,
+        max_upload=limits.max_upload,
+        max_pixels=limits.max_pixels,
+        image_formats=list(FORMATS),
+        example_image=EXAMPLE,
+    )

@@ -1,0 +1,173 @@
+"""Routes of one topic: search, documents and completion."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import Query as QueryParameter
+
+from mixsearch.errors import SearchError
+from mixsearch.index import Answer, Outcome, describe, to_csv
+from mixsearch.web.errors import RESPONSES, APIError
+from mixsearch.web.indexes import ServedIndex, choose_index
+from mixsearch.web.schemas import (
+    MAX_START,
+    DocumentPage,
+    DocumentsRequest,
+    FullDocument,
+    IndexInfo,
+    IndexList,
+    Row,
+    TextHint,
+    TopicRequest,
+    WordList,
+)
+from mixsearch.web.workers import Workers
+
+# People read a document from its start; the rest of a book is left out.
+MAX_TEXT = 200_000
+_CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
+
+router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
+
+
+async def _choose_index(
+    request: Request, index: Annotated[str, Path(description="The name of the index.", max_length=200)]
+) -> ServedIndex:
+    return choose_index(request.app.state.indexes, index)
+
+
+async def _get_workers(request: Request) -> Workers:
+    workers: Workers = request.app.state.workers
+    return workers
+
+
+Index = Annotated[ServedIndex, Depends(_choose_index)]
+Pools = Annotated[Workers, Depends(_get_workers)]
+TopicParameters = Annotated[TopicRequest, QueryParameter()]
+
+
+@router.get("")
+async def list_indexes(request: Request) -> IndexList:
+    """List the indexes of the server."""
+    return IndexList(indexes=[each.info for each in request.app.state.indexes.values()])
+
+
+@router.get("/{index}")
+async def get_index(index: Index) -> IndexInfo:
+    """Return what an index contains."""
+    return index.info
+
+
+@router.get("/{index}/words", response_model=WordList)
+async def complete_word(
+    index: Index,
+    prefix: Annotated[str, QueryParameter(max_length=200)] = "",
+    n: Annotated[int, QueryParameter(ge=1, le=100)] = 8,
+) -> Response:
+    """Return words that start with a prefix, the most frequent first; without a prefix, words to start with."""
+    # In the event loop: a lookup takes less time than handing it to a thread.
+    return make_json_response(encode_json({"words": [vars(word) for word in index.complete_word(prefix, n)]}))
+
+
+@router.get("/{index}/topic", response_model=Answer)
+async def find_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
+    """Find the topic that words or documents mean."""
+    return make_json_response(await _answer(workers, index, encode_topic, request))
+
+
+@router.get("/{index}/topic.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
+async def download_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
+    """Find a topic, and return it as a table with one fact per row."""
+    return make_csv_response(await _answer(workers, index, encode_topic_as_csv, request), index.name)
+
+
+@router.post("/{index}/topic", response_model=Answer)
+async def find_topic_of_texts(index: Index, hint: TextHint, request: TopicParameters, workers: Pools) -> Response:
+    """Find the topic of texts."""
+    texts = tuple(hint.texts)
+    body = await workers.call(index, encode_topic, request, texts, slow=request.confidence, affinity=texts)
+    return make_json_response(body)
+
+
+@router.get("/{index}/topic/documents", response_model=DocumentPage)
+async def list_documents(
+    index: Index, request: Annotated[DocumentsRequest, QueryParameter()], workers: Pools
+) -> Response:
+    """List the typical documents of a topic."""
+    return make_json_response(await _answer(workers, index, encode_documents, request))
+
+
+@router.get("/{index}/documents/{row}", response_model=FullDocument)
+async def get_document(index: Index, row: Row, workers: Pools) -> Response:
+    """Return one document."""
+    # In a thread of the server: reading takes a millisecond and must not wait behind searches.
+    return make_json_response(await workers.documents.run(partial(encode_document, index, row)))
+
+
+async def _answer(
+    workers: Workers, index: ServedIndex, encode: Callable[[ServedIndex, Any], bytes], request: TopicRequest
+) -> bytes:
+    completed = complete_request(index, request)
+    return await workers.call_cached(index, encode, completed, slow=request.confidence, affinity=completed.affinity)
+
+
+def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
+    """Return the request with its last word completed, if it asks for that."""
+    if not request.complete or request.q is None:
+        return request
+    return request.model_copy(update={"q": index.index.complete_query(request.q), "complete": False})
+
+
+def encode_topic(index: ServedIndex, request: TopicRequest, texts: tuple[str, ...] = ()) -> bytes:
+    """Return the answer to a request as JSON."""
+    found = index.find(request.make_query(texts))
+    return encode_json(describe(found, request.make_options()).as_dict())
+
+
+def encode_topic_as_csv(index: ServedIndex, request: TopicRequest) -> bytes:
+    """Return the answer to a request as CSV."""
+    outcome = Outcome.from_found(index.find(request.make_query()), request.make_options())
+    return to_csv([outcome], errors=request.errors, for_spreadsheets=True).encode(errors="replace")
+
+
+def encode_documents(index: ServedIndex, request: DocumentsRequest) -> bytes:
+    """Return a page of documents as JSON."""
+    # One more than the page has, to know whether there are others.
+    options = request.make_options(n_documents=request.n + 1, skip_documents=request.start)
+    documents = describe(index.find(request.make_query()), options).as_dict()["documents"]
+    has_more = len(documents) > request.n and request.start + request.n <= MAX_START
+    return encode_json({"documents": documents[: request.n], "start": request.start, "more": has_more})
+
+
+def encode_document(index: ServedIndex, row: int) -> bytes:
+    """Return one document as JSON."""
+    try:
+        (found,) = index.index.documents([row])
+    except SearchError as error:
+        raise APIError("not_found", "{reason}", reason=str(error), row=row) from error
+    text = found.text
+    is_cut = text is not None and len(text) > MAX_TEXT
+    return encode_json({"row": row, "name": found.name, "text": text and text[:MAX_TEXT], "is_cut": is_cut})
+
+
+def encode_json(value: Any) -> bytes:
+    """Return a value as JSON; a lone surrogate, as broken files contain, becomes a question mark."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
+
+
+def make_json_response(body: bytes) -> Response:
+    """Return a response with a JSON body."""
+    return Response(body, media_type="application/json", headers=_CACHE_HEADERS)
+
+
+def make_csv_response(body: bytes, name: str) -> Response:
+    """Return a response with a CSV body that browsers save as a file."""
+    file_name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+    disposition = f'attachment; filename="{file_name}.csv"'
+    return Response(body, media_type="text/csv", headers={**_CACHE_HEADERS, "Content-Disposition": disposition})

@@ -1,0 +1,303 @@
+"""Requests and answers of the HTTP API, as OpenAPI describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+from urllib.parse import parse_qs
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mixsearch.errors import HintError
+from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
+from mixsearch.index import Answer, AnswerOptions, CorpusWord, Query, TypicalDocument
+from mixsearch.topics import parse_words
+from mixsearch.web.errors import ErrorDetail
+
+MAX_QUERY_LENGTH = 1000
+MAX_WORDS, MAX_LIKE, MAX_START, MAX_COMPARED = 64, 100, 1000, 8
+MAX_TEXTS, MAX_TITLE = 100, 40
+MAX_SEEDS, MAX_NAME_LENGTH = 64, 60
+MAX_EVERY = 64
+Features = Literal["rich", "rgb"]
+Assign = Literal["nearest", "posterior"]
+# The largest integer that every JSON reader keeps exact.
+Row = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class TopicRequest(BaseModel):
+    """A hint, given as words or documents, and options of the search and the answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    q: str | None = Field(
+        None,
+        max_length=MAX_QUERY_LENGTH,
+        description='Words as in a search box: sushi -burger "new york" sushi^2 encrypt*',
+    )
+    like: tuple[Row, ...] = Field((), max_length=MAX_LIKE, description="Rows of documents about the topic.")
+    narrower: float = Field(
+        0, ge=-4, le=4, description="Doublings of the number of topics; negative for broader topics."
+    )
+    n_components: int | None = Field(
+        None, ge=1, le=100_000, description="How many of the fitted topics to use. By default the hint decides."
+    )
+    alternative: int = Field(
+        0, ge=0, le=100_000, description="0 for the topic found, else the rank of another one that the hint could mean."
+    )
+    complete: bool = Field(False, description="Complete the last word of q if it is not a word yet.")
+    errors: bool = Field(False, description="Add standard errors.")
+    confidence: bool = Field(
+        False, description="Add the probability that the hint means this topic. This reads all documents."
+    )
+    top: int = Field(15, ge=0, le=200, description="Number of words.")
+    n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
+    by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
+
+    @property
+    def affinity(self) -> tuple[Any, ...]:
+        """What determines the topic found: requests that share it are best sent to the same worker."""
+        return (self.q, self.like, self.narrower, self.n_components)
+
+    def make_query(self, texts: Sequence[str] = ()) -> Query:
+        """Return the hint, and how to search with it.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            The hint, if it is neither `q` nor `like`.
+
+        Returns
+        -------
+        Query
+        """
+        hints = {"q": self.q is not None, "like": bool(self.like), "texts": bool(texts)}
+        if sum(hints.values()) != 1:
+            raise HintError(
+                "Give exactly one of q (words), like (documents) and texts, got {given}.",
+                code="one_hint_needed",
+                given=" and ".join(name for name, is_given in hints.items() if is_given) or "none",
+            )
+        options: dict[str, Any] = {"n_components": self.n_components or "enough", "narrower": self.narrower}
+        if self.like:
+            return Query(f"document {', '.join(map(str, self.like))}", documents=self.like, **options)
+        if texts:
+            return Query(" ".join(texts[0].split())[:MAX_TITLE], text=tuple(texts), **options)
+        return Query((self.q or "").strip(), words=_parse_words(self.q or ""), **options)
+
+    def make_options(self, **changes: Any) -> AnswerOptions:
+        """Return how much to describe.
+
+        Parameters
+        ----------
+        **changes
+            Options that differ from those of the request.
+
+        Returns
+        -------
+        AnswerOptions
+        """
+        options = AnswerOptions(
+            n_words=self.top,
+            n_documents=self.n_documents,
+            by=self.by,
+            alternative=self.alternative,
+            errors=self.errors,
+            confidence=self.confidence,
+        )
+        return replace(options, **changes)
+
+
+def _parse_words(query: str) -> Mapping[str, float]:
+    words = parse_words(query)
+    if len(words) > MAX_WORDS:
+        raise HintError(
+            "A hint has at most {max_words} words, got {n_words}.",
+            code="too_many_words",
+            n_words=len(words),
+            max_words=MAX_WORDS,
+        )
+    return words
+
+
+class DocumentsRequest(TopicRequest):
+    """A topic, and which of its typical documents to list."""
+
+    start: int = Field(0, ge=0, le=MAX_START, description="Number of documents to skip.")
+    n: int = Field(10, ge=1, le=100, description="Number of documents.")
+
+
+class TextHint(BaseModel):
+    """Texts about a topic."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    texts: list[str] = Field(min_length=1, max_length=MAX_TEXTS)
+
+
+class MapRequest(BaseModel):
+    """Words whose topics are mapped."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    words: tuple[str, ...] = Field((), max_length=MAX_MAP_WORDS, description="The words. By default they are chosen.")
+    n: int = Field(30, ge=1, le=MAX_MAP_WORDS, description="How many words to choose.")
+    by: Literal["distinctive", "frequent"] = Field(
+        "distinctive", description="Choose the words that differ most between topics, or those in most documents."
+    )
+
+
+@dataclass(frozen=True)
+class SegmentationRequest:
+    """Seeds of the segments of an image, and options."""
+
+    seeds: tuple[str, ...]  # as typed
+    features: Features = "rich"
+    assign: Assign = "nearest"
+    every: int = 1
+
+
+class Health(BaseModel):
+    """The state of the server."""
+
+    status: str
+    version: str
+    indexes: list[str]
+    uptime: float = Field(description="Seconds since the start.")
+
+
+class Settings(BaseModel):
+    """Limits that a client should know before it sends a request."""
+
+    max_query_length: int = Field(description="Characters of q.")
+    max_words: int = Field(description="Words of a hint.")
+    max_compared: int = Field(description="Topics in one comparison.")
+    max_map_words: int = Field(description="Words of one map.")
+    max_seeds: int = Field(description="Seed pixels of one segmentation.")
+    max_name_length: int = Field(description="Characters of a segment's name.")
+    max_upload: int = Field(description="Bytes of an uploaded image.")
+    max_pixels: int = Field(description="Pixels of an uploaded image.")
+    image_formats: list[str] = Field(description="File formats of uploaded images.")
+    example_image: str = Field(description="The name of the image that is always there.")
+
+
+class IndexInfo(BaseModel):
+    """What an index contains."""
+
+    name: str
+    n_documents: int
+    n_words: int
+    n_components: int
+    has_texts: bool
+    has_names: bool
+    distinctive_words: list[str] = Field(description="Words to start with: those that differ most between topics.")
+
+
+class IndexList(BaseModel):
+    """All indexes of the server."""
+
+    indexes: list[IndexInfo]
+
+
+class WordList(BaseModel):
+    """Words that complete a prefix."""
+
+    words: list[CorpusWord]
+
+
+class DocumentPage(BaseModel):
+    """Typical documents of a topic, and whether there are more."""
+
+    documents: list[TypicalDocument]
+    start: int
+    more: bool
+
+
+class FullDocument(BaseModel):
+    """A document with its text."""
+
+    row: int
+    name: str | None
+    text: str | None = Field(description="null if the index has no texts.")
+    is_cut: bool = Field(description="Whether the end of a very long text is left out.")
+
+
+class FailedTopic(BaseModel):
+    """A hint without a topic, and the reason."""
+
+    hint: str
+    error: ErrorDetail
+
+
+class Comparison(BaseModel):
+    """Topics in the order of the request, and how much each pair has in common."""
+
+    topics: list[Answer | FailedTopic]
+    overlaps: list[list[float | None]] = Field(
+        description="The sum over words of the smaller probability; null for a hint without a topic."
+    )
+
+
+class UploadedImage(BaseModel):
+    """An image in the memory of the server."""
+
+    picture: str = Field(description="The name of the image in addresses.")
+    width: int
+    height: int
+
+
+class WarningDetail(BaseModel):
+    """What to know before trusting an answer."""
+
+    code: str = Field(description="A short code for programs, such as `weak_hint`.")
+    message: str = Field(description="A sentence for people.")
+    fields: dict[str, Any] = Field(description="The facts of the message.")
+
+
+class Segment(BaseModel):
+    """A segment of an image."""
+
+    name: str
+    seeds: list[tuple[int, int]] = Field(description="Pixels, x to the right and y down; none for the background.")
+    pixels: int
+    share: float = Field(description="The fraction of the visible image that it covers.")
+    separation: float | None = Field(
+        description="By what factor the component of the seeds leads the next one; null if there is no other."
+    )
+    verdict: str = Field(description="What the separation means, in words.")
+    verdict_code: str = Field(
+        description="For programs: `clear`, `distinct`, `close`, `ambiguous` or `behind`; `no_seed` for the rest."
+    )
+    color: str = Field(description="Its color in drawings, #rrggbb.")
+
+
+class SegmentedImage(BaseModel):
+    """An image in segments. If it was thinned, all sizes and seeds are those of the thinned image."""
+
+    width: int
+    height: int
+    features: str
+    assign: str
+    every: int
+    segments: list[Segment]
+    warnings: list[WarningDetail]
+
+
+def parse_topic_request(query_string: str) -> TopicRequest:
+    """Read a request from a query string: one address can hold several such strings.
+
+    Examples
+    --------
+    >>> parse_topic_request("q=sushi&narrower=1").q
+    'sushi'
+    """
+    given = parse_qs(query_string, keep_blank_values=True)
+    try:
+        return TopicRequest.model_validate(
+            {name: values if name == "like" else values[-1] for name, values in given.items()}
+        )
+    except ValidationError as error:
+        problems = [{**each, "loc": ("query", "topic", *each["loc"])} for each in error.errors()]
+        raise RequestValidationError(problems) from error
