@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from mixsearch._typing import Array
-from mixsearch.baselines.regressions import Regressions, climb_regressions
+from mixsearch.baselines._regressions import Regressions, run_em
 from mixsearch.datasets import GaussianMixtureData, MixedRegressionData, SubspacesData, TopicData
 
 State = TypeVar("State")
@@ -46,7 +46,7 @@ def gaussian_mle(data: GaussianMixtureData) -> Array:
 def regression_mle(data: MixedRegressionData, deviation: float) -> Array:
     """The coefficients of the likeliest mixture near the truth, (k, d)."""
     truth = Regressions(data.weights, data.centers, data.intercepts, np.full(len(data.centers), deviation**2))
-    return climb_regressions(data.X, data.y, truth, MAX_ITER, TOLERANCE).centers
+    return run_em(data.X, data.y, truth, MAX_ITER, TOLERANCE).centers
 
 
 class Subspaces(NamedTuple):

@@ -1,31 +1,38 @@
-"""What searches are compared with: methods that recover every component of a mixture, usable on their own."""
+"""Methods to compare searches with: each recovers all components of a mixture, and can be used on its own."""
 
-from mixsearch.baselines.anchor_recovery import Recovery, find_anchors, recover_topics
-from mixsearch.baselines.anchor_words import AnchorWords, cooccurrence, weights_of_word
-from mixsearch.baselines.clusters import Clusters, Subspaces, kmeans_subspaces, seeded_kmeans
-from mixsearch.baselines.power_iterations import robust_power_iterations
-from mixsearch.baselines.regressions import Regressions, em_regressions
-from mixsearch.baselines.tensor_power import Components, OneComponent, fast_tensor_power, tensor_power
-from mixsearch.baselines.third_moments import ThirdMoment, third_moment
+from mixsearch.baselines._anchor_recovery import Recovery, find_anchors, recover_topics
+from mixsearch.baselines._anchor_words import (
+    AnchorWords,
+    NotConvergedWarning,
+    compute_cooccurrence,
+    compute_word_frequencies,
+)
+from mixsearch.baselines._kmeans import Clusters, Subspaces, kmeans_subspaces, seeded_kmeans
+from mixsearch.baselines._power_iterations import robust_power_iterations
+from mixsearch.baselines._regressions import Regressions, em_regressions, run_em
+from mixsearch.baselines._tensor_power import Components, OneComponent, fast_tensor_power, tensor_power
+from mixsearch.baselines._third_moments import ThirdMoment, compute_third_moment
 
 __all__ = [
     "AnchorWords",
     "Clusters",
     "Components",
+    "NotConvergedWarning",
     "OneComponent",
     "Recovery",
     "Regressions",
     "Subspaces",
     "ThirdMoment",
-    "cooccurrence",
+    "compute_cooccurrence",
+    "compute_third_moment",
+    "compute_word_frequencies",
     "em_regressions",
     "fast_tensor_power",
     "find_anchors",
     "kmeans_subspaces",
     "recover_topics",
     "robust_power_iterations",
+    "run_em",
     "seeded_kmeans",
     "tensor_power",
-    "third_moment",
-    "weights_of_word",
 ]

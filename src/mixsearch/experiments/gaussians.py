@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
-from mixsearch.baselines import fast_tensor_power, tensor_power, third_moment
+from mixsearch.baselines import compute_third_moment, fast_tensor_power, tensor_power
 from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture, make_hint
 from mixsearch.experiments.drawing import FAINT, colour_of, new_figure, share_legend, style_axes
@@ -72,13 +72,13 @@ def run_speed(case: Case) -> Iterator[Result]:
     hint = make_hint(data.centers, 0, gamma=GAMMA, random_state=case.seed)
     with one_core():
         search, fit = timed(lambda: GaussianSearch(k, noise=noise).fit(data.X))
-        third, moment = timed(lambda: third_moment(search))
+        third, moment = timed(lambda: compute_third_moment(search))
         spent = {
             "whitening": fit + timed(lambda: search.search(hint).center)[1],
             "refined": fit + timed(lambda: search.search(hint, refine=True).center)[1],
             "cancellation": fit + timed(lambda: search.search(hint, **CANCELLATION).center)[1],
             "Fast-TPM": fit + moment + timed(lambda: fast_tensor_power(third, hint))[1],
-            "TPM": fit + moment + timed(lambda: tensor_power(third, random_state=case.seed).component_of(hint))[1],
+            "TPM": fit + moment + timed(lambda: tensor_power(third, random_state=case.seed).find_component(hint))[1],
         }
     yield from (Result(method, "seconds", seconds, of=f"k={k}") for method, seconds in spent.items())
 
@@ -114,15 +114,15 @@ def _draw(case: Case, weights: Array) -> GaussianMixtureData:
 def _answers(data: GaussianMixtureData, case: Case) -> _Answers:
     choice = str(case.setting["moments"])
     search = GaussianSearch(len(data.weights), noise=NOISE[choice]).fit(data.X)
-    third = third_moment(search)
+    third = compute_third_moment(search)
     everything = tensor_power(third, random_state=case.seed)
     scaled_by_mean = tensor_power(third, normaliser="mean", random_state=case.seed)
     methods: dict[str, Callable[[Array], Array]] = {
         "whitening": lambda hint: search.search(hint).center,
         "cancellation": lambda hint: search.search(hint, **CANCELLATION).center,
         "Fast-TPM": lambda hint: fast_tensor_power(third, hint).center,
-        "TPM": lambda hint: everything.component_of(hint).center,
-        "TPM by the mean": lambda hint: scaled_by_mean.component_of(hint).center,
+        "TPM": lambda hint: everything.find_component(hint).center,
+        "TPM by the mean": lambda hint: scaled_by_mean.find_component(hint).center,
     }
     if choice == "our":
         methods["refined"] = lambda hint: search.search(hint, refine=True).center

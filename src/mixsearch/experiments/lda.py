@@ -9,7 +9,7 @@ import numpy as np
 
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
-from mixsearch.baselines import fast_tensor_power, tensor_power, third_moment
+from mixsearch.baselines import compute_third_moment, fast_tensor_power, tensor_power
 from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.datasets import TopicData, make_topics
 from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
@@ -48,7 +48,7 @@ def _methods(data: TopicData, case: Case) -> dict[str, Callable[[int], Array]]:
     """From a labelled word to the topic that each method finds, (d,)."""
     choice = str(case.setting["moments"])
     search = TopicSearch(len(ALPHA), alpha0=float(ALPHA.sum()), damping=False, **MOMENTS[choice]).fit(data.counts)
-    third = third_moment(search)
+    third = compute_third_moment(search)
     everything = tensor_power(third, random_state=case.seed)
     hints = np.eye(D)
     is_ours = choice == "our"
@@ -56,7 +56,7 @@ def _methods(data: TopicData, case: Case) -> dict[str, Callable[[int], Array]]:
         "whitening": lambda word: search.search(words=[word], choose="largest", project=is_ours).center,
         "cancellation": lambda word: search.search(words=[word], **CANCELLATION).center,
         "Fast-TPM": lambda word: fast_tensor_power(third, hints[word]).center,
-        "TPM": lambda word: everything.component_of(hints[word]).center,
+        "TPM": lambda word: everything.find_component(hints[word]).center,
     }
     if is_ours:
         methods["refined"] = lambda word: search.search(words=[word], choose="largest", refine=True).center

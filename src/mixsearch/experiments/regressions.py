@@ -55,7 +55,7 @@ def _methods(seed: int) -> dict[str, Callable[[MixedRegressionData], Answer]]:
         "whitening, paper's moments": lambda data: moments(data, **PAPER),
         "whitening": moments,
         "refined": lambda data: moments(data, refine=True),
-        "EM": lambda data: em_regressions(data.X, data.y, k, n_init=N_STARTS, random_state=seed).component_of,
+        "EM": lambda data: em_regressions(data.X, data.y, k, n_init=N_STARTS, random_state=seed).find_component,
     }
 
 

@@ -32,7 +32,7 @@ def run_errors(case: Case) -> Iterator[Result]:
         hint = make_hint(data.bases, target, gamma=GAMMA, random_state=case.seed)
         found = {
             "whitening": search.search(hint).basis,
-            "k-means": clusters.component_of(hint),
+            "k-means": clusters.find_component(hint),
             "oracle": oracle[target],
         }
         if case.setting["moments"] == "our":
@@ -50,7 +50,7 @@ def run_speed(case: Case) -> Iterator[Result]:
         spent = {
             "whitening": fit + timed(lambda: search.search(hint).basis)[1],
             "refined": fit + timed(lambda: search.search(hint, refine=True).basis)[1],
-            "k-means": timed(lambda: _clusters(data, case).component_of(hint))[1],
+            "k-means": timed(lambda: _clusters(data, case).find_component(hint))[1],
         }
     yield from (Result(method, "seconds", seconds, of=f"{K} subspaces") for method, seconds in spent.items())
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
-from mixsearch.baselines import AnchorWords, weights_of_word
+from mixsearch.baselines import AnchorWords, compute_word_frequencies
 from mixsearch.data.reductions import top_rows
 from mixsearch.experiments import topic_contest as contest
 from mixsearch.experiments.experiment import Case, Experiment, Result
@@ -50,7 +50,7 @@ def run_part(case: Case) -> Iterator[Result]:
     if part == SEARCH:
         yield from _search(corpus)
     elif part == contest.NMF:
-        yield from _anchor_words(corpus, contest.NMF, "splitting")
+        yield from _anchor_words(corpus, contest.NMF, "admm")
     elif part == contest.PUBLISHED:
         yield from _anchor_words(corpus, contest.PUBLISHED, "exponentiated")
     else:
@@ -87,7 +87,7 @@ def _whitening(
         yield from _judge(corpus, method, topics)
 
 
-def _anchor_words(corpus: TextCorpus, method: str, solver: str) -> Iterator[Result]:
+def _anchor_words(corpus: TextCorpus, method: str, solver: Literal["admm", "exponentiated"]) -> Iterator[Result]:
     counts = corpus.counts.astype(np.float32)  # as the search has them
 
     def fit() -> AnchorWords:
@@ -95,9 +95,9 @@ def _anchor_words(corpus: TextCorpus, method: str, solver: str) -> Iterator[Resu
 
     model, seconds = _shortest(fit)
     yield Result(method, "seconds", seconds, of="fit")
-    yield Result(method, "steps", model.n_steps_)
+    yield Result(method, "steps", model.n_iter_)
     yield Result(method, "gap", float(model.gaps_.max()))
-    topics = {word: model.component_of(column).center for word, column in corpus.labelled.items()}
+    topics = {word: model.find_component(column).center for word, column in corpus.labelled.items()}
     yield from _judge(corpus, method, topics)
 
 
@@ -106,11 +106,11 @@ def _semi_supervised(corpus: TextCorpus, part: int, n_parts: int) -> Iterator[Re
     for word, column in list(corpus.labelled.items())[part - 1 :: n_parts]:
 
         def recover(column: int = column) -> Array:
-            weights = weights_of_word(counts, column)
+            weights = compute_word_frequencies(counts, column)
             n_holding = int(np.count_nonzero(weights))
             least = int(np.clip(n_holding // ANCHOR_SHARE, LEAST_ANCHOR_DOCUMENTS, ANCHOR_DOCUMENTS))
             model = AnchorWords(K, min_documents=least).fit(counts, document_weights=weights)
-            return model.component_of(column).center
+            return model.find_component(column).center
 
         topic, seconds = timed(recover)
         yield Result(contest.SS_NMF, "seconds", seconds, of=word)
@@ -138,7 +138,9 @@ def typicality(topic: Array, frequencies: Array) -> Array:
 
 def _lift(corpus: TextCorpus, column: int) -> Array:
     """No model: the typicality of words in the documents that hold the labelled word."""
-    beside = np.asarray(corpus.counts[np.flatnonzero(weights_of_word(corpus.counts, column))].sum(axis=0), dtype=float)
+    beside = np.asarray(
+        corpus.counts[np.flatnonzero(compute_word_frequencies(corpus.counts, column))].sum(axis=0), dtype=float
+    )
     return typicality(beside / beside.sum(), corpus.frequencies)
 
 

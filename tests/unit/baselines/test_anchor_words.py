@@ -8,14 +8,20 @@ from scipy.optimize import minimize, nnls
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
-from mixsearch.baselines import AnchorWords, cooccurrence, find_anchors, recover_topics, weights_of_word
-from mixsearch.baselines.anchor_recovery import Divergences, Squares
-from mixsearch.baselines.simplex_descent import Limits, descend_on_simplex
-from mixsearch.baselines.simplex_splitting import split_squares
+from mixsearch.baselines import (
+    AnchorWords,
+    compute_cooccurrence,
+    compute_word_frequencies,
+    find_anchors,
+    recover_topics,
+)
+from mixsearch.baselines._anchor_recovery import DivergenceLoss, SquaredLoss
+from mixsearch.baselines._simplex_admm import solve_squares_admm
+from mixsearch.baselines._simplex_gradient import Limits, minimize_on_simplex
 from mixsearch.datasets import make_topics
 from mixsearch.errors import FewerComponentsWarning, SearchError
 
-SOLVERS = [("l2", "splitting"), ("l2", "exponentiated"), ("kl", "exponentiated")]
+SOLVERS = [("l2", "admm"), ("l2", "exponentiated"), ("kl", "exponentiated")]
 
 
 def separable_topics(rng, n_topics=4, n_words=30):
@@ -58,7 +64,7 @@ def test_cooccurrence_counts_every_pair_of_different_places(weighted):
     weights = rng.uniform(size=6) if weighted else np.ones(6)
     says = np.where(counts.sum(axis=1) >= 2, weights, 0)
     expected = count_pairs(counts, says / says.sum())
-    found = cooccurrence(sp.csr_array(counts), weights if weighted else None)
+    found = compute_cooccurrence(sp.csr_array(counts), weights if weighted else None)
     assert_allclose(as_array(found), expected, atol=1e-15)
     assert_allclose(expected.sum(), 1)
 
@@ -66,7 +72,7 @@ def test_cooccurrence_counts_every_pair_of_different_places(weighted):
 def test_the_operator_for_many_words_is_the_matrix_for_few():
     rng = np.random.default_rng(1)
     counts = rng.poisson(0.05, size=(40, 400))
-    wide = cooccurrence(sp.csr_array(counts))
+    wide = compute_cooccurrence(sp.csr_array(counts))
     assert not isinstance(wide, np.ndarray)
     assert_allclose(as_array(wide), count_pairs(counts, np.full(40, 1 / 40)), atol=1e-15)
 
@@ -90,7 +96,7 @@ def test_no_more_anchors_than_corners_are_found():
 @pytest.mark.parametrize(("loss", "solver"), SOLVERS)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_exact_cooccurrence_of_separable_topics_gives_the_topics(loss, solver, seed):
-    accuracy = 1e-5 if solver == "splitting" else 1e-4  # exponentiated gradient is slow to leave words of one topic
+    accuracy = 1e-5 if solver == "admm" else 1e-4  # exponentiated gradient is slow to leave words of one topic
     rng = np.random.default_rng(seed)
     topics = separable_topics(rng)
     Q, weights = population(rng, topics)
@@ -111,12 +117,12 @@ def test_an_operator_gives_the_topics_of_its_matrix(loss, solver):
 
 
 def solve_squares(solver, gram, cross, limits):
-    if solver == "splitting":
-        return split_squares(gram, cross, limits)
-    return descend_on_simplex(Squares(gram, cross), limits)
+    if solver == "admm":
+        return solve_squares_admm(gram, cross, limits)
+    return minimize_on_simplex(SquaredLoss(gram, cross), limits)
 
 
-@pytest.mark.parametrize(("solver", "accuracy"), [("splitting", 1e-13), ("exponentiated", 1e-8)])
+@pytest.mark.parametrize(("solver", "accuracy"), [("admm", 1e-13), ("exponentiated", 1e-8)])
 def test_squares_end_where_non_negative_least_squares_does(solver, accuracy):
     rng = np.random.default_rng(4)
     anchors, targets = rng.dirichlet(np.ones(15), size=6), rng.dirichlet(np.ones(15), size=20)
@@ -131,7 +137,7 @@ def test_squares_end_where_non_negative_least_squares_does(solver, accuracy):
     assert found.gaps.max() <= accuracy
 
 
-@pytest.mark.parametrize("solver", ["splitting", "exponentiated"])
+@pytest.mark.parametrize("solver", ["admm", "exponentiated"])
 def test_one_anchor_is_every_word(solver):
     found = solve_squares(solver, np.array([[0.5]]), np.array([[0.1], [0.7]]), Limits())
     assert_array_equal(found.points, [[1], [1]])
@@ -140,14 +146,14 @@ def test_one_anchor_is_every_word(solver):
 
 def test_equal_anchors_share_a_word():
     anchors = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
-    found = split_squares(anchors @ anchors.T, np.array([[0.3, 0.3, 0.4]]) @ anchors.T, Limits(1e-12))
+    found = solve_squares_admm(anchors @ anchors.T, np.array([[0.3, 0.3, 0.4]]) @ anchors.T, Limits(1e-12))
     assert_allclose(found.points @ anchors, [[0.3, 0.3, 0.4]], atol=1e-6)
 
 
 def test_divergences_end_where_a_general_minimiser_does():
     rng = np.random.default_rng(5)
     anchors, targets = rng.dirichlet(np.ones(12), size=4), rng.dirichlet(np.ones(12), size=5)
-    found = descend_on_simplex(Divergences(anchors, targets), Limits(1e-10, 5000))
+    found = minimize_on_simplex(DivergenceLoss(anchors, targets), Limits(1e-10, 5000))
     for target, point in zip(targets, found.points, strict=True):
         expected = minimize(
             lambda c, target=target: -target @ np.log(np.maximum(c @ anchors, 1e-12)),
@@ -160,13 +166,13 @@ def test_divergences_end_where_a_general_minimiser_does():
         assert_allclose(point, expected.x, atol=1e-4)
 
 
-@pytest.mark.parametrize("solver", ["splitting", "exponentiated"])
+@pytest.mark.parametrize("solver", ["admm", "exponentiated"])
 def test_the_gap_bounds_the_distance_from_the_minimum(solver):
     rng = np.random.default_rng(10)
     anchors, targets = rng.dirichlet(np.ones(15), size=6), rng.dirichlet(np.ones(15), size=20)
-    objective = Squares(anchors @ anchors.T, targets @ anchors.T)
+    objective = SquaredLoss(anchors @ anchors.T, targets @ anchors.T)
     rough = solve_squares(solver, objective.gram, objective.cross, Limits(1e-3))
-    exact = split_squares(objective.gram, objective.cross, Limits(1e-13))
+    exact = solve_squares_admm(objective.gram, objective.cross, Limits(1e-13))
     above = objective.evaluate(rough.points)[0] - objective.evaluate(exact.points)[0]
     assert np.all(above <= rough.gaps + 1e-12)
     assert 1e-12 < above.max() <= 1e-3
@@ -204,12 +210,12 @@ def test_the_topic_of_a_word_is_the_one_where_it_is_likeliest():
     counts = [[2, 2, 0, 0, 1], [1, 2, 0, 0, 0], [0, 0, 3, 1, 2], [0, 0, 1, 3, 1]]
     model = AnchorWords(2, min_documents=1).fit(counts)
     for word in range(5):
-        assert_allclose(model.component_of(word).center[word], model.topics_[:, word].max())
+        assert_allclose(model.find_component(word).center[word], model.topics_[:, word].max())
 
 
 def test_documents_without_the_labelled_word_and_their_words_do_not_enter():
     counts = np.array([[2, 1, 1, 0], [1, 2, 1, 0], [0, 0, 3, 3], [0, 1, 2, 1]])
-    weights = weights_of_word(counts, 0)
+    weights = compute_word_frequencies(counts, 0)
     assert_allclose(weights, [0.5, 0.25, 0, 0])
     whole = AnchorWords(2, min_documents=1).fit(counts, document_weights=weights)
     part = AnchorWords(2, min_documents=1).fit(counts[:2, :3], document_weights=weights[:2])
@@ -227,32 +233,32 @@ def test_a_document_of_twice_the_weight_is_two_documents():
 
 
 def test_a_word_of_an_empty_document_has_no_weight():
-    assert_allclose(weights_of_word([[0, 0], [1, 3]], 1), [0, 0.75])
+    assert_allclose(compute_word_frequencies([[0, 0], [1, 3]], 1), [0, 0.75])
 
 
 def test_fewer_corners_than_topics_are_told():
     counts = [[2, 2, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1]]
-    with pytest.warns(FewerComponentsWarning, match="among 2 words in at least 2 documents, not the 3 asked for"):
+    with pytest.warns(FewerComponentsWarning, match="3 anchors requested, but the 2 words in at least 2 documents"):
         AnchorWords(3, min_documents=2).fit([*counts[:1], [0, 2, 0, 1], *counts[2:]])
 
 
 def test_a_descent_that_is_cut_short_says_so():
     rng = np.random.default_rng(9)
-    with pytest.warns(ConvergenceWarning, match="words are above the tolerance 1e-16 after 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="words are above the tolerance 1e-16 after 1 iterations"):
         AnchorWords(3, min_documents=1, tol=1e-16, max_iter=1).fit(rng.poisson(1.0, size=(30, 12)))
 
 
 @pytest.mark.parametrize(
     ("counts", "options", "weights", "message"),
     [
-        ([[0.5, 1], [1, 2]], {}, None, "whole numbers"),
-        ([[-1.0, 1], [1, 2]], {}, None, "whole numbers"),
-        ([[1, 1], [1, 2]], {}, [1, -1], r"2 numbers, 0 or more; found shape \(2,\) with a smallest value of -1"),
-        ([[1, 1], [1, 2]], {}, [1, 1, 1], r"found shape \(3,\)"),
+        ([[0.5, 1], [1, 2]], {}, None, "non-negative integers"),
+        ([[-1.0, 1], [1, 2]], {}, None, "non-negative integers"),
+        ([[1, 1], [1, 2]], {}, [1, -1], r"2 non-negative numbers, got shape \(2,\) with minimum -1"),
+        ([[1, 1], [1, 2]], {}, [1, 1, 1], r"got shape \(3,\)"),
         ([[1, 0], [0, 1]], {}, None, "None of the 2 documents has a positive weight and at least 2 words"),
-        ([[1, 1], [1, 2]], {"min_documents": 3}, None, "No word is in 3 documents"),
+        ([[1, 1], [1, 2]], {"min_documents": 3}, None, "No word occurs in 3 documents"),
         ([[1, 1], [1, 2]], {"loss": "l1"}, None, "loss must be one of 'l2', 'kl'; found 'l1'"),
-        ([[1, 1], [1, 2]], {"solver": "newton"}, None, "solver must be one of 'splitting', 'exponentiated'"),
+        ([[1, 1], [1, 2]], {"solver": "newton"}, None, "solver must be one of 'admm', 'exponentiated'"),
         ([[1, 1], [1, 2]], {"n_components": 0}, None, "n_components must be a whole number from 1"),
     ],
 )

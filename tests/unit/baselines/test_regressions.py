@@ -6,7 +6,7 @@ from sklearn.mixture import GaussianMixture
 
 from mixsearch import SearchError
 from mixsearch.baselines import Regressions, em_regressions
-from mixsearch.baselines.regressions import climb_regressions
+from mixsearch.baselines._regressions import run_em
 from mixsearch.datasets import make_mixed_regression
 
 
@@ -23,7 +23,7 @@ def test_without_a_slope_it_is_a_mixture_of_gaussians():
     y = np.concatenate([rng.normal(-2, 1, 300), rng.normal(3, 0.5, 200)])
     X = np.zeros((500, 1))
     start = Regressions(np.array([0.5, 0.5]), np.zeros((2, 1)), np.array([-1.0, 1.0]), np.ones(2))
-    found = climb_regressions(X, y, start, 2000, 1e-10)
+    found = run_em(X, y, start, 2000, 1e-10)
     peer = GaussianMixture(2, means_init=[[-1.0], [1.0]], tol=1e-12, max_iter=2000, reg_covar=0).fit(y[:, None])
     assert_allclose(found.intercepts, peer.means_.ravel(), atol=1e-4)
     assert_allclose(found.variances, peer.covariances_.ravel(), atol=1e-4)
@@ -36,7 +36,7 @@ def test_a_step_never_lowers_the_likelihood():
     now = Regressions(np.full(3, 1 / 3), rng.normal(size=(3, 3)), np.zeros(3), np.ones(3))
     heights = []
     for _ in range(20):
-        now = climb_regressions(data.X, data.y, now, 1, 0.0)
+        now = run_em(data.X, data.y, now, 1, 0.0)
         heights.append(now.log_likelihood)
     assert np.all(np.diff(heights) > -1e-9)
 
@@ -45,9 +45,9 @@ def test_it_finds_every_regression_of_an_easy_mixture():
     data = make_mixed_regression(3000, 5, 3, deviation=0.05, intercept=1.0, random_state=0)
     found = em_regressions(data.X, data.y, 3, random_state=0)
     for center in data.centers:
-        assert_allclose(found.component_of(center), center, atol=0.02)
+        assert_allclose(found.find_component(center), center, atol=0.02)
 
 
 def test_too_few_samples_are_named():
-    with pytest.raises(SearchError, match=r"3 regressions on 5 features need at least 21 samples; found 20\."):
+    with pytest.raises(SearchError, match=r"3 regressions on 5 features need at least 21 samples, but X has 20\."):
         em_regressions(np.ones((20, 5)), np.ones(20), 3)

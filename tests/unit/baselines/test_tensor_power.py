@@ -14,10 +14,10 @@ from mixsearch import GaussianSearch, RegressionSearch, SearchError, TopicSearch
 from mixsearch.baselines import (
     Components,
     ThirdMoment,
+    compute_third_moment,
     fast_tensor_power,
     robust_power_iterations,
     tensor_power,
-    third_moment,
 )
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_topics
 from mixsearch.errors import HintError
@@ -45,7 +45,7 @@ def orthogonal_tensor(values, seed):
 @pytest.mark.parametrize("normaliser", ["value", "mean"])
 @given(mixture=mixtures)
 def test_exact_tensors_give_all_components_exactly(normaliser, mixture):
-    found = tensor_power(exact(mixture), n_restarts=5, normaliser=normaliser)
+    found = tensor_power(exact(mixture), n_init=5, normaliser=normaliser)
     order = in_order_of(found, mixture.centers)
     assert sorted(order) == list(range(len(mixture.weights)))
     assert_allclose(found.centers[order], mixture.centers, atol=1e-8)
@@ -69,10 +69,10 @@ def test_weights_of_topics_are_shares_of_the_corpus():
 def test_the_component_of_a_hint_is_the_one_that_scores_highest():
     mixture = draw_mixture(5, 6, 10)
     found = tensor_power(exact(mixture))
-    assert_allclose(found.component_of(mixture.hint).center, mixture.centers[0], atol=1e-8)
-    assert_allclose(found.component_of(mixture.hint).weight, mixture.weights[0], atol=1e-8)
+    assert_allclose(found.find_component(mixture.hint).center, mixture.centers[0], atol=1e-8)
+    assert_allclose(found.find_component(mixture.hint).weight, mixture.weights[0], atol=1e-8)
     worst = mixture.centers[np.argmin(mixture.scores)]
-    assert_allclose(found.component_of(-mixture.hint).center, worst, atol=1e-8)
+    assert_allclose(found.find_component(-mixture.hint).center, worst, atol=1e-8)
 
 
 def test_the_fast_method_goes_where_the_score_is_furthest_from_zero():
@@ -116,7 +116,7 @@ def test_errors_of_the_pairs_stay_in_proportion_to_the_noise_of_the_tensor():
 def test_many_starting_points_in_blocks_end_where_few_do(monkeypatch):
     tensor, _ = orthogonal_tensor(np.array([1.0, 2.0, 3.0]), seed=4)
     whole = robust_power_iterations(tensor, 40, 30, np.random.default_rng(0))
-    monkeypatch.setattr("mixsearch.baselines.power_iterations.BLOCK_PRODUCTS", 7 * 9)
+    monkeypatch.setattr("mixsearch.baselines._power_iterations.CHUNK_PRODUCTS", 7 * 9)
     in_blocks = robust_power_iterations(tensor, 40, 30, np.random.default_rng(0))
     assert_allclose(in_blocks.values, whole.values, atol=1e-10)
     assert_allclose(in_blocks.vectors, whole.vectors, atol=1e-10)
@@ -135,7 +135,7 @@ def test_the_tensor_of_gaussians_contracted_with_a_hint_is_what_the_search_makes
     data = make_gaussian_mixture(300, 12, 4, deviation=1.0, random_state=0)
     search = GaussianSearch(4, noise=noise).fit(data.X)
     c = np.random.default_rng(0).normal(size=4)
-    assert_allclose(third_moment(search).tensor @ c, search.model_.hinted(c).matrix, rtol=1e-10, atol=1e-10)
+    assert_allclose(compute_third_moment(search).tensor @ c, search.model_.hinted(c).matrix, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("noise", ["average", "paper"])
@@ -154,7 +154,7 @@ def test_the_tensor_of_gaussians_is_that_of_the_samples_less_the_noise(noise):
     for places in ("ab,c->abc", "ac,b->abc", "bc,a->abc"):
         raw -= np.einsum(places, noise_part, leaning)
     expected = np.einsum("abc,ai,bj,ck->ijk", raw, W, W, W)
-    assert_allclose(third_moment(search).tensor, expected, rtol=1e-9, atol=1e-9)
+    assert_allclose(compute_third_moment(search).tensor, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("moments", ["distinct", "plugin"])
@@ -162,7 +162,9 @@ def test_the_tensor_of_topics_contracted_with_a_hint_is_what_the_search_makes_of
     data = make_topics(200, 30, 3, mean_length=20, random_state=0)
     search = TopicSearch(3, alpha0=0.6, moments=moments, damping=False).fit(data.counts)
     c = np.random.default_rng(0).normal(size=3)
-    assert_allclose(third_moment(search).tensor @ c, search.model_.hinted_in_frame(c).matrix, rtol=1e-9, atol=1e-9)
+    assert_allclose(
+        compute_third_moment(search).tensor @ c, search.model_.hinted_in_frame(c).matrix, rtol=1e-9, atol=1e-9
+    )
 
 
 def triples_by_brute_force(text, n_words, distinct):
@@ -191,26 +193,26 @@ def test_the_tensor_of_topics_is_the_average_over_triples_of_positions(distinct,
         raw -= a0 * (a0 + 1) / 2 * np.einsum(places, pairs, m)
     W = search.model_.whitener(slice(None))
     expected = np.einsum("abc,ai,bj,ck->ijk", raw, W, W, W)
-    assert_allclose(third_moment(search).tensor, expected, rtol=1e-8, atol=1e-8 * np.abs(W).max() ** 3)
+    assert_allclose(compute_third_moment(search).tensor, expected, rtol=1e-8, atol=1e-8 * np.abs(W).max() ** 3)
 
 
 def test_sums_of_products_do_not_depend_on_the_blocks(monkeypatch):
     search = GaussianSearch(3).fit(make_gaussian_mixture(100, 8, 3, random_state=0).X)
-    whole = third_moment(search).tensor
+    whole = compute_third_moment(search).tensor
     monkeypatch.setattr("mixsearch.core.tensor.CACHED_PRODUCTS", 7 * 9)
-    assert_allclose(third_moment(search).tensor, whole, atol=1e-10)
+    assert_allclose(compute_third_moment(search).tensor, whole, atol=1e-10)
 
 
 @pytest.mark.parametrize("noise", ["average", "paper"])
 def test_gaussians_are_all_found_about_as_well_as_by_their_labels(noise):
     data = make_gaussian_mixture(4000, 40, 5, deviation=0.5, random_state=0)
-    third = third_moment(GaussianSearch(5, noise=noise).fit(data.X))
+    third = compute_third_moment(GaussianSearch(5, noise=noise).fit(data.X))
     found = tensor_power(third)
     means = np.array([data.X[data.labels == i].mean(axis=0) for i in range(5)])
     for i, center in enumerate(data.centers):
         oracle = np.linalg.norm(means[i] - center)
         v = make_hint(data.centers, i)
-        assert np.linalg.norm(found.component_of(v).center - center) < 3 * oracle
+        assert np.linalg.norm(found.find_component(v).center - center) < 3 * oracle
         assert np.linalg.norm(fast_tensor_power(third, v).center - center) < 3 * oracle
     assert_allclose(found.weights.sum(), 1, atol=0.05)
 
@@ -219,7 +221,7 @@ def test_seen_from_the_mean_the_eigenvalue_and_the_mean_tell_the_same_weight():
     data = make_gaussian_mixture(200, 20, 4, deviation=2.0, random_state=0)
     v = make_hint(data.centers, 1)
     for noise, agree in (("average", True), ("paper", False)):
-        third = third_moment(GaussianSearch(4, noise=noise).fit(data.X))
+        third = compute_third_moment(GaussianSearch(4, noise=noise).fit(data.X))
         by_value, by_mean = (fast_tensor_power(third, v, normaliser=each).weight for each in ("value", "mean"))
         assert np.isclose(by_value, by_mean, rtol=1e-8) == agree
 
@@ -227,31 +229,31 @@ def test_seen_from_the_mean_the_eigenvalue_and_the_mean_tell_the_same_weight():
 def test_topics_are_all_found_from_documents_of_the_model():
     data = make_topics(3000, 100, 4, mean_length=100, random_state=0)
     search = TopicSearch(4, alpha0=float(data.alpha.sum()), damping=False).fit(data.counts)
-    third = third_moment(search)
+    third = compute_third_moment(search)
     found = tensor_power(third)
     for i, topic in enumerate(data.topics):
         v = np.eye(100)[data.labelled_word(i)]
-        for each in (found.component_of(v), fast_tensor_power(third, v)):
+        for each in (found.find_component(v), fast_tensor_power(third, v)):
             assert np.linalg.norm(each.center - topic) < 0.15 * np.linalg.norm(topic)
             assert_allclose(each.weight, data.alpha[i] / data.alpha.sum(), atol=0.05)
 
 
 def test_the_same_random_state_gives_the_same_components():
-    third = third_moment(GaussianSearch(4).fit(make_gaussian_mixture(500, 20, 4, random_state=0).X))
+    third = compute_third_moment(GaussianSearch(4).fit(make_gaussian_mixture(500, 20, 4, random_state=0).X))
     one, other = tensor_power(third, random_state=7), tensor_power(third, random_state=7)
     assert np.array_equal(one.centers, other.centers)
 
 
 def test_a_model_without_a_third_moment_is_named():
-    with pytest.raises(TypeError, match="GaussianSearch and TopicSearch; found RegressionSearch"):
-        third_moment(RegressionSearch())
+    with pytest.raises(TypeError, match="GaussianSearch or TopicSearch, got RegressionSearch"):
+        compute_third_moment(RegressionSearch())
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_restarts": 0}, "n_restarts must be a whole number from 1; found 0"),
-        ({"n_iterations": 1.5}, "n_iterations must be a whole number from 1; found 1.5"),
+        ({"n_init": 0}, "n_init must be a whole number from 1; found 0"),
+        ({"max_iter": 1.5}, "max_iter must be a whole number from 1; found 1.5"),
         ({"normaliser": "norm"}, "normaliser must be one of 'value', 'mean'; found 'norm'"),
     ],
 )
@@ -261,7 +263,7 @@ def test_options_that_make_no_sense_are_refused(options, message):
 
 
 def test_more_pairs_than_the_tensor_has_room_for_are_refused():
-    with pytest.raises(SearchError, match=r"shape \(3, 3, 3\) holds 3 components at most; 4 were asked for"):
+    with pytest.raises(SearchError, match=r"shape \(3, 3, 3\) has at most 3 components, but 4 were requested"):
         robust_power_iterations(np.zeros((3, 3, 3)), 1, 1, np.random.default_rng(0), n_components=4)
 
 
@@ -274,4 +276,4 @@ def test_hints_that_tell_nothing_are_refused():
     with pytest.raises(HintError, match="The hint is zero"):
         fast_tensor_power(third, np.zeros(4))
     with pytest.raises(HintError, match=r"shape \(3,\)"):
-        Components(mixture.centers, mixture.weights).component_of(np.ones(3))
+        Components(mixture.centers, mixture.weights).find_component(np.ones(3))

@@ -40,7 +40,7 @@ def test_subspaces_without_noise_are_found_exactly_where_clusters_are_theirs(as_
     for place, basis in enumerate(bases):
         (own,) = set(found.labels[labels == place])
         assert_allclose(found.bases[own] @ found.bases[own].T, basis @ basis.T, atol=1e-8)
-        assert_allclose(found.component_of(basis @ [0.0, -1.0]), found.bases[own])
+        assert_allclose(found.find_component(basis @ [0.0, -1.0]), found.bases[own])
 
 
 def test_a_basis_is_that_of_the_largest_singular_values_of_the_cluster_not_centred():
@@ -90,7 +90,7 @@ def test_constrained_clusters_stand_still_where_they_end(as_given):
 
 def test_a_cluster_that_is_too_small_for_its_subspace_is_named():
     X = np.vstack([np.eye(6)[:4] * 0.1, 100 * np.ones((1, 6))])
-    with pytest.raises(SearchError, match="A cluster of 1 samples spans less than 2 dimensions"):
+    with pytest.raises(SearchError, match="A cluster has 1 samples, but 2 dimensions need at least 2"):
         kmeans_subspaces(X, 2, 2)
 
 
@@ -101,16 +101,16 @@ def test_sizes_that_cannot_be_are_refused():
     with pytest.raises(SearchError, match="Found n_features=4, which hold 4 dimensions at most"):
         kmeans_subspaces(X, 1, 5)
     with pytest.raises(HintError, match="The hint is zero"):
-        kmeans_subspaces(X, 2, 1).component_of(np.zeros(4))
+        kmeans_subspaces(X, 2, 1).find_component(np.zeros(4))
 
 
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([-1, -1, -1], r"found seeds of \[\]"),
-        ([0, 2, -1], r"found seeds of \[0, 2\]"),
-        ([0, 1], r"each of the 3 samples.*found shape \(2,\)"),
-        ([0.0, 1.0, 1.0], "found shape .* of type float64"),
+        ([-1, -1, -1], r"got seeds of \[\]"),
+        ([0, 2, -1], r"got seeds of \[0, 2\]"),
+        ([0, 1], r"each of the 3 samples.*got shape \(2,\)"),
+        ([0.0, 1.0, 1.0], "got shape .* of type float64"),
     ],
 )
 def test_seeds_that_leave_a_cluster_without_one_are_refused(y, message):
