@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Self
 
 _COLLECTED: ContextVar[list[SearchWarning] | None] = ContextVar("collected", default=None)
 
@@ -57,6 +57,24 @@ class Coded(Exception):
             return self._template
         spelt = {name: spell(fact) if isinstance(fact, Option) else fact for name, fact in self.fields.items()}
         return self._template.format(**spelt)
+
+    def append(self, sentence: str, /, **fields: Any) -> Self:
+        """Return the same error or warning with another sentence at its end.
+
+        Parameters
+        ----------
+        sentence : str
+            A template of `str.format` over the fields.
+        **fields
+            More facts.
+
+        Returns
+        -------
+        Coded
+            A new object of the same class, with the same code.
+        """
+        template = self._template if self.fields else self._template.replace("{", "{{").replace("}", "}}")
+        return type(self)(f"{template} {sentence}", code=self.code, **self.fields, **fields)
 
     def as_dict(self) -> dict[str, Any]:
         """Return `code`, `message` and `fields`, ready for JSON.

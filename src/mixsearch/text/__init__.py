@@ -6,14 +6,14 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.count.partitions import CountedPartition
 from mixsearch.text.count.vocabulary import Vocabulary
-from mixsearch.text.options import FORMATS, CorpusOptions, Format
+from mixsearch.text.options import FORMATS, CorpusOptions, Format, normalize_text
 from mixsearch.text.pipeline import count_texts, read_corpus
 from mixsearch.text.read.sources import strip_compression_suffix
 
 if TYPE_CHECKING:
-    from mixsearch.text.count.cluster import DistributedCorpus, find_files, read_on_cluster
+    from mixsearch.text.count.cluster import DistributedCorpus, InspectedFiles, inspect_files, read_on_cluster
 
-_NEED_DASK = ("DistributedCorpus", "find_files", "read_on_cluster")
+_NEED_DASK = ("DistributedCorpus", "InspectedFiles", "inspect_files", "read_on_cluster")
 
 __all__ = [
     "FORMATS",
@@ -23,9 +23,11 @@ __all__ = [
     "CountedPartition",
     "DistributedCorpus",
     "Format",
+    "InspectedFiles",
     "Vocabulary",
     "count_texts",
-    "find_files",
+    "inspect_files",
+    "normalize_text",
     "read_corpus",
     "read_on_cluster",
     "strip_compression_suffix",
@@ -33,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use what needs Dask, which is an extra."""
+    """Import the names that need Dask, an extra, on first use."""
     if name not in _NEED_DASK:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from mixsearch.text.count import cluster

@@ -1,4 +1,4 @@
-"""What has been read: documents with their counts, in blocks on disk."""
+"""A corpus that was read: documents with their counts, in chunks on disk."""
 
 from __future__ import annotations
 
@@ -9,47 +9,46 @@ from typing import Any, Self
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.text.count.chunks import CountChunk, build_count_matrix, read_chunk
+from mixsearch.errors import SearchWarning
+from mixsearch.text.count.chunks import CountChunk, build_matrix, to_count_chunk
 from mixsearch.text.count.spool import Spool
 from mixsearch.text.count.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Documents that have been read and counted; a context manager that removes its temporary files.
+    """Documents that were read and counted. As a context manager, it removes its temporary files.
 
     Attributes
     ----------
-    document_frequencies, word_counts : arrays of shape (d,)
-        In how many documents each word occurs, and how often.
     n_documents, n_characters : int
         Documents that are left, and the characters of their texts.
     duplicates : array of shape (n_dropped, 2)
-        The row of each dropped document, and that of the earlier one that it repeats.
-    notes : tuple of str
-        What was decided on the way, for the user to know: which column was taken as the text, for example.
+        Row of each dropped document, and row of the earlier document that it repeats.
+    notes : tuple of SearchWarning
+        Decisions that the user should know, such as which column was taken as the text.
     """
 
     n_documents: int
     n_characters: int
     duplicates: Array
-    notes: tuple[str, ...]
+    notes: tuple[SearchWarning, ...]
     _vocabulary: Vocabulary = field(repr=False)
     _spool: Spool = field(repr=False)
 
     @property
     def vocabulary(self) -> list[str]:
-        """The words of the columns: in alphabetical order, or in their own where counts were given."""
+        """The words of the columns, in alphabetical order; of ready-made counts, in the order of their columns."""
         return self._vocabulary.words
 
     @property
     def document_frequencies(self) -> Array:
-        """In how many documents each word occurs, (d,)."""
+        """Number of documents that each word occurs in, (d,)."""
         return self._vocabulary.documents
 
     @property
     def word_counts(self) -> Array:
-        """How often each word occurs, (d,)."""
+        """Total count of each word, (d,)."""
         return self._vocabulary.totals
 
     @property
@@ -59,27 +58,38 @@ class Corpus:
 
     @property
     def n_nonzeros(self) -> int:
-        """Non-zero counts of all documents."""
+        """Number of non-zero counts of all documents."""
         return int(self._vocabulary.documents.sum())
 
     @property
     def n_dropped(self) -> int:
-        """Documents that were dropped as duplicates."""
+        """Number of documents that were dropped as duplicates."""
         return len(self.duplicates)
 
-    def blocks(self) -> Iterator[CountChunk]:
-        """The documents in order, a block at a time; as often as wanted."""
-        for block in self._spool.blocks():
-            yield read_chunk(block, self._vocabulary)
+    def chunks(self) -> Iterator[CountChunk]:
+        """Yield the documents in order, one chunk at a time. It can be called again.
+
+        Yields
+        ------
+        CountChunk
+            Some documents.
+        """
+        for chunk in self._spool.read_chunks():
+            yield to_count_chunk(chunk, self._vocabulary)
 
     def to_counts(self) -> sp.csr_array[Any]:
-        """All counts at once, (n_documents, d), for a corpus that fits into memory."""
-        return sp.csr_array(
-            sp.vstack([build_count_matrix(counts, self._vocabulary) for counts in self._spool.counts()], "csr")
-        )
+        """Return all counts at once, for a corpus that fits into memory.
+
+        Returns
+        -------
+        sparse array of shape (n_documents, d)
+            The counts.
+        """
+        matrices = [build_matrix(counts, self._vocabulary) for counts in self._spool.read_counts()]
+        return sp.csr_array(sp.vstack(matrices, "csr"))
 
     def close(self) -> None:
-        """Remove the temporary files; the vocabulary stays."""
+        """Remove the temporary files. The vocabulary and the frequencies stay."""
         self._spool.close()
 
     def __enter__(self) -> Self:

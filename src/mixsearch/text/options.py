@@ -1,4 +1,4 @@
-"""What a caller may choose about a corpus, checked before anything is read."""
+"""The options of reading and counting a corpus, checked before any file is read."""
 
 from __future__ import annotations
 
@@ -9,66 +9,66 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mixsearch.errors import SearchError
+from mixsearch.errors import ArgumentError, Option
 
 Tokenizer = Callable[[str], Sequence[str]]
 Format = Literal["jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz"]
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz")
 
-# Measured on mixed texts: characters, code points, masks, positions and hashes of one block while it is counted.
+# Measured on mixed texts: characters, code points, masks, positions and hashes of one chunk while it is counted.
 _BYTES_PER_CHARACTER = 40
-_SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 16, 1 << 23
+_MIN_CHUNK_BYTES, _MAX_CHUNK_BYTES = 1 << 16, 1 << 23
 
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions:
-    """How files become documents, documents become words, and which words are counted.
+    """Options for reading files, splitting texts into words and choosing the words to count.
 
     Parameters
     ----------
     text : str or sequence of str, optional
-        The column that holds the text; several are joined by line breaks. By default the only column of strings, or
-        one called text, body, content, review, description or message.
+        Column that holds the text. Several columns are joined by line breaks. By default the only column of strings,
+        or the one called text, body, content, review, description or message.
     id : str, optional
-        The column that names the documents.
+        Column that names the documents.
     format : str, optional
-        One of `FORMATS`, where the file name does not tell.
+        One of `FORMATS`. By default the format follows from the file name.
     encoding : str
-        Of text files; any that keeps ASCII as it is.
+        Encoding of text files. It must keep ASCII as it is.
     vocabulary : path, optional
-        One word per line, for ready-made counts. By default a vocab file beside a docword file.
+        File with one word per line, for ready-made counts. By default the vocab file next to a docword file.
     token_pattern : str, optional
-        A regular expression of Python whose matches are the words. By default words are runs of at least two letters,
-        combining marks and digits that begin or end with a letter.
+        Regular expression that matches one word. By default words are runs of at least two letters, combining marks
+        and digits that begin or end with a letter.
     tokenizer : callable, optional
-        From a text to its words, instead of a pattern; it gets the cleaned text.
+        Function from a cleaned text to its words. It replaces `token_pattern`.
     lowercase : bool
-        Whether "The" and "the" are one word, by `str.lower`.
+        Whether to convert texts to lower case, by `str.lower`.
     normal_form : {"NFKC", "NFC"} or None
-        NFKC makes one word of the ligature "ﬁ" and "fi", of full-width and plain letters, of composed and decomposed
-        accents: all look alike to whoever searches. Texts themselves are kept as they are.
+        Unicode normal form of the words. NFKC maps the ligature "ﬁ" to "fi", full-width letters to plain ones and
+        decomposed accents to composed ones. Stored texts stay unchanged.
     strip_tags : bool
-        Whether HTML tags separate words instead of being words, and entities such as &amp; are resolved.
+        Whether to remove HTML tags and resolve entities such as &amp;.
     stop_words : str, path or sequence of str, optional
         Words to leave out: "english", a file with one word per line, or the words.
     ngrams : (int, int)
-        The shortest and longest sequences of words to count; (1, 2) adds pairs such as "new york".
+        Shortest and longest sequence of words to count. (1, 2) adds pairs such as "new york".
     min_df, max_df : int or float
-        In how many documents a word must, and may, occur; a float is a share of all documents.
+        Smallest and largest number of documents that a counted word occurs in. A float is a share of all documents.
     max_words : int, optional
-        Keep only so many words, those that occur most often.
+        Keep only this number of words, the most frequent ones.
     drop_duplicates : {"exact", "near"} or None
-        Leave out documents that repeat an earlier one: letter by letter, or in at least eight of ten sequences of
-        three words, as estimated.
+        Leave out documents that repeat an earlier one: exactly, or with an estimated Jaccard similarity of at least
+        0.8 between their sequences of three words.
     keep_texts : bool
-        Whether blocks come with their texts.
+        Whether to keep the texts together with the counts.
     memory : int
-        Bytes that the blocks at work may take together. A single longer document, the distinct words (24 bytes each),
-        and what `drop_duplicates` remembers (100 bytes a document, or 1 kB for near ones) come on top.
+        Bytes that the chunks in progress may use together. A single longer document, the distinct words (24 bytes
+        each) and the fingerprints of `drop_duplicates` (100 bytes per document, 1 kB for near duplicates) come on top.
     tmp_dir : path, optional
-        Where the temporary folder is made; by default where TMPDIR says.
+        Folder for temporary files. By default that of `tempfile`, which respects the environment variable TMPDIR.
     n_jobs : int, optional
-        Threads that count; None or -1 is one for each core.
+        Number of threads that count. None and -1 mean one per core.
     """
 
     text: str | Sequence[str] | None = None
@@ -104,76 +104,122 @@ class CorpusOptions:
         _check_positive("n_jobs", None if self.n_jobs == -1 else self.n_jobs)
         _check_encoding(self.encoding)
         if self.tokenizer is not None and self.token_pattern is not None:
-            raise SearchError("Found both a tokenizer and a token_pattern, needed at most one: leave one out.")
+            raise ArgumentError(
+                "{first} and {second} exclude each other: leave one out.",
+                code="conflicting_arguments",
+                first=Option("tokenizer"),
+                second=Option("token_pattern"),
+            )
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
 
-    @property
-    def text_columns(self) -> tuple[str, ...]:
-        """The columns asked for; none where they are to be found."""
-        return () if self.text is None else (self.text,) if isinstance(self.text, str) else tuple(self.text)
 
-    @property
-    def n_threads(self) -> int:
-        """Threads that count."""
-        return os.cpu_count() or 1 if self.n_jobs in (None, -1) else int(self.n_jobs or 1)
+def list_text_columns(options: CorpusOptions) -> tuple[str, ...]:
+    """Return the text columns that the caller has named; none if they are to be found."""
+    text = options.text
+    return () if text is None else (text,) if isinstance(text, str) else tuple(text)
 
-    @property
-    def block_bytes(self) -> int:
-        """Bytes of text in a block, so that the blocks at work stay within the memory."""
-        share = self.memory // (_BYTES_PER_CHARACTER * (self.n_threads + 1))
-        return min(max(share, _SMALLEST_BLOCK), _LARGEST_BLOCK)
 
-    def fold_case(self, text: str) -> str:
-        """The text with one spelling for each word: its normal form, in lower case."""
-        if self.normal_form is not None and not text.isascii():
-            text = unicodedata.normalize(self.normal_form, text)
-        return text.lower() if self.lowercase else text
+def count_threads(options: CorpusOptions) -> int:
+    """Return the number of threads that count."""
+    return os.cpu_count() or 1 if options.n_jobs in (None, -1) else int(options.n_jobs or 1)
+
+
+def limit_chunk_bytes(options: CorpusOptions) -> int:
+    """Return the bytes of text per chunk with which all chunks in progress stay within the memory."""
+    share = options.memory // (_BYTES_PER_CHARACTER * (count_threads(options) + 1))
+    return min(max(share, _MIN_CHUNK_BYTES), _MAX_CHUNK_BYTES)
+
+
+def normalize_text(text: str, options: CorpusOptions) -> str:
+    """Return a text in the Unicode normal form and the case in which words are counted.
+
+    Parameters
+    ----------
+    text : str
+        A text or a word.
+    options : CorpusOptions
+        Its `normal_form` and `lowercase` are applied.
+
+    Returns
+    -------
+    str
+        The normalized text.
+    """
+    if options.normal_form is not None and not text.isascii():
+        text = unicodedata.normalize(options.normal_form, text)
+    return text.lower() if options.lowercase else text
 
 
 def _check_choice(name: str, value: object, choices: Sequence[object]) -> None:
     if value not in choices:
-        raise SearchError(f"Found {name}={value!r}, needed one of {', '.join(map(repr, choices))}.")
+        raise ArgumentError(
+            "{argument} must be one of {choices}, got {value!r}.",
+            argument=Option(name),
+            value=value,
+            choices=", ".join(map(repr, choices)),
+        )
 
 
 def _check_frequency(name: str, value: int | float) -> None:
     is_valid = 0 <= value <= 1 if isinstance(value, float) else value >= 1 and not isinstance(value, bool)
     if not is_valid:
-        raise SearchError(
-            f"Found {name}={value!r}, needed a number of documents (an int from 1) or a share of them (a float from "
-            "0.0 to 1.0)."
+        raise ArgumentError(
+            "{argument} must be a number of documents (a positive integer) or a share of them (a float from 0.0 to "
+            "1.0), got {value!r}.",
+            argument=Option(name),
+            value=value,
         )
 
 
 def _check_ngrams(ngrams: Sequence[int]) -> None:
     if len(ngrams) != 2 or not 1 <= ngrams[0] <= ngrams[1]:
-        raise SearchError(
-            f"Found ngrams={ngrams!r}, needed the shortest and the longest length: (1, 2) counts words and pairs."
+        raise ArgumentError(
+            "{argument} must be the shortest and the longest length, such as (1, 2) for words and pairs, got "
+            "{value!r}.",
+            argument=Option("ngrams"),
+            value=ngrams,
         )
 
 
 def _check_positive(name: str, value: int | None) -> None:
     if value is not None and value < 1:
-        raise SearchError(f"Found {name}={value!r}, needed at least 1.")
+        raise ArgumentError("{argument} must be a positive integer, got {value!r}.", argument=Option(name), value=value)
 
 
 def _check_encoding(encoding: str) -> None:
+    argument = Option("encoding")
     try:
         keeps_ascii = "{a\n".encode(encoding) == b"{a\n"
     except LookupError as error:
-        raise SearchError(f"Found encoding={encoding!r}, which Python does not know: utf-8 or cp1252?") from error
+        raise ArgumentError(
+            "{argument} must be an encoding that Python knows, such as 'utf-8' or 'cp1252', got {value!r}.",
+            argument=argument,
+            value=encoding,
+        ) from error
     if not keeps_ascii:
-        raise SearchError(
-            f"Found encoding={encoding!r}, needed one that keeps ASCII: convert with `iconv -f {encoding} -t utf-8`."
+        raise ArgumentError(
+            "{argument} must keep ASCII unchanged, got {value!r}: convert the file with `iconv -f {value} -t utf-8`.",
+            argument=argument,
+            value=encoding,
         )
 
 
 def _check_pattern(pattern: str) -> None:
+    argument = Option("token_pattern")
     try:
         n_groups = re.compile(pattern).groups
     except re.error as error:
-        raise SearchError(f"Found token_pattern={pattern!r}, which is no regular expression: {error}.") from error
+        raise ArgumentError(
+            "{argument} must be a regular expression, got {value!r}: {reason}.",
+            argument=argument,
+            value=pattern,
+            reason=str(error),
+        ) from error
     if n_groups > 1:
-        raise SearchError(
-            f"Found {n_groups} groups in token_pattern={pattern!r}, needed at most 1: write (?:...) for the others."
+        raise ArgumentError(
+            "{argument} must have at most 1 group, got {n_groups} in {value!r}: write (?:...) for the others.",
+            argument=argument,
+            value=pattern,
+            n_groups=n_groups,
         )

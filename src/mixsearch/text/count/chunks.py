@@ -1,7 +1,8 @@
-"""Blocks of documents as they are counted, wherever that is."""
+"""Chunks of documents with the counts of their words."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,46 +10,42 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.text.count.duplicates import marks_of
-from mixsearch.text.count.ngrams import BlockCounts, count_tokens, tokens_of_block
-from mixsearch.text.count.spool import Block, lengths_of, pack_texts, unpack_texts
+from mixsearch.text.count.duplicates import compute_fingerprints
+from mixsearch.text.count.ngrams import ChunkCounts, count_ngrams, remove_stop_words
+from mixsearch.text.count.tokens import find_tokens
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import CorpusOptions
-from mixsearch.text.read.documents import Load
+from mixsearch.text.read.documents import ChunkLoader
 
 
 @dataclass(frozen=True)
-class Counted:
-    """A block that was counted."""
+class Chunk:
+    """Documents with the counts of their own words, before the vocabulary is known."""
 
-    block: Block  # its rows numbered from 0
-    marks: Array  # what tells duplicates, one for each document
+    counts: ChunkCounts
+    rows: Array  # row numbers in the input, (n_documents,)
+    names: list[str] | None
+    texts: Array | None  # packed, see `pack_texts`
+    n_characters: Array  # of each text, (n_documents,)
+
+    def take(self, kept: Array) -> Chunk:
+        """Return the documents of a mask."""
+        texts = self.texts
+        if texts is not None:
+            unpacked = unpack_texts(texts, self.n_characters)
+            texts = pack_texts([text for text, keep in zip(unpacked, kept.tolist(), strict=True) if keep])
+        names = self.names
+        if names is not None:
+            names = [name for name, keep in zip(names, kept.tolist(), strict=True) if keep]
+        return Chunk(self.counts.take(kept), self.rows[kept], names, texts, self.n_characters[kept])
 
 
-def count_load(load: Load, options: CorpusOptions, stop_hashes: Array) -> Counted:
-    """Read a block and count its words, without those of sorted hashes."""
-    documents = load()
-    tokens = tokens_of_block(documents.texts, options, stop_hashes, documents.place)
-    block = Block(
-        count_tokens(tokens, options.ngrams),
-        np.arange(len(documents.texts)),
-        documents.names,
-        pack_texts(documents.texts) if options.keep_texts else None,
-        lengths_of(documents.texts),
-    )
-    return Counted(block, marks_of(options.drop_duplicates, documents.texts, tokens))
+@dataclass(frozen=True)
+class CountedChunk:
+    """A chunk that was counted, and the fingerprints by which duplicates are found."""
 
-
-def take_documents(block: Block, kept: Array) -> Block:
-    """Only the documents of a mask."""
-    texts = block.texts
-    if texts is not None:
-        unpacked = unpack_texts(texts, block.n_characters)
-        texts = pack_texts([text for text, keep in zip(unpacked, kept.tolist(), strict=True) if keep])
-    names = block.names
-    if names is not None:
-        names = [name for name, keep in zip(names, kept.tolist(), strict=True) if keep]
-    return Block(block.counts.take(kept), block.rows[kept], names, texts, block.n_characters[kept])
+    chunk: Chunk  # its rows numbered from 0
+    fingerprints: Array  # one per document, or none
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,9 @@ class CountChunk:
     counts : sparse array of shape (n_rows, d), int32
         How often each word of the vocabulary occurs in each document.
     rows : array of shape (n_rows,)
-        The numbers of the documents in the input, from 0; numbers of dropped documents are missing.
+        Indices of the documents in the input. Those of dropped documents are missing.
     names : list of str, optional
-        The values of the id column, or the names of files.
+        Values of the id column, or names of files.
     texts : list of str, optional
         The documents as they were read.
     """
@@ -73,15 +70,29 @@ class CountChunk:
     texts: list[str] | None
 
 
-def read_chunk(block: Block, vocabulary: Vocabulary) -> CountChunk:
-    """Return counted documents with the words of the whole corpus as columns, and their texts unpacked."""
-    texts = None if block.texts is None else unpack_texts(block.texts, block.n_characters)
-    return CountChunk(build_count_matrix(block.counts, vocabulary), block.rows, block.names, texts)
+def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -> CountedChunk:
+    """Read a chunk and count its words, except those with one of the sorted hashes."""
+    documents = load()
+    tokens = remove_stop_words(find_tokens(documents.texts, options, documents.locate), stop_hashes)
+    chunk = Chunk(
+        count_ngrams(tokens, options.ngrams),
+        np.arange(len(documents.texts)),
+        documents.names,
+        pack_texts(documents.texts) if options.keep_texts else None,
+        measure_texts(documents.texts),
+    )
+    return CountedChunk(chunk, compute_fingerprints(options.drop_duplicates, documents.texts, tokens))
 
 
-def build_count_matrix(counts: BlockCounts, vocabulary: Vocabulary) -> sp.csr_array[Any]:
-    """The counts of a block over the words of the whole corpus."""
-    columns = vocabulary.columns_of(counts.keys)[counts.words]
+def to_count_chunk(chunk: Chunk, vocabulary: Vocabulary) -> CountChunk:
+    """Return a chunk with the words of a vocabulary as columns, and its texts unpacked."""
+    texts = None if chunk.texts is None else unpack_texts(chunk.texts, chunk.n_characters)
+    return CountChunk(build_matrix(chunk.counts, vocabulary), chunk.rows, chunk.names, texts)
+
+
+def build_matrix(counts: ChunkCounts, vocabulary: Vocabulary) -> sp.csr_array[Any]:
+    """Return the counts of a chunk as a matrix with the words of a vocabulary as columns, (n_documents, d)."""
+    columns = vocabulary.find_columns(counts.keys)[counts.words]
     kept = columns >= 0
     bounds = np.concatenate([[0], np.cumsum(kept)])[counts.bounds]
     shape = (counts.n_documents, len(vocabulary.words))
@@ -90,3 +101,21 @@ def build_count_matrix(counts: BlockCounts, vocabulary: Vocabulary) -> sp.csr_ar
     )
     matrix.sort_indices()
     return matrix
+
+
+def pack_texts(texts: Sequence[str]) -> Array:
+    """Return texts as bytes, (n,)."""
+    # Not compressed: that takes about as long as the counting, and the spool lives for one run.
+    return np.frombuffer("".join(texts).encode("utf-8"), dtype=np.uint8)
+
+
+def measure_texts(texts: Sequence[str]) -> Array:
+    """Return the number of characters of each text, (n,)."""
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def unpack_texts(packed: Array, lengths: Array) -> list[str]:
+    """Return packed texts as strings of the given lengths."""
+    joined = packed.tobytes().decode("utf-8")
+    ends = np.cumsum(lengths).tolist()
+    return [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]

@@ -1,4 +1,4 @@
-"""A corpus that a Dask cluster reads and counts: files in parts, the words chosen here, the documents never here."""
+"""A corpus that a Dask cluster reads and counts. The documents stay on the workers; the words are chosen here."""
 
 from __future__ import annotations
 
@@ -11,61 +11,70 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mixsearch.data.dask.tasks import (
-    broadcast,
-    compute_tasks,
-    item,
-    n_threads,
-    on_every_worker,
-    persist_tasks,
-    task,
-    tree_reduce,
-)
-from mixsearch.errors import SearchError
+from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, n_threads, on_every_worker, persist_tasks, task, tree_reduce
+from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
+from mixsearch.text.count.matrix_files import MATRIX_FORMATS
 from mixsearch.text.count.partitions import (
-    Part,
-    PartFacts,
-    count_part,
-    cut_file,
+    Partition,
+    PartitionSizes,
+    choose_partition_bytes,
+    count_frequencies,
+    count_partition,
     drop_rows,
-    facts_of,
-    find_repeats,
-    join_small,
-    join_spellings,
-    part_bytes,
-    spell_part,
-    split_marks,
-    sum_tallies,
-    tally_part,
+    find_duplicates,
+    measure_partition,
+    merge_small_files,
+    merge_spellings,
+    spell_in_partition,
+    split_file,
+    split_fingerprints,
+    sum_frequencies,
 )
 from mixsearch.text.count.tokens import hash_words
-from mixsearch.text.count.vocabulary import Vocabulary, choose_words, order_words
-from mixsearch.text.count.wordlists import stop_list
+from mixsearch.text.count.vocabulary import Vocabulary, build_vocabulary, choose_words
+from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions
-from mixsearch.text.pipeline import named_source
-from mixsearch.text.read.documents import Reading
-from mixsearch.text.read.files import File, file_of
+from mixsearch.text.read.documents import ReadState
+from mixsearch.text.read.files import File, resolve_file
 from mixsearch.text.read.formats import read_documents
-from mixsearch.text.read.sources import Source, Sources, find_sources
+from mixsearch.text.read.sources import Source, SourceFiles, describe_source, find_sources, make_empty_error
 
-# Of the text that one task counts at a time; a worker has other things in its memory.
-_MEMORY = 256_000_000
-# Options of a machine's own work, which the workers arrange for themselves.
-_ONE_MACHINE = ("n_jobs", "tmp_dir")
+# Bytes for the text that one task counts at a time; a worker needs memory for other things too.
+_MAX_MEMORY = 256_000_000
+# Options for work on one machine.
+_LOCAL_OPTIONS = ("n_jobs", "tmp_dir")
 
 
 @dataclass(frozen=True)
 class DistributedCorpus:
-    """Documents that the workers of a cluster have read and counted, and keep."""
+    """Documents that the workers of a cluster have read and counted, and hold in memory.
+
+    Attributes
+    ----------
+    n_documents, n_characters : int
+        Documents that are left, and the characters of their texts.
+    n_dropped : int
+        Documents that were dropped as duplicates.
+    has_names : bool
+        Whether documents have names.
+    notes : tuple of SearchWarning
+        Decisions that the user should know, such as which column was taken as the text.
+    words : Vocabulary
+        The counted words.
+    partitions : list of dask.delayed.Delayed
+        Tasks that return a `CountedPartition` each.
+    first_rows : list of int
+        Index in the input of the first document of each partition.
+    """
 
     n_documents: int
     n_characters: int
-    n_dropped: int  # as duplicates
+    n_dropped: int
     has_names: bool
-    notes: tuple[str, ...]
+    notes: tuple[SearchWarning, ...]
     words: Vocabulary
-    parts: list[Any]  # a task of each, whose result is a `CountedPartition`
-    first_rows: list[int]  # the number of each part's first document in the input
+    partitions: list[Any]
+    first_rows: list[int]
 
     @property
     def vocabulary(self) -> list[str]:
@@ -73,164 +82,192 @@ class DistributedCorpus:
         return self.words.words
 
     def release(self) -> None:
-        """Let the workers forget what they have counted."""
-        self.parts.clear()
+        """Free the memory of the workers."""
+        self.partitions.clear()
 
 
-class Files(NamedTuple):
-    """The files of a corpus, and what their first documents tell of all."""
+class InspectedFiles(NamedTuple):
+    """The files of a corpus, and the columns found in their first documents."""
 
-    sources: Sources
-    reading: Reading
+    sources: SourceFiles
+    state: ReadState
 
 
-def find_files(source: Source, options: CorpusOptions) -> Files:
-    """What this machine can tell of a corpus before any cluster is asked.
+def inspect_files(source: Source, options: CorpusOptions) -> InspectedFiles:
+    """Find files and their columns on this machine, before a cluster is used.
 
     Parameters
     ----------
     source : path, URL or list of them
-        As `read_corpus` takes them, but for standard input and ready-made counts.
+        As for `read_corpus`, except standard input and ready-made counts.
     options : CorpusOptions
-        How to read and count; duplicates are found where they are exact.
+        How to read and count. Duplicates can only be dropped if they are exact.
+
+    Returns
+    -------
+    InspectedFiles
+        For `read_on_cluster`.
     """
     _check_options(source, options)
-    sources = _absolute(find_sources(source, options.format))
-    if sources.format in ("docword", "mtx", "npz"):
+    sources = _make_absolute(find_sources(source, options.format))
+    if sources.format in MATRIX_FORMATS:
         raise SearchError(
-            f"Found ready-made counts ({sources.format}), needed texts: counts are indexed on one machine, without "
-            "scheduler=, or fitted as a Dask array by TopicSearch."
+            "A cluster reads texts, but the files hold ready-made counts ({format}). Leave out {argument}, or fit "
+            "the counts as a Dask array with TopicSearch.",
+            code="counts_on_cluster",
+            format=sources.format,
+            argument=Option("scheduler"),
         )
-    return Files(sources, _settled(sources, Reading(options, named_source(source))))
+    return InspectedFiles(sources, _find_columns(sources, ReadState(options, describe_source(source))))
 
 
-def read_on_cluster(files: Files, on_progress: Callable[[int, int | None], None]) -> DistributedCorpus:
+def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | None], None]) -> DistributedCorpus:
     """Read and count files on the current Dask cluster, as `read_corpus` does on this machine.
 
     Parameters
     ----------
-    files : Files
-        Every worker must see them under the same names.
+    files : InspectedFiles
+        All workers must see them under the same names.
     on_progress : callable
-        Told the bytes of the files that were read, and of all.
+        Called as ``on_progress(bytes_done, bytes_total)``, in stored bytes of the files.
+
+    Returns
+    -------
+    DistributedCorpus
+        The counts, in the memory of the workers.
     """
-    sources, reading = files
-    options = reading.options
-    _check_seen([sources.paths[0], sources.paths[-1]])
-    counted = _count(sources, reading, on_progress)
-    facts: list[PartFacts] = compute_tasks([task(facts_of, part) for part in counted])
-    n_rows = [each.n_rows for each in facts]
+    sources, state = files
+    options = state.options
+    _check_visible([sources.paths[0], sources.paths[-1]])
+    counted = _count(sources, state, on_progress)
+    sizes: list[PartitionSizes] = compute_tasks([task(measure_partition, partition) for partition in counted])
+    n_rows = [each.n_rows for each in sizes]
     if sum(n_rows) == 0:
-        raise SearchError(f"Found no documents in {reading.source}, needed at least one: is it the right file?")
+        raise make_empty_error(state.source)
     if options.drop_duplicates == "exact":
-        counted = _without_repeats(counted)
-        facts = compute_tasks([task(facts_of, part) for part in counted])
-    n_documents = sum(each.n_rows for each in facts)
+        counted = _drop_duplicates(counted)
+        sizes = compute_tasks([task(measure_partition, partition) for partition in counted])
+    n_documents = sum(each.n_rows for each in sizes)
     return DistributedCorpus(
         n_documents=n_documents,
-        n_characters=sum(each.n_characters for each in facts),
+        n_characters=sum(each.n_characters for each in sizes),
         n_dropped=sum(n_rows) - n_documents,
-        has_names=any(each.has_names for each in facts),
-        notes=(*([] if sources.note is None else [sources.note]), *reading.notes),
+        has_names=any(each.has_names for each in sizes),
+        notes=(*([] if sources.note is None else [sources.note]), *state.notes),
         words=_choose_words(counted, n_documents, options),
-        parts=counted,
+        partitions=counted,
         first_rows=np.cumsum([0, *n_rows[:-1]]).tolist(),
     )
 
 
 def _check_options(source: Source, options: CorpusOptions) -> None:
+    scheduler = Option("scheduler")
     if source == "-":
-        raise SearchError("Found standard input, needed files: a cluster cannot read it. Leave out scheduler=.")
-    if options.drop_duplicates == "near":
-        raise SearchError(
-            "Found drop_duplicates='near', which compares each document with all before it, on one machine: ask for "
-            "'exact', or leave out scheduler=."
+        raise ArgumentError(
+            "A cluster cannot read standard input. Name files, or leave out {argument}.",
+            code="stdin_on_cluster",
+            argument=scheduler,
         )
-    for name in _ONE_MACHINE:
+    if options.drop_duplicates == "near":
+        raise ArgumentError(
+            "{argument} can only be 'exact' on a cluster: near duplicates are found by comparing documents one after "
+            "another. Leave it out, or leave out {scheduler}.",
+            code="local_option",
+            argument=Option("drop_duplicates"),
+            scheduler=scheduler,
+        )
+    for name in _LOCAL_OPTIONS:
         if getattr(options, name) is not None:
-            raise SearchError(
-                f"Found {name}={getattr(options, name)!r} for work on a cluster, whose workers have threads and "
-                "temporary files of their own: leave it out."
+            raise ArgumentError(
+                "{argument} has no effect on a cluster, because workers have their own threads and temporary files. "
+                "Leave it out.",
+                code="local_option",
+                argument=Option(name),
+                value=getattr(options, name),
             )
 
 
-def _absolute(sources: Sources) -> Sources:
-    """The same files under names that mean the same to workers, which run in folders of their own."""
+def _make_absolute(sources: SourceFiles) -> SourceFiles:
+    """Return the files with absolute paths: workers run in other folders."""
     are_relative = all(isinstance(path, Path) and not path.is_absolute() for path in sources.paths)
     root = Path.cwd() if sources.root is None and are_relative else sources.root
-    return replace(sources, paths=[_from_root(path) for path in sources.paths], root=_from_root(root) if root else None)
+    paths = [_make_path_absolute(path) for path in sources.paths]
+    return replace(sources, paths=paths, root=_make_path_absolute(root) if root else None)
 
 
-def _from_root(path: File) -> File:
+def _make_path_absolute(path: File) -> File:
     return path.absolute() if isinstance(path, Path) else path
 
 
-def _settled(sources: Sources, reading: Reading) -> Reading:
-    """A reading that knows its columns, found here in the first documents."""
-    with closing(read_documents(sources, reading)) as loads:
-        next(loads, None)
-    return reading
+def _find_columns(sources: SourceFiles, state: ReadState) -> ReadState:
+    """Return a state with the columns found in the first documents."""
+    with closing(read_documents(sources, state)) as loaders:
+        next(loaders, None)
+    return state
 
 
-def _check_seen(files: Sequence[File]) -> None:
-    """Raise where a worker cannot read a file that is there."""
+def _check_visible(files: Sequence[File]) -> None:
+    """Raise if a worker cannot read a file that exists here."""
     for name in dict.fromkeys(map(str, files)):
-        reasons = {worker: why for worker, why in on_every_worker(_why_unread, name).items() if why is not None}
+        reasons = {worker: why for worker, why in on_every_worker(_try_to_read, name).items() if why is not None}
         if reasons:
-            worker, why = next(iter(reasons.items()))
+            worker, reason = next(iter(reasons.items()))
             raise SearchError(
-                f"Found {name!r} here, but {len(reasons)} of the workers cannot read it ({worker}: {why}). Put the "
-                "files where all of them see them under the same name, in a shared folder or at a URL such as s3://."
+                "{file!r} exists here, but {n_workers} of the workers cannot read it ({worker}: {reason}). Put the "
+                "files where all workers see them under the same name: in a shared folder, or at a URL such as s3://.",
+                code="file_not_on_workers",
+                file=name,
+                n_workers=len(reasons),
+                worker=worker,
+                reason=reason,
             )
 
 
-def _why_unread(name: str) -> str | None:
+def _try_to_read(name: str) -> str | None:
     try:
-        with file_of(name).open("rb") as file:
+        with resolve_file(name).open("rb") as file:
             file.read(1)
-    # Whatever the worker's system or store raises, it is for the user to read.
+    # Each system and store raises errors of its own; all are shown to the user.
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def _count(sources: Sources, reading: Reading, on_progress: Callable[[int, int | None], None]) -> list[Any]:
-    parts = _cut(sources, reading)
-    sizes, total = [part.n_bytes for part in parts], sources.n_bytes
-    options = replace(reading.options, n_jobs=1, memory=min(reading.options.memory, _MEMORY))
-    given = [broadcast(each) for each in (options, reading.columns, np.sort(hash_words(stop_list(options))))]
+def _count(sources: SourceFiles, state: ReadState, on_progress: Callable[[int, int | None], None]) -> list[Any]:
+    partitions = _split(sources, state)
+    sizes, total = [partition.n_bytes for partition in partitions], sources.n_bytes
+    options = replace(state.options, n_jobs=1, memory=min(state.options.memory, _MAX_MEMORY))
+    given = [broadcast(each) for each in (options, state.columns, np.sort(hash_words(list_stop_words(options))))]
     return persist_tasks(
-        [task(count_part, part, *given) for part in parts],
-        lambda done: on_progress(sum(sizes[number] for number in done), total),
+        [task(count_partition, partition, *given) for partition in partitions],
+        lambda done: on_progress(sum(sizes[index] for index in done), total),
     )
 
 
-def _cut(sources: Sources, reading: Reading) -> list[Part]:
-    most = part_bytes(sources, n_threads())
-    about = replace(sources, paths=[])
+def _split(sources: SourceFiles, state: ReadState) -> list[Partition]:
+    max_bytes = choose_partition_bytes(sources, n_threads())
+    no_files = replace(sources, paths=[])
     if sources.format != "parquet":
-        cut = [cut_file(file, about, reading.columns, most) for file in sources.paths]
+        split = [split_file(file, no_files, state.columns, max_bytes) for file in sources.paths]
     else:
-        # Each file has to be opened for its row groups: far from a store, that is quicker side by side.
-        given = broadcast(about)
-        cut = compute_tasks([task(cut_file, file, given, reading.columns, most) for file in sources.paths])
-    return join_small(chain.from_iterable(cut), most)
+        # Each file is opened for its row groups. In a remote store, that is faster in parallel.
+        given = broadcast(no_files)
+        split = compute_tasks([task(split_file, file, given, state.columns, max_bytes) for file in sources.paths])
+    return merge_small_files(chain.from_iterable(split), max_bytes)
 
 
-def _without_repeats(counted: list[Any]) -> list[Any]:
-    """The parts without documents that repeat an earlier one, letter by letter."""
-    n_shares = min(n_threads(), len(counted))
-    split = [task(split_marks, part, n_shares) for part in counted]
-    found = [task(find_repeats, [item(own, share) for own in split]) for share in range(n_shares)]
-    return persist_tasks(
-        [task(drop_rows, part, [item(rows, number) for rows in found]) for number, part in enumerate(counted)]
-    )
+def _drop_duplicates(counted: list[Any]) -> list[Any]:
+    """Return the partitions without documents that repeat an earlier one exactly."""
+    n_groups = min(n_threads(), len(counted))
+    split = [task(split_fingerprints, partition, n_groups) for partition in counted]
+    found = [task(find_duplicates, [item(own, group) for own in split]) for group in range(n_groups)]
+    return persist_tasks([task(drop_rows, partition, [item(rows, i) for rows in found]) for i, partition in enumerate(counted)])
 
 
 def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) -> Vocabulary:
-    """The words to count. How often each occurs is summed up on the workers; those that are chosen come here."""
-    total = tree_reduce(sum_tallies, [task(tally_part, part) for part in counted])[0]
+    """Choose the words to count. The workers sum frequencies; only those of the chosen words come here."""
+    total = tree_reduce(sum_frequencies, [task(count_frequencies, partition) for partition in counted])[0]
     chosen = persist_tasks([task(choose_words, total, n_documents, options)])[0]
-    spelled = tree_reduce(join_spellings, [task(spell_part, part, chosen) for part in counted])[0]
-    tally, words = compute_tasks([chosen, spelled])
-    return order_words(tally, words, options.max_words, by_alphabet=True)
+    spelled = tree_reduce(merge_spellings, [task(spell_in_partition, partition, chosen) for partition in counted])[0]
+    frequencies, words = compute_tasks([chosen, spelled])
+    return build_vocabulary(frequencies, words, options.max_words, by_alphabet=True)

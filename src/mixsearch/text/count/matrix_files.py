@@ -1,4 +1,4 @@
-"""Counts that somebody else has made: UCI bags of words, Matrix Market and SciPy files."""
+"""Ready-made counts: UCI bags of words (docword), Matrix Market and SciPy files."""
 
 from __future__ import annotations
 
@@ -15,145 +15,171 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
-from mixsearch.errors import SearchError
-from mixsearch.text.count.ngrams import BlockCounts
+from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
+from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.wordlists import read_vocabulary
-from mixsearch.text.options import CorpusOptions
-from mixsearch.text.read.documents import Reading, file_name
-from mixsearch.text.read.files import File, file_of, size_of
-from mixsearch.text.read.sources import Progress, Sources, open_bytes, strip_compression_suffix
+from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
+from mixsearch.text.read.documents import ReadState, name_file
+from mixsearch.text.read.files import File, get_size, resolve_file
+from mixsearch.text.read.sources import Progress, SourceFiles, open_file, strip_compression_suffix
 
-_ROWS = 4096
+MATRIX_FORMATS = ("docword", "mtx", "npz")
+
+_ROWS_PER_CHUNK = 4096
+_N_HEADER_LINES = 3
 _TRIPLE = re.compile(rb"\s*\d+\s+\d+\s+\d+\s*")
-# What asks for texts, and its value where it does not.
-_NEED_TEXTS = {"text": None, "id": None, "token_pattern": None, "tokenizer": None, "drop_duplicates": None}
+_MAX_QUOTED = 40
+# Options that need texts, with the values that do not.
+_TEXT_OPTIONS = {
+    "text": None,
+    "id": None,
+    "token_pattern": None,
+    "tokenizer": None,
+    "drop_duplicates": None,
+    "ngrams": (1, 1),
+}
 
 
 @dataclass(frozen=True)
-class Bags:
-    """Blocks of counts whose keys are columns, and the word of each column."""
+class CountMatrix:
+    """Chunks of counts whose keys are columns, and the word of each column."""
 
     words: list[str]
-    blocks: Iterator[BlockCounts]
+    chunks: Iterator[ChunkCounts]
 
 
-def read_bags(sources: Sources, reading: Reading) -> Bags:
-    """The counts of one file."""
+def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
+    """Read the counts of one file."""
     if len(sources.paths) != 1:
-        raise SearchError(f"Found {len(sources.paths)} files of ready-made counts, needed 1: index them one by one.")
-    _check_options(reading.options)
+        raise SearchError(
+            "Ready-made counts must be in 1 file, got {n_files}. Read them one at a time.",
+            code="several_count_files",
+            n_files=len(sources.paths),
+        )
+    _check_options(state.options)
     path = sources.paths[0]
     if sources.format == "docword":
-        sizes = _read_sizes(path)
-        return Bags(_name_columns(path, sizes.n_words, reading), _read_docword(path, sizes, reading))
-    counts = _load_counts(path, sources.format)
-    reading.progress.add(size_of(path) or 0)
-    words = _name_columns(path, counts.shape[1], reading)
-    return Bags(words, (as_block(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS)))
+        header = _read_header(path)
+        return CountMatrix(_name_columns(path, header.n_words, state), _read_docword(path, header, state))
+    counts = _load_matrix(path, sources.format)
+    state.progress.add(get_size(path) or 0)
+    words = _name_columns(path, counts.shape[1], state)
+    return CountMatrix(words, (_to_chunk(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS_PER_CHUNK)))
 
 
-def as_block(counts: sp.csr_array[Any]) -> BlockCounts:
-    """Counts over all columns as counts over those that occur."""
+def _to_chunk(counts: sp.csr_array[Any]) -> ChunkCounts:
+    """Return counts over all columns as counts over the columns that occur."""
     occurs = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
     keys = np.flatnonzero(occurs)
     words = (np.cumsum(occurs) - 1)[counts.indices].astype(np.int32)
-    # Words are known by their columns: nothing is to be spelled.
+    # The columns name the words, so there are no letters.
     no_letters, no_lengths = np.empty(0, dtype=np.uint8), np.zeros(len(keys), dtype=np.int64)
     bounds = counts.indptr.astype(np.int64)
-    return BlockCounts(keys.astype(np.uint64), bounds, words, counts.data.astype(np.int32), no_letters, no_lengths)
+    return ChunkCounts(keys.astype(np.uint64), bounds, words, counts.data.astype(np.int32), no_letters, no_lengths)
 
 
 def _check_options(options: CorpusOptions) -> None:
-    asked = [name for name, unasked in _NEED_TEXTS.items() if getattr(options, name) != unasked]
-    if options.ngrams != (1, 1):
-        asked.append("ngrams")
-    if asked:
-        raise SearchError(
-            f"Found the option {asked[0]} for ready-made counts, which have no texts: leave it out, or read the texts."
-        )
+    for name, default in _TEXT_OPTIONS.items():
+        if getattr(options, name) != default:
+            raise ArgumentError(
+                "{argument} needs texts, but the file holds ready-made counts. Leave it out, or read the texts.",
+                code="needs_texts",
+                argument=Option(name),
+            )
 
 
-def _name_columns(path: File, n_words: int, reading: Reading) -> list[str]:
-    given = reading.options.vocabulary
-    found = file_of(given) if given is not None else _vocabulary_beside(path)
+def _name_columns(path: File, n_words: int, state: ReadState) -> list[str]:
+    given = state.options.vocabulary
+    found = resolve_file(given) if given is not None else _find_vocabulary(path)
     if found is not None:
         return read_vocabulary(found, n_words)
-    reading.notes.append(
-        f"No vocabulary was found for {file_name(path)}, so words are called by their columns, from 'word1'; "
-        "vocabulary= names a file with one word on each line."
+    state.notes.append(
+        SearchWarning(
+            "{file!r} has no vocabulary, so words are named by their columns, from 'word1'. Set {argument} to a file "
+            "with one word per line.",
+            code="no_vocabulary",
+            file=name_file(path),
+            argument=Option("vocabulary"),
+        )
     )
     return [f"word{column}" for column in range(1, n_words + 1)]
 
 
-def _vocabulary_beside(path: File) -> File | None:
-    """Of docword.kos.txt.gz, vocab.kos.txt or vocab.kos.txt.gz."""
+def _find_vocabulary(path: File) -> File | None:
+    """Return the vocabulary next to a docword file: vocab.kos.txt, or vocab.kos.txt.gz, for docword.kos.txt.gz."""
     if not strip_compression_suffix(path).startswith("docword."):
         return None
     name = "vocab." + strip_compression_suffix(path).removeprefix("docword.")
-    return next(
-        (beside for end in ("", ".gz", ".bz2", ".xz") if (beside := path.with_name(name + end)).is_file()), None
-    )
+    candidates = (path.with_name(name + suffix) for suffix in ("", ".gz", ".bz2", ".xz"))
+    return next((file for file in candidates if file.is_file()), None)
 
 
 @dataclass(frozen=True)
-class _Sizes:
+class _Header:
     n_documents: int
     n_words: int
-    n_lines: int
+    n_counts: int
 
 
-def _read_sizes(path: File) -> _Sizes:
-    with open_bytes(path, Progress()) as file:
-        header = [file.readline() for _ in range(3)]
+def _read_header(path: File) -> _Header:
+    with open_file(path, Progress()) as file:
+        lines = [file.readline() for _ in range(_N_HEADER_LINES)]
     try:
-        return _Sizes(*map(int, header))
+        return _Header(*map(int, lines))
     except ValueError as error:
         raise SearchError(
-            f"Found {header[0][:40]!r} at the start of {file_name(path)}, needed the numbers of documents, of words "
-            "and of lines on a line each, as in the UCI bags of words."
+            "{file!r} starts with {text!r}, but its first three lines must hold the numbers of documents, of words "
+            "and of counts, as in the UCI bags of words.",
+            code="invalid_docword",
+            file=name_file(path),
+            text=lines[0][:_MAX_QUOTED],
         ) from error
 
 
-def _read_docword(path: File, sizes: _Sizes, reading: Reading) -> Iterator[BlockCounts]:
-    """Blocks of whole documents; a document without lines is one without words."""
-    next_document, n_lines = 1, 0
+def _read_docword(path: File, header: _Header, state: ReadState) -> Iterator[ChunkCounts]:
+    """Yield chunks of whole documents. A document without lines is one without words."""
+    next_document, n_counts = 1, 0
     rest = np.empty((0, 3), dtype=np.int64)
-    for line, data in _blocks_of_lines(path, reading):
+    for line, data in _read_whole_lines(path, state):
         triples = np.concatenate([rest, _parse_triples(data, line, path)])
-        _check_triples(triples, next_document, sizes, path)
-        n_lines += len(triples) - len(rest)
-        # The last document may go on in the next block.
+        _check_triples(triples, next_document, header, path)
+        n_counts += len(triples) - len(rest)
+        # The last document may continue in the next chunk.
         last = int(triples[-1, 0])
         whole = int(np.searchsorted(triples[:, 0], last))
         if whole:
-            yield _block_of_triples(triples[:whole], next_document, last, sizes)
+            yield _build_chunk(triples[:whole], next_document, last, header)
             next_document = last
         rest = triples[whole:]
-    if n_lines != sizes.n_lines:
+    if n_counts != header.n_counts:
         raise SearchError(
-            f"Found {n_lines:,} counts in {file_name(path)}, needed {sizes.n_lines:,} as its third line says: "
-            "the file was cut short, or changed."
+            "{file!r} has {n_found:,} counts, but its third line promises {n_counts:,}. The file is truncated or was "
+            "changed.",
+            code="invalid_docword",
+            file=name_file(path),
+            n_found=n_counts,
+            n_counts=header.n_counts,
         )
-    yield _block_of_triples(rest, next_document, sizes.n_documents + 1, sizes)
+    yield _build_chunk(rest, next_document, header.n_documents + 1, header)
 
 
-def _blocks_of_lines(path: File, reading: Reading) -> Iterator[tuple[int, bytes]]:
-    """Whole lines after the sizes, each block with the number of its first line."""
-    with open_bytes(path, reading.progress) as file:
-        for _ in range(3):
+def _read_whole_lines(path: File, state: ReadState) -> Iterator[tuple[int, bytes]]:
+    """Yield chunks of whole lines after the header, each with the number of its first line."""
+    with open_file(path, state.progress) as file:
+        for _ in range(_N_HEADER_LINES):
             file.readline()
-        line, rest = 4, b""
-        while data := _read_some(file, reading.options.block_bytes):
+        line, rest = _N_HEADER_LINES + 1, b""
+        while data := _read_some(file, limit_chunk_bytes(state.options)):
             cut = data.rfind(b"\n") + 1
-            if block := rest + data[:cut]:
-                yield line, block
-            line, rest = line + block.count(b"\n"), data[cut:]
+            if chunk := rest + data[:cut]:
+                yield line, chunk
+            line, rest = line + chunk.count(b"\n"), data[cut:]
         if rest.strip():
             yield line, rest
 
 
 def _read_some(file: BinaryIO, size: int) -> bytes:
-    """Some whole lines and a part of one; at least one line where there is one."""
+    """Return some whole lines and the start of another; at least one whole line if there is one."""
     data = file.read(size)
     return data if b"\n" in data or len(data) < size else data + file.readline()
 
@@ -165,57 +191,80 @@ def _parse_triples(data: bytes, line: int, path: File) -> Array:
             values = np.fromstring(cast(str, data), dtype=np.int64, sep=" ")
         except (DeprecationWarning, ValueError):
             values = np.empty(0, dtype=np.int64)
-    # Far faster than looking at each line; they are only looked at where the numbers do not add up.
+    # Much faster than parsing line by line. Lines are only checked if the number of values is wrong.
     if len(values) != 3 * (data.count(b"\n") + (not data.endswith(b"\n"))):
         lines = data.split(b"\n")
         bad = next((i for i, text in enumerate(lines) if not _TRIPLE.fullmatch(text)), 0)
         raise SearchError(
-            f"Found {lines[bad][:40]!r} in line {line + bad:,} of {file_name(path)}, needed the numbers of a document "
-            "and of a word, and a count."
+            "Line {line:,} of {file!r} is {text!r}, but it must hold the number of a document, the number of a word "
+            "and a count.",
+            code="invalid_docword",
+            line=line + bad,
+            file=name_file(path),
+            text=lines[bad][:_MAX_QUOTED],
         )
     return values.reshape(-1, 3)
 
 
-def _check_triples(triples: Array, next_document: int, sizes: _Sizes, path: File) -> None:
+def _check_triples(triples: Array, next_document: int, header: _Header, path: File) -> None:
     documents, words, counts = triples.T
     if documents[0] < next_document or (np.diff(documents) < 0).any():
         raise SearchError(
-            f"Found documents out of order in {file_name(path)}, needed rising numbers: sort the lines after the third "
-            "with `sort -n`."
+            "The documents of {file!r} are not in order. Sort the lines after the third with `sort -n`.",
+            code="invalid_docword",
+            file=name_file(path),
         )
-    for name, values, most in (("document", documents, sizes.n_documents), ("word", words, sizes.n_words)):
-        if values.min() < 1 or values.max() > most:
-            found = int(values.max() if values.max() > most else values.min())
-            raise SearchError(f"Found the {name} number {found:,} in {file_name(path)}, needed 1 to {most:,}.")
+    for kind, values, upper in (("document", documents, header.n_documents), ("word", words, header.n_words)):
+        if values.min() < 1 or values.max() > upper:
+            raise SearchError(
+                "{file!r} has the {kind} number {number:,}, but they go from 1 to {upper:,}.",
+                code="invalid_docword",
+                file=name_file(path),
+                kind=kind,
+                number=int(values.max() if values.max() > upper else values.min()),
+                upper=upper,
+            )
     if counts.min() < 0:
-        raise SearchError(f"Found the count {counts.min():,} in {file_name(path)}, needed counts from 0.")
+        raise SearchError(
+            "{file!r} has the count {count:,}, but counts cannot be negative.",
+            code="invalid_docword",
+            file=name_file(path),
+            count=int(counts.min()),
+        )
 
 
-def _block_of_triples(triples: Array, first: int, stop: int, sizes: _Sizes) -> BlockCounts:
+def _build_chunk(triples: Array, first: int, stop: int, header: _Header) -> ChunkCounts:
     documents, words, counts = triples.T
-    shape = (stop - first, sizes.n_words)
+    shape = (stop - first, header.n_words)
     matrix = sp.coo_array((counts, (documents - first, words - 1)), shape=shape).tocsr()
     matrix.eliminate_zeros()
-    return as_block(matrix)
+    return _to_chunk(matrix)
 
 
-def _load_counts(path: File, format: str) -> sp.csr_array[Any]:
-    """All counts of a file, (n, d), which SciPy reads at once."""
+def _load_matrix(path: File, format: str) -> sp.csr_array[Any]:
+    """Return all counts of a file, (n, d). SciPy reads the file at once."""
     try:
         if format == "npz":
             with path.open("rb") as file:
                 counts = sp.csr_array(sp.load_npz(file))
         else:
-            with open_bytes(path, Progress()) as file:
+            with open_file(path, Progress()) as file:
                 counts = sp.csr_array(scipy.io.mmread(file))
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
-        needed = "an array written by scipy.sparse.save_npz" if format == "npz" else "a Matrix Market file"
-        raise SearchError(f"Could not read {file_name(path)} ({error}), needed {needed}.") from error
+        raise SearchError(
+            "Cannot read {file!r} ({reason}). It must be {needed}.",
+            code="unreadable_file",
+            file=name_file(path),
+            reason=str(error),
+            needed="an array written by scipy.sparse.save_npz" if format == "npz" else "a Matrix Market file",
+        ) from error
     counts.sum_duplicates()
     counts.eliminate_zeros()
     if counts.nnz and (counts.data.min() < 0 or (counts.data != np.floor(counts.data)).any()):
         raise SearchError(
-            f"Found values that are no counts in {file_name(path)}, needed whole numbers from 0: tf-idf weights do not "
-            "do, the counts behind them do."
+            "{file!r} has values that are not counts, but non-negative integers are needed. Pass the counts instead "
+            "of weights such as tf-idf.",
+            code="not_counts",
+            file=name_file(path),
         )
     return counts

@@ -1,4 +1,4 @@
-"""A corpus in parts that are read and counted each on its own, by whichever machine has time for it."""
+"""Partitions of a corpus that are read and counted independently, on any machine."""
 
 from __future__ import annotations
 
@@ -12,192 +12,222 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.text.count.chunks import CountChunk, count_load, read_chunk, take_documents
-from mixsearch.text.count.spool import Block
-from mixsearch.text.count.vocabulary import GrowingTally, PartitionCounts, Vocabulary, add_tallies, name_words
+from mixsearch.text.count.chunks import Chunk, CountChunk, count_chunk, to_count_chunk
+from mixsearch.text.count.vocabulary import (
+    Frequencies,
+    FrequencyCounter,
+    Vocabulary,
+    add_frequencies,
+    spell_words,
+)
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.columns import Columns
-from mixsearch.text.read.documents import Load, Reading, file_name, gather
-from mixsearch.text.read.files import File, size_of
+from mixsearch.text.read.documents import ChunkLoader, ReadState, group_by_size, name_file
+from mixsearch.text.read.files import File, get_size
 from mixsearch.text.read.formats import read_documents
 from mixsearch.text.read.lines import read_jsonl, read_lines
-from mixsearch.text.read.sources import Sources, is_compressed
-from mixsearch.text.read.tables import group_bytes, opened_parquet, read_parquet
+from mixsearch.text.read.sources import SourceFiles, is_compressed
+from mixsearch.text.read.tables import measure_row_groups, open_parquet, read_parquet
 
-_SPANNED = {"jsonl": read_jsonl, "lines": read_lines, "parquet": read_parquet}
-# A part holds enough that the scheduler's millisecond for it is nothing, and so little that a worker holds several.
-_SMALLEST_PART, _LARGEST_PART = 1 << 18, 1 << 26
-# Parts for each thread of the cluster, so that none waits long for the last one.
-_PARTS_PER_THREAD = 4
+_SPAN_READERS = {"jsonl": read_jsonl, "lines": read_lines, "parquet": read_parquet}
+# Large enough that the scheduler's millisecond per task does not matter, small enough that a worker holds several.
+_MIN_BYTES, _MAX_BYTES = 1 << 18, 1 << 26
+# Partitions per thread of the cluster, so that threads finish at about the same time.
+_PER_THREAD = 4
 
 
 @dataclass(frozen=True)
-class Part:
+class Partition:
     """Some of the documents: those of a file, of a span of it, or of several small files."""
 
-    sources: Sources
+    sources: SourceFiles
     span: range | None  # bytes of a file of lines, or row groups of a Parquet file
     n_bytes: int  # of the files, as they are stored
 
-    def load(self, reading: Reading) -> Iterator[Load]:
-        """The documents, a block at a time."""
+    def load(self, state: ReadState) -> Iterator[ChunkLoader]:
+        """Yield the documents, one chunk at a time."""
         if self.span is None:
-            yield from read_documents(self.sources, reading)
+            yield from read_documents(self.sources, state)
         else:
-            yield from _SPANNED[self.sources.format](self.sources.paths[0], reading, self.span)
+            yield from _SPAN_READERS[self.sources.format](self.sources.paths[0], state, self.span)
 
-    def located(self, error: SearchError) -> SearchError:
-        """An error of its documents; lines that were counted from the middle of a file are said to be."""
+    def locate(self, error: SearchError) -> SearchError:
+        """Return an error of its documents, with a remark if lines are numbered from the middle of a file."""
         if self.span is None or self.span.start == 0 or self.sources.format == "parquet":
             return error
-        return SearchError(f"{error} Lines are counted from byte {self.span.start:,} of the file on.")
+        return error.append("Lines are numbered from byte {first_byte:,} of the file.", first_byte=self.span.start)
 
 
-def part_bytes(sources: Sources, n_threads: int) -> int:
-    """About how many bytes of the files make a part."""
-    even = (sources.n_bytes or _LARGEST_PART) // (_PARTS_PER_THREAD * n_threads)
-    return min(max(even, _SMALLEST_PART), _LARGEST_PART)
+def choose_partition_bytes(sources: SourceFiles, n_threads: int) -> int:
+    """Return the approximate size of a partition, in stored bytes."""
+    even = (sources.n_bytes or _MAX_BYTES) // (_PER_THREAD * n_threads)
+    return min(max(even, _MIN_BYTES), _MAX_BYTES)
 
 
-def cut_file(file: File, sources: Sources, columns: Columns | None, most_bytes: int) -> list[Part]:
-    """The parts of one file: by row groups, by bytes, or all of it where only its reader can tell a row's end."""
-    one = replace(sources, paths=[file], note=None)
+def split_file(file: File, sources: SourceFiles, columns: Columns | None, max_bytes: int) -> list[Partition]:
+    """Split one file by row groups or by bytes. Other formats stay whole: only a reader finds the end of a row."""
+    single = replace(sources, paths=[file], note=None)
     if sources.format == "parquet" and columns is not None:
-        return _cut_groups(one, columns, most_bytes)
-    size = size_of(file)
-    if sources.format in ("jsonl", "lines") and (size or 0) > most_bytes and not is_compressed(file):
-        ends = [*range(0, size or 0, most_bytes), size or 0]
-        return [Part(one, range(start, stop), stop - start) for start, stop in pairwise(ends)]
-    return [Part(one, None, size or 0)]
+        return _split_row_groups(single, columns, max_bytes)
+    size = get_size(file)
+    if sources.format in ("jsonl", "lines") and (size or 0) > max_bytes and not is_compressed(file):
+        ends = [*range(0, size or 0, max_bytes), size or 0]
+        return [Partition(single, range(start, stop), stop - start) for start, stop in pairwise(ends)]
+    return [Partition(single, None, size or 0)]
 
 
-def _cut_groups(one: Sources, columns: Columns, most_bytes: int) -> list[Part]:
-    file = one.paths[0]
-    with opened_parquet(file) as table:
-        columns.check(table.schema_arrow.names, file_name(file))
-        sizes, size = group_bytes(table, columns), size_of(file) or 0
+def _split_row_groups(single: SourceFiles, columns: Columns, max_bytes: int) -> list[Partition]:
+    file = single.paths[0]
+    with open_parquet(file) as table:
+        columns.check(table.schema_arrow.names, name_file(file))
+        sizes, size = measure_row_groups(table, columns), get_size(file) or 0
     share = size / max(sum(sizes), 1)
-    spans = [range(run[0], run[-1] + 1) for run in gather(enumerate(sizes), most_bytes)]
+    spans = [range(run[0], run[-1] + 1) for run in group_by_size(enumerate(sizes), max_bytes)]
     if len(spans) <= 1:
-        return [Part(one, None, size)]
-    return [Part(one, span, int(share * sum(sizes[span.start : span.stop]))) for span in spans]
+        return [Partition(single, None, size)]
+    return [Partition(single, span, int(share * sum(sizes[span.start : span.stop]))) for span in spans]
 
 
-def join_small(parts: Iterable[Part], most_bytes: int) -> list[Part]:
-    """The same parts, with whole files that follow each other put together while they are small."""
-    joined: list[Part] = []
-    for part in parts:
-        last = joined[-1] if joined else None
-        if last is None or last.span or part.span or last.n_bytes + part.n_bytes > most_bytes:
-            joined.append(part)
+def merge_small_files(partitions: Iterable[Partition], max_bytes: int) -> list[Partition]:
+    """Merge consecutive whole files as long as they are small together."""
+    merged: list[Partition] = []
+    for partition in partitions:
+        last = merged[-1] if merged else None
+        if last is None or last.span or partition.span or last.n_bytes + partition.n_bytes > max_bytes:
+            merged.append(partition)
         else:
-            paths = [*last.sources.paths, *part.sources.paths]
-            joined[-1] = Part(replace(last.sources, paths=paths), None, last.n_bytes + part.n_bytes)
-    return joined
+            paths = [*last.sources.paths, *partition.sources.paths]
+            merged[-1] = Partition(replace(last.sources, paths=paths), None, last.n_bytes + partition.n_bytes)
+    return merged
 
 
 @dataclass(frozen=True)
 class CountedPartition:
-    """The documents of a part as they were counted; their rows are numbered from 0 in each part."""
+    """The counted documents of a partition.
 
-    blocks: list[Block]
-    marks: Array  # of all documents, where duplicates are looked for
+    Attributes
+    ----------
+    stored : list of Chunk
+        The documents, by the keys of their words. Their rows are numbered from 0 in each partition.
+    fingerprints : array
+        One per document, if exact duplicates are looked for.
+    """
+
+    stored: list[Chunk]
+    fingerprints: Array
 
     def __sizeof__(self) -> int:
-        """Bytes of its arrays: a cluster wants to know what it takes to keep it."""
-        return sum(_bytes_of(block) for block in self.blocks) + self.marks.nbytes
+        """Return the bytes of the arrays, by which a cluster plans its memory."""
+        return sum(_measure_bytes(chunk) for chunk in self.stored) + self.fingerprints.nbytes
 
     @property
     def n_rows(self) -> int:
-        """How many documents it has."""
-        return sum(len(block.rows) for block in self.blocks)
+        """The number of documents."""
+        return sum(len(chunk.rows) for chunk in self.stored)
 
     def chunks(self, vocabulary: Vocabulary) -> Iterator[CountChunk]:
-        """Yield the documents in order, a chunk at a time, with the words of a vocabulary as columns."""
-        for block in self.blocks:
-            yield read_chunk(block, vocabulary)
+        """Yield the documents in order, one chunk at a time, with the words of a vocabulary as columns.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary
+            The words to count.
+
+        Yields
+        ------
+        CountChunk
+            Some documents.
+        """
+        for chunk in self.stored:
+            yield to_count_chunk(chunk, vocabulary)
 
 
-def _bytes_of(block: Block) -> int:
-    texts = 0 if block.texts is None else block.texts.nbytes
-    names = 0 if block.names is None else sum(map(len, block.names))
-    return sum(int(array.nbytes) for array in vars(block.counts).values()) + block.rows.nbytes + texts + names
+def _measure_bytes(chunk: Chunk) -> int:
+    texts = 0 if chunk.texts is None else chunk.texts.nbytes
+    names = 0 if chunk.names is None else sum(map(len, chunk.names))
+    return sum(int(array.nbytes) for array in vars(chunk.counts).values()) + chunk.rows.nbytes + texts + names
 
 
-def count_part(part: Part, options: CorpusOptions, columns: Columns | None, stop_hashes: Array) -> CountedPartition:
-    """Read and count all documents of a part."""
-    reading = Reading(options, columns=columns)
-    blocks, marks, n_rows = [], [np.empty(0, dtype=np.uint64)], 0
+def count_partition(
+    partition: Partition, options: CorpusOptions, columns: Columns | None, stop_hashes: Array
+) -> CountedPartition:
+    """Read and count all documents of a partition."""
+    state = ReadState(options, columns=columns)
+    chunks, fingerprints, n_rows = [], [np.empty(0, dtype=np.uint64)], 0
     try:
-        for load in part.load(reading):
-            counted = count_load(load, options, stop_hashes)
-            blocks.append(replace(counted.block, rows=counted.block.rows + n_rows))
-            marks.append(counted.marks)
-            n_rows += len(counted.block.rows)
+        for load in partition.load(state):
+            counted = count_chunk(load, options, stop_hashes)
+            chunks.append(replace(counted.chunk, rows=counted.chunk.rows + n_rows))
+            fingerprints.append(counted.fingerprints)
+            n_rows += len(counted.chunk.rows)
     except SearchError as error:
-        raise part.located(error) from error
+        raise partition.locate(error) from error
     except OSError as error:
-        # Of a worker, it would be taken for one of the cluster.
-        raise SearchError(f"Could not read a file: {error}. Do all workers see it?") from error
-    return CountedPartition(blocks, np.concatenate(marks))
+        # An OSError from a worker would be taken for a failure of the cluster.
+        raise SearchError(
+            "A worker cannot read a file: {reason}. Check that all workers see it.",
+            code="unreadable_file",
+            reason=str(error),
+        ) from error
+    return CountedPartition(chunks, np.concatenate(fingerprints))
 
 
-class PartFacts(NamedTuple):
-    """What must be known of a part before it is numbered."""
+class PartitionSizes(NamedTuple):
+    """The sizes of a counted partition."""
 
     n_rows: int
     n_characters: int
     has_names: bool
 
 
-def facts_of(part: CountedPartition) -> PartFacts:
-    """Of one part."""
-    n_characters = sum(int(block.n_characters.sum()) for block in part.blocks)
-    return PartFacts(part.n_rows, n_characters, any(block.names is not None for block in part.blocks))
+def measure_partition(partition: CountedPartition) -> PartitionSizes:
+    """Return the sizes of a counted partition."""
+    n_characters = sum(int(chunk.n_characters.sum()) for chunk in partition.stored)
+    return PartitionSizes(partition.n_rows, n_characters, any(chunk.names is not None for chunk in partition.stored))
 
 
-def tally_part(part: CountedPartition) -> PartitionCounts:
-    """How often its words occur."""
-    tally = GrowingTally()
-    for block in part.blocks:
-        tally.add(block.counts)
-    return tally.total()
+def count_frequencies(partition: CountedPartition) -> Frequencies:
+    """Return the frequencies of the words of a partition."""
+    counter = FrequencyCounter()
+    for chunk in partition.stored:
+        counter.add(chunk.counts)
+    return counter.sum()
 
 
-def sum_tallies(tallies: list[PartitionCounts]) -> PartitionCounts:
-    """Of several parts together."""
-    return reduce(add_tallies, tallies)
+def sum_frequencies(frequencies: list[Frequencies]) -> Frequencies:
+    """Return the frequencies of several partitions together."""
+    return reduce(add_frequencies, frequencies)
 
 
-def spell_part(part: CountedPartition, tally: PartitionCounts) -> list[str]:
-    """The words of a tally, empty where this part does not have them."""
-    return name_words(tally, (block.counts for block in part.blocks))
+def spell_in_partition(partition: CountedPartition, frequencies: Frequencies) -> list[str]:
+    """Return words as strings; empty if this partition does not have the word."""
+    return spell_words(frequencies, (chunk.counts for chunk in partition.stored))
 
 
-def join_spellings(spellings: list[list[str]]) -> list[str]:
-    """The words that any of several parts has."""
+def merge_spellings(spellings: list[list[str]]) -> list[str]:
+    """Return each word as spelled by the first partition that has it."""
     return [next(filter(None, words), "") for words in zip(*spellings, strict=True)]
 
 
-def split_marks(part: CountedPartition, n_shares: int) -> list[tuple[Array, Array]]:
-    """The marks of the documents with words, and their rows, dealt out so that equal ones come together."""
-    sizes = [np.diff(block.counts.bounds) for block in part.blocks]
+def split_fingerprints(partition: CountedPartition, n_groups: int) -> list[tuple[Array, Array]]:
+    """Split the fingerprints of documents with words, and their rows, so that equal ones get into one group."""
+    sizes = [np.diff(chunk.counts.bounds) for chunk in partition.stored]
     rows = np.flatnonzero(np.concatenate([np.empty(0, dtype=np.int64), *sizes]))
-    share = part.marks[rows] % np.uint64(n_shares)
-    return [(part.marks[rows[share == i]], rows[share == i]) for i in range(n_shares)]
+    group = partition.fingerprints[rows] % np.uint64(n_groups)
+    return [(partition.fingerprints[rows[group == i]], rows[group == i]) for i in range(n_groups)]
 
 
-def find_repeats(shares: list[tuple[Array, Array]]) -> list[Array]:
-    """For each part, in their order, the rows whose marks an earlier row has."""
-    marks = np.concatenate([own for own, _ in shares])
-    is_repeat = np.ones(len(marks), dtype=bool)
-    is_repeat[np.unique(marks, return_index=True)[1]] = False
-    cuts = np.cumsum([len(own) for own, _ in shares])[:-1]
-    return [rows[own] for (_, rows), own in zip(shares, np.split(is_repeat, cuts), strict=True)]
+def find_duplicates(groups: list[tuple[Array, Array]]) -> list[Array]:
+    """Return for each partition, in order, the rows whose fingerprints an earlier row has."""
+    fingerprints = np.concatenate([own for own, _ in groups])
+    is_duplicate = np.ones(len(fingerprints), dtype=bool)
+    is_duplicate[np.unique(fingerprints, return_index=True)[1]] = False
+    cuts = np.cumsum([len(own) for own, _ in groups])[:-1]
+    return [rows[own] for (_, rows), own in zip(groups, np.split(is_duplicate, cuts), strict=True)]
 
 
-def drop_rows(part: CountedPartition, dropped: list[Array]) -> CountedPartition:
-    """A part without some of its rows; the others keep their numbers."""
+def drop_rows(partition: CountedPartition, dropped: list[Array]) -> CountedPartition:
+    """Return a partition without some of its rows. The others keep their numbers."""
     rows = np.concatenate(dropped)
-    blocks = [take_documents(block, ~np.isin(block.rows, rows)) for block in part.blocks]
-    return CountedPartition(blocks, part.marks[:0])
+    chunks = [chunk.take(~np.isin(chunk.rows, rows)) for chunk in partition.stored]
+    return CountedPartition(chunks, partition.fingerprints[:0])

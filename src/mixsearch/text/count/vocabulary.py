@@ -1,4 +1,4 @@
-"""The words of a whole corpus: how often each occurs, which to keep, and how they are spelled."""
+"""The words of a whole corpus: their frequencies, the choice of words, and their spelling."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from functools import reduce
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.errors import SearchError
-from mixsearch.text.count.ngrams import BlockCounts
+from mixsearch.errors import Option, SearchError
+from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.options import CorpusOptions
 
 
 @dataclass(frozen=True)
-class PartitionCounts:
-    """Words by their keys, with the documents they occur in and how often they do."""
+class Frequencies:
+    """Words by their keys, with the number of documents they occur in and their total counts."""
 
     keys: Array  # uint64, (n,), rising
     documents: Array  # (n,)
@@ -25,49 +25,48 @@ class PartitionCounts:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def take(self, chosen: Array) -> PartitionCounts:
-        """Only the words of a mask."""
-        return PartitionCounts(self.keys[chosen], self.documents[chosen], self.totals[chosen])
+    def take(self, chosen: Array) -> Frequencies:
+        """Return the words of a mask or of indices."""
+        return Frequencies(self.keys[chosen], self.documents[chosen], self.totals[chosen])
 
 
-class GrowingTally:
-    """A tally that blocks are added to, in memory of 24 bytes for each different word.
+class FrequencyCounter:
+    """Frequencies of the chunks added so far, in 24 bytes of memory per distinct word.
 
     Notes
     -----
-    Tallies are merged only with others of about their size, as in a binary counter: each word takes part in as many
-    merges as the logarithm of the number of blocks.
+    Frequencies are merged only with others of about their size, as in a binary counter. So each word takes part in
+    a number of merges that is logarithmic in the number of chunks.
     """
 
     def __init__(self) -> None:
-        self._parts: list[PartitionCounts] = []
+        self._runs: list[Frequencies] = []
 
-    def add(self, counts: BlockCounts) -> None:
-        """Add the words of a block."""
-        self._parts.append(tally_block(counts))
-        while len(self._parts) > 1 and len(self._parts[-2]) <= 2 * len(self._parts[-1]):
-            last = self._parts.pop()
-            self._parts.append(add_tallies(self._parts.pop(), last))
+    def add(self, counts: ChunkCounts) -> None:
+        """Add the words of a chunk."""
+        self._runs.append(_count_chunk(counts))
+        while len(self._runs) > 1 and len(self._runs[-2]) <= 2 * len(self._runs[-1]):
+            last = self._runs.pop()
+            self._runs.append(add_frequencies(self._runs.pop(), last))
 
-    def total(self) -> PartitionCounts:
-        """The tally of all blocks."""
+    def sum(self) -> Frequencies:
+        """Return the frequencies of all chunks together."""
         empty = np.empty(0, dtype=np.int64)
-        return reduce(add_tallies, reversed(self._parts), PartitionCounts(empty.astype(np.uint64), empty, empty))
+        return reduce(add_frequencies, reversed(self._runs), Frequencies(empty.astype(np.uint64), empty, empty))
 
 
-def tally_block(counts: BlockCounts) -> PartitionCounts:
-    """The tally of one block."""
+def _count_chunk(counts: ChunkCounts) -> Frequencies:
     n_words = len(counts.keys)
     documents = np.bincount(counts.words, minlength=n_words)
     totals = np.bincount(counts.words, weights=counts.counts, minlength=n_words).astype(np.int64)
-    tally = PartitionCounts(counts.keys, documents, totals)
-    return tally if documents.all() else tally.take(documents > 0)
+    frequencies = Frequencies(counts.keys, documents, totals)
+    return frequencies if documents.all() else frequencies.take(documents > 0)
 
 
-def add_tallies(one: PartitionCounts, other: PartitionCounts) -> PartitionCounts:
-    """The tally of two sets of documents together."""
+def add_frequencies(one: Frequencies, other: Frequencies) -> Frequencies:
+    """Return the frequencies of two sets of documents together."""
     keys = np.concatenate([one.keys, other.keys])
-    # Two sorted runs: the stable sort is a merge.
+    # Of two sorted runs, the stable sort is a merge.
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
@@ -75,79 +74,115 @@ def add_tallies(one: PartitionCounts, other: PartitionCounts) -> PartitionCounts
         return one
     documents = np.concatenate([one.documents, other.documents])[order]
     totals = np.concatenate([one.totals, other.totals])[order]
-    return PartitionCounts(keys[starts], np.add.reduceat(documents, starts), np.add.reduceat(totals, starts))
+    return Frequencies(keys[starts], np.add.reduceat(documents, starts), np.add.reduceat(totals, starts))
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that are counted, and the column of each."""
+    """The counted words, and the column of each.
+
+    Attributes
+    ----------
+    words : list of str
+        The words, by column.
+    keys : array of shape (d,), uint64
+        Keys of the words, rising.
+    columns : array of shape (d,)
+        Column of each key.
+    documents, totals : arrays of shape (d,)
+        Number of documents each word occurs in, and its total count, by column.
+    """
 
     words: list[str]
-    keys: Array  # uint64, (d,), rising
-    columns: Array  # of each key, (d,)
-    documents: Array  # by column, (d,)
-    totals: Array  # by column, (d,)
+    keys: Array
+    columns: Array
+    documents: Array
+    totals: Array
 
-    def columns_of(self, keys: Array) -> Array:
-        """The column of each key, or -1 where it is not counted."""
+    def find_columns(self, keys: Array) -> Array:
+        """Return the column of each key, or -1 if it is not counted.
+
+        Parameters
+        ----------
+        keys : array of shape (n,), uint64
+            Keys of words.
+
+        Returns
+        -------
+        array of shape (n,)
+            Columns.
+        """
         nearest = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         return np.where(self.keys[nearest] == keys, self.columns[nearest], -1)
 
 
-def choose_words(tally: PartitionCounts, n_documents: int, options: CorpusOptions) -> PartitionCounts:
-    """The words within `min_df` and `max_df`."""
-    if not len(tally):
+def choose_words(frequencies: Frequencies, n_documents: int, options: CorpusOptions) -> Frequencies:
+    """Return the words within `min_df` and `max_df`, at least the `max_words` most frequent ones of them."""
+    if not len(frequencies):
         raise SearchError(
-            f"Found no words in {n_documents:,} documents, needed some: is it the right text column and token pattern?"
+            "The {n_documents:,} documents have no words. Check the text column and the token pattern.",
+            code="no_words",
+            n_documents=n_documents,
         )
-    least, most = _as_count(options.min_df, n_documents), _as_count(options.max_df, n_documents)
-    chosen = tally.take((tally.documents >= least) & (tally.documents <= most))
+    lower, upper = _to_count(options.min_df, n_documents), _to_count(options.max_df, n_documents)
+    chosen = frequencies.take((frequencies.documents >= lower) & (frequencies.documents <= upper))
     if not len(chosen):
         raise SearchError(
-            f"Found no word that occurs in {least:g} to {most:g} of {n_documents:,} documents, needed at least one: "
-            f"lower min_df={options.min_df!r} or raise max_df={options.max_df!r}."
+            "No word occurs in {lower:g} to {upper:g} of the {n_documents:,} documents. Lower {min_df_argument} "
+            "({min_df!r}) or raise {max_df_argument} ({max_df!r}).",
+            code="no_words_left",
+            lower=lower,
+            upper=upper,
+            n_documents=n_documents,
+            min_df_argument=Option("min_df"),
+            min_df=options.min_df,
+            max_df_argument=Option("max_df"),
+            max_df=options.max_df,
         )
     if options.max_words is not None and len(chosen) > options.max_words:
-        # Words as frequent as the last one stay, until the alphabet decides.
-        fewest = np.partition(chosen.totals, -options.max_words)[-options.max_words]
-        chosen = chosen.take(chosen.totals >= fewest)
+        # All words that are as frequent as the last one stay until the alphabetical order decides.
+        lowest = np.partition(chosen.totals, -options.max_words)[-options.max_words]
+        chosen = chosen.take(chosen.totals >= lowest)
     return chosen
 
 
-def name_words(tally: PartitionCounts, blocks: Iterable[BlockCounts]) -> list[str]:
-    """The words of a tally as strings, from the letters that the blocks have kept."""
-    words = [""] * len(tally)
-    missing = np.ones(len(tally), dtype=bool)
-    for block in blocks:
+def spell_words(frequencies: Frequencies, chunks: Iterable[ChunkCounts]) -> list[str]:
+    """Return words as strings, from the letters in the chunks; empty if no chunk has the word."""
+    words = [""] * len(frequencies)
+    missing = np.ones(len(frequencies), dtype=bool)
+    for chunk in chunks:
         if not missing.any():
             break
-        nearest = np.searchsorted(tally.keys, block.keys).clip(max=len(tally) - 1)
-        new = np.flatnonzero((tally.keys[nearest] == block.keys) & missing[nearest])
-        letters, ends = _decode(block.letters), np.cumsum(block.lengths)[new]
-        starts = ends - block.lengths[new]
-        for position, start, end in zip(nearest[new].tolist(), starts.tolist(), ends.tolist(), strict=True):
-            words[position] = letters[start:end]
+        nearest = np.searchsorted(frequencies.keys, chunk.keys).clip(max=len(frequencies) - 1)
+        new = np.flatnonzero((frequencies.keys[nearest] == chunk.keys) & missing[nearest])
+        letters, ends = _decode(chunk.letters), np.cumsum(chunk.lengths)[new]
+        starts = ends - chunk.lengths[new]
+        for index, start, end in zip(nearest[new].tolist(), starts.tolist(), ends.tolist(), strict=True):
+            words[index] = letters[start:end]
         missing[nearest[new]] = False
     return words
 
 
-def order_words(tally: PartitionCounts, words: list[str], max_words: int | None, *, by_alphabet: bool) -> Vocabulary:
-    """Give the words their columns: in alphabetical order, or in that of their keys.
+def build_vocabulary(
+    frequencies: Frequencies, words: list[str], max_words: int | None, *, by_alphabet: bool
+) -> Vocabulary:
+    """Assign columns to words: in alphabetical order, or in that of their keys.
 
-    Of equally frequent words, `max_words` keeps those that come first in the alphabet.
+    Of equally frequent words, `max_words` keeps the first ones in alphabetical order.
     """
     chosen = list(range(len(words)))
     if max_words is not None and len(words) > max_words:
-        totals = tally.totals.tolist()
+        totals = frequencies.totals.tolist()
         chosen = sorted(chosen, key=lambda i: (-totals[i], words[i]))[:max_words]
     chosen.sort(key=words.__getitem__ if by_alphabet else int)
     order = np.array(chosen, dtype=np.int64)
     columns = np.argsort(order)
-    kept = tally.take(order)
-    return Vocabulary([words[i] for i in chosen], tally.keys[np.sort(order)], columns, kept.documents, kept.totals)
+    kept = frequencies.take(order)
+    keys = frequencies.keys[np.sort(order)]
+    return Vocabulary([words[i] for i in chosen], keys, columns, kept.documents, kept.totals)
 
 
-def _as_count(frequency: int | float, n_documents: int) -> float:
+def _to_count(frequency: int | float, n_documents: int) -> float:
     return frequency if isinstance(frequency, int) else frequency * n_documents
 
 

@@ -1,4 +1,4 @@
-"""Lists of words: those to leave out, and those that columns stand for."""
+"""Lists of words from files: stop words, and the words of the columns of ready-made counts."""
 
 from __future__ import annotations
 
@@ -7,46 +7,62 @@ from collections.abc import Iterable
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from mixsearch.errors import SearchError
-from mixsearch.text.options import CorpusOptions
-from mixsearch.text.read.documents import file_name
-from mixsearch.text.read.files import File, file_of
-from mixsearch.text.read.lines import decode, without_bom
-from mixsearch.text.read.sources import Progress, open_bytes
+from mixsearch.errors import Option, SearchError
+from mixsearch.text.options import CorpusOptions, normalize_text
+from mixsearch.text.read.documents import name_file
+from mixsearch.text.read.files import File, resolve_file
+from mixsearch.text.read.lines import decode, strip_bom
+from mixsearch.text.read.sources import Progress, open_file
 
 
-def stop_list(options: CorpusOptions) -> list[str]:
-    """The words to leave out, spelled as the words of the texts are."""
-    return sorted({options.fold_case(word) for word in _stop_words(options) if word})
+def list_stop_words(options: CorpusOptions) -> list[str]:
+    """Return the words to leave out, normalized as the texts are."""
+    return sorted({normalize_text(word, options) for word in _load_stop_words(options) if word})
 
 
 def read_vocabulary(path: File, n_words: int) -> list[str]:
-    """The word of each column, one on each line of a file."""
-    words = _read_lines(path, "vocabulary")
+    """Read the word of each column from a file with one word per line."""
+    words = _read_words(path, "vocabulary", "a file with one word per line")
     if len(words) != n_words:
         raise SearchError(
-            f"Found {len(words):,} words in {file_name(path)}, needed {n_words:,}, one for each column of the counts: "
-            "pass the file that belongs to them as vocabulary=."
+            "{file!r} has {n_found:,} words, but the counts have {n_words:,} columns. Set {argument} to the file that "
+            "belongs to the counts.",
+            code="wrong_vocabulary",
+            file=name_file(path),
+            n_found=len(words),
+            n_words=n_words,
+            argument=Option("vocabulary"),
         )
     if len(set(words)) != n_words:
-        twice = next(word for i, word in enumerate(words) if word in words[:i])
-        raise SearchError(f"Found the word {twice!r} twice in {file_name(path)}, needed a different one on each line.")
+        raise SearchError(
+            "{file!r} has the word {word!r} twice, but each line must hold a different word.",
+            code="repeated_word",
+            file=name_file(path),
+            word=next(word for i, word in enumerate(words) if word in words[:i]),
+        )
     return words
 
 
-def _stop_words(options: CorpusOptions) -> Iterable[str]:
+def _load_stop_words(options: CorpusOptions) -> Iterable[str]:
     words = options.stop_words
     if words is None:
         return ()
     if words == "english":
         return ENGLISH_STOP_WORDS
-    return _read_lines(file_of(words), "stop_words") if isinstance(words, str | os.PathLike) else words
+    if isinstance(words, str | os.PathLike):
+        needed = "'english', a list of words, or a file with one word per line"
+        return _read_words(resolve_file(words), "stop_words", needed)
+    return words
 
 
-def _read_lines(path: File, option: str) -> list[str]:
+def _read_words(path: File, argument: str, needed: str) -> list[str]:
     if not path.is_file():
-        kinds = "'english', a list of words, or " if option == "stop_words" else ""
-        raise SearchError(f"Found no file {str(path)!r} for {option}, needed {kinds}a file with one word on each line.")
-    with open_bytes(path, Progress()) as file:
-        text = decode(without_bom(file.read(), path), "utf-8", path)
+        raise SearchError(
+            "No file {file!r}. {argument} must be " + needed + ".",
+            code="file_missing",
+            file=str(path),
+            argument=Option(argument),
+        )
+    with open_file(path, Progress()) as file:
+        text = decode(strip_bom(file.read(), path), "utf-8", path)
     return [line.strip() for line in text.rstrip().split("\n")]

@@ -1,4 +1,4 @@
-"""Which columns of a table are the text and the name of a document."""
+"""The columns of a table that hold the text and the name of a document."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mixsearch.errors import SearchError
-from mixsearch.text.options import CorpusOptions
+from mixsearch.errors import Option, SearchError, SearchWarning
+from mixsearch.text.options import CorpusOptions, list_text_columns
 
 _USUAL_NAMES = ("text", "body", "content", "review", "description", "message")
-_SHOWN = 20
+_MAX_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -27,53 +27,72 @@ class Columns:
         return list(dict.fromkeys([*self.texts, *([] if self.id is None else [self.id])]))
 
     def check(self, names: Sequence[str], file: str) -> None:
-        """Raise where a file lacks one of the columns."""
+        """Raise if a file lacks one of the columns."""
         for column in self.all:
             if column not in names:
-                raise SearchError(_no_column(column, names, file))
+                raise _make_missing_column_error(column, names, file)
 
 
 def choose_columns(
     names: Sequence[str], strings: Sequence[str], options: CorpusOptions, file: str
-) -> tuple[Columns, str | None]:
-    """The columns to read, and a sentence where they were not asked for by name."""
-    if options.text_columns:
-        return Columns(options.text_columns, options.id), None
+) -> tuple[Columns, SearchWarning | None]:
+    """Return the columns to read, and a note if the text column was guessed."""
+    named = list_text_columns(options)
+    if named:
+        return Columns(named, options.id), None
     candidates = [name for name in strings if name != options.id]
     usual = [name for name in candidates if name.lower() in _USUAL_NAMES]
     if len(candidates) == 1:
-        return Columns((candidates[0],), options.id), _say(candidates[0], "the only column of strings", file)
+        return Columns((candidates[0],), options.id), _note_guess(candidates[0], "the only column of strings", file)
     if len(usual) == 1:
-        return Columns((usual[0],), options.id), _say(usual[0], "by its name", file)
+        return Columns((usual[0],), options.id), _note_guess(usual[0], "a usual name for the text", file)
     raise SearchError(
-        f"Found {len(candidates)} columns that may hold the text in {file}, needed one: name it with text=. "
-        f"The columns are: {_list(names)}."
+        "{n_candidates} columns of {file!r} may hold the text. Set {argument} to one of its columns: {columns}.",
+        code="unclear_text_column",
+        n_candidates=len(candidates),
+        file=file,
+        argument=Option("text"),
+        columns=_list_names(names),
     )
 
 
 def join_texts(values: Sequence[Any]) -> str:
-    """The text of a document from the values of its columns."""
-    return as_text(values[0]) if len(values) == 1 else "\n".join(filter(None, map(as_text, values)))
+    """Return the text of a document from the values of its columns."""
+    return to_text(values[0]) if len(values) == 1 else "\n".join(filter(None, map(to_text, values)))
 
 
-def as_text(value: Any) -> str:
-    """A value as text: nothing where it is null, its parts joined by blanks where it is a list."""
+def to_text(value: Any) -> str:
+    """Return a value as text: null is empty, the items of a list are joined by blanks."""
     if isinstance(value, str):
         return value
     if value is None:
         return ""
-    return " ".join(map(as_text, value)) if isinstance(value, list) else str(value)
+    return " ".join(map(to_text, value)) if isinstance(value, list) else str(value)
 
 
-def _say(column: str, why: str, file: str) -> str:
-    return f"The text is read from {column!r} in {file}, {why}; text= names another."
+def _note_guess(column: str, reason: str, file: str) -> SearchWarning:
+    return SearchWarning(
+        "The text is read from column {column!r} of {file!r}, {reason}. Set {argument} to read another column.",
+        code="text_column_guessed",
+        column=column,
+        file=file,
+        reason=reason,
+        argument=Option("text"),
+    )
 
 
-def _no_column(column: str, names: Sequence[str], file: str) -> str:
+def _make_missing_column_error(column: str, names: Sequence[str], file: str) -> SearchError:
+    error = SearchError(
+        "No column {column!r} in {file!r}. Its columns are: {columns}.",
+        code="column_missing",
+        column=column,
+        file=file,
+        columns=_list_names(names),
+    )
     near = difflib.get_close_matches(column, names, n=1)
-    meant = f" Did you mean {near[0]!r}?" if near else ""
-    return f"Found no column {column!r} in {file}, needed one of: {_list(names)}.{meant}"
+    return error.append("Did you mean {suggestion!r}?", suggestion=near[0]) if near else error
 
 
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+def _list_names(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return ", ".join(names[:_MAX_LISTED]) + more

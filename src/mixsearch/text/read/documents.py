@@ -1,4 +1,4 @@
-"""Documents on their way from files, and what is found out about the files meanwhile."""
+"""Chunks of documents on their way from files, and the state of reading the files."""
 
 from __future__ import annotations
 
@@ -6,68 +6,71 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from mixsearch.errors import SearchWarning
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.columns import Columns, choose_columns
 from mixsearch.text.read.files import File
-from mixsearch.text.read.sources import Progress
+from mixsearch.text.read.sources import STANDARD_INPUT, Progress
+
+# An item without text still takes memory.
+_BYTES_PER_ITEM = 100
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Documents:
-    """The texts of a block, and where each comes from."""
+class DocumentChunk:
+    """The texts of a chunk, and where each comes from."""
 
     texts: list[str]
     names: list[str] | None
-    place: Callable[[int], str]  # of the i-th text, for errors
+    locate: Callable[[int], str]  # from the index of a text to its place in the source, for errors
 
 
-# Reads one block when called, on whichever thread has time for it.
-Load = Callable[[], Documents]
+# Reads one chunk when called, on any thread.
+ChunkLoader = Callable[[], DocumentChunk]
 
 
 @dataclass
-class Reading:
-    """One pass over the files: how far it is, the columns in use, and what the user should know."""
+class ReadState:
+    """The state of one pass over the files: options, progress, columns in use, and notes for the user."""
 
     options: CorpusOptions
     source: str = "the texts"
     progress: Progress = field(default_factory=Progress)
-    notes: list[str] = field(default_factory=list)
+    notes: list[SearchWarning] = field(default_factory=list)
     columns: Columns | None = None
 
-    def settle_columns(self, names: list[str], strings: list[str], path: File | None) -> Columns:
-        """The columns to read, chosen at the first file; the other files must have the same."""
+    def resolve_columns(self, names: list[str], strings: list[str], path: File | None) -> Columns:
+        """Return the columns to read. They are chosen at the first file, and the other files must have them."""
         if self.columns is None:
-            self.columns, note = choose_columns(names, strings, self.options, file_name(path))
+            self.columns, note = choose_columns(names, strings, self.options, name_file(path))
             self.notes += [] if note is None else [note]
-        self.columns.check(names, file_name(path))
+        self.columns.check(names, name_file(path))
         return self.columns
 
 
-def file_name(path: File | None) -> str:
-    """What to call a file in a sentence."""
-    return "standard input" if path is None else repr(str(path))
+def name_file(path: File | None) -> str:
+    """Return the name of a file for a sentence."""
+    return STANDARD_INPUT if path is None else str(path)
 
 
-def gather(items: Iterable[tuple[Item, int]], size: int) -> Iterator[list[Item]]:
-    """Lists of items, each list with about so much in total."""
-    block: list[Item] = []
+def group_by_size(items: Iterable[tuple[Item, int]], size: int) -> Iterator[list[Item]]:
+    """Yield lists of consecutive items, each list with about this total size."""
+    group: list[Item] = []
     total = 0
     for item, item_size in items:
-        block.append(item)
+        group.append(item)
         total += item_size
-        # Items of no size still take memory.
-        if total >= size or len(block) * 100 >= size:
-            yield block
-            block, total = [], 0
-    if block:
-        yield block
+        if total >= size or len(group) * _BYTES_PER_ITEM >= size:
+            yield group
+            group, total = [], 0
+    if group:
+        yield group
 
 
-def repair(text: str) -> str:
-    """The text with a replacement character for halves of surrogate pairs, which no file can hold."""
+def replace_surrogates(text: str) -> str:
+    """Return a text with a replacement character for each lone surrogate, which no UTF-8 file can hold."""
     if text.isascii():
         return text
     try:

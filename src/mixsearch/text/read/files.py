@@ -1,4 +1,4 @@
-"""A file of this machine, or of any store that fsspec reaches by a URL."""
+"""Files on this machine, and files in any store that fsspec reaches by URL."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, BinaryIO, cast
 
 from mixsearch.errors import SearchError
 
-_HERE = "file://"
+_FILE_SCHEME = "file://"
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file in a store, with as much of `pathlib.Path` as the readers use. It can be sent to another machine."""
+    """A file in a store, with the part of `pathlib.Path` that the readers use. It can be pickled."""
 
     system: Any = field(repr=False)  # of fsspec
     path: str  # within the system
-    size: int | None = field(default=None, compare=False)  # in bytes, where the store tells
+    size: int | None = field(default=None, compare=False)  # in bytes, if the store reports it
 
     def __str__(self) -> str:
         return str(self.system.unstrip_protocol(self.path))
@@ -39,15 +39,15 @@ class RemoteFile:
         return PurePosixPath(self.path).suffix
 
     def open(self, mode: str) -> BinaryIO:
-        """The file, opened."""
+        """Open the file."""
         return cast(BinaryIO, self.system.open(self.path, mode))
 
     def with_name(self, name: str) -> RemoteFile:
-        """A file of another name in the same folder."""
+        """Return the file with another name in the same folder."""
         return RemoteFile(self.system, str(PurePosixPath(self.path).with_name(name)))
 
     def is_file(self) -> bool:
-        """Whether the store has it."""
+        """Return whether the store has this file."""
         return bool(self.system.isfile(self.path))
 
 
@@ -55,87 +55,101 @@ File = Path | RemoteFile
 
 
 def is_remote(name: str) -> bool:
-    """Whether a name is a URL of a store."""
-    return "://" in name and not name.startswith(_HERE)
+    """Return whether a name is a URL of a store."""
+    return "://" in name and not name.startswith(_FILE_SCHEME)
 
 
-def file_of(name: str | os.PathLike[str]) -> File:
-    """The file of a name, whether it is there or not."""
+def resolve_file(name: str | os.PathLike[str]) -> File:
+    """Return the file with a name, whether it exists or not."""
     plain = os.fspath(name)
-    return RemoteFile(*_reach(plain)) if is_remote(plain) else Path(plain.removeprefix(_HERE))
+    return RemoteFile(*_connect(plain)) if is_remote(plain) else Path(plain.removeprefix(_FILE_SCHEME))
 
 
-def size_of(file: File) -> int | None:
-    """Bytes of a file, as it is stored; None where its store does not tell."""
+def get_size(file: File) -> int | None:
+    """Return the stored size of a file in bytes; None if its store does not report it."""
     return file.size if isinstance(file, RemoteFile) else file.stat().st_size
 
 
 def name_within(file: File, folder: File | None) -> str:
-    """What to call a file of a folder: its path from there on, or all of it."""
+    """Return the path of a file relative to a folder, or its full path without a folder.
+
+    Relative paths have forward slashes on every system, so that an index does not depend on where it was built.
+    """
     if isinstance(folder, RemoteFile):
         return cast(RemoteFile, file).path.removeprefix(folder.path).lstrip("/")
-    return str(file) if folder is None else str(cast(Path, file).relative_to(folder))
+    return str(file) if folder is None else cast(Path, file).relative_to(folder).as_posix()
 
 
-def find_remote(url: str) -> tuple[RemoteFile | None, list[RemoteFile]]:
-    """The folder that a URL means, if it is one, and the files: one, those in the folder, or those of a pattern."""
-    system, path = _reach(url)
+def find_remote_files(url: str) -> tuple[RemoteFile | None, list[RemoteFile]]:
+    """Return the folder of a URL, or None, and its files: one file, those of the folder, or those of a pattern."""
+    system, path = _connect(url)
     try:
-        return _look(system, path)
+        return _list_files(system, path)
     except ImportError as error:
-        raise _missing(url, error) from error
-    # Each store raises what its package has made up; whatever it is, the user must know which URL it was.
+        raise _make_package_error(url, error) from error
+    # Each store raises errors of its own package.
     except Exception as error:
         raise SearchError(
-            f"Could not list {url!r} ({type(error).__name__}: {error}): check the address, and that this machine has "
-            "the network and the credentials for it."
+            "Cannot list {url!r} ({reason}). Check the address, the network and the credentials of this machine.",
+            code="store_unreachable",
+            url=url,
+            reason=f"{type(error).__name__}: {error}",
         ) from error
 
 
-def _look(system: Any, path: str) -> tuple[RemoteFile | None, list[RemoteFile]]:
+def is_hidden(path: PurePosixPath | Path) -> bool:
+    """Return whether a file, or a folder on its path, has a name that starts with a dot."""
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _list_files(system: Any, path: str) -> tuple[RemoteFile | None, list[RemoteFile]]:
     try:
         info = system.info(path)
     except FileNotFoundError:
-        return None, _sorted_files(system, system.glob(path, detail=True))
+        return None, _sort_files(system, system.glob(path, detail=True))
     if info["type"] == "file":
         return None, [RemoteFile(system, path, info.get("size"))]
     folder = RemoteFile(system, path.rstrip("/"))
-    found = _sorted_files(system, system.find(path, detail=True))
+    found = _sort_files(system, system.find(path, detail=True))
     return folder, [file for file in found if not is_hidden(PurePosixPath(name_within(file, folder)))]
 
 
-def _sorted_files(system: Any, infos: dict[str, dict[str, Any]]) -> list[RemoteFile]:
-    """Files in the order that files of this machine have."""
+def _sort_files(system: Any, infos: dict[str, dict[str, Any]]) -> list[RemoteFile]:
+    """Return files in the order in which local files are read."""
     paths = sorted((path for path, info in infos.items() if info["type"] == "file"), key=PurePosixPath)
     return [RemoteFile(system, path, infos[path].get("size")) for path in paths]
 
 
-def is_hidden(path: PurePosixPath | Path) -> bool:
-    """Whether a file, or a folder that it is in, begins with a point."""
-    return any(part.startswith(".") for part in path.parts)
-
-
-def _reach(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and the path in it."""
+def _connect(url: str) -> tuple[Any, str]:
+    """Return the file system of a URL, and the path in it."""
     try:
         import fsspec
     except ImportError as error:
         raise SearchError(
-            f"{url!r} is read by fsspec, which is not installed: pip install 'mixsearch[dask]'."
+            "Reading {url!r} needs fsspec, which is not installed: pip install 'mixsearch[dask]'.",
+            code="package_missing",
+            url=url,
+            package="fsspec",
         ) from error
     try:
         return fsspec.url_to_fs(url)
     except ImportError as error:
-        raise _missing(url, error) from error
+        raise _make_package_error(url, error) from error
     except ValueError as error:
         raise SearchError(
-            f"Found {url!r}, needed a path or a URL that fsspec knows, such as s3://, gs:// or https:// ({error})."
+            "{url!r} is neither a path nor a URL that fsspec knows, such as s3://, gs:// or https:// ({reason}).",
+            code="unknown_protocol",
+            url=url,
+            reason=str(error),
         ) from error
 
 
-def _missing(url: str, error: ImportError) -> SearchError:
-    """What to install for a protocol; fsspec's own sentence names the package."""
+def _make_package_error(url: str, error: ImportError) -> SearchError:
+    """Return the error for a protocol without its package; the text of fsspec names the package."""
     return SearchError(
-        f"Could not reach {url!r}, whose protocol needs a package of its own ({error}): pip install it here and, for "
-        "work on a cluster, on the workers."
+        "The protocol of {url!r} needs a package that is not installed ({reason}). Install it with pip here and, for "
+        "work on a cluster, on the workers.",
+        code="package_missing",
+        url=url,
+        reason=str(error),
     )
