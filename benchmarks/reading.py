@@ -131,7 +131,7 @@ def _by_mixsearch(texts: list[str]) -> int:
 def _by_mixsearch_with_texts(texts: list[str]) -> int:
     options = CorpusOptions(token_pattern=PATTERN, normal_form=None, min_df=2)
     with count_texts(texts, options) as corpus:
-        return sum(int(block.counts.sum()) for block in corpus.blocks() if block.texts)
+        return sum(int(chunk.counts.sum()) for chunk in corpus.chunks() if chunk.texts)
 
 
 def _by_sklearn(texts: list[str]) -> int:

@@ -108,7 +108,7 @@ def test_json_has_every_number_and_nothing_else_is_on_standard_output(files: Fil
     assert set(told) == KEYS
     assert told["n_documents"] + told["n_short"] == N_DOCUMENTS
     assert told["n_bytes"] == sum(file.stat().st_size for file in (tmp_path / "i").rglob("*") if file.is_file())
-    assert "--text names another" in told["warnings"][0]["message"]
+    assert "Set --text to read another column" in told["warnings"][0]["message"]
 
 
 def test_options_of_reading_reach_the_index(files: Files, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_what_was_left_out_is_said_with_its_reason(files: Files, tmp_path: Path)
     result = invoke("index", tmp_path / "t.txt", "-o", tmp_path / "i", *ALL_WORDS, "--drop-duplicates", "near")
     assert "50; left out: 1 with too few words, 3 duplicates" in result.stdout
     assert "Each line of" in result.stderr
-    assert "--format='files' makes one document of the file" in result.stderr
+    assert "Set --format to 'files' to read the file as one document" in result.stderr
 
 
 def test_fewer_topics_than_asked_for_are_a_note(tmp_path: Path) -> None:
@@ -186,13 +186,16 @@ def test_an_index_is_replaced_only_when_asked(files: Files, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--text", "reviw"), "Found no column 'reviw'.* Did you mean 'review'"),
-        (("--text", "review", "--min-df", "601"), r"lower --min-df=601 or raise --max-df=0.3"),
-        (("--text", "review", "--stop-words", "nowhere.txt"), "Found no file 'nowhere.txt' for --stop-words"),
-        (("--text", "review", "--token-pattern", "("), r"Found --token-pattern='\(', which is no regular expression"),
-        (("--text", "review", "--max-df", "1.5"), "Found --max-df=1.5, needed a number of documents"),
-        (("--text", "review", "--n-jobs", "0"), "Found --n-jobs=0, needed at least 1"),
-        (("--text", "review", "--encoding", "utf-9"), "Found --encoding='utf-9', which Python does not know"),
+        (("--text", "reviw"), "No column 'reviw'.* Did you mean 'review'"),
+        (("--text", "review", "--min-df", "601"), r"Lower --min-df \(601\) or raise --max-df \(0.3\)"),
+        (("--text", "review", "--stop-words", "nowhere.txt"), "No file 'nowhere.txt'. --stop-words must be 'english'"),
+        (("--text", "review", "--token-pattern", "("), r"--token-pattern must be a regular expression, got '\('"),
+        (("--text", "review", "--max-df", "1.5"), "--max-df must be a number of documents .* got 1.5"),
+        (("--text", "review", "--n-jobs", "0"), "--n-jobs must be a positive integer, got 0"),
+        (
+            ("--text", "review", "--encoding", "utf-9"),
+            "--encoding must be .* that Python knows, .* got 'utf-9'",
+        ),
         (("--text", "review", "--alpha0", "-1"), "alpha0 must be a number above 0; found -1"),
         (("--text", "review", "--metric", "2"), "metric must be a number from 0 to 1; found 2"),
         (("--text", "review", "--max-df", "1.0", "-k", "81"), "hold 71 topics at most.*81 were asked for"),
@@ -212,16 +215,22 @@ def test_what_cannot_be_indexed_is_an_error_of_one_sentence(
 def test_columns_to_choose_from_are_told(files: Files, tmp_path: Path) -> None:
     result = invoke("index", files.csv, "-o", tmp_path / "i", "--text", "body")
     assert result.exit_code == 1
-    assert "needed one of: key, stars, review" in result.stderr
+    assert "Its columns are: key, stars, review" in result.stderr
     two = tmp_path / "two.csv"
     two.write_text("this,that\nabc def,ghi jkl\n")
-    assert "name it with --text." in invoke("index", two, "-o", tmp_path / "i").stderr
+    assert "Set --text to one of its columns: this, that." in invoke("index", two, "-o", tmp_path / "i").stderr
 
 
 def test_a_missing_file_is_told_with_what_is_there(files: Files, tmp_path: Path) -> None:
     result = invoke("index", files.folder / "review.csv", "-o", tmp_path / "i")
     assert result.exit_code == 1
     assert "reviews.csv" in result.stderr
+
+
+def test_the_name_of_a_file_stays_as_it_was_typed(tmp_path: Path) -> None:
+    result = invoke("index", "my n_components text= file.csv", "-o", tmp_path / "i")
+    assert result.exit_code == 1
+    assert "No file 'my n_components text= file.csv'. SOURCE must be" in result.stderr
 
 
 def test_an_index_never_lies_in_the_folder_that_it_is_made_from(here: Path) -> None:

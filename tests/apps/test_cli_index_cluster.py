@@ -51,7 +51,7 @@ def scheduler(workers):
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch):
     """So that a small corpus has several."""
-    monkeypatch.setattr(partitions, "_SMALLEST_PART", 1 << 14)
+    monkeypatch.setattr(partitions, "_MIN_BYTES", 1 << 14)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_where_workers_do_not_see_the_folder_the_blocks_come_here(scheduler, fil
     monkeypatch.setattr(cluster_writer, "on_every_worker", lambda sees, marker, token: ask(sees, marker, "another"))
     built = build_index(str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
     assert_same(built, local)
-    assert "The workers do not see the folder" in built.notes[0]
+    assert "The workers do not see the folder" in str(built.notes[0])
 
 
 def test_files_that_are_documents_keep_their_names(scheduler, files, tmp_path, monkeypatch):
@@ -176,7 +176,7 @@ def test_ctrl_c_leaves_nothing_on_disk_or_on_the_cluster(scheduler, files, tmp_p
 def test_an_error_of_a_worker_is_its_sentence_and_leaves_nothing(scheduler, files, tmp_path):
     broken = tmp_path / "broken.jsonl"
     broken.write_text((files.folder / "part1.jsonl").read_text() + '{"review": \n')
-    with pytest.raises(SearchError, match="Found broken JSON in line .* Lines are counted from byte"):
+    with pytest.raises(SearchError, match="Line .* is not valid JSON .* Lines are numbered from byte"):
         build_index(str(broken), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
     assert list(tmp_path.iterdir()) == [broken]
 
@@ -185,7 +185,7 @@ def test_a_file_that_only_the_client_sees_is_named(scheduler, tmp_path):
     store = fsspec.filesystem("memory")
     store.pipe_file("/here.txt", b"good sushi\ngood ramen\n")
     try:
-        with pytest.raises(SearchError, match="Found 'memory:///here.txt' here, but 2 of the workers cannot read it"):
+        with pytest.raises(SearchError, match="'memory:///here.txt' exists here, but 2 of the workers cannot read it"):
             build_index("memory://here.txt", tmp_path / "x.index", scheduler=scheduler)
     finally:
         store.store.clear()
@@ -212,13 +212,13 @@ def test_local_is_a_cluster_of_this_machine(workers, files, local, tmp_path, mon
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["-"], "Found standard input, needed files: a cluster cannot read it. Leave out --scheduler."),
-        (["{jsonl}", "--n-jobs", "2"], "Found --n-jobs=2 for work on a cluster, whose workers have threads"),
-        (["{jsonl}", "--tmp-dir", "."], "Found --tmp-dir="),
+        (["-"], "A cluster cannot read standard input. Name files, or leave out --scheduler."),
+        (["{jsonl}", "--n-jobs", "2"], "--n-jobs has no effect on a cluster, because workers have their own threads"),
+        (["{jsonl}", "--tmp-dir", "."], "--tmp-dir has no effect on a cluster"),
         (["{jsonl}", "--memory", "1GB"], "for work on a cluster, whose workers have memory of their own"),
-        (["{jsonl}", "--drop-duplicates", "near"], "'near', which compares each document with all before it"),
-        (["{npz}"], "Found ready-made counts (npz), needed texts: counts are indexed on one machine, without"),
-        (["no*.jsonl"], "Found no file 'no*.jsonl'"),
+        (["{jsonl}", "--drop-duplicates", "near"], "--drop-duplicates can only be 'exact' on a cluster"),
+        (["{npz}"], "A cluster reads texts, but the files hold ready-made counts (npz). Leave out --scheduler"),
+        (["no*.jsonl"], "No file 'no*.jsonl'"),
         (["{jsonl}", "--text", "reviw"], "Did you mean 'review'?"),
     ],
 )

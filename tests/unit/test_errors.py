@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mixsearch.errors import Option, SearchError, SearchWarning
+from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning, UnknownWordError
 
 
 def test_an_error_as_a_dict_has_only_what_json_can_hold():
@@ -35,3 +35,14 @@ def test_an_error_as_a_dict_has_only_what_json_can_hold():
         "argument": "n_components",
     }
     assert SearchWarning("Look again.").as_dict() == {"code": "note", "message": "Look again.", "fields": {}}
+
+
+def test_a_sentence_can_be_appended_with_its_own_fields():
+    plain = UnknownWordError("No word like {this}.").append("Lower {argument}.", argument=Option("min_df"))
+    assert plain.describe(lambda name: f"--{name}") == "No word like {this}. Lower --min_df."
+    more = ArgumentError("{n} is too large.", n=3).append("The limit is {limit}.", limit=2)
+    assert (str(more), more.code, more.fields) == (
+        "3 is too large. The limit is 2.",
+        "bad_argument",
+        {"n": 3, "limit": 2},
+    )

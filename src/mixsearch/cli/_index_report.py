@@ -72,8 +72,7 @@ def run_index(
     with show_progress() as on_progress, record_warnings() as warned:
         source = sources[0] if len(sources) == 1 else list(sources)
         built = build_index(source, target, options, reading, scheduler=scheduler, on_progress=on_progress)
-    notes = [SearchWarning(note) for note in built.notes]
-    summary = Summary(built, perf_counter() - start, (*notes, *warned), _find_first_word(target))
+    summary = Summary(built, perf_counter() - start, (*built.notes, *warned), _find_first_word(target))
     if as_json:
         print_json(summary.as_dict())
     else:

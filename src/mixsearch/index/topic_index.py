@@ -19,7 +19,7 @@ from mixsearch.index.completion import CorpusWord, SortedWords, close_query, spl
 from mixsearch.index.contents import Contents, read_contents
 from mixsearch.index.query import Found, Query
 from mixsearch.storage import Folder, Texts
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import CorpusOptions, count_texts, normalize_text
 from mixsearch.topics import Topic, TopicSearch, open_search
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
@@ -244,7 +244,7 @@ class TopicIndex:
         -------
         str
         """
-        return word if self._corpus.get("tokens") is None else self._token_options().fold_case(word)
+        return word if self._corpus.get("tokens") is None else normalize_text(word, self._token_options())
 
     def document_frequency(self, word: str) -> int:
         """Return the number of documents that contain a word.

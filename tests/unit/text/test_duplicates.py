@@ -7,11 +7,11 @@ from mixsearch.text import CorpusOptions, count_texts
 def kept_rows(documents, kind, **options):
     with count_texts(documents, CorpusOptions(drop_duplicates=kind, **options)) as corpus:
         assert corpus.n_documents + corpus.n_dropped == len(documents)
-        blocks = list(corpus.blocks())
-        texts = [text for block in blocks for text in block.texts]
-        rows = [row for block in blocks for row in block.rows.tolist()]
+        chunks = list(corpus.chunks())
+        texts = [text for chunk in chunks for text in chunk.texts]
+        rows = [row for chunk in chunks for row in chunk.rows.tolist()]
         assert texts == [documents[row] for row in rows]
-        assert sum(block.counts.shape[0] for block in blocks) == corpus.n_documents
+        assert sum(chunk.counts.shape[0] for chunk in chunks) == corpus.n_documents
         return rows, corpus.duplicates.tolist()
 
 
@@ -35,7 +35,7 @@ def test_frequencies_count_only_what_is_kept():
 def test_names_stay_with_their_documents():
     options = CorpusOptions(drop_duplicates="exact")
     with count_texts(["good", "good", "ramen"], options, names=["a", "b", "c"]) as corpus:
-        assert [name for block in corpus.blocks() for name in block.names] == ["a", "c"]
+        assert [name for chunk in corpus.chunks() for name in chunk.names] == ["a", "c"]
 
 
 def test_a_changed_word_in_a_hundred_is_a_near_duplicate_and_a_new_half_is_none():
@@ -53,7 +53,7 @@ def test_a_changed_word_in_a_hundred_is_a_near_duplicate_and_a_new_half_is_none(
 
 
 @pytest.mark.parametrize("kind", ["exact", "near"])
-def test_duplicates_do_not_depend_on_blocks_or_threads(kind):
+def test_duplicates_do_not_depend_on_chunks_or_threads(kind):
     rng = np.random.default_rng(1)
     pool = [" ".join(random_text(rng, 30)) for _ in range(800)]
     documents = [pool[i] for i in rng.integers(0, 800, 3000)]

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from mixsearch import SearchError
 from mixsearch.text import CorpusOptions, count_texts, read_corpus
-from mixsearch.text.read.files import RemoteFile, find_remote
+from mixsearch.text.read.files import RemoteFile, find_remote_files
 
 TEXTS = ["good sushi here", "good ramen", "fine weather"]
 LINES = "\n".join(TEXTS).encode()
@@ -27,7 +27,7 @@ def store():
 
 def counted(source, **options):
     with read_corpus(source, CorpusOptions(**options)) as corpus:
-        names = [name for block in corpus.blocks() for name in block.names or []]
+        names = [name for chunk in corpus.chunks() for name in chunk.names or []]
         return corpus.vocabulary, corpus.to_counts().toarray().tolist(), names
 
 
@@ -80,19 +80,19 @@ def test_progress_counts_the_bytes_of_a_store(store):
 
 
 def test_a_url_without_files_is_named(store):
-    with pytest.raises(SearchError, match="Found no file 'memory://nothing/\\*.csv', needed a file"):
+    with pytest.raises(SearchError, match="No file 'memory://nothing/\\*.csv'. source must be a file"):
         read_corpus("memory://nothing/*.csv")
 
 
 def test_a_protocol_nobody_knows_is_named():
-    with pytest.raises(SearchError, match="Found 'smb3://x', needed a path or a URL that fsspec knows.*smb3"):
+    with pytest.raises(SearchError, match="'smb3://x' is neither a path nor a URL that fsspec knows.*smb3"):
         read_corpus("smb3://x")
 
 
 def test_a_protocol_without_its_package_says_what_to_install():
     # Every installation lacks some of them.
     url = next(url for url in ("s3://b/x", "gs://b/x", "abfs://b/x", "hf://b/x") if lacks_package(url))
-    with pytest.raises(SearchError, match="needs a package of its own .*nstall.*pip install it here"):
+    with pytest.raises(SearchError, match="needs a package that is not installed .*nstall.*Install it with pip here"):
         read_corpus(url)
 
 
@@ -106,7 +106,7 @@ def lacks_package(url):
 
 def test_without_fsspec_a_url_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(SearchError, match="'s3://b/x' is read by fsspec.*pip install 'mixsearch\\[dask\\]'"):
+    with pytest.raises(SearchError, match="Reading 's3://b/x' needs fsspec.*pip install 'mixsearch\\[dask\\]'"):
         read_corpus("s3://b/x")
 
 
@@ -115,13 +115,13 @@ def test_a_store_that_refuses_is_named(monkeypatch, store):
         raise RuntimeError("no credentials")
 
     monkeypatch.setattr(type(store), "info", refuse)
-    with pytest.raises(SearchError, match="Could not list 'memory://x' \\(RuntimeError: no credentials\\)"):
-        find_remote("memory://x")
+    with pytest.raises(SearchError, match="Cannot list 'memory://x' \\(RuntimeError: no credentials\\)"):
+        find_remote_files("memory://x")
 
 
 def test_a_file_that_vanishes_is_named(store):
     store.pipe_file("/texts.txt", LINES)
-    file = find_remote("memory://texts.txt")[1][0]
+    file = find_remote_files("memory://texts.txt")[1][0]
     assert file == RemoteFile(store, "/texts.txt")
     store.rm("/texts.txt")
     assert not file.is_file()

@@ -41,16 +41,17 @@ def test_docword_finds_its_vocabulary_and_keeps_the_order_of_its_words(tmp_path,
     assert notes == ()
 
 
-def test_docword_in_many_blocks_is_the_same(tmp_path):
+def test_docword_in_many_chunks_is_the_same(tmp_path):
     counts = np.random.default_rng(0).poisson(0.4, size=(700, 60))
     counts[100:140] = 0
     path = tmp_path / "docword.txt"
     path.write_text(docword(counts), encoding="utf-8")
     with read_corpus(path, CorpusOptions(memory=1)) as corpus:
-        assert len(list(corpus.blocks())) > 1
+        assert len(list(corpus.chunks())) > 1
         np.testing.assert_array_equal(corpus.to_counts().toarray(), counts)
-        assert [row for block in corpus.blocks() for row in block.rows] == list(range(700))
-        assert "words are called by their columns" in corpus.notes[0]
+        assert [row for chunk in corpus.chunks() for row in chunk.rows] == list(range(700))
+        assert [note.code for note in corpus.notes] == ["no_vocabulary"]
+        assert "words are named by their columns" in str(corpus.notes[0])
         assert corpus.vocabulary[:2] == ["word1", "word2"]
 
 
@@ -79,17 +80,17 @@ def test_frequencies_and_stop_words_choose_columns_too(tmp_path, vocabulary):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("hello\n", "Found b'hello.n' at the start of .*, needed the numbers of documents"),
-        ("2\n2\n2\n1 1 1\n1 x 1\n", "Found b'1 x 1' in line 5 of"),
-        ("2\n2\n2\n1 1 1\n1 2\n", "Found b'1 2' in line 5 of"),
-        ("2\n2\n2\n2 1 1\n1 2 1\n", "Found documents out of order in .*sort -n"),
-        ("2\n2\n1\n3 1 1\n", "Found the document number 3 in .*, needed 1 to 2"),
-        ("2\n2\n1\n1 0 1\n", "Found the word number 0 in .*, needed 1 to 2"),
-        ("2\n2\n1\n1 1 -1\n", "Found the count -1"),
-        ("2\n2\n3\n1 1 1\n", "Found 1 counts in .*, needed 3 as its third line says"),
+        ("hello\n", "starts with b'hello.n', but .* the numbers of documents"),
+        ("2\n2\n2\n1 1 1\n1 x 1\n", "Line 5 of .* is b'1 x 1'"),
+        ("2\n2\n2\n1 1 1\n1 2\n", "Line 5 of .* is b'1 2'"),
+        ("2\n2\n2\n2 1 1\n1 2 1\n", "documents of .* are not in order.*sort -n"),
+        ("2\n2\n1\n3 1 1\n", "has the document number 3, but they go from 1 to 2"),
+        ("2\n2\n1\n1 0 1\n", "has the word number 0, but they go from 1 to 2"),
+        ("2\n2\n1\n1 1 -1\n", "has the count -1"),
+        ("2\n2\n3\n1 1 1\n", "has 1 counts, but its third line promises 3"),
     ],
 )
-def test_broken_docwords_are_told_by_file_and_line(tmp_path, content, message):
+def test_broken_docwords_are_reported_with_file_and_line(tmp_path, content, message):
     path = tmp_path / "docword.x.txt"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(SearchError, match=message):
@@ -98,33 +99,33 @@ def test_broken_docwords_are_told_by_file_and_line(tmp_path, content, message):
 
 def test_a_vocabulary_of_the_wrong_length_is_refused(tmp_path, vocabulary):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS[:, :3]))
-    with pytest.raises(SearchError, match="Found 4 words in .*, needed 3, one for each column"):
+    with pytest.raises(SearchError, match="has 4 words, but the counts have 3 columns"):
         read(tmp_path / "a.npz", vocabulary=vocabulary)
 
 
 def test_a_vocabulary_with_a_word_twice_is_refused(tmp_path, vocabulary):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS))
     vocabulary.write_text("ant\nbee\ngnu\nbee\n", encoding="utf-8")
-    with pytest.raises(SearchError, match="Found the word 'bee' twice in"):
+    with pytest.raises(SearchError, match="has the word 'bee' twice"):
         read(tmp_path / "a.npz", vocabulary=vocabulary)
 
 
-def test_weights_are_no_counts(tmp_path):
+def test_weights_are_not_counts(tmp_path):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS / 2))
-    with pytest.raises(SearchError, match="Found values that are no counts"):
+    with pytest.raises(SearchError, match="has values that are not counts"):
         read(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize(("name", "needed"), [("a.npz", "save_npz"), ("a.mtx", "a Matrix Market file")])
-def test_files_that_scipy_cannot_read_are_said(tmp_path, name, needed):
+def test_files_that_scipy_cannot_read_are_named(tmp_path, name, needed):
     (tmp_path / name).write_text("nothing of the kind", encoding="utf-8")
-    with pytest.raises(SearchError, match=f"Could not read '.*{name}'.*{needed}"):
+    with pytest.raises(SearchError, match=f"Cannot read '.*{name}'.*{needed}"):
         read(tmp_path / name)
 
 
 def test_options_that_need_texts_are_refused_for_counts(tmp_path):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS))
-    with pytest.raises(SearchError, match="Found the option drop_duplicates for ready-made counts"):
+    with pytest.raises(SearchError, match="drop_duplicates needs texts, but the file holds ready-made counts"):
         read(tmp_path / "a.npz", drop_duplicates="exact")
-    with pytest.raises(SearchError, match="Found 2 files of ready-made counts, needed 1"):
+    with pytest.raises(SearchError, match="Ready-made counts must be in 1 file, got 2"):
         read([tmp_path / "a.npz", tmp_path / "a.npz"])

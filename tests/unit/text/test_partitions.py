@@ -1,4 +1,4 @@
-"""A corpus in parts gives what the files give as a whole, wherever they are cut."""
+"""A corpus in partitions gives what the files give as a whole, wherever they are split."""
 
 import gzip
 import json
@@ -14,21 +14,21 @@ from hypothesis import strategies as st
 from mixsearch import SearchError
 from mixsearch.text import CorpusOptions, read_corpus
 from mixsearch.text.count.partitions import (
-    count_part,
-    cut_file,
+    choose_partition_bytes,
+    count_frequencies,
+    count_partition,
     drop_rows,
-    find_repeats,
-    join_small,
-    join_spellings,
-    part_bytes,
-    spell_part,
-    split_marks,
-    sum_tallies,
-    tally_part,
+    find_duplicates,
+    merge_small_files,
+    merge_spellings,
+    spell_in_partition,
+    split_file,
+    split_fingerprints,
+    sum_frequencies,
 )
-from mixsearch.text.count.vocabulary import choose_words, order_words
+from mixsearch.text.count.vocabulary import build_vocabulary, choose_words
 from mixsearch.text.read.columns import Columns
-from mixsearch.text.read.documents import Reading
+from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.formats import read_documents
 from mixsearch.text.read.sources import find_sources
 
@@ -36,17 +36,21 @@ NO_STOPS = np.empty(0, dtype=np.uint64)
 REVIEW = Columns(("review",), None)
 
 
-def texts_of(loads):
-    return [text for load in loads for text in load().texts]
+def read_texts(loaders):
+    return [text for load in loaders for text in load().texts]
 
 
-def texts_of_parts(parts, columns=None):
-    return [text for part in parts for text in texts_of(part.load(Reading(CorpusOptions(), columns=columns)))]
+def read_partition(partition, columns=None):
+    return read_texts(partition.load(ReadState(CorpusOptions(), columns=columns)))
 
 
-def cut(source, most_bytes, columns=None):
+def read_partitions(partitions, columns=None):
+    return [text for partition in partitions for text in read_partition(partition, columns)]
+
+
+def split_all(source, max_bytes, columns=None):
     sources = find_sources(source, None)
-    return [part for file in sources.paths for part in cut_file(file, sources, columns, most_bytes)]
+    return [partition for file in sources.paths for partition in split_file(file, sources, columns, max_bytes)]
 
 
 @pytest.fixture(scope="module")
@@ -58,126 +62,127 @@ def folder(tmp_path_factory):
     lines=st.lists(st.text("aé \t", max_size=8)),
     ending=st.sampled_from(["\n", "\r\n"]),
     start=st.sampled_from(["", "\ufeff"]),
-    most=st.integers(1, 40),
+    max_bytes=st.integers(1, 40),
 )
-def test_lines_are_the_same_wherever_a_file_is_cut(folder, lines, ending, start, most):
+def test_lines_are_the_same_wherever_a_file_is_split(folder, lines, ending, start, max_bytes):
     path = folder / "texts.txt"
     path.write_bytes((start + ending.join(lines)).encode())
     sources = find_sources(path, None)
-    parts = cut(path, most)
-    assert texts_of_parts(parts) == texts_of(read_documents(sources, Reading(CorpusOptions())))
-    assert sum(part.n_bytes for part in parts) == path.stat().st_size
+    partitions = split_all(path, max_bytes)
+    assert read_partitions(partitions) == read_texts(read_documents(sources, ReadState(CorpusOptions())))
+    assert sum(partition.n_bytes for partition in partitions) == path.stat().st_size
 
 
-@given(most=st.integers(1, 400))
-def test_objects_are_the_same_wherever_a_file_is_cut(folder, most):
+@given(max_bytes=st.integers(1, 400))
+def test_objects_are_the_same_wherever_a_file_is_split(folder, max_bytes):
     path = folder / "reviews.jsonl"
     records = [{"review": f"text {i}"} if i % 3 else {"stars": i} for i in range(1, 30)]
     path.write_text("\n".join(map(json.dumps, records)))
-    # A part may begin where the column is missing for a while.
-    assert texts_of_parts(cut(path, most), REVIEW) == [record.get("review", "") for record in records]
+    # A partition may begin where the column is missing for a while.
+    assert read_partitions(split_all(path, max_bytes), REVIEW) == [record.get("review", "") for record in records]
 
 
-@pytest.mark.parametrize("most", [1, 300, 10_000])
-def test_row_groups_are_the_same_however_they_are_put_together(folder, most):
+@pytest.mark.parametrize("max_bytes", [1, 300, 10_000])
+def test_row_groups_are_the_same_however_they_are_put_together(folder, max_bytes):
     path = folder / "reviews.parquet"
     texts = [f"a review that says {i}" for i in range(50)]
     pq.write_table(pa.table({"review": texts, "stars": range(50)}), path, row_group_size=7)
-    parts = cut(path, most, REVIEW)
-    assert len(parts) == {1: 8, 300: 4, 10_000: 1}[most]
-    assert texts_of_parts(parts, REVIEW) == texts
+    partitions = split_all(path, max_bytes, REVIEW)
+    assert len(partitions) == {1: 8, 300: 4, 10_000: 1}[max_bytes]
+    assert read_partitions(partitions, REVIEW) == texts
 
 
-def test_rows_of_a_later_part_are_counted_from_the_start_of_the_file(folder):
+def test_rows_of_a_later_partition_are_counted_from_the_start_of_the_file(folder):
     path = folder / "reviews.parquet"
     pq.write_table(pa.table({"review": ["a", "b", "c", "d"]}), path, row_group_size=2)
-    load = next(cut(path, 1, REVIEW)[1].load(Reading(CorpusOptions(), columns=REVIEW)))
-    assert load().place(1) == f"row 4 of {str(path)!r}"
+    load = next(split_all(path, 1, REVIEW)[1].load(ReadState(CorpusOptions(), columns=REVIEW)))
+    assert load().locate(1) == f"row 4 of {str(path)!r}"
 
 
-def test_a_file_whose_rows_only_its_reader_can_tell_is_one_part(folder):
+def test_a_file_whose_rows_only_its_reader_finds_is_one_partition(folder):
     table, packed = folder / "reviews.csv", folder / "reviews.jsonl.gz"
     table.write_text('review\n"two\nlines"\nplain\n')
     packed.write_bytes(gzip.compress(b'{"review": "a"}\n{"review": "b"}\n'))
-    assert [texts_of_parts([part], REVIEW) for part in cut(table, 1)] == [["two\nlines", "plain"]]
-    assert [texts_of_parts([part], REVIEW) for part in cut(packed, 1)] == [["a", "b"]]
+    assert [read_partition(partition, REVIEW) for partition in split_all(table, 1)] == [["two\nlines", "plain"]]
+    assert [read_partition(partition, REVIEW) for partition in split_all(packed, 1)] == [["a", "b"]]
 
 
 def test_small_files_come_together(tmp_path):
     for number in range(7):
         (tmp_path / f"{number}.txt").write_text("x" * 100)
-    parts = join_small(cut(tmp_path, 300), 300)
-    assert [len(part.sources.paths) for part in parts] == [3, 3, 1]
-    assert [part.n_bytes for part in parts] == [300, 300, 100]
-    assert texts_of_parts(parts) == ["x" * 100] * 7
+    partitions = merge_small_files(split_all(tmp_path, 300), 300)
+    assert [len(partition.sources.paths) for partition in partitions] == [3, 3, 1]
+    assert [partition.n_bytes for partition in partitions] == [300, 300, 100]
+    assert read_partitions(partitions) == ["x" * 100] * 7
 
 
-def test_parts_of_large_files_stay_apart_from_small_files(tmp_path):
+def test_partitions_of_large_files_stay_apart_from_small_files(tmp_path):
     for number, length in enumerate([10, 10, 35, 10, 10]):
         (tmp_path / f"{number}.jsonl").write_text("".join(f'"t{i}"\n' for i in range(length)))
-    parts = join_small(cut(tmp_path, 120), 120)
-    assert [(len(part.sources.paths), part.span is None) for part in parts] == [
+    partitions = merge_small_files(split_all(tmp_path, 120), 120)
+    assert [(len(partition.sources.paths), partition.span is None) for partition in partitions] == [
         (2, True),
         (1, False),
         (1, False),
         (2, True),
     ]
-    assert texts_of_parts(parts) == [f"t{i}" for length in (10, 10, 35, 10, 10) for i in range(length)]
+    assert read_partitions(partitions) == [f"t{i}" for length in (10, 10, 35, 10, 10) for i in range(length)]
 
 
 def test_an_error_says_where_the_counting_of_lines_began(folder):
     path = folder / "broken.jsonl"
     path.write_text('{"review": "fine"}\n' * 3 + '{"review": \n')
-    part = cut(path, 38)[1]
-    with pytest.raises(SearchError, match="broken JSON in line 2 of .* Lines are counted from byte 38 of the file on"):
-        count_part(part, CorpusOptions(n_jobs=1), REVIEW, NO_STOPS)
+    partition = split_all(path, 38)[1]
+    with pytest.raises(SearchError, match="Line 2 of .* not valid JSON .* Lines are numbered from byte 38 of the file"):
+        count_partition(partition, CorpusOptions(n_jobs=1), REVIEW, NO_STOPS)
 
 
 def test_files_that_vanish_are_named(tmp_path):
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("word")
     sources = find_sources(tmp_path, None)
-    part = join_small(cut(tmp_path, 100), 100)[0]
+    partition = merge_small_files(split_all(tmp_path, 100), 100)[0]
     (tmp_path / "b.txt").unlink()
-    with pytest.raises(SearchError, match="Could not read a file: .*b.txt'. Do all workers see it"):
-        count_part(part, CorpusOptions(n_jobs=1), None, NO_STOPS)
-    with pytest.raises(SearchError, match="Could not read '.*b.txt' as Parquet"):
-        cut_file(sources.paths[1], replace(sources, format="parquet"), REVIEW, 100)
+    with pytest.raises(SearchError, match="A worker cannot read a file: .*b.txt'. Check that all workers see it"):
+        count_partition(partition, CorpusOptions(n_jobs=1), None, NO_STOPS)
+    with pytest.raises(SearchError, match="Cannot read '.*b.txt' as Parquet"):
+        split_file(sources.paths[1], replace(sources, format="parquet"), REVIEW, 100)
 
 
-def test_a_table_without_rows_is_a_part_without_documents(tmp_path):
+def test_a_table_without_rows_is_a_partition_without_documents(tmp_path):
     pq.write_table(pa.table({"review": pa.array([], pa.string())}), tmp_path / "none.parquet")
-    assert texts_of_parts(cut(tmp_path / "none.parquet", 100, REVIEW), REVIEW) == []
+    assert read_partitions(split_all(tmp_path / "none.parquet", 100, REVIEW), REVIEW) == []
 
 
-def test_parts_are_neither_small_nor_large(folder):
+def test_partitions_are_neither_small_nor_large(folder):
     path = folder / "texts.txt"
     path.write_text("word\n" * 1000)
-    assert part_bytes(find_sources(path, None), 1000) == 1 << 18
+    assert choose_partition_bytes(find_sources(path, None), 1000) == 1 << 18
     path.write_text("word\n" * 10_000_000)
-    assert part_bytes(find_sources(path, None), 1) == 50_000_000 // 4
+    assert choose_partition_bytes(find_sources(path, None), 1) == 50_000_000 // 4
     path.unlink()
 
 
 @given(
     letters=st.lists(st.sampled_from(["", "one", "two", "one two", "three"]), min_size=1, max_size=20),
-    most=st.integers(1, 60),
-    n_shares=st.integers(1, 4),
+    max_bytes=st.integers(1, 60),
+    n_groups=st.integers(1, 4),
 )
-def test_words_and_duplicates_of_parts_are_those_of_the_whole(folder, letters, most, n_shares):
+def test_words_and_duplicates_of_partitions_are_those_of_the_whole(folder, letters, max_bytes, n_groups):
     path = folder / "letters.txt"
     path.write_text("\n".join(["four", *letters]))
     options = CorpusOptions(drop_duplicates="exact", n_jobs=1)
-    counted = [count_part(part, options, None, NO_STOPS) for part in cut(path, most)]
-    split = [split_marks(part, n_shares) for part in counted]
-    repeats = [find_repeats([own[share] for own in split]) for share in range(n_shares)]
-    left = [drop_rows(part, [rows[number] for rows in repeats]) for number, part in enumerate(counted)]
-    firsts = np.cumsum([0, *(part.n_rows for part in counted)])
-    rows = [first + block.rows for part, first in zip(left, firsts, strict=False) for block in part.blocks]
-    tally = choose_words(sum_tallies([tally_part(part) for part in left]), sum(map(len, rows)), options)
-    words = join_spellings([spell_part(part, tally) for part in left])
-    vocabulary = order_words(tally, words, None, by_alphabet=True)
+    counted = [count_partition(partition, options, None, NO_STOPS) for partition in split_all(path, max_bytes)]
+    split = [split_fingerprints(partition, n_groups) for partition in counted]
+    duplicates = [find_duplicates([own[group] for own in split]) for group in range(n_groups)]
+    left = [drop_rows(partition, [rows[number] for rows in duplicates]) for number, partition in enumerate(counted)]
+    firsts = np.cumsum([0, *(partition.n_rows for partition in counted)])
+    rows = [first + chunk.rows for partition, first in zip(left, firsts, strict=False) for chunk in partition.stored]
+    total = sum_frequencies([count_frequencies(partition) for partition in left])
+    frequencies = choose_words(total, sum(map(len, rows)), options)
+    words = merge_spellings([spell_in_partition(partition, frequencies) for partition in left])
+    vocabulary = build_vocabulary(frequencies, words, None, by_alphabet=True)
     with read_corpus(path, options) as corpus:
         assert vocabulary.words == corpus.vocabulary
         assert vocabulary.totals.tolist() == corpus.word_counts.tolist()
-        assert np.concatenate(rows).tolist() == [row for block in corpus.blocks() for row in block.rows]
+        assert np.concatenate(rows).tolist() == [row for chunk in corpus.chunks() for row in chunk.rows]

@@ -25,8 +25,8 @@ def test_the_temporary_folder_goes_with_the_corpus(folder):
         assert corpus.n_documents == 5000
     assert list(folder.iterdir()) == []
     assert corpus.n_words == 5002
-    with pytest.raises(SearchError, match="Found a closed corpus"):
-        list(corpus.blocks())
+    with pytest.raises(SearchError, match="The corpus is closed"):
+        list(corpus.chunks())
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -50,34 +50,34 @@ def test_nothing_is_left_behind_by_a_tokenizer_that_fails_late(folder, n_jobs):
             raise RuntimeError("no more")
         return text.split()
 
-    with pytest.raises(SearchError, match="The tokenizer raised RuntimeError: no more, at text 5,000"):
+    with pytest.raises(SearchError, match="The tokenizer raised RuntimeError: no more at text 5,000"):
         count_texts(many_texts(), CorpusOptions(tmp_dir=folder, tokenizer=fail_late, memory=1, n_jobs=n_jobs))
     assert list(folder.iterdir()) == []
 
 
-def test_a_full_disk_is_told_with_the_folder_and_how_to_change_it(folder, monkeypatch):
+def test_a_full_disk_is_reported_with_the_folder_and_how_to_change_it(folder, monkeypatch):
     def fill_disk(*args, **arrays):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np, "savez", fill_disk)
-    with pytest.raises(SearchError, match=r"temporary files in '.*spool' \(No space left.*tmp_dir= or .* TMPDIR"):
+    with pytest.raises(SearchError, match=r"temporary files in '.*spool' \(No space left.*tmp_dir or .* TMPDIR"):
         count_texts(many_texts(), CorpusOptions(tmp_dir=folder))
     assert list(folder.iterdir()) == []
 
 
-def test_a_missing_temporary_folder_is_told(tmp_path):
-    with pytest.raises(SearchError, match=r"Could not write temporary files in '.*nowhere'"):
+def test_a_missing_temporary_folder_is_reported(tmp_path):
+    with pytest.raises(SearchError, match="Cannot write temporary files in '.*nowhere'"):
         count_texts(["good"], CorpusOptions(tmp_dir=tmp_path / "nowhere"))
 
 
 def test_texts_may_be_left_out(folder):
     with count_texts(["good"], CorpusOptions(keep_texts=False)) as corpus:
-        assert next(corpus.blocks()).texts is None
+        assert next(corpus.chunks()).texts is None
 
 
 def test_texts_are_read_once_and_lazily():
     with count_texts((text for text in ["good sushi", None]), names=iter("ab")) as corpus:
-        block = next(corpus.blocks())
-        assert (block.texts, block.names) == (["good sushi", ""], ["a", "b"])
-    with pytest.raises(TypeError, match=r"Found a single string, needed an iterable of texts"):
+        chunk = next(corpus.chunks())
+        assert (chunk.texts, chunk.names) == (["good sushi", ""], ["a", "b"])
+    with pytest.raises(TypeError, match="texts must be an iterable of strings, got a single string"):
         count_texts("good sushi")

@@ -9,8 +9,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from mixsearch.errors import SearchError
 from mixsearch.text import CorpusOptions, count_texts
-from mixsearch.text.count.ngrams import label
-from mixsearch.text.count.tokens import hash_words, words_of_pattern
+from mixsearch.text.count.ngrams import group_hashes
+from mixsearch.text.count.tokens import hash_words, parse_word_pattern
 
 SKLEARN_PATTERN = r"(?u)\b\w\w+\b"
 
@@ -34,7 +34,7 @@ def assert_same_counts(documents, ours, theirs):
     try:
         words, counts = count_with_sklearn(documents, **theirs)
     except ValueError:
-        with pytest.raises(SearchError, match="Found no word"):
+        with pytest.raises(SearchError, match="have no words"):
             count(documents, **ours)
         return
     found_words, found_counts = count(documents, **ours)
@@ -95,7 +95,7 @@ def test_default_words_by_example(text, words):
     assert count([text])[0] == words
 
 
-def test_html_tags_and_entities_are_no_words():
+def test_html_tags_and_entities_are_not_words():
     assert count(["good<br />film &amp; caf&eacute; a < b"], strip_tags=True)[0] == ["café", "film", "good"]
 
 
@@ -110,7 +110,7 @@ def test_stop_words_come_from_a_file(tmp_path):
     path = tmp_path / "stop.txt"
     path.write_text("house\ncards\n", encoding="utf-8")
     assert count(["the house of cards"], stop_words=path)[0] == ["of", "the"]
-    with pytest.raises(SearchError, match=r"Found no file 'german' for stop_words, needed 'english', a list of words"):
+    with pytest.raises(SearchError, match="No file 'german'. stop_words must be 'english', a list of words"):
         count(["the house"], stop_words="german")
 
 
@@ -120,24 +120,24 @@ def test_a_tokenizer_gets_the_cleaned_text_and_decides():
     assert counts.tolist() == [[1, 1], [0, 0]]
 
 
-def test_a_tokenizer_that_fails_is_told_with_the_document():
+def test_a_tokenizer_that_fails_is_reported_with_the_document():
     def fail_at_b(text):
         return [1 / 0] if text == "b" else [text]
 
-    with pytest.raises(SearchError, match="The tokenizer raised ZeroDivisionError: division by zero, at text 2"):
+    with pytest.raises(SearchError, match="The tokenizer raised ZeroDivisionError: division by zero at text 2"):
         count(["a", "b"], tokenizer=fail_at_b)
-    with pytest.raises(SearchError, match="The tokenizer returned 'aa', needed a list of strings, at text 1"):
+    with pytest.raises(SearchError, match="The tokenizer must return a list of strings, but returned 'aa' at text 1"):
         count(["aa"], tokenizer=str)
 
 
 @pytest.mark.parametrize("pattern", [r"\w\w+", r"(?u)\b\w\w+\b", r"\w{2,}", r"\b\w+\b", "[a-z]+"])
 def test_repeated_classes_of_characters_need_no_regular_expression(pattern):
-    assert words_of_pattern(pattern) is not None
+    assert parse_word_pattern(pattern) is not None
 
 
 @pytest.mark.parametrize("pattern", [r"[a-z]+\b", r"\w+-\w+", r"(?<!x)\w+", r"\w*", r"\w{0,}", r"\b[a-z]+\b"])
 def test_other_patterns_are_left_to_regular_expressions(pattern):
-    assert words_of_pattern(pattern) is None
+    assert parse_word_pattern(pattern) is None
 
 
 def test_very_long_words_have_hashes_of_their_own():
@@ -147,9 +147,9 @@ def test_very_long_words_have_hashes_of_their_own():
 
 
 @given(st.lists(st.integers(0, 5), max_size=40))
-def test_labels_are_the_first_occurrences_even_where_all_hashes_share_a_slot(values):
+def test_groups_start_at_first_occurrences_even_if_all_hashes_share_a_slot(values):
     # The lowest bits never choose a slot.
     hashes = np.array(values, dtype=np.uint64)
-    firsts, labels = label(hashes)
+    firsts, groups = group_hashes(hashes)
     assert firsts.tolist() == sorted({values.index(value) for value in values})
-    np.testing.assert_array_equal(hashes[firsts][labels], hashes)
+    np.testing.assert_array_equal(hashes[firsts][groups], hashes)

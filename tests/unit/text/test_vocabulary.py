@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from mixsearch.errors import SearchError
+from mixsearch.errors import ArgumentError, SearchError
 from mixsearch.text import CorpusOptions, count_texts
 
 DOCUMENTS = ["aa bb cc", "aa bb bb", "aa dd dd dd", "", "aa ee"]
@@ -35,39 +35,39 @@ def test_frequencies_belong_to_the_columns():
         assert counts.has_sorted_indices
 
 
-def test_many_blocks_of_new_words_are_tallied_once_each():
+def test_many_chunks_of_new_words_are_counted_once_each():
     documents = [f"shared word{i}x word{i + 1}x" for i in range(20_000)]
     with count_texts(documents, CorpusOptions(memory=1, n_jobs=2)) as corpus:
-        assert len(list(corpus.blocks())) > 5
+        assert len(list(corpus.chunks())) > 5
         frequency = dict(zip(corpus.vocabulary, corpus.document_frequencies.tolist(), strict=True))
     assert frequency.pop("shared") == 20_000
     assert frequency == {f"word{i}x": 1 if i in (0, 20_000) else 2 for i in range(20_001)}
 
 
 def test_no_word_left_says_which_limits_to_move():
-    with pytest.raises(SearchError, match=r"Found no word that occurs in 5 to 5 of 5 documents.*lower min_df=5"):
+    with pytest.raises(SearchError, match=r"No word occurs in 5 to 5 of the 5 documents. Lower min_df \(5\)"):
         words(min_df=5)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"min_df": 0}, "Found min_df=0, needed a number of documents"),
-        ({"max_df": 1.5}, "Found max_df=1.5"),
-        ({"min_df": True}, "Found min_df=True"),
-        ({"ngrams": (2, 1)}, r"Found ngrams=\(2, 1\)"),
-        ({"max_words": 0}, "Found max_words=0, needed at least 1"),
-        ({"n_jobs": 0}, "Found n_jobs=0"),
-        ({"format": "xlsx"}, "Found format='xlsx', needed one of None, 'jsonl'"),
-        ({"normal_form": "nfc"}, "Found normal_form='nfc'"),
-        ({"drop_duplicates": "all"}, "Found drop_duplicates='all'"),
-        ({"token_pattern": "("}, "which is no regular expression"),
-        ({"token_pattern": "(a)(b)"}, "Found 2 groups in token_pattern"),
-        ({"token_pattern": "a", "tokenizer": str.split}, "Found both a tokenizer and a token_pattern"),
-        ({"encoding": "klingon"}, "Found encoding='klingon', which Python does not know"),
-        ({"encoding": "utf-16"}, "Found encoding='utf-16', needed one that keeps ASCII"),
+        ({"min_df": 0}, "min_df must be a number of documents .* got 0"),
+        ({"max_df": 1.5}, "max_df must be .* got 1.5"),
+        ({"min_df": True}, "min_df must be .* got True"),
+        ({"ngrams": (2, 1)}, r"ngrams must be .* got \(2, 1\)"),
+        ({"max_words": 0}, "max_words must be a positive integer, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be a positive integer, got 0"),
+        ({"format": "xlsx"}, "format must be one of None, 'jsonl', .* got 'xlsx'"),
+        ({"normal_form": "nfc"}, "normal_form must be one of .* got 'nfc'"),
+        ({"drop_duplicates": "all"}, "drop_duplicates must be one of .* got 'all'"),
+        ({"token_pattern": "("}, "token_pattern must be a regular expression"),
+        ({"token_pattern": "(a)(b)"}, "token_pattern must have at most 1 group, got 2"),
+        ({"token_pattern": "a", "tokenizer": str.split}, "tokenizer and token_pattern exclude each other"),
+        ({"encoding": "klingon"}, "encoding must be an encoding that Python knows, .* got 'klingon'"),
+        ({"encoding": "utf-16"}, "encoding must keep ASCII unchanged, got 'utf-16'"),
     ],
 )
-def test_options_that_cannot_be_meant_are_refused_at_once(options, message):
-    with pytest.raises(SearchError, match=message):
+def test_wrong_options_are_refused_at_once(options, message):
+    with pytest.raises(ArgumentError, match=message):
         CorpusOptions(**options)

@@ -16,7 +16,7 @@ from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask.cluster import check_workers, connected
 from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.data.dask.tasks import item, task
-from mixsearch.errors import SearchError
+from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.build.cluster_documents import SpreadDocuments, assemble, starts_of
 from mixsearch.index.build.cluster_writer import Pieces, SpreadWriter
 from mixsearch.index.build.fit import checked_search, fit_search
@@ -25,7 +25,7 @@ from mixsearch.index.build.summary import Built, facts_of, summed_up
 from mixsearch.index.build.transpose import ColumnPiece, cut_columns, join_columns
 from mixsearch.storage import write_folder
 from mixsearch.storage.texts import PARTS, TextBlocks
-from mixsearch.text import Corpus, CorpusOptions, DistributedCorpus, find_files, read_on_cluster
+from mixsearch.text import Corpus, CorpusOptions, DistributedCorpus, inspect_files, read_on_cluster
 from mixsearch.topics import (
     BY_DOCUMENT,
     BY_WORD,
@@ -56,7 +56,7 @@ def build_on_cluster(
     # The folder first: what ends the work must reach the cluster before the files go that its workers write to.
     with ExitStack() as stack:
         out = stack.enter_context(write_folder(path, kind=KIND, version=VERSION, overwrite=options.overwrite))
-        files = find_files(source, reading)
+        files = inspect_files(source, reading)
         check_workers(stack.enter_context(connected(scheduler)))
         corpus = read_on_cluster(files, lambda done, total: say("Reading", done, total, "bytes"))
         writer = SpreadWriter.on(out)
@@ -64,9 +64,16 @@ def build_on_cluster(
     return summed_up(path, replace(corpus, notes=(*corpus.notes, *_notes(path, writer))), counted)
 
 
-def _notes(path: Path, writer: SpreadWriter) -> list[str]:
-    unseen = f"The workers do not see the folder {str(path)!r}: its blocks were sent to this machine, which wrote them."
-    return [] if writer.is_shared else [unseen]
+def _notes(path: Path, writer: SpreadWriter) -> list[SearchWarning]:
+    if writer.is_shared:
+        return []
+    return [
+        SearchWarning(
+            "The workers do not see the folder {folder!r}, so this machine received their results and wrote them.",
+            code="folder_not_shared",
+            folder=str(path),
+        )
+    ]
 
 
 def _write(

@@ -79,9 +79,9 @@ def assemble(corpus: DistributedCorpus, search: TopicSearch, say: OnProgress) ->
     made = persist_tasks(
         [
             task(_assembled, part, vocabulary, first, search.damping, least)
-            for part, first in zip(corpus.parts, corpus.first_rows, strict=True)
+            for part, first in zip(corpus.partitions, corpus.first_rows, strict=True)
         ],
-        lambda done: say("Sorting words", len(done), len(corpus.parts), "parts"),
+        lambda done: say("Sorting words", len(done), len(corpus.partitions), "parts"),
     )
     facts: list[_Facts] = compute_tasks([item(each, 2) for each in made])
     n_documents, n_short = sum(each.n_documents for each in facts), sum(each.n_short for each in facts)

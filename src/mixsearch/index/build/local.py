@@ -158,7 +158,7 @@ def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, say
         out.stream(f"{BY_DOCUMENT}/indptr", np.int64) as indptr,
     ):
         indptr.append(np.zeros(1, dtype=np.int64))
-        for done, block in _numbered(corpus.blocks()):
+        for done, block in _numbered(corpus.chunks()):
             counts, kept = long_enough(block.counts, damping, least)
             n_short += len(block.rows) - len(kept)
             check_n_features(total + counts.nnz)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mixsearch.errors import SearchWarning
 from mixsearch.text import Corpus, CorpusOptions
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Built:
     n_nonzeros: int
     n_components: int
     n_bytes: int
-    notes: tuple[str, ...]
+    notes: tuple[SearchWarning, ...]
 
 
 def summed_up(path: Path, corpus: Corpus | DistributedCorpus, counted: dict[str, int]) -> Built:
