@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, n_threads, on_every_worker, persist_tasks, task, tree_reduce
+from mixsearch.data.dask.tasks import (
+    broadcast,
+    compute_tasks,
+    item,
+    n_threads,
+    on_every_worker,
+    persist_tasks,
+    task,
+    tree_reduce,
+)
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS
 from mixsearch.text.count.partitions import (
@@ -261,7 +270,9 @@ def _drop_duplicates(counted: list[Any]) -> list[Any]:
     n_groups = min(n_threads(), len(counted))
     split = [task(split_fingerprints, partition, n_groups) for partition in counted]
     found = [task(find_duplicates, [item(own, group) for own in split]) for group in range(n_groups)]
-    return persist_tasks([task(drop_rows, partition, [item(rows, i) for rows in found]) for i, partition in enumerate(counted)])
+    return persist_tasks(
+        [task(drop_rows, partition, [item(rows, i) for rows in found]) for i, partition in enumerate(counted)]
+    )
 
 
 def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) -> Vocabulary:
