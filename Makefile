@@ -34,7 +34,7 @@ demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two p
 serve: $(READY)  ## the page, with the docstrings on this machine
 	$(BIN)/mixsearch serve --demo
 
-check: $(READY)  ## style, types, layers; types as Windows sees them too
+check: $(READY) javascript  ## style, types, layers; types as Windows sees them too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -1,7 +1,7 @@
 // The shell: which view the address asks for, of which index, and what all views share.
 
 import { ApiError, get, queryOf, url } from "./shared/api.js";
-import { h, replace } from "./shared/dom.js";
+import { byId, h, replace } from "./shared/dom.js";
 import { isPlainClick } from "./shared/links.js";
 import { onPins, pinsOf } from "./shared/pins.js";
 import { themeSwitch } from "./theme-switch.js";
@@ -13,13 +13,19 @@ const VIEWS = {
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
 };
 
-const root = document.getElementById("view");
-const notices = document.getElementById("notices");
-const live = document.getElementById("live");
+const root = byId("view");
+const notices = byId("notices");
+const live = byId("live");
 const places = new Map(); // view -> where it was left, so that its tab leads back there
 
+/** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, telling_words: string[]}} Index */
+/** @typedef {{view: string | null, update?: (state: URLSearchParams) => void, close?: () => void}} Shown */
+
+/** @type {Index[]} */
 let indexes = [];
+/** @type {Index | null} */
 let index = null;
+/** @type {Shown} */
 let shown = { view: null };
 let turn = 0;
 
@@ -46,7 +52,7 @@ const page = {
       { type: "button", class: "button plain icon", "aria-label": "Close", on: { click: hush } },
       "×",
     );
-    replace(notices, h("div", { class: "notice", role: "alert" }, h("p", {}, error?.message ?? String(error)), close));
+    replace(notices, h("div", { class: "notice", role: "alert" }, h("p", {}, messageOf(error)), close));
   },
   addressOf,
 };
@@ -96,8 +102,13 @@ async function openView(view, state) {
     Object.assign(shown, typeof result === "function" ? { close: result } : result);
   } catch (error) {
     if (mine !== turn) return;
-    page.tell(error instanceof ApiError ? error : new Error(`This view could not be shown: ${error.message}`));
+    page.tell(error instanceof ApiError ? error : new Error(`This view could not be shown: ${messageOf(error)}`));
   }
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function showTabs() {
@@ -113,7 +124,7 @@ function showTabs() {
       view === "compare" ? pinCount() : null,
     ),
   );
-  replace(document.getElementById("tabs"), tabs);
+  replace(byId("tabs"), tabs);
 }
 
 function pinCount() {
@@ -139,7 +150,7 @@ function showTools() {
     { id: "index", "aria-label": "Index", on: { change: (event) => chooseIndex(event.target.value) } },
     indexes.map(({ name }) => h("option", { value: name, selected: name === index?.name }, name)),
   );
-  replace(document.getElementById("tools"), indexes.length > 1 ? choice : null, themeSwitch());
+  replace(byId("tools"), indexes.length > 1 ? choice : null, themeSwitch());
 }
 
 function chooseIndex(name) {

@@ -9,7 +9,7 @@ const AROUND = 4; // free pixels around a text
 const MOST_LINES = 3;
 const BASELINE = 0.78; // of a line's height
 
-const context = document.createElement("canvas").getContext("2d");
+const context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
 
 /**
  * Labels for circles {x, y, r, first, more}, in pixels: the first word, and others if there is room.

@@ -81,7 +81,7 @@ export class TopicMap {
       mark.classList.toggle("is-chosen", each === place);
       mark.classList.toggle("is-kept", isKept.has(each));
     });
-    replace(this.links, near.map(({ topic, overlap }) => link(this.circles[place], this.circles[topic], overlap)));
+    if (this.links) replace(this.links, near.map(({ topic, overlap }) => link(this.circles[place], this.circles[topic], overlap)));
     this.pointed(place);
   }
 }

@@ -23,7 +23,8 @@ export function show(root, state, page) {
 
 class Overview {
   #newest = new Newest();
-  #map = null; // what is drawn
+  /** @type {TopicMap | null} What is drawn. */
+  #map = null;
 
   constructor(root, page) {
     this.page = page;
@@ -110,17 +111,18 @@ class Overview {
     replace(this.notes, this.#skipped(found.skipped));
     const reading = h("div", { class: "reading" }, howToRead(found.topics));
     const tell = (place) => replace(reading, place === null ? howToRead(found.topics) : aboutTopic(found.topics, place));
-    this.#map = new TopicMap(found.topics, { page: this.page, pointed: tell, caption: this.#captionOf(found) });
-    const table = new TopicTable(found.topics, { page: this.page, pointed: (place) => this.#map.point(place) });
+    const map = new TopicMap(found.topics, { page: this.page, pointed: tell, caption: this.#captionOf(found) });
+    this.#map = map;
+    const table = new TopicTable(found.topics, { page: this.page, pointed: (place) => map.point(place) });
     const title = h("h2", { id: "table-title", tabindex: "-1" }, "The same as a table");
     const skip = h("button", { type: "button", class: "button plain skip", on: { click: () => title.focus() } }, "Skip the map");
     replace(
       this.found,
-      h("section", { class: "card map-card", "aria-label": "Map" }, skip, this.#map.element),
+      h("section", { class: "card map-card", "aria-label": "Map" }, skip, map.element),
       h("aside", { class: "card", "aria-label": "About the map" }, reading),
-      h("section", { class: "card table-card", "aria-labelledby": "table-title" }, h("div", { class: "toolbar" }, title, this.#downloads(found)), table.element),
+      h("section", { class: "card table-card", "aria-labelledby": "table-title" }, h("div", { class: "toolbar" }, title, this.#downloads(found, map)), table.element),
     );
-    this.#map.draw();
+    map.draw();
     this.page.announce(this.summary.textContent);
   }
 
@@ -140,13 +142,13 @@ class Overview {
     return h("li", { class: "skipped" }, h("b", {}, word), " is not in the corpus and was left out. Did you mean ", suggestions.map(chip));
   }
 
-  #downloads(found) {
+  #downloads(found, map) {
     const name = `${this.page.index.name}-overview`;
     const savers = {
       csv: () => saveText(asCsv(found.topics), `${name}.csv`, "text/csv"),
       json: () => saveText(JSON.stringify(found, null, 2), `${name}.json`, "application/json"),
-      png: () => savePicture(this.#map.picture, name, "png"),
-      svg: () => savePicture(this.#map.picture, name, "svg"),
+      png: () => savePicture(map.picture, name, "png"),
+      svg: () => savePicture(map.picture, name, "svg"),
     };
     const save = async (kind) => {
       try {

@@ -5,5 +5,5 @@ export function arrange(parent, nodes) {
   if (parent.children.length === nodes.length && nodes.every((node, i) => parent.children[i] === node)) return;
   const focused = document.activeElement;
   parent.replaceChildren(...nodes);
-  if (focused?.isConnected && focused !== document.activeElement) focused.focus();
+  if (focused instanceof HTMLElement && focused.isConnected && focused !== document.activeElement) focused.focus();
 }

@@ -1,5 +1,8 @@
 // The seeds of a picture: a list of segments with their pixels. Every change gives a new list, so undoing is easy.
 
+/** @typedef {{id: number, x: number, y: number}} Pixel */
+/** @typedef {{id: number, name: string, pixels: Pixel[]}} Segment */
+
 let lastId = 0;
 
 function pixelAt(x, y) {

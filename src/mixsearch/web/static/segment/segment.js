@@ -1,6 +1,6 @@
 // The view of segments: a picture, seeds on it, and the parts that they mean.
 
-import { get, send, url } from "../shared/api.js";
+import { ApiError, get, send, url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { SegmentList } from "./list.js";
@@ -15,7 +15,8 @@ const DIM_AFTER = 200;
 const MOST_STEPS = 200;
 
 const files = new Map(); // by the name of their picture, for a server that has forgotten it
-let left = null; // what the view showed when it was last left
+/** @type {URLSearchParams | null} What the view showed when it was last left. */
+let left = null;
 
 export function show(root, state, page) {
   const view = new Segmenting(root, page);
@@ -23,21 +24,32 @@ export function show(root, state, page) {
   return { update: (newState) => view.open(newState), close: () => view.close() };
 }
 
+/** @typedef {{picture: string, width: number, height: number}} Picture */
+
 class Segmenting {
-  #picture = null; // its name, width and height, as the server told
+  /** @type {Picture | null} As the server told. */
+  #picture = null;
+  /** @type {import("./seeds.js").Segment[]} */
   #segments = [];
-  #past = []; // lists of segments before, for undoing
-  #stroke = null; // what the last change belongs to: all of a drag is one step
-  #chosen = null; // the segment that clicks add pixels to
-  #last = null; // the segment that was last clicked into being
-  #told = []; // what the server told of the segments, in their order
-  #colours = []; // by number; they never change
+  /** @type {import("./seeds.js").Segment[][]} Lists of segments before, for undoing. */
+  #past = [];
+  /** @type {symbol | string | null} What the last change belongs to: all of a drag is one step. */
+  #stroke = null;
+  /** @type {number | null} The segment that clicks add pixels to. */
+  #chosen = null;
+  /** @type {number | null} The segment that was last clicked into being. */
+  #last = null;
+  /** @type {any[]} What the server told of the segments, in their order. */
+  #told = [];
+  /** @type {string[]} By number; they never change. */
+  #colours = [];
   #turn = 0; // how often an address was opened
   #isDragging = false;
   #isAsking = false;
   #mustAsk = false;
   #isClosed = false;
-  #timer = null;
+  /** @type {number | undefined} */
+  #timer;
 
   constructor(root, page) {
     this.page = page;
@@ -66,10 +78,6 @@ class Segmenting {
       hovering: (is) => root.classList.toggle("is-hovered", is),
     });
     document.addEventListener("keydown", this.#shortcut);
-    this.#build();
-  }
-
-  #build() {
     this.hint = h("p", { class: "segment-hint muted" });
     this.trouble = h("p", { class: "segment-trouble", role: "alert", hidden: true });
     this.notes = h("ul", { class: "segment-notes small" });
@@ -90,10 +98,9 @@ class Segmenting {
 
   /** Show what an address asks for. */
   async open(state) {
-    for (const [name, allowed] of [["features", FEATURES], ["assign", ASSIGN]]) {
-      this.options[name] = Object.hasOwn(allowed, state.get(name)) ? state.get(name) : Object.keys(allowed)[0];
-      this[name].value = this.options[name];
-    }
+    this.options = { features: chosenOf(FEATURES, state.get("features")), assign: chosenOf(ASSIGN, state.get("assign")) };
+    this.features.value = this.options.features;
+    this.assign.value = this.options.assign;
     const wanted = state.get("picture");
     const mine = ++this.#turn;
     if (wanted !== null && wanted !== this.#picture?.picture && !(await this.#load(wanted, mine))) return;
@@ -117,6 +124,11 @@ class Segmenting {
 
   // Pictures
 
+  /** The picture, where there surely is one. */
+  get #shown() {
+    return /** @type {Picture} */ (this.#picture);
+  }
+
   /** Learn of a picture, unless another was asked for meanwhile. */
   async #load(name, turn) {
     const file = files.get(name);
@@ -127,7 +139,7 @@ class Segmenting {
       return true;
     } catch (error) {
       if (turn !== this.#turn) return false;
-      if (error.code === "gone" && file) return this.#bring(file, { keepSeeds: true });
+      if (isGone(error) && file) return this.#bring(file, { keepSeeds: true });
       this.#picture = null;
       this.#segments = [];
       this.#showPicture();
@@ -173,8 +185,8 @@ class Segmenting {
     this.#told = [];
     this.#chosen = null;
     if (!has) return;
-    const { picture, width, height } = this.#picture;
-    this.stage.show(this.#picture, `api/pictures/${encodeURIComponent(picture)}.png`);
+    const { picture, width, height } = this.#shown;
+    this.stage.show(this.#shown, `api/pictures/${encodeURIComponent(picture)}.png`);
     const name = picture === EXAMPLE ? "Example" : files.get(picture)?.name;
     this.title.textContent = `${name ? `${name}, ` : ""}${width} × ${height} pixels`;
   }
@@ -182,7 +194,7 @@ class Segmenting {
   // What a person does
 
   #add(x, y, { toSame, byKey = false }) {
-    const place = byKey ? seeds.freeColumn(this.#segments, x, y, this.#picture.width) : x;
+    const place = byKey ? seeds.freeColumn(this.#segments, x, y, this.#shown.width) : x;
     if (seeds.isTaken(this.#segments, place, y)) return;
     const into = this.#chosen ?? (toSame ? this.#last : null);
     const isKnown = this.#segments.some(({ id }) => id === into);
@@ -223,7 +235,11 @@ class Segmenting {
     this.#drawDownloads();
   }
 
-  /** Other segments than before; changes of one stroke are undone together. */
+  /**
+   * Other segments than before; changes of one stroke are undone together.
+   * @param {import("./seeds.js").Segment[]} segments
+   * @param {symbol | string | null} [stroke]
+   */
   #change(segments, stroke = null) {
     if (stroke === null || stroke !== this.#stroke) this.#past = [...this.#past, this.#segments].slice(-MOST_STEPS);
     this.#stroke = stroke;
@@ -310,7 +326,7 @@ class Segmenting {
   }
 
   get #path() {
-    return `api/pictures/${encodeURIComponent(this.#picture.picture)}/segments`;
+    return `api/pictures/${encodeURIComponent(this.#shown.picture)}/segments`;
   }
 
   get #params() {
@@ -343,8 +359,8 @@ class Segmenting {
 
   /** A server that was started anew, or had too many pictures, is given this one again. */
   async #fail(error) {
-    const file = files.get(this.#picture.picture);
-    if (error.code === "gone" && file && (await this.#bring(file, { keepSeeds: true }))) {
+    const file = files.get(this.#shown.picture);
+    if (isGone(error) && file && (await this.#bring(file, { keepSeeds: true }))) {
       this.#mustAsk = true;
       return;
     }
@@ -378,9 +394,22 @@ class Segmenting {
   }
 
   get #fileName() {
-    const { picture } = this.#picture;
+    const { picture } = this.#shown;
     return picture === EXAMPLE ? EXAMPLE : (files.get(picture)?.name ?? "").replace(/\.[^.]*$/, "") || "picture";
   }
+}
+
+/** @param {Record<string, string[]>} allowed @param {string | null} wanted */
+function chosenOf(allowed, wanted) {
+  return wanted !== null && Object.hasOwn(allowed, wanted) ? wanted : Object.keys(allowed)[0];
+}
+
+/**
+ * Whether the server has forgotten the picture.
+ * @param {unknown} error
+ */
+function isGone(error) {
+  return error instanceof ApiError && error.code === "gone";
 }
 
 /** How many pixels of how many rows stand for one. */

@@ -11,7 +11,9 @@ const MOST_ENLARGED = 8;
 
 export class Stage {
   #handles = new Map(); // of seeds, by the id of their pixel
+  /** @type {{id: number, stroke: symbol, offset: number[], from: number[], hasMoved?: boolean} | null} */
   #dragged = null;
+  /** @type {{width: number, height: number} | null} */
   #picture = null;
 
   /** Calls add(x, y, {toSame}), drag(pixelId, x, y, stroke), letGo(), nudge(pixelId, x, y) and remove(pixelId). */
@@ -99,7 +101,7 @@ export class Stage {
   }
 
   #place(handle, { x, y }) {
-    const { width, height } = this.#picture;
+    const { width, height } = this.#size;
     handle.dataset.x = x;
     handle.dataset.y = y;
     // An address can name pixels that the picture does not have.
@@ -107,10 +109,15 @@ export class Stage {
     handle.style.setProperty("top", `${(100 * (within(y, height) + 0.5)) / height}%`);
   }
 
+  /** The width and height of the picture, where there surely is one. */
+  get #size() {
+    return /** @type {{width: number, height: number}} */ (this.#picture);
+  }
+
   /** The pixel of the picture under a place on the screen. */
   #pixelAt(clientX, clientY) {
     const box = this.element.getBoundingClientRect();
-    const { width, height } = this.#picture;
+    const { width, height } = this.#size;
     return [
       within(Math.floor(((clientX - box.left) / box.width) * width), width),
       within(Math.floor(((clientY - box.top) / box.height) * height), height),
@@ -153,7 +160,7 @@ export class Stage {
   #pressed(event) {
     if (event.target !== this.element || event.key !== "Enter" || this.#picture === null) return;
     event.preventDefault();
-    const { width, height } = this.#picture;
+    const { width, height } = this.#size;
     this.act.add(Math.floor(width / 2), Math.floor(height / 2), { toSame: event.shiftKey, byKey: true });
   }
 
@@ -169,7 +176,7 @@ export class Stage {
 
   /** By a pixel of the screen, which can be several of the picture. */
   #nudge(event, id) {
-    const { width, height } = this.#picture;
+    const { width, height } = this.#size;
     const shown = this.element.getBoundingClientRect().width || width;
     const step = Math.max(Math.round(width / shown), 1) * (event.shiftKey ? LARGE_STEP : 1);
     const [right, down] = ARROWS[event.key];

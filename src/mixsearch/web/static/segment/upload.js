@@ -14,7 +14,7 @@ export function picker(label, brought, className = "button") {
     "aria-hidden": "true",
     on: {
       change: () => {
-        const [file] = input.files;
+        const [file] = input.files ?? [];
         input.value = ""; // the same file may be chosen again
         if (file) brought(file);
       },

@@ -4,6 +4,12 @@ const NO_CONNECTION = "The server does not answer. It may have been stopped; sta
 const NO_ANSWER = "The server sent something that is no answer.";
 
 export class ApiError extends Error {
+  /**
+   * @param {number} status
+   * @param {string} code
+   * @param {string} message
+   * @param {{word?: string | null, suggestions?: string[]}} [facts]
+   */
   constructor(status, code, message, { word = null, suggestions = [] } = {}) {
     super(message);
     this.name = "ApiError";
@@ -14,12 +20,17 @@ export class ApiError extends Error {
   }
 }
 
-/** A relative address: the page may live under any prefix. Lists repeat a parameter; null and "" leave it out. */
+/**
+ * A relative address: the page may live under any prefix. Lists repeat a parameter; null and "" leave it out.
+ * @param {string} path
+ * @param {object} [params]
+ */
 export function url(path, params = {}) {
   const query = queryOf(params).toString();
   return query ? `${path}?${query}` : path;
 }
 
+/** @param {object} params */
 export function queryOf(params) {
   if (params instanceof URLSearchParams) return params;
   const query = new URLSearchParams();
@@ -31,28 +42,41 @@ export function queryOf(params) {
   return query;
 }
 
-/** The path of something that belongs to an index. */
+/**
+ * The path of something that belongs to an index.
+ * @param {{name: string}} index
+ * @param {string} rest
+ */
 export function pathOf(index, rest) {
   return `api/indexes/${encodeURIComponent(index.name)}/${rest}`;
 }
 
+/** @param {string} path @param {object} [params] @param {{signal?: AbortSignal}} [options] */
 export function get(path, params = {}, { signal } = {}) {
   return request(url(path, params), { signal });
 }
 
-/** Send a blob or file as it is, anything else as JSON. */
+/**
+ * Send a blob or file as it is, anything else as JSON.
+ * @param {string} method
+ * @param {string} path
+ * @param {any} [body]
+ * @param {{signal?: AbortSignal}} [options]
+ */
 export function send(method, path, body = null, { signal } = {}) {
   const isRaw = body === null || body instanceof Blob || body instanceof ArrayBuffer;
+  /** @type {Record<string, string>} */
   const headers = isRaw ? {} : { "Content-Type": "application/json" };
   return request(path, { method, headers, signal, body: isRaw ? body : JSON.stringify(body) });
 }
 
+/** @param {string} address @param {RequestInit} options @returns {Promise<any>} */
 async function request(address, options) {
   let response;
   try {
     response = await fetch(address, { credentials: "same-origin", ...options });
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     throw new ApiError(0, "no_connection", NO_CONNECTION);
   }
   if (response.status === 204) return null;
@@ -66,9 +90,17 @@ async function parsed(response) {
   try {
     return await response.json();
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     return undefined;
   }
+}
+
+/**
+ * Whether a request was given up by the page itself.
+ * @param {unknown} error
+ */
+export function isAbort(error) {
+  return error instanceof Error && error.name === "AbortError";
 }
 
 function failureOf(status, body) {

@@ -2,28 +2,65 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An HTML element: h("button", {class: "chip", on: {click: add}, "aria-label": "Add"}, "sushi"). */
+/**
+ * An HTML element: h("button", {class: "chip", on: {click: add}, "aria-label": "Add"}, "sushi").
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, any>} [props]
+ * @param {...any} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
 export function h(tag, props, ...children) {
   return build(document.createElement(tag), props, children);
 }
 
-/** An SVG element, in the same way. */
+/**
+ * An SVG element, in the same way.
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, any>} [props]
+ * @param {...any} children
+ * @returns {SVGElementTagNameMap[T]}
+ */
 export function svg(tag, props, ...children) {
   return build(document.createElementNS(SVG, tag), props, children);
 }
 
-/** Put these children in the place of those that an element has. */
+/**
+ * Put these children in the place of those that an element has.
+ * @template {Element} E
+ * @param {E} element
+ * @param {...any} children
+ */
 export function replace(element, ...children) {
   element.replaceChildren(...nodes(children));
   return element;
 }
 
+/**
+ * An element of the page itself.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`The page has no element #${id}.`);
+  return element;
+}
+
+/**
+ * @template {HTMLElement | SVGElement} E
+ * @param {E} element
+ * @param {Record<string, any> | undefined} props
+ * @param {any[]} children
+ */
 function build(element, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) give(element, name, value);
   element.append(...nodes(children));
   return element;
 }
 
+/** @param {HTMLElement | SVGElement} element @param {string} name @param {any} value */
 function give(element, name, value) {
   if (value === null || value === undefined || value === false) return;
   if (name === "on") {
@@ -38,6 +75,7 @@ function give(element, name, value) {
   }
 }
 
+/** @param {any[]} children @returns {(Node | string)[]} */
 function nodes(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 }

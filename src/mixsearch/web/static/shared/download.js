@@ -10,7 +10,12 @@ const STYLED = [
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const SCALE = 2;
 
-/** Save an SVG element, which must stand in the page, as a picture in light colours; kind is "svg" or "png". */
+/**
+ * Save an SVG element, which must stand in the page, as a picture in light colours.
+ * @param {SVGSVGElement} element
+ * @param {string} name
+ * @param {"svg" | "png"} kind
+ */
 export async function savePicture(element, name, kind) {
   const picture = freeStanding(element);
   const text = new XMLSerializer().serializeToString(picture);
@@ -24,9 +29,12 @@ export function saveText(text, name, type = "text/plain") {
   save(new Blob([text], { type: `${type};charset=utf-8` }), `${plainName(name.slice(0, dot))}${name.slice(dot)}`);
 }
 
-/** A copy that needs no style sheet. */
+/**
+ * A copy that needs no style sheet.
+ * @param {SVGSVGElement} element
+ */
 function freeStanding(element) {
-  const copy = element.cloneNode(true);
+  const copy = /** @type {SVGSVGElement} */ (element.cloneNode(true));
   const before = element.style.colorScheme;
   element.style.colorScheme = "light"; // every light-dark() in it now gives its light side
   const sources = [element, ...element.querySelectorAll("*")];
@@ -40,11 +48,12 @@ function freeStanding(element) {
   element.style.colorScheme = before;
   const [x, y, width, height] = boxOf(element);
   const attributes = { viewBox: `${x} ${y} ${width} ${height}`, width, height, "font-family": FONT };
-  for (const [attribute, value] of Object.entries(attributes)) copy.setAttribute(attribute, value);
+  for (const [attribute, value] of Object.entries(attributes)) copy.setAttribute(attribute, String(value));
   copy.prepend(svg("rect", { x, y, width, height, fill: "#ffffff" }));
   return copy;
 }
 
+/** @param {SVGSVGElement} element */
 function boxOf(element) {
   const { x, y, width, height } = element.viewBox.baseVal ?? {};
   if (width) return [x, y, width, height];
@@ -61,7 +70,8 @@ async function drawn(file, picture) {
     const canvas = document.createElement("canvas");
     canvas.width = SCALE * Number(picture.getAttribute("width"));
     canvas.height = SCALE * Number(picture.getAttribute("height"));
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    /** @type {Blob | null} */
     const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
     if (!blob) throw new Error("The browser could not draw the picture: it is too large.");
     return blob;

@@ -35,7 +35,7 @@ export async function saveTopics(answers, page, kind) {
 }
 
 function drawTopics(answers, index) {
-  const tall = HEAD + ROW * Math.max(...answers.map(({ words }) => words.length));
+  const tall = HEAD + ROW * Math.max(...answers.map((answer) => answer.words.length));
   const across = Math.min(answers.length, MOST_IN_A_ROW);
   const width = WIDTH * across;
   const height = tall * Math.ceil(answers.length / across) + FOOT;

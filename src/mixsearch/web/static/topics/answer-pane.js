@@ -12,6 +12,9 @@ import { trouble } from "./trouble.js";
 import { welcome } from "./welcome.js";
 
 export class AnswerPane {
+  /** @type {TopicCard | null} The topic, where one is shown. */
+  card = null;
+
   constructor(page, act) {
     this.page = page;
     this.act = act;
@@ -43,15 +46,15 @@ export class AnswerPane {
   }
 
   addErrors(answer) {
-    this.card.addErrors(answer);
+    this.card?.addErrors(answer);
   }
 
   awaitConfidence() {
-    this.card.awaitConfidence();
+    this.card?.awaitConfidence();
   }
 
   addConfidence(answer) {
-    this.card.addConfidence(answer);
+    this.card?.addConfidence(answer);
   }
 
   showTrouble(error) {
@@ -65,10 +68,11 @@ export class AnswerPane {
   /** Show these in the place of the last answer, and keep the focus where it was, or near it. */
   #put(...children) {
     const active = this.element.contains(document.activeElement) ? document.activeElement : null;
-    const key = active?.dataset.key;
+    const key = active?.getAttribute("data-key");
     this.isWaiting = false;
     replace(this.element, ...children);
     if (!active) return;
+    /** @type {HTMLElement | null} */
     const same = key ? this.element.querySelector(`[data-key="${CSS.escape(key)}"]`) : null;
     (same ?? this.element.querySelector("h1"))?.focus({ preventScroll: same !== null });
   }

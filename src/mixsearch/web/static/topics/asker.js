@@ -5,6 +5,15 @@ import { Newest } from "../shared/newest.js";
 import { askable } from "../shared/query.js";
 import { isBlank, paramsOf } from "./search.js";
 
+/**
+ * @typedef {object} Found
+ * @property {import("./search.js").Search} asked
+ * @property {import("./search.js").Search} search
+ * @property {any} answer
+ * @property {Promise<any>} [withErrors]
+ * @property {Promise<any>} [withConfidence]
+ */
+
 export class Asker {
   #newest = new Newest();
   #newestErrors = new Newest();
@@ -14,12 +23,17 @@ export class Asker {
     this.path = pathOf(index, "topic");
   }
 
-  /** What the server found: the answer, the search as it was asked and as it was understood; or an error, or null. */
+  /**
+   * What the server found: the answer, the search as it was asked and as it was understood; or an error, or null.
+   * @param {import("./search.js").Search} asked
+   * @param {boolean} isUnfinished
+   * @returns {Promise<Found | {error: any} | null>}
+   */
   async ask(asked, isUnfinished) {
     const search = understood(asked);
     const params = { ...paramsOf(search), complete: search.q !== "" && isUnfinished };
     const result = await this.#newest.ask((signal) => get(this.path, params, { signal }));
-    if (!result?.answer) return result;
+    if (!result?.answer) return result && { error: result.error };
     const { answer } = result;
     return { asked, answer, search: search.q ? { ...search, q: answer.hint } : search };
   }

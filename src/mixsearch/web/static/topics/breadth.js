@@ -51,7 +51,7 @@ export class Breadth {
   }
 
   #reset(moved, settled) {
-    this.input.value = 0;
+    this.input.value = "0";
     this.#moved(moved);
     settled();
   }

@@ -60,6 +60,7 @@ export class Reader {
     this.text.scrollTop = 0;
   }
 
+  /** @param {{answer?: any, error?: any}} result */
   #body({ answer, error }) {
     if (error) return [h("p", {}, error.message)];
     if (answer.text === null) return [h("p", { class: "muted" }, "The index keeps no texts.")];
@@ -72,7 +73,7 @@ export class Reader {
     if (i < 0 || i >= this.shown.documents.length) return;
     this.i = i;
     this.#show();
-    if (document.activeElement?.disabled) this.text.focus();
+    if (document.activeElement instanceof HTMLButtonElement && document.activeElement.disabled) this.text.focus();
   }
 
   #listeners() {
@@ -106,6 +107,7 @@ export class Reader {
   }
 }
 
+/** @param {string} id @param {string} label @param {() => void} click @param {string} [kind] @param {string | null} [name] */
 function button(id, label, click, kind = "button plain", name = null) {
   return h("button", { type: "button", id, class: kind, "aria-label": name, on: { click } }, label);
 }

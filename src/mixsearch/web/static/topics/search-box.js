@@ -108,7 +108,7 @@ export class SearchBox {
   #take(word) {
     const at = this.#at;
     if (!at) return; // the caret was moved away
-    const rest = this.text.slice(this.input.selectionStart).replace(/^\S*\s?/u, "");
+    const rest = this.text.slice(this.input.selectionStart ?? 0).replace(/^\S*\s?/u, "");
     const before = `${this.text.slice(0, at.start)}${quoted(word)} `;
     this.text = before + rest;
     this.input.setSelectionRange(before.length, before.length);

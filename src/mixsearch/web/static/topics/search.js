@@ -1,11 +1,24 @@
 // One search: what is asked, and how an address says it.
 
+/**
+ * @typedef {object} Search
+ * @property {string} q
+ * @property {string[]} like
+ * @property {number} narrower
+ * @property {number} alternative
+ * @property {string} by
+ * @property {string | null} n_components
+ */
+
+/** @type {Search} */
 const DEFAULTS = { q: "", like: [], narrower: 0, alternative: 0, by: "typical", n_components: null };
 
+/** @returns {Search} */
 export function emptySearch() {
   return { ...DEFAULTS };
 }
 
+/** @param {URLSearchParams} state @returns {Search} */
 export function readSearch(state) {
   return {
     q: state.get("q") ?? "",
@@ -17,12 +30,16 @@ export function readSearch(state) {
   };
 }
 
-/** Its parameters, without those that say what goes without saying. */
+/**
+ * Its parameters, without those that say what goes without saying.
+ * @param {Search} search
+ */
 export function paramsOf(search) {
   const said = Object.entries(search).filter(([name, value]) => String(value ?? "") !== String(DEFAULTS[name] ?? ""));
-  return Object.fromEntries(said.map(([name, value]) => [name, name === "q" ? value.trim() : value]));
+  return Object.fromEntries(said.map(([name, value]) => [name, name === "q" ? search.q.trim() : value]));
 }
 
+/** @param {Search} search */
 export function isBlank(search) {
   return search.q.trim() === "" && search.like.length === 0;
 }

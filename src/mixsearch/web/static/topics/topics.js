@@ -33,7 +33,8 @@ class Topics {
   #timers = {};
   #isSettled = true; // whether the search stands as a step of its own in the history
   #settleOnAnswer = false;
-  #found = null; // the last answer, if it stands
+  /** @type {import("./asker.js").Found | null} The last answer, if it stands. */
+  #found = null;
 
   constructor(root, page) {
     this.page = page;
@@ -95,8 +96,9 @@ class Topics {
 
   /** Enter: what was found stands, with its last word completed. */
   #entered() {
-    if (this.#isAnswered) {
-      this.search = this.#found.asked = this.#found.search;
+    const found = this.#standing;
+    if (found) {
+      this.search = found.asked = found.search;
       this.#showSearch();
     }
     this.#settle();
@@ -150,10 +152,11 @@ class Topics {
   /** The search stands: the address says all of it, and the trail keeps it. */
   #settle() {
     clearTimeout(this.#timers.settle);
-    this.#settleOnAnswer = !this.#isAnswered;
-    if (!this.#isAnswered) return;
+    const found = this.#standing;
+    this.#settleOnAnswer = found === null;
+    if (found === null) return;
     this.#isSettled = true;
-    const { search, answer } = this.#found;
+    const { search, answer } = found;
     const params = paramsOf(search);
     this.page.note(params);
     this.trail.add({
@@ -164,13 +167,14 @@ class Topics {
     });
   }
 
-  get #isAnswered() {
-    return this.#found !== null && this.#found.asked === this.search;
+  /** The answer to the search as it is now, if there is one. */
+  get #standing() {
+    return this.#found?.asked === this.search ? this.#found : null;
   }
 
   /** The search that clicks build on: with its last word completed, if it was. */
   get #base() {
-    return this.#isAnswered ? this.#found.search : this.search;
+    return this.#standing?.search ?? this.search;
   }
 
   // What becomes of it
@@ -185,7 +189,7 @@ class Topics {
     const result = await this.asker.ask(this.search, this.box.isUnfinished);
     if (result === null) return;
     clearTimeout(this.#timers.dim);
-    if (result.error) {
+    if ("error" in result) {
       this.#showNothing(() => this.pane.showTrouble(result.error));
       this.page.announce(result.error.message);
       return;
@@ -219,10 +223,10 @@ class Topics {
     this.page.announce(answer.confidence === null ? "The confidence did not come." : `${chance(answer.confidence)} sure.`);
   }
 
-  #showNothing(show) {
+  #showNothing(showInstead) {
     this.#found = null;
     this.breadth.tell(null);
-    show();
+    showInstead();
   }
 
   #showSearch() {

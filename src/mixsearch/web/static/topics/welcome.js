@@ -42,6 +42,7 @@ function overviewLink(page) {
   return h("p", {}, h("a", props, "Or see a map of the whole corpus"));
 }
 
+/** @param {string[]} words */
 function ways([one = "word", other = "another"]) {
   return [
     [`${one} ${other}`, "several words: the topic that they share"],
@@ -52,6 +53,7 @@ function ways([one = "word", other = "another"]) {
   ];
 }
 
+/** @param {string[]} way @param {any} act */
 function explained([query, meaning], act) {
   const example = { type: "button", class: "example", on: { click: () => act.search(query) } };
   return [h("dt", {}, h("button", example, h("code", {}, query))), h("dd", {}, meaning)];
