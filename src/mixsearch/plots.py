@@ -20,7 +20,7 @@ from mixsearch.core.separation import verdict
 from mixsearch.display import give_or_take, plain_chance, plain_number
 from mixsearch.errors import SearchError
 from mixsearch.gaussian import GaussianComponent
-from mixsearch.storage.disk import written_whole
+from mixsearch.storage import write_atomically
 from mixsearch.topics import Topic
 
 try:
@@ -280,7 +280,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
         The file written.
     """
     target = Path(path)
-    with written_whole(target) as part:
+    with write_atomically(target) as part:
         figure.savefig(part, format=target.suffix[1:] or "png")
     return target
 

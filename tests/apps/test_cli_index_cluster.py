@@ -23,8 +23,7 @@ from mixsearch.cli.app import app
 from mixsearch.data.dask import cluster as cluster
 from mixsearch.data.dask.cluster import connected
 from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.storage import open_folder
-from mixsearch.storage.pieces import ArrayInPieces
+from mixsearch.storage import SharedArray, open_folder
 from mixsearch.text import CorpusOptions, read_corpus
 from mixsearch.text.count import partitions
 
@@ -121,8 +120,8 @@ def test_an_index_from_a_cluster_is_the_one_from_this_machine(scheduler, files, 
 
 def test_texts_and_counts_are_written_by_the_workers(scheduler, files, tmp_path, monkeypatch):
     here = []
-    write = ArrayInPieces.write
-    monkeypatch.setattr(ArrayInPieces, "write", lambda self, *what: (here.append(self.path.stem), write(self, *what)))
+    write = SharedArray.write
+    monkeypatch.setattr(SharedArray, "write", lambda self, *what: (here.append(self.path.stem), write(self, *what)))
     build_index(str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
     assert sorted(here) == ["blocks", "blocks", "indptr"]
 

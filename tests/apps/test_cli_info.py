@@ -106,9 +106,9 @@ def test_a_saved_search_is_an_index_without_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda path: None, "There is no folder"),
+        (lambda path: None, "does not exist. Check the path"),
         (lambda path: path.mkdir(), "is empty"),
-        (lambda path: path.write_text("text"), "is a file, where a folder"),
+        (lambda path: path.write_text("text"), "is a file, not a folder"),
         (lambda path: (path.mkdir(), (path / "notes.txt").touch()), "was not written by mixsearch"),
     ],
 )
@@ -125,7 +125,7 @@ def test_an_index_of_a_newer_version_is_told(files: Files, index: Path, monkeypa
     monkeypatch.setattr("mixsearch.topics._storage.VERSION", 0)
     result = invoke("info", index)
     assert result.exit_code == 1
-    assert "was written by a newer mixsearch" in result.stderr
+    assert "in format 1, but this version reads formats up to 0" in result.stderr
 
 
 def test_the_help_has_examples_and_completion_can_be_installed() -> None:

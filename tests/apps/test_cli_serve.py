@@ -109,7 +109,7 @@ def test_limits_reach_the_server(index):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["no/such.index"], "There is no folder"),
+        (["no/such.index"], "does not exist. Check the path"),
         (["--token", "short"], "A token needs at least 8 characters, got 5."),
         (["--token", "long enough", "--no-token"], "Use either --token or --no-token."),
         (["--host", "192.0.2.1"], "Cannot listen on 192.0.2.1"),

@@ -349,7 +349,7 @@ def test_a_wrong_command_ends_with_code_2(index: Path, arguments: tuple[str, ...
 def test_an_index_that_is_not_there_is_told(tmp_path: Path) -> None:
     result = invoke("topic", tmp_path / "nowhere.index", "word10")
     assert result.exit_code == 1
-    assert "There is no folder" in result.stderr
+    assert "does not exist. Check the path" in result.stderr
 
 
 def test_an_index_without_texts_still_names_its_documents(files: Files, tmp_path: Path) -> None:

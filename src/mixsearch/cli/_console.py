@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixsearch.errors import Coded, SearchError, SearchWarning
-from mixsearch.storage.manifest import MANIFEST_NAME
+from mixsearch.storage import MANIFEST_NAME
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
 

@@ -21,7 +21,7 @@ from mixsearch.cli._units import format_seconds
 from mixsearch.experiments import EXPERIMENTS, Experiment, Progress, Rows, Run, find_experiments, run_experiment
 from mixsearch.experiments.data import missing
 from mixsearch.plots import save_figure
-from mixsearch.storage.disk import explain_os_errors, written_whole
+from mixsearch.storage import explain_os_errors, write_atomically
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _write(experiment: Experiment, rows: Rows, folder: Path) -> dict[str, Any]:
     figure, table = folder / f"{experiment.name}.png", folder / f"{experiment.name}.md"
     with explain_os_errors("write", figure):
         save_figure(experiment.draw(rows), figure)
-    with explain_os_errors("write", table), written_whole(table) as part:
+    with explain_os_errors("write", table), write_atomically(table) as part:
         part.write_text(_format_page(experiment, rows), encoding="utf-8")
     paths = {"rows": folder / f"{experiment.name}.csv", "figure": figure, "table": table}
     return {"name": experiment.name, "n_rows": len(rows)} | {name: str(path) for name, path in paths.items()}

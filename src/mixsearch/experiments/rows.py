@@ -12,7 +12,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.storage.disk import explain_os_errors, written_whole
+from mixsearch.storage import explain_os_errors, write_atomically
 
 Value = str | int | float
 
@@ -94,7 +94,7 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     listed = list(rows)
     with (
         explain_os_errors("write", path),
-        written_whole(path) as part,
+        write_atomically(path) as part,
         part.open("w", newline="", encoding="utf-8") as lines,
     ):
         writer = csv.writer(lines)

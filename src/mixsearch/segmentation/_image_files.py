@@ -14,7 +14,7 @@ from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.segmentation._image import make_missing_pillow_error
 from mixsearch.segmentation._overlay import make_segment_colors
-from mixsearch.storage.disk import explain_os_errors, written_whole
+from mixsearch.storage import explain_os_errors, write_atomically
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -45,7 +45,7 @@ def write_images(images: Mapping[Path, Image]) -> None:
     with ExitStack() as unfinished:
         for path, image in images.items():
             unfinished.enter_context(explain_os_errors("write", path))
-            _write_image(image, path, unfinished.enter_context(written_whole(path)))
+            _write_image(image, path, unfinished.enter_context(write_atomically(path)))
 
 
 def _write_image(image: Image, path: Path, temporary: Path) -> None:

@@ -1,7 +1,25 @@
-"""A folder of arrays and texts on disk that is whole or not there, whatever happens to its writer."""
+"""Folders of arrays and texts on disk, written atomically: complete or not there, whatever happens to the writer."""
 
-from mixsearch.storage.reading import Folder, open_folder
-from mixsearch.storage.texts import Texts, TextWriter
-from mixsearch.storage.writing import FolderWriter, write_folder
+from mixsearch.storage.disk import explain_os_errors, write_atomically
+from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray
+from mixsearch.storage.reader import Folder, open_folder
+from mixsearch.storage.shared_array import SharedArray
+from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, Texts, TextWriter, compress_texts
+from mixsearch.storage.writer import FolderWriter, write_folder
 
-__all__ = ["Folder", "FolderWriter", "TextWriter", "Texts", "open_folder", "write_folder"]
+__all__ = [
+    "MANIFEST_NAME",
+    "TEXT_ARRAYS",
+    "CompressedTexts",
+    "Folder",
+    "FolderWriter",
+    "SharedArray",
+    "StoredArray",
+    "TextWriter",
+    "Texts",
+    "compress_texts",
+    "explain_os_errors",
+    "open_folder",
+    "write_atomically",
+    "write_folder",
+]

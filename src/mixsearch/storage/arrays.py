@@ -1,4 +1,4 @@
-"""One array per `.npy` file: written in a stream or out of order, mapped when read, checked byte by byte on request."""
+"""Arrays as `.npy` files: written as a stream or in any order, memory-mapped for reading, verified on request."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from mixsearch.errors import DamagedFolderError
+from mixsearch.errors import StorageError
 from mixsearch.storage.disk import CHUNK_BYTES, explain_os_errors, reserve_bytes, sync_handle
-from mixsearch.storage.manifest import CHECKSUM_BYTES, REMEDY, StoredArray
+from mixsearch.storage.manifest import CHECKSUM_BYTES, StoredArray, damage_error
 
 Array = npt.NDArray[Any]
-Finished = Callable[[str, StoredArray], None]
+OnClose = Callable[[str, StoredArray], None]
 
 # Room for the header of any shape, so that it can be written last; a multiple of 64, which keeps the data aligned.
 HEADER_BYTES = 384
 
 
 def make_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The header of a `.npy` file in C order, of fixed length; `numpy.load` reads it."""
+    """Return the header of a `.npy` file in C order, of fixed length; `numpy.load` reads it."""
     fields = {"descr": dtype.str, "fortran_order": False, "shape": shape}
     prefix = b"\x93NUMPY\x01\x00" + (HEADER_BYTES - 10).to_bytes(2, "little")
     return prefix + repr(fields).encode("ascii").ljust(HEADER_BYTES - 11) + b"\n"
 
 
 class ArrayStream:
-    """An array that grows row by row, of any length, in bounded memory.
+    """An array of any length that is written row by row, in bounded memory.
 
     Parameters
     ----------
     name : str
         Name of the array.
     path : Path
-        The file to make.
+        The file to create.
     dtype : dtype
-        Type of all blocks.
+        Type of the array.
     row_shape : tuple of int
         Shape of one row.
-    finished : callable
-        Is told the name and what was stored when the stream is closed.
+    on_close : callable
+        Called with the name and what was stored when the stream is closed.
     """
 
     def __init__(
-        self, name: str, path: Path, dtype: np.dtype[Any], row_shape: tuple[int, ...], finished: Finished
+        self, name: str, path: Path, dtype: np.dtype[Any], row_shape: tuple[int, ...], on_close: OnClose
     ) -> None:
-        self._name, self._path, self._finished = name, path, finished
+        self._name, self._path, self._on_close = name, path, on_close
         self._dtype, self._row_shape = dtype, row_shape
         self._hash, self._rows = blake2b(digest_size=CHECKSUM_BYTES), 0
         with explain_os_errors("write", path):
@@ -67,18 +67,18 @@ class ArrayStream:
         rows : array of shape (n, *row_shape)
             Their type must convert to that of the stream without loss.
         """
-        block = np.asarray(rows)
-        self._check(block)
-        step = max(1, CHUNK_BYTES * len(block) // max(block.nbytes, 1))
-        for start in range(0, len(block), step):
-            part = np.ascontiguousarray(block[start : start + step], dtype=self._dtype).reshape(-1).view(np.uint8)
+        added = np.asarray(rows)
+        self._check(added)
+        step = max(1, CHUNK_BYTES * len(added) // max(added.nbytes, 1))
+        for start in range(0, len(added), step):
+            chunk = np.ascontiguousarray(added[start : start + step], dtype=self._dtype).reshape(-1).view(np.uint8)
             with explain_os_errors("write", self._path):
-                self._write(part.data)
-            self._hash.update(part.data)
-        self._rows += len(block)
+                self._write(chunk.data)
+            self._hash.update(chunk.data)
+        self._rows += len(added)
 
     def close(self) -> None:
-        """Put everything on the disk, header last; again is no harm."""
+        """Write everything to the disk, the header last. Closing twice does nothing."""
         if self._file.closed:
             return
         shape = (self._rows, *self._row_shape)
@@ -93,10 +93,10 @@ class ArrayStream:
             except BaseException:
                 self.abandon()
                 raise
-        self._finished(self._name, StoredArray(self._dtype.str, shape, size, self._hash.hexdigest()))
+        self._on_close(self._name, StoredArray(self._dtype.str, shape, size, self._hash.hexdigest()))
 
     def abandon(self) -> None:
-        """Forget the array; a stream that was closed stays as it is."""
+        """Discard the array, unless the stream was closed."""
         if self._file.closed:
             return
         with suppress(OSError):
@@ -117,27 +117,30 @@ class ArrayStream:
         try:
             self._file.write(data)
         except BaseException:
-            # Some of it may have been written: what the checksum covers can no longer be told.
+            # Part of it may have been written, so the checksum no longer matches the file.
             self.abandon()
             raise
 
-    def _check(self, block: Array) -> None:
+    def _check(self, added: Array) -> None:
         if self._file.closed:
-            raise ValueError(f"'{self._name}' is closed: nothing can be appended any more.")
-        if block.ndim == 0 or block.shape[1:] != self._row_shape:
-            needed = ", ".join(["n", *map(str, self._row_shape)])
-            raise ValueError(f"'{self._name}' was given a block of shape {block.shape}, and needs ({needed}).")
-        if block.size and not np.can_cast(block.dtype, self._dtype, "safe"):
-            raise TypeError(
-                f"'{self._name}' holds {self._dtype}, and was given {block.dtype}: convert the block first."
+            raise StorageError("'{name}' is closed; nothing can be appended.", code="array_closed", name=self._name)
+        if added.ndim == 0 or added.shape[1:] != self._row_shape:
+            raise StorageError(
+                "'{name}' needs rows of shape ({needed}), got {shape}.",
+                code="bad_shape",
+                name=self._name,
+                needed=", ".join(["n", *map(str, self._row_shape)]),
+                shape=added.shape,
             )
+        if added.size and not np.can_cast(added.dtype, self._dtype, "safe"):
+            raise TypeError(f"'{self._name}' holds {self._dtype}, got {added.dtype}. Convert the rows first.")
 
 
 @contextmanager
 def allocate_array(
-    name: str, path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], finished: Finished
+    name: str, path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], on_close: OnClose
 ) -> Iterator[Array]:
-    """Give an array of zeros on disk to fill in any order; leaving the block stores it and makes it read-only."""
+    """Yield an array of zeros on disk to fill in any order; leaving the block stores it and makes it read-only."""
     size = HEADER_BYTES + math.prod(shape) * dtype.itemsize
     with explain_os_errors("write", path):
         file = open(path, "xb")  # noqa: SIM115
@@ -158,7 +161,7 @@ def allocate_array(
         with suppress(OSError):
             path.unlink()
         raise
-    finished(name, StoredArray(dtype.str, shape, size, checksum_of_array(filled)))
+    on_close(name, StoredArray(dtype.str, shape, size, compute_array_checksum(filled)))
 
 
 def _sync_path(path: Path) -> None:
@@ -166,8 +169,8 @@ def _sync_path(path: Path) -> None:
         sync_handle(file.fileno())
 
 
-def checksum_of_array(array: Array) -> str:
-    """Of the bytes of an array, a chunk at a time."""
+def compute_array_checksum(array: Array) -> str:
+    """Return the checksum of the bytes of an array, read in chunks."""
     data, sums = array.reshape(-1).view(np.uint8), blake2b(digest_size=CHECKSUM_BYTES)
     for start in range(0, len(data), CHUNK_BYTES):
         sums.update(data[start : start + CHUNK_BYTES].data)
@@ -175,24 +178,29 @@ def checksum_of_array(array: Array) -> str:
 
 
 def map_array(path: Path, stored: StoredArray) -> Array:
-    """Map an array read-only, after comparing the size of its file; its pages are read when they are used.
+    """Map an array read-only, after a check of the file size. Pages are read when they are used.
 
-    The base of the result is a `numpy.memmap`, so that joblib hands it to other processes by name.
+    The base of the result is a `numpy.memmap`, so joblib passes it to other processes by name.
     """
     size = path.stat().st_size
     if size != stored.size:
-        raise DamagedFolderError(f"'{path}' has {size:,} bytes, where {stored.size:,} were written. {REMEDY}")
+        raise damage_error(
+            "'{path}' has {n_bytes:,} bytes, but {n_written:,} were written.",
+            path=str(path),
+            n_bytes=size,
+            n_written=stored.size,
+        )
     dtype = np.dtype(stored.dtype)
     return np.asarray(np.memmap(path, dtype=dtype, mode="r", offset=HEADER_BYTES, shape=stored.shape))
 
 
 def verify_array(path: Path, stored: StoredArray) -> None:
-    """Read a file from end to end, and raise `DamagedFolderError` if any byte is not the one that was written."""
+    """Read a whole file, and raise `DamagedFolderError` if any byte has changed."""
     sums = blake2b(digest_size=CHECKSUM_BYTES)
-    # Read, not mapped: a disk that fails then gives an error instead of a signal.
+    # Read, not mapped: a failing disk then raises an error instead of killing the process.
     with open(path, "rb") as file:
         header = file.read(HEADER_BYTES)
         while chunk := file.read(CHUNK_BYTES):
             sums.update(chunk)
     if header != make_header(np.dtype(stored.dtype), stored.shape) or sums.hexdigest() != stored.checksum:
-        raise DamagedFolderError(f"'{path}' is damaged: its bytes are not the ones that were written. {REMEDY}")
+        raise damage_error("'{path}' is damaged: its bytes have changed since they were written.", path=str(path))

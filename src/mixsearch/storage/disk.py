@@ -1,4 +1,4 @@
-"""What the operating system is asked for: room on the disk, bytes that outlive a power cut, and why it refused."""
+"""Disk operations: reserve space, sync files, replace a file atomically, explain errors of the operating system."""
 
 from __future__ import annotations
 
@@ -11,39 +11,68 @@ from pathlib import Path
 
 from mixsearch.errors import DiskError
 
-# Written at a time where a file system cannot reserve room, and hashed at a time everywhere.
+# Bytes to write or hash at a time.
 CHUNK_BYTES = 4 << 20
 
+# The code of an error, what happened, and what to do.
 _REASONS = {
-    errno.ENOSPC: "the disk is full. Free some space, or choose a folder on another disk.",
-    errno.EDQUOT: "your disk quota is used up. Delete files, or choose a folder on another disk.",
-    errno.EFBIG: "the file would be larger than this file system or `ulimit -f` allows. Raise it, or use another disk.",
-    errno.EACCES: "permission denied. Change the permissions, or choose another folder.",
-    errno.EPERM: "permission denied. Change the permissions, or choose another folder.",
-    errno.EROFS: "the file system is read-only. Choose a folder that can be written to.",
-    errno.EMFILE: "this process has too many open files. Close some, or raise `ulimit -n`.",
+    errno.ENOSPC: ("disk_full", "the disk is full. Free some space, or choose a folder on another disk."),
+    errno.EDQUOT: ("quota_exceeded", "your disk quota is used up. Delete files, or choose a folder on another disk."),
+    errno.EFBIG: (
+        "file_too_large",
+        "the file would exceed the limit of this file system or of `ulimit -f`. Raise it, or use another disk.",
+    ),
+    errno.EACCES: ("permission_denied", "permission denied. Change the permissions, or choose another folder."),
+    errno.EPERM: ("permission_denied", "permission denied. Change the permissions, or choose another folder."),
+    errno.EROFS: ("read_only", "the file system is read-only. Choose a folder that can be written to."),
+    errno.EMFILE: ("too_many_files", "this process has too many open files. Close some, or raise `ulimit -n`."),
 }
 
 
 @contextmanager
 def explain_os_errors(action: str, path: Path) -> Iterator[None]:
-    """Turn a refusal of the operating system into a sentence: what was done to which path, why not, what next."""
+    """Turn an `OSError` into a `DiskError` that names the path, the reason and what to do.
+
+    Parameters
+    ----------
+    action : str
+        What is done to the path, such as "read" or "write to".
+    path : Path
+        A file or a folder.
+
+    Yields
+    ------
+    None
+    """
     try:
         yield
     except OSError as error:
-        reason = _REASONS.get(error.errno or 0, f"{error.strerror or error}.")
-        raise DiskError(f"Could not {action} '{path}': {reason}") from error
+        code, reason = _REASONS.get(error.errno or 0, ("disk_failed", f"{error.strerror or error}."))
+        raise DiskError(
+            "Could not {action} '{path}': {reason}", code=code, action=action, path=str(path), reason=reason
+        ) from error
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """A file beside the one to be written, which takes its name when it is done; where that fails nothing is left."""
-    part = path.with_name(f".{os.getpid()}-{path.name}")
+def write_atomically(path: Path) -> Iterator[Path]:
+    """Write a file completely or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write.
+
+    Yields
+    ------
+    Path
+        A temporary file in the same folder. It is renamed to `path` at the end, or removed after an error.
+    """
+    temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:
-        yield part
-        part.replace(path)
+        yield temporary
+        temporary.replace(path)
     finally:
-        part.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def sync_handle(handle: int) -> None:
@@ -51,7 +80,7 @@ def sync_handle(handle: int) -> None:
     if sys.platform == "darwin":
         import fcntl
 
-        # There, fsync leaves the bytes in the cache of the drive.
+        # On macOS, fsync leaves the bytes in the cache of the drive.
         fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
     else:
         os.fsync(handle)
@@ -60,15 +89,15 @@ def sync_handle(handle: int) -> None:
 def sync_folder(path: Path) -> None:
     """Return when the names in a folder are on the disk itself."""
     if sys.platform == "win32":
-        return  # A folder cannot be opened there; the file system keeps a journal of names.
+        return  # Windows cannot open a folder; its file system keeps a journal of names.
     try:
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     except PermissionError:
-        return  # A folder that may be entered and not listed cannot be synced.
+        return  # A folder that cannot be listed cannot be synced.
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno != errno.EINVAL:  # some network file systems cannot, and say so
+        if error.errno != errno.EINVAL:  # some network file systems cannot sync folders
             raise
     finally:
         os.close(handle)
@@ -81,7 +110,7 @@ def sync_folders(top: Path) -> None:
 
 
 def reserve_bytes(handle: int, n_bytes: int) -> None:
-    """Make a new file so long and take the room for it now: a full disk found later, in a mapped page, would kill."""
+    """Extend a new file and reserve the space now: a full disk hit later, in a mapped page, would kill the process."""
     if not _try_to_reserve(handle, n_bytes):
         zeros, written = bytes(CHUNK_BYTES), 0
         while written < n_bytes:

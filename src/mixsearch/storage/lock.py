@@ -1,4 +1,4 @@
-"""One writer at a time, by a lock that the operating system drops when its process ends, however it ends."""
+"""A lock for one writer at a time, which the operating system releases when its process ends for any reason."""
 
 from __future__ import annotations
 
@@ -42,35 +42,35 @@ else:
         fcntl.flock(handle, fcntl.LOCK_UN)
 
     def _leave_to_parent() -> None:
-        """Close the copies a fork has made: an orphaned worker would hold the lock of its dead parent for ever."""
+        """Close the copies that a fork has made: an orphaned worker would hold the lock of its dead parent forever."""
         while _held:
             os.close(_held.pop())
 
     os.register_at_fork(after_in_child=_leave_to_parent)
 
 
-def take_lock(folder: Path) -> int:
-    """Keep other writers out of a folder, and give the lock to drop later.
+def acquire_lock(folder: Path) -> int:
+    """Keep other writers out of a folder, and return the lock to release later.
 
     Raises
     ------
     BusyFolderError
-        At once, if another writer is at work.
+        At once, if another process is writing.
     FileNotFoundError
-        If the folder went away meanwhile.
+        If the folder was removed meanwhile.
     """
     handle = _open_locked(folder / LOCK_NAME)
     _held.add(handle)
     return handle
 
 
-def drop_lock(handle: int) -> None:
-    """Let other writers in; a fork of the writer has nothing to drop."""
+def release_lock(handle: int) -> None:
+    """Let other writers in; a fork of the writer has nothing to release."""
     if handle not in _held:
         return
     _held.discard(handle)
     with suppress(OSError):
-        _unlock(handle)  # closing would do, but for copies that a child has not closed yet
+        _unlock(handle)  # closing is not enough while a child has an open copy
     os.close(handle)
 
 
@@ -82,9 +82,10 @@ def _open_locked(path: Path) -> int:
                 locked = _try_lock(handle)
             if not locked:
                 raise BusyFolderError(
-                    f"Another process is writing to '{path.parent}'. Wait for it, or choose another folder."
+                    "Another process is writing to '{path}'. Wait for it, or choose another folder.",
+                    path=str(path.parent),
                 )
-            if _is_still_at(handle, path):
+            if _is_current(handle, path):
                 return handle
         except BaseException:
             os.close(handle)
@@ -102,8 +103,8 @@ def _open_lock_file(path: Path) -> int:
             raise
 
 
-def _is_still_at(handle: int, path: Path) -> bool:
-    """Whether the locked file is the one others will find; a writer that gives up removes its lock file."""
+def _is_current(handle: int, path: Path) -> bool:
+    """Return whether the locked file is the one others will open; a failed writer removes its lock file."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The manifest: one small file that says what a folder holds, and whose replacement publishes it."""
+"""The manifest: one small file that lists what a folder holds. Replacing it publishes the folder."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from mixsearch.errors import DamagedFolderError, ForeignFolderError, MissingFolderError, UnfinishedFolderError
+from mixsearch.errors import (
+    DamagedFolderError,
+    ForeignFolderError,
+    MissingFolderError,
+    Option,
+    StorageError,
+    UnfinishedFolderError,
+)
 from mixsearch.storage.disk import explain_os_errors
 from mixsearch.storage.lock import LOCK_NAME
 
 MANIFEST_NAME = "manifest.json"
-# Found in every manifest, so that a folder of ours can be told from any other.
+# In every manifest, to recognise folders of this package.
 FORMAT = "mixsearch folder"
-# 128 bits, the odds of a change that goes unseen being 1 in 10^38.
+# 128 bits: a change goes unnoticed with probability 1e-38.
 CHECKSUM_BYTES = 16
-
-REMEDY = "Restore the folder from a copy, or write it again with overwrite=True."
 
 _ARRAY_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
 _GENERATION_NAME = re.compile(r"data-[0-9a-f]{16}")
@@ -30,17 +35,29 @@ _GENERATION_NAME = re.compile(r"data-[0-9a-f]{16}")
 
 @dataclass(frozen=True, slots=True)
 class StoredArray:
-    """One array file: enough to map it without reading it, and to tell any change."""
+    """One array file: what is needed to map it without reading it, and to detect any change.
+
+    Attributes
+    ----------
+    dtype : str
+        Type of the array.
+    shape : tuple of int
+        Shape of the array.
+    size : int
+        Size of the file in bytes.
+    checksum : str
+        Checksum of the data after the header.
+    """
 
     dtype: str
     shape: tuple[int, ...]
-    size: int  # of the file, in bytes
-    checksum: str  # of the data behind the header, which follows from dtype and shape
+    size: int
+    checksum: str
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a folder holds, and which of its generations counts."""
+    """What a folder holds, and which of its generations is current."""
 
     kind: str
     version: int
@@ -51,80 +68,93 @@ class Manifest:
     arrays: Mapping[str, StoredArray]
 
     def render(self) -> bytes:
-        """The bytes of the file, sealed."""
+        """Return the bytes of the file, with a checksum."""
         try:
             return seal(json.dumps({"format": FORMAT, **asdict(self)}, indent=1, allow_nan=False, default=_plain))
         except ValueError as error:
-            raise ValueError(f"Facts are stored as JSON, which cannot hold NaN or infinity ({error}).") from error
+            raise StorageError(
+                "Facts are stored as JSON, which has no NaN or infinity ({error}).", code="bad_fact", error=str(error)
+            ) from error
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's scalars as Python's; everything else that JSON does not know is refused."""
+    """Convert NumPy scalars; reject everything else that JSON does not know."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"Facts are stored as JSON, which cannot hold {value!r}: give a number, a str, a list or a dict.")
+    raise TypeError(f"Facts are stored as JSON, which cannot hold {value!r}. Use a number, a str, a list or a dict.")
 
 
 def is_generation(name: str) -> bool:
-    """Whether an entry of a folder is a generation of arrays; nothing else is ever removed."""
+    """Return whether an entry of a folder is a generation of arrays; nothing else is ever removed."""
     return _GENERATION_NAME.fullmatch(name) is not None
 
 
 def check_array_name(name: str) -> str:
-    """Refuse names that are no plain path, or that a file system may not tell apart."""
+    """Reject names that are not plain paths, or that a file system may confuse."""
     if not _ARRAY_NAME.fullmatch(name):
-        raise ValueError(
-            f"'{name}' cannot name an array: use lower-case letters, digits and '_', with '/' between the parts."
+        raise StorageError(
+            "'{name}' is not a valid name of an array. Use lower-case letters, digits and '_', separated by '/'.",
+            code="bad_array_name",
+            name=name,
         )
     return name
 
 
 def check_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Refuse what a plain file cannot hold."""
+    """Reject types that a plain file cannot hold."""
     if dtype.hasobject or dtype.fields is not None or dtype.itemsize == 0:
-        raise TypeError(f"An array of {dtype} cannot be stored: numbers, booleans and texts of fixed length can.")
+        raise TypeError(f"An array of {dtype} cannot be stored, only numbers, booleans and texts of fixed length.")
     return dtype
 
 
 def seal(body: str) -> bytes:
-    """Put the checksum of a JSON object in front of its fields, on a line of its own."""
+    """Put the checksum of a JSON object before its fields, on its own line."""
     rest = body.partition("{\n")[2].encode("ascii")
     return _first_line(rest) + rest
 
 
 def _first_line(rest: bytes) -> bytes:
-    return b'{"checksum": "%s",\n' % checksum_of(rest).encode("ascii")
+    return b'{"checksum": "%s",\n' % compute_checksum(rest).encode("ascii")
 
 
-def checksum_of(data: bytes) -> str:
-    """Checksum of a few bytes."""
+def compute_checksum(data: bytes) -> str:
+    """Return the checksum of a few bytes."""
     return blake2b(data, digest_size=CHECKSUM_BYTES).hexdigest()
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read and check the manifest of a folder; each way in which there is none has its own error."""
+    """Read and check the manifest of a folder; each reason why there is none has its own error."""
     with explain_os_errors("read", folder):
         text = _find_manifest(folder).read_bytes()
     return parse_manifest(text, folder)
 
 
 def parse_manifest(text: bytes, folder: Path) -> Manifest:
-    """Understand a manifest, after any changed byte was ruled out."""
+    """Parse a manifest, after a check that no byte has changed."""
     line, newline, rest = text.partition(b"\n")
     if line + newline != _first_line(rest):
         if FORMAT.encode() in text or (folder / LOCK_NAME).exists():
-            raise DamagedFolderError(f"'{folder / MANIFEST_NAME}' is damaged or was edited. {REMEDY}")
+            raise damage_error("'{path}' is damaged or was edited.", path=str(folder / MANIFEST_NAME))
         raise ForeignFolderError(
-            f"'{folder}' was not written by mixsearch: its {MANIFEST_NAME} is of another kind. Check the path."
+            "'{path}' was not written by mixsearch: its {manifest} has another format. Check the path.",
+            path=str(folder),
+            manifest=MANIFEST_NAME,
         )
     try:
         return _build_manifest(json.loads(text))
     except (KeyError, TypeError, ValueError) as error:
-        raise DamagedFolderError(f"'{folder / MANIFEST_NAME}' cannot be understood ({error!r}). {REMEDY}") from error
+        path = str(folder / MANIFEST_NAME)
+        raise damage_error("'{path}' cannot be parsed ({error}).", path=path, error=repr(error)) from error
+
+
+def damage_error(sentence: str, **fields: Any) -> DamagedFolderError:
+    """Return an error whose sentence ends with what to do about a damaged folder."""
+    remedy = "Restore the folder from a copy, or set {option} and write it again."
+    return DamagedFolderError(f"{sentence} {remedy}", option=Option("overwrite"), **fields)
 
 
 def _build_manifest(fields: dict[str, Any]) -> Manifest:
-    """The fields as types, with every name checked before it becomes part of a path."""
+    """Convert the fields; every name is checked before it becomes part of a path."""
     if not is_generation(fields["generation"]):
         raise ValueError(f"generation {fields['generation']!r}")
     return Manifest(
@@ -148,15 +178,26 @@ def _find_manifest(folder: Path) -> Path:
     if path.exists():
         return path
     if not folder.exists():
-        raise MissingFolderError(f"There is no folder '{folder}'. Check the path, or write it first.")
+        raise MissingFolderError("Folder '{path}' does not exist. Check the path, or write it first.", path=str(folder))
     if not folder.is_dir():
-        raise ForeignFolderError(f"'{folder}' is a file, where a folder written by mixsearch was expected.")
+        raise ForeignFolderError(
+            "'{path}' is a file, not a folder written by mixsearch. Check the path.",
+            code="not_a_folder",
+            path=str(folder),
+        )
     names = {entry.name for entry in folder.iterdir()}
     if LOCK_NAME in names:
         raise UnfinishedFolderError(
-            f"'{folder}' was begun and not finished: its writer is still at work, or was stopped. "
-            "Wait for it, or write the folder again."
+            "'{path}' is unfinished: its writer is still running, or was stopped. Wait for it, or write the folder "
+            "again.",
+            path=str(folder),
         )
     if names:
-        raise ForeignFolderError(f"'{folder}' was not written by mixsearch: it has no {MANIFEST_NAME}. Check the path.")
-    raise MissingFolderError(f"The folder '{folder}' is empty. Check the path, or write it first.")
+        raise ForeignFolderError(
+            "'{path}' was not written by mixsearch: it has no {manifest}. Check the path.",
+            path=str(folder),
+            manifest=MANIFEST_NAME,
+        )
+    raise MissingFolderError(
+        "Folder '{path}' is empty. Check the path, or write it first.", code="folder_empty", path=str(folder)
+    )

@@ -1,4 +1,4 @@
-"""Many short texts in little room: compressed in blocks, any of them read by its number."""
+"""Columns of texts: compressed in blocks, with random access to every text."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ import numpy.typing as npt
 
 from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.storage.arrays import Array
-from mixsearch.storage.manifest import REMEDY
+from mixsearch.storage.manifest import damage_error
 
-# zlib looks back 32 KiB: larger blocks compress hardly better, and one text costs one block to read.
+# zlib looks back 32 KiB: larger blocks hardly compress better, and reading one text costs one block.
 BLOCK_BYTES = 1 << 16
 BLOCK_TEXTS = 1 << 16
 # Ends within a block are stored in 32 bits.
-LONGEST_TEXT = (1 << 32) - BLOCK_BYTES - 1
-# 16 MB: of a small corpus all, of a large one what several people read at the same time.
+MAX_TEXT_BYTES = (1 << 32) - BLOCK_BYTES - 1
+# 16 MB: all of a small corpus, and of a large one what several people read at the same time.
 CACHED_BLOCKS = 256
-# On news articles nearly twice as fast as zlib's default of 6, for 3 % more bytes.
+# On news articles nearly twice as fast as zlib's default of 6, with 3 % more bytes.
 COMPRESSION_LEVEL = 4
 
 # The three arrays behind a column of texts: its compressed bytes; for each block the first byte and the first text,
 # and a last row with the totals; for each text its end among the bytes of its block.
-PARTS: Mapping[str, tuple[type[np.generic], tuple[int, ...]]] = {
+TEXT_ARRAYS: Mapping[str, tuple[type[np.generic], tuple[int, ...]]] = {
     "bytes": (np.uint8, ()),
     "blocks": (np.int64, (2,)),
     "ends": (np.uint32, ()),
@@ -37,52 +37,60 @@ PARTS: Mapping[str, tuple[type[np.generic], tuple[int, ...]]] = {
 
 
 class Stream(Protocol):
-    """An array that grows, as an `ArrayStream` does."""
+    """An array that is written row by row, such as `ArrayStream`."""
 
     def append(self, rows: npt.ArrayLike) -> None:
         """Add rows at the end."""
 
     def close(self) -> None:
-        """Nothing comes any more."""
+        """Complete the array."""
 
     def abandon(self) -> None:
-        """Forget the array."""
+        """Discard the array."""
 
 
 class TextWriter:
-    """A column of texts that grows in a stream; what is given back later is what was appended, to the character.
+    """A column of texts that is written as a stream. Texts are read back exactly as they were appended.
 
     Parameters
     ----------
     stream : callable
-        From the name of an array, its type and the shape of its rows to a new stream, as `FolderWriter.stream` gives.
+        Returns a new stream for the name of an array, its type and the shape of its rows, as `FolderWriter.stream`.
     name : str
         Name of the column.
     """
 
     def __init__(self, stream: Callable[..., Stream], name: str) -> None:
         self._name = name
-        self._parts = {part: stream(f"{name}/{part}", dtype, rows) for part, (dtype, rows) in PARTS.items()}
+        self._parts = {part: stream(f"{name}/{part}", dtype, rows) for part, (dtype, rows) in TEXT_ARRAYS.items()}
         self._pending: list[bytes] = []
         self._pending_bytes = self._stored_bytes = self._stored_texts = 0
         self._closed = False
 
     def append(self, texts: Iterable[str | None]) -> None:
-        """Add texts at the end; None becomes an empty text."""
+        """Add texts at the end.
+
+        Parameters
+        ----------
+        texts : iterable of str or None
+            None becomes an empty text.
+        """
         if self._closed:
-            raise ValueError(f"The texts '{self._name}' are closed: nothing can be appended any more.")
+            raise StorageError(
+                "The texts '{name}' are closed; nothing can be appended.", code="array_closed", name=self._name
+            )
         if isinstance(texts, str | bytes):
-            raise TypeError(f"One {type(texts).__name__} was given, where a list of texts is needed: put it in a list.")
-        with self._whole_or_not_at_all():
+            raise TypeError(f"append needs a list of texts, got one {type(texts).__name__}. Put it in a list.")
+        with self._abandon_on_error():
             for text in texts:
                 self._add(_encode(text))
 
     def close(self) -> None:
-        """Put everything on the disk; again is no harm."""
+        """Write everything to the disk. Closing twice does nothing."""
         if self._closed:
             return
         self._closed = True
-        with self._whole_or_not_at_all():
+        with self._abandon_on_error():
             if self._pending:
                 self._write_block()
             self._parts["blocks"].append([[self._stored_bytes, self._stored_texts]])
@@ -90,7 +98,7 @@ class TextWriter:
                 part.close()
 
     def abandon(self) -> None:
-        """Forget the column, unless it was closed."""
+        """Discard the column, unless it was closed."""
         self._closed = True
         for part in self._parts.values():
             part.abandon()
@@ -105,7 +113,7 @@ class TextWriter:
             self.abandon()
 
     @contextmanager
-    def _whole_or_not_at_all(self) -> Iterator[None]:
+    def _abandon_on_error(self) -> Iterator[None]:
         try:
             yield
         except BaseException:
@@ -128,16 +136,16 @@ class TextWriter:
         self._pending, self._pending_bytes = [], 0
 
 
-class TextBlocks(NamedTuple):
-    """The arrays behind a column of texts, in memory."""
+class CompressedTexts(NamedTuple):
+    """The arrays of a column of texts, in memory."""
 
     bytes: Array
     blocks: Array
     ends: Array
 
 
-class _Growing:
-    """Takes blocks as an `ArrayStream` does, and keeps them."""
+class _MemoryStream:
+    """An `ArrayStream` in memory."""
 
     def __init__(self, _: str, dtype: npt.DTypeLike, row_shape: tuple[int, ...]) -> None:
         self._dtype, self._parts = dtype, [np.empty((0, *row_shape), dtype)]
@@ -150,46 +158,64 @@ class _Growing:
 
     abandon = close
 
-    def whole(self) -> Array:
+    def to_array(self) -> Array:
         return np.concatenate(self._parts)
 
 
-def compress_texts(texts: Iterable[str | None]) -> TextBlocks:
-    """Texts as they would be stored. Blocks of some texts and of others, one after the other, are those of all."""
-    kept: list[_Growing] = []
+def compress_texts(texts: Iterable[str | None]) -> CompressedTexts:
+    """Compress texts as they are stored. Columns can be concatenated block by block.
 
-    def stream(*what: Any) -> _Growing:
-        kept.append(_Growing(*what))
-        return kept[-1]
+    Parameters
+    ----------
+    texts : iterable of str or None
+        None becomes an empty text.
+
+    Returns
+    -------
+    CompressedTexts
+    """
+    streams: list[_MemoryStream] = []
+
+    def stream(*what: Any) -> _MemoryStream:
+        streams.append(_MemoryStream(*what))
+        return streams[-1]
 
     with TextWriter(stream, "texts") as writer:
         writer.append(texts)
-    return TextBlocks(*(part.whole() for part in kept))
+    return CompressedTexts(*(each.to_array() for each in streams))
 
 
 def _encode(text: str | None) -> bytes:
     if text is None:
         return b""
     if not isinstance(text, str):
-        raise TypeError(f"{text!r} is a {type(text).__name__}, where a text is needed: convert it, or give None.")
-    # Half a character, as broken files contain, is stored as it is: a text comes back the way it was given.
+        raise TypeError(f"{text!r} is a {type(text).__name__}, not a text. Convert it, or pass None.")
+    # Lone surrogates, as broken files contain, are stored as they are: texts are read back exactly.
     encoded = text.encode("utf-8", "surrogatepass")
-    if len(encoded) > LONGEST_TEXT:
+    if len(encoded) > MAX_TEXT_BYTES:
         raise StorageError(
-            f"A text of {len(encoded):,} bytes is too long to store; {LONGEST_TEXT:,} are the most. Split it."
+            "A text of {n_bytes:,} bytes is too long: the maximum is {maximum:,}. Split it.",
+            code="text_too_long",
+            n_bytes=len(encoded),
+            maximum=MAX_TEXT_BYTES,
         )
     return encoded
 
 
 class Texts:
-    """A stored column of texts: `texts[7]` is one, `texts.read(rows)` many, `list(texts)` all.
+    """A stored column of texts: ``texts[7]`` is one, ``texts.read(rows)`` several, ``list(texts)`` all. Thread-safe.
 
-    Safe to read from several threads.
+    Parameters
+    ----------
+    arrays : mapping of str to array
+        An open folder, or arrays by name.
+    name : str
+        Name of the column.
     """
 
     def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
         self._name = name
-        self._bytes, blocks, self._ends = (arrays[f"{name}/{part}"] for part in PARTS)
+        self._bytes, blocks, self._ends = (arrays[f"{name}/{part}"] for part in TEXT_ARRAYS)
         self._first_bytes, self._first_texts = np.array(blocks.T, order="C")
         self._inflate_cached = lru_cache(CACHED_BLOCKS)(self._inflate)
 
@@ -207,12 +233,12 @@ class Texts:
                 start = end
 
     def read(self, rows: npt.ArrayLike) -> list[str]:
-        """The texts of some rows, in the order asked for.
+        """Return the texts of some rows, in the given order.
 
         Parameters
         ----------
         rows : array of int of shape (n,)
-            Numbers of texts, in any order, repeated or not; negative ones count from the end.
+            Indices in any order, repeated or not; negative ones count from the end.
 
         Returns
         -------
@@ -223,7 +249,7 @@ class Texts:
         blocks = np.searchsorted(self._first_texts, numbers, side="right") - 1
         starts = np.where(numbers > self._first_texts[blocks], self._ends[numbers - 1], 0)
         found = [""] * len(numbers)
-        # Block by block, so that each is unpacked once however the rows are ordered.
+        # Block by block, so that each is decompressed once in any order of rows.
         order = np.argsort(blocks, kind="stable")
         columns = (order, blocks[order], starts[order], self._ends[numbers[order]])
         for i, block, start, end in zip(*(column.tolist() for column in columns), strict=True):
@@ -232,15 +258,11 @@ class Texts:
 
     def _check_rows(self, rows: Array) -> Array:
         if rows.ndim != 1 or not (rows.size == 0 or np.issubdtype(rows.dtype, np.integer)):
-            raise TypeError(
-                f"Rows of {rows.dtype} and shape {rows.shape} were given, where a list of row numbers is needed."
-            )
+            raise TypeError(f"read needs a list of row numbers, got {rows.dtype} of shape {rows.shape}.")
         numbers = rows.astype(np.int64)
         outside = (numbers < -len(self)) | (numbers >= len(self))
         if outside.any():
-            raise IndexError(
-                f"There is no row {numbers[outside][0]:,} among the {len(self):,} texts of '{self._name}'."
-            )
+            raise IndexError(f"Row {numbers[outside][0]:,} is out of range: '{self._name}' has {len(self):,} texts.")
         return np.where(numbers < 0, numbers + len(self), numbers)
 
     def _inflate(self, block: int) -> bytes:
@@ -256,4 +278,4 @@ class Texts:
             raise self._damage(error) from error
 
     def _damage(self, error: Exception) -> DamagedFolderError:
-        return DamagedFolderError(f"The texts '{self._name}' are damaged ({error}). {REMEDY}")
+        return damage_error("The texts '{name}' are damaged ({error}).", name=self._name, error=str(error))

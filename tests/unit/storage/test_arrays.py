@@ -145,6 +145,6 @@ def test_the_written_version_is_unknown_where_the_package_is_not_installed(tmp_p
     def find_nothing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("mixsearch.storage.writing.version_of", find_nothing)
+    monkeypatch.setattr("mixsearch.storage.writer.find_version", find_nothing)
     write_marked(tmp_path / "index")
     assert open_marked(tmp_path / "index").written_by == "unknown"

@@ -125,7 +125,7 @@ def write_within(limit, path, overwrite):
 @pytest.mark.parametrize("limit", [100, 1000, 5000, 8000])
 def test_a_real_limit_on_the_size_of_files_is_explained_and_leaves_the_old(tmp_path, limit):
     write_marked(tmp_path / "old", 1)
-    assert "larger than this file system or `ulimit -f` allows" in ask_child(
+    assert "exceed the limit of this file system or of `ulimit -f`" in ask_child(
         write_within, limit, tmp_path / "old", True
     )
     assert read_mark_or_none(tmp_path / "old") == 1
@@ -204,12 +204,12 @@ def test_an_exception_in_a_first_write_leaves_an_empty_folder_empty(tmp_path):
 def test_a_fact_that_cannot_be_stored_leaves_the_old_folder(tmp_path):
     write_marked(tmp_path / "index", 1)
     with (
-        pytest.raises(TypeError, match="JSON, which cannot hold \\{1\\}: give a number, a str, a list or a dict"),
+        pytest.raises(TypeError, match="JSON, which cannot hold \\{1\\}. Use a number, a str, a list or a dict"),
         write_folder(tmp_path / "index", kind=KIND, version=1, overwrite=True) as out,
     ):
         out.facts["set"] = {1}
     with (
-        pytest.raises(ValueError, match="JSON, which cannot hold NaN or infinity"),
+        pytest.raises(ValueError, match="JSON, which has no NaN or infinity"),
         write_folder(tmp_path / "index", kind=KIND, version=1, overwrite=True) as out,
     ):
         out.facts["mean"] = float("nan")

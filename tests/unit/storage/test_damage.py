@@ -10,7 +10,7 @@ from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.storage import write_folder
 from mixsearch.storage.manifest import seal
 
-REMEDY = "Restore the folder from a copy, or write it again with overwrite=True."
+REMEDY = "Restore the folder from a copy, or set overwrite and write it again."
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_every_changed_byte_of_every_array_is_found_and_its_file_named(small):
             file.write_bytes(whole[:i] + bytes([whole[i] ^ (1 << i % 8)]) + whole[i + 1 :])
             with pytest.raises(DamagedFolderError) as failure:
                 opened.verify()
-            expected = f"'{file}' is damaged: its bytes are not the ones that were written. {REMEDY}"
+            expected = f"'{file}' is damaged: its bytes have changed since they were written. {REMEDY}"
             assert str(failure.value) == expected, i
         file.write_bytes(whole)
     opened.verify()
@@ -75,7 +75,7 @@ def test_a_file_of_another_length_is_found_at_once_and_both_sizes_named(small, c
         file.write_bytes((whole + b"x")[: len(whole) + change])
         with pytest.raises(DamagedFolderError) as failure:
             open_marked(small)
-        sizes = f"has {len(whole) + change:,} bytes, where {len(whole):,} were written."
+        sizes = f"has {len(whole) + change:,} bytes, but {len(whole):,} were written."
         assert str(failure.value) == f"'{file}' {sizes} {REMEDY}"
         file.write_bytes(whole)
     open_marked(small).verify()
@@ -89,7 +89,7 @@ def test_a_missing_file_is_found_at_once_and_by_verify(small):
         for look in (lambda: open_marked(small), opened.verify):
             with pytest.raises(DamagedFolderError) as failure:
                 look()
-            expected = f"'{file}' is missing, where a file of {len(whole):,} bytes was written. {REMEDY}"
+            expected = f"'{file}' is missing: {len(whole):,} bytes were written. {REMEDY}"
             assert str(failure.value) == expected
         file.write_bytes(whole)
 
@@ -112,13 +112,13 @@ def change_manifest(folder, **changes):
 )
 def test_a_manifest_made_by_someone_else_leads_nowhere(small, changes):
     change_manifest(small, **changes)
-    with pytest.raises(DamagedFolderError, match=rf"manifest.json' cannot be understood \(.*\). {REMEDY}"):
+    with pytest.raises(DamagedFolderError, match=rf"manifest.json' cannot be parsed \(.*\). {REMEDY}"):
         open_marked(small)
 
 
 def test_a_damaged_folder_is_replaced_only_when_asked_and_repaired_by_that(small):
     (small / "manifest.json").write_bytes(b"damaged")
-    with pytest.raises(StorageError, match="holds something damaged. Choose another folder, or give overwrite=True"):
+    with pytest.raises(StorageError, match="holds a damaged topic index. Choose another folder, or set overwrite"):
         write_marked(small)
     assert len(array_files(small)) == 4
     write_marked(small, overwrite=True)

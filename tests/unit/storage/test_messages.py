@@ -17,7 +17,7 @@ from tests.unit.storage.writers import (
     write_marked,
 )
 
-import mixsearch.storage.reading
+import mixsearch.storage.reader
 from mixsearch.errors import (
     DiskError,
     FolderExistsError,
@@ -27,22 +27,20 @@ from mixsearch.errors import (
     StorageError,
     UnfinishedFolderError,
 )
-from mixsearch.storage import open_folder, write_folder
+from mixsearch.storage import explain_os_errors, open_folder, write_folder
 from mixsearch.storage.manifest import read_manifest
 
 
 def test_opening_nothing_says_so(tmp_path):
-    with pytest.raises(MissingFolderError, match="There is no folder '.*nowhere'. Check the path, or write it first"):
+    with pytest.raises(MissingFolderError, match="Folder '.*nowhere' does not exist. Check the path, or write"):
         open_marked(tmp_path / "nowhere")
-    with pytest.raises(MissingFolderError, match="The folder '.*' is empty. Check the path, or write it first"):
+    with pytest.raises(MissingFolderError, match="Folder '.*' is empty. Check the path, or write it first"):
         open_marked(tmp_path)
 
 
 def test_opening_a_file_says_so(tmp_path):
     (tmp_path / "file").write_text("hello")
-    with pytest.raises(
-        ForeignFolderError, match="'.*file' is a file, where a folder written by mixsearch was expected"
-    ):
+    with pytest.raises(ForeignFolderError, match="'.*file' is a file, not a folder written by mixsearch"):
         open_marked(tmp_path / "file")
 
 
@@ -51,7 +49,7 @@ def test_opening_a_folder_of_someone_else_s_says_so(tmp_path):
     with pytest.raises(ForeignFolderError, match="was not written by mixsearch: it has no manifest.json. Check"):
         open_marked(tmp_path)
     (tmp_path / "manifest.json").write_text('{"name": "a web app"}')
-    with pytest.raises(ForeignFolderError, match="was not written by mixsearch: its manifest.json is of another kind"):
+    with pytest.raises(ForeignFolderError, match="was not written by mixsearch: its manifest.json has another format"):
         open_marked(tmp_path)
 
 
@@ -66,7 +64,7 @@ def test_opening_a_newer_format_asks_for_an_upgrade(tmp_path):
         pass
     with pytest.raises(
         NewerFolderError,
-        match=r"was written by a newer mixsearch \(.*; format 3, and this one reads up to 1\). "
+        match=r"was written by mixsearch .* in format 3, but this version reads formats up to 1. "
         "Upgrade mixsearch, or write the topic index again",
     ):
         open_marked(tmp_path / "index")
@@ -76,7 +74,7 @@ def test_opening_an_unfinished_folder_says_so_and_writing_it_again_needs_no_flag
     assert run_in_child(die_at_operation, 12, tmp_path / "index", 1, False) < 0
     with pytest.raises(
         UnfinishedFolderError,
-        match="was begun and not finished: its writer is still at work, or was stopped. Wait for it, or write",
+        match="is unfinished: its writer is still running, or was stopped. Wait for it, or write",
     ):
         open_marked(tmp_path / "index")
     write_marked(tmp_path / "index", 2)
@@ -93,7 +91,7 @@ def test_writing_over_a_folder_must_be_asked_for(tmp_path):
     write_marked(tmp_path / "index", 1)
     with pytest.raises(
         FolderExistsError,
-        match="already holds a topic index, of 20.*Choose another folder, or give overwrite=True to replace it",
+        match="already holds a topic index, created 20.*Choose another folder, or set overwrite to replace it",
     ):
         write_marked(tmp_path / "index", 2)
     assert read_mark(tmp_path / "index") == 1
@@ -129,12 +127,12 @@ def test_files_that_a_user_put_beside_ours_are_left_alone(tmp_path):
 
 def test_writing_to_the_path_of_a_file_is_refused(tmp_path):
     (tmp_path / "file").write_text("hello")
-    with pytest.raises(ForeignFolderError, match="'.*file' is a file, where a folder is needed. Choose another path"):
+    with pytest.raises(ForeignFolderError, match="'.*file' is a file, not a folder. Choose another path"):
         write_marked(tmp_path / "file", overwrite=True)
 
 
 def test_writing_below_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(MissingFolderError, match="There is no folder '.*nowhere' to write in. Make it first"):
+    with pytest.raises(MissingFolderError, match="Folder '.*nowhere' does not exist. Create it first"):
         write_marked(tmp_path / "nowhere" / "index")
 
 
@@ -150,7 +148,7 @@ def test_a_folder_copied_without_its_lock_is_still_ours(tmp_path):
 def test_names_that_are_no_plain_paths_are_refused(tmp_path, name):
     with (
         write_folder(tmp_path / "index", kind=KIND, version=1) as out,
-        pytest.raises(ValueError, match=f"'{name}' cannot name an array: use lower-case letters, digits and '_'"),
+        pytest.raises(ValueError, match=f"'{name}' is not a valid name of an array. Use lower-case letters"),
     ):
         out.save(name, [1])
 
@@ -158,24 +156,22 @@ def test_names_that_are_no_plain_paths_are_refused(tmp_path, name):
 def test_misuse_of_a_writer_is_named_and_does_no_harm(tmp_path):
     with write_folder(tmp_path / "index", kind=KIND, version=1) as out:
         out.save("a/b", [1])
-        with pytest.raises(ValueError, match="'a/b' was written already. Choose another name"):
+        with pytest.raises(ValueError, match="'a/b' exists already. Choose another name"):
             out.save("a/b", [2])
-        with pytest.raises(
-            TypeError, match="'c' is a single value, where an array is needed: store it among the facts"
-        ):
+        with pytest.raises(TypeError, match="'c' is a single value, not an array. Store it among the facts"):
             out.save("c", 3)
         for array in (np.array([None]), np.zeros(2, [("x", float)])):
-            with pytest.raises(TypeError, match="An array of .* cannot be stored: numbers, booleans and texts"):
+            with pytest.raises(TypeError, match="An array of .* cannot be stored, only numbers, booleans and texts"):
                 out.save("d", array)
         stream = out.stream("e/f", np.int32, (2,))
-        with pytest.raises(ValueError, match=r"'e/f' was given a block of shape \(3,\), and needs \(n, 2\)"):
+        with pytest.raises(ValueError, match=r"'e/f' needs rows of shape \(n, 2\), got \(3,\)"):
             stream.append([1, 2, 3])
-        with pytest.raises(TypeError, match="'e/f' holds int32, and was given int64: convert the block first"):
+        with pytest.raises(TypeError, match="'e/f' holds int32, got int64. Convert the rows first"):
             stream.append(np.zeros((1, 2), np.int64))
         stream.close()
-        with pytest.raises(ValueError, match="'e/f' is closed: nothing can be appended any more"):
+        with pytest.raises(ValueError, match="'e/f' is closed; nothing can be appended"):
             stream.append(np.zeros((1, 2), np.int32))
-    with pytest.raises(ValueError, match="'late' comes too late: the folder is no longer open for writing"):
+    with pytest.raises(ValueError, match="'late' cannot be written: the folder is no longer open for writing"):
         out.save("late", [1])
     assert set(open_marked(tmp_path / "index")) == {"a/b", "e/f"}
 
@@ -271,7 +267,68 @@ def test_a_reader_whose_manifest_was_replaced_under_its_eyes_tries_again(tmp_pat
     write_marked(tmp_path / "index", 3, overwrite=True)
     stale = [second, first]
     monkeypatch.setattr(
-        mixsearch.storage.reading, "read_manifest", lambda path: stale.pop() if stale else read_manifest(path)
+        mixsearch.storage.reader, "read_manifest", lambda path: stale.pop() if stale else read_manifest(path)
     )
     assert read_mark(tmp_path / "index") == 3
     assert stale == []
+
+
+def write_newer(path):
+    with write_folder(path, kind=KIND, version=3):
+        pass
+
+
+def write_unfinished(path):
+    path.mkdir()
+    (path / "mixsearch.lock").touch()
+
+
+def write_foreign(path):
+    path.mkdir()
+    (path / "notes.txt").write_text("hello")
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda path: None, "folder_missing"),
+        (Path.mkdir, "folder_empty"),
+        (Path.touch, "not_a_folder"),
+        (write_foreign, "folder_foreign"),
+        (write_newer, "folder_newer"),
+        (write_unfinished, "folder_unfinished"),
+    ],
+)
+def test_each_reason_has_a_code_and_names_the_path(tmp_path, make, code):
+    path = tmp_path / "a {0} folder"
+    make(path)
+    with pytest.raises(StorageError) as caught:
+        open_marked(path)
+    assert caught.value.code == code
+    assert caught.value.fields["path"] == str(path)
+    assert f"'{path}'" in str(caught.value)
+
+
+def test_the_option_to_overwrite_is_spelled_as_the_interface_has_it(tmp_path):
+    write_marked(tmp_path / "index")
+    with pytest.raises(FolderExistsError) as caught:
+        write_marked(tmp_path / "index")
+    assert "set overwrite to replace it" in str(caught.value)
+    assert "set --overwrite to replace it" in caught.value.describe(lambda name: f"--{name}")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (errno.ENOSPC, "disk_full"),
+        (errno.EDQUOT, "quota_exceeded"),
+        (errno.EACCES, "permission_denied"),
+        (errno.EROFS, "read_only"),
+        (errno.EIO, "disk_failed"),
+    ],
+)
+def test_each_refusal_of_the_system_has_a_code(tmp_path, number, code):
+    with pytest.raises(DiskError) as caught, explain_os_errors("write", tmp_path):
+        raise OSError(number, os.strerror(number))
+    assert caught.value.code == code
+    assert caught.value.as_dict()["fields"]["path"] == str(tmp_path)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.unit.storage.writers import KIND, open_marked
 
 from mixsearch.errors import DamagedFolderError, StorageError
-from mixsearch.storage import write_folder
-from mixsearch.storage.texts import Texts
+from mixsearch.storage import Texts, write_folder
 
 any_text = st.none() | st.text(st.characters(exclude_categories=()), max_size=30)
 
@@ -72,32 +71,30 @@ def test_each_block_is_unpacked_once_however_the_rows_are_ordered(tmp_path, monk
 @pytest.mark.parametrize("row", [3, -4])
 def test_a_row_that_is_not_there_is_named(tmp_path, row):
     texts = store_texts(tmp_path / "index", ["a", "b", "c"])
-    with pytest.raises(IndexError, match=f"There is no row {row} among the 3 texts of 'texts'"):
+    with pytest.raises(IndexError, match=f"Row {row} is out of range: 'texts' has 3 texts"):
         texts[row]
 
 
-@pytest.mark.parametrize(
-    ("rows", "found"), [([0.5], r"float64 and shape \(1,\)"), ([[0]], r"int64 and shape \(1, 1\)")]
-)
+@pytest.mark.parametrize(("rows", "found"), [([0.5], r"float64 of shape \(1,\)"), ([[0]], r"int64 of shape \(1, 1\)")])
 def test_rows_that_are_no_list_of_numbers_are_refused(tmp_path, rows, found):
     texts = store_texts(tmp_path / "index", ["a"])
-    with pytest.raises(TypeError, match=f"Rows of {found} were given, where a list of row numbers is needed"):
+    with pytest.raises(TypeError, match=f"read needs a list of row numbers, got {found}"):
         texts.read(rows)
 
 
 def test_a_single_text_in_place_of_a_list_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="One str was given, where a list of texts is needed: put it in a list"):
+    with pytest.raises(TypeError, match="append needs a list of texts, got one str. Put it in a list"):
         store_texts(tmp_path / "index", "a text")
 
 
 def test_something_else_than_a_text_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="nan is a float, where a text is needed: convert it, or give None"):
+    with pytest.raises(TypeError, match="nan is a float, not a text. Convert it, or pass None"):
         store_texts(tmp_path / "index", ["a", float("nan")])
 
 
 def test_a_text_too_long_to_store_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("mixsearch.storage.texts.LONGEST_TEXT", 1000)
-    with pytest.raises(StorageError, match="A text of 1,001 bytes is too long to store; 1,000 are the most. Split it"):
+    monkeypatch.setattr("mixsearch.storage.texts.MAX_TEXT_BYTES", 1000)
+    with pytest.raises(StorageError, match="A text of 1,001 bytes is too long: the maximum is 1,000. Split it"):
         store_texts(tmp_path / "index", ["a" * 1000, "a" * 1001])
 
 
@@ -105,7 +102,7 @@ def test_nothing_can_be_appended_to_closed_texts(tmp_path):
     with write_folder(tmp_path / "index", kind=KIND, version=1) as out:
         with out.texts("texts") as texts:
             texts.append(["a"])
-        with pytest.raises(ValueError, match="The texts 'texts' are closed: nothing can be appended any more"):
+        with pytest.raises(ValueError, match="The texts 'texts' are closed; nothing can be appended"):
             texts.append(["b"])
     assert list(open_marked(tmp_path / "index").texts("texts")) == ["a"]
 

@@ -344,14 +344,14 @@ def test_short_documents_stay_left_out_in_the_folder(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(MissingFolderError, match="There is no folder '.*nowhere'"):
+    with pytest.raises(MissingFolderError, match="Folder '.*nowhere' does not exist"):
         TopicSearch.load(tmp_path / "nowhere")
 
 
 def test_a_folder_is_replaced_only_where_it_is_asked_for(tmp_path):
     path = tmp_path / "topics"
     search.save(path)
-    with pytest.raises(FolderExistsError, match="already holds a topic index.*give overwrite=True"):
+    with pytest.raises(FolderExistsError, match="already holds a topic index.*set overwrite"):
         plain.save(path)
     assert TopicSearch.load(path).damping
     plain.save(path, overwrite=True)

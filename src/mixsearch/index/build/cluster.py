@@ -23,8 +23,7 @@ from mixsearch.index.build.fit import checked_search, fit_search
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, facts_of, summed_up
 from mixsearch.index.build.transpose import ColumnPiece, cut_columns, join_columns
-from mixsearch.storage import write_folder
-from mixsearch.storage.texts import PARTS, TextBlocks
+from mixsearch.storage import TEXT_ARRAYS, CompressedTexts, write_folder
 from mixsearch.text import Corpus, CorpusOptions, DistributedCorpus, inspect_files, read_on_cluster
 from mixsearch.topics import (
     BY_DOCUMENT,
@@ -146,7 +145,7 @@ def _store_texts(writer: SpreadWriter, documents: SpreadDocuments, name: str) ->
     bytes_ = starts_of(each.n_bytes[name] for each in documents.facts)
     n_blocks, n_bytes = (sum(getattr(each, of)[name] for each in documents.facts) for of in ("n_blocks", "n_bytes"))
     sizes = {"bytes": n_bytes, "blocks": n_blocks + 1, "ends": documents.n_documents}
-    for part, (dtype, row_shape) in PARTS.items():
+    for part, (dtype, row_shape) in TEXT_ARRAYS.items():
         writer.make(f"{name}/{part}", (sizes[part], *row_shape), dtype)
     starts = list(zip(bytes_, blocks, documents.firsts, strict=True))
     writer.put(
@@ -154,12 +153,12 @@ def _store_texts(writer: SpreadWriter, documents: SpreadDocuments, name: str) ->
             task(_text_pieces, texts, name, (start, first))
             for texts, (start, _, first) in zip(documents.texts, starts, strict=True)
         ],
-        [{f"{name}/{part}": place for part, place in zip(PARTS, own, strict=True)} for own in starts],
+        [{f"{name}/{part}": place for part, place in zip(TEXT_ARRAYS, own, strict=True)} for own in starts],
     )
     writer.put_here(f"{name}/blocks", n_blocks, np.array([[n_bytes, documents.n_documents]]))
 
 
-def _text_pieces(texts: dict[str, TextBlocks], name: str, before: tuple[int, int]) -> Pieces:
+def _text_pieces(texts: dict[str, CompressedTexts], name: str, before: tuple[int, int]) -> Pieces:
     """Some texts of a column that has so many compressed bytes, and texts, before them."""
     column = texts[name]
     return {

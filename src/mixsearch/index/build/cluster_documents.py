@@ -15,7 +15,7 @@ from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, persist_ta
 from mixsearch.data.partitions import Layout
 from mixsearch.index.build.fit import check_n_features, least_words, long_enough, require_some
 from mixsearch.index.build.options import OnProgress
-from mixsearch.storage.texts import TextBlocks, compress_texts
+from mixsearch.storage import CompressedTexts, compress_texts
 from mixsearch.text import CountedPartition, DistributedCorpus, Vocabulary
 from mixsearch.topics import CountPartition, TopicSearch
 
@@ -34,7 +34,7 @@ class _Assembled(NamedTuple):
     """One shard as its worker makes it."""
 
     partition: CountPartition
-    texts: dict[str, TextBlocks]  # texts and names, of the same documents
+    texts: dict[str, CompressedTexts]  # texts and names, of the same documents
     facts: _Facts
 
 

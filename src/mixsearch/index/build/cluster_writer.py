@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from mixsearch._typing import Array
 from mixsearch.data.dask.tasks import compute_tasks, on_every_worker, persist_tasks, task
-from mixsearch.storage import FolderWriter
-from mixsearch.storage.pieces import ArrayInPieces
+from mixsearch.storage import FolderWriter, SharedArray
 
 # Rows of some arrays, by the names of the arrays.
 Pieces = dict[str, Array]
@@ -26,12 +25,12 @@ class SpreadWriter:
 
     out: FolderWriter
     is_shared: bool  # whether all workers see the folder
-    files: dict[str, ArrayInPieces] = field(default_factory=dict)
+    files: dict[str, SharedArray] = field(default_factory=dict)
 
     @classmethod
     def on(cls, out: FolderWriter) -> Self:
         """A writer for a folder, after asking the workers whether they see it."""
-        marker, token = out.place.absolute() / _MARKER, secrets.token_hex(8)
+        marker, token = out.staging.absolute() / _MARKER, secrets.token_hex(8)
         marker.write_text(token)
         try:
             return cls(out, all(on_every_worker(sees, str(marker), token).values()))
@@ -40,7 +39,7 @@ class SpreadWriter:
 
     def make(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
         """Make room for an array."""
-        self.files[name] = self.out.in_pieces(name, shape, dtype)
+        self.files[name] = self.out.share(name, shape, dtype)
 
     def put(
         self,
@@ -79,10 +78,10 @@ def sees(marker: str, token: str) -> bool:
         return False
 
 
-def _put(pieces: Pieces, files: dict[str, ArrayInPieces], places: dict[str, int]) -> None:
+def _put(pieces: Pieces, files: dict[str, SharedArray], places: dict[str, int]) -> None:
     for name, rows in pieces.items():
         files[name].write(places[name], rows)
 
 
-def _finished(file: ArrayInPieces) -> Any:
-    return file.finished()
+def _finished(file: SharedArray) -> Any:
+    return file.finish()

@@ -1,4 +1,4 @@
-"""Write a folder: everything goes to a new generation beside the old one, and one rename makes it the folder's own."""
+"""Writing a folder: everything goes to a new generation next to the old one, and one rename publishes it."""
 
 from __future__ import annotations
 
@@ -8,38 +8,41 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as version_of
+from importlib.metadata import version as find_version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mixsearch.errors import StorageError
 from mixsearch.storage.arrays import Array, ArrayStream, allocate_array, map_array
-from mixsearch.storage.claiming import claim_folder, remove_stale, remove_unpublished
 from mixsearch.storage.disk import explain_os_errors, sync_folder, sync_folders, sync_handle
 from mixsearch.storage.manifest import MANIFEST_NAME, Manifest, StoredArray, check_array_name, check_dtype
-from mixsearch.storage.pieces import ArrayInPieces
+from mixsearch.storage.ownership import claim_folder, remove_stale, remove_unpublished
+from mixsearch.storage.shared_array import SharedArray
 from mixsearch.storage.texts import TextWriter
 
 
 class FolderWriter:
-    """What `write_folder` gives: a place for arrays, texts and facts.
+    """A folder that is being written: arrays, texts and facts. `write_folder` yields one.
 
     Parameters
     ----------
     staging : Path
-        Where the files go.
+        Where the files are until the folder is published.
 
     Attributes
     ----------
     facts : dict
-        Whatever JSON can hold; stored in the manifest.
+        Facts to store in the manifest, as JSON has them.
+    staging : Path
+        Where the files are until the folder is published.
     """
 
     def __init__(self, staging: Path) -> None:
         self.facts: dict[str, Any] = {}
-        self._staging = staging
+        self.staging = staging
         self._stored: dict[str, StoredArray] = {}
         self._unfinished: list[ArrayStream | TextWriter] = []
         self._closed = False
@@ -56,34 +59,34 @@ class FolderWriter:
         """
         whole = np.asarray(array)
         if whole.ndim == 0:
-            raise TypeError(f"'{name}' is a single value, where an array is needed: store it among the facts.")
+            raise TypeError(f"'{name}' is a single value, not an array. Store it among the facts.")
         with self.stream(name, whole.dtype, whole.shape[1:]) as stream:
             stream.append(whole)
 
     def stream(self, name: str, dtype: npt.DTypeLike, row_shape: tuple[int, ...] = ()) -> ArrayStream:
-        """Begin an array of unknown length, to which blocks of rows are appended.
+        """Start an array of unknown length, to which rows are appended.
 
         Parameters
         ----------
         name : str
             As for `save`.
         dtype : dtype
-            Type of the array; blocks must convert to it without loss.
+            Type of the array; rows must convert to it without loss.
         row_shape : tuple of int, default=()
             Shape of one row.
 
         Returns
         -------
         ArrayStream
-            A context manager with `append(rows)`; left open, it is closed when the folder is published.
+            A context manager with `append(rows)`. If left open, it is closed when the folder is published.
         """
         checked = check_dtype(np.dtype(dtype))
-        stream = ArrayStream(name, self._make_place(name), checked, tuple(row_shape), self._stored.__setitem__)
+        stream = ArrayStream(name, self._make_path(name), checked, tuple(row_shape), self._stored.__setitem__)
         self._unfinished.append(stream)
         return stream
 
     def allocate(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> AbstractContextManager[Array]:
-        """Give an array of zeros on disk, to be filled in any order within a `with` block.
+        """Return an array of zeros on disk, to be filled in any order within a `with` block.
 
         Parameters
         ----------
@@ -97,13 +100,13 @@ class FolderWriter:
         Returns
         -------
         context manager
-            Its value is the writable array, which is stored and becomes read-only at the end of the block.
+            Yields the writable array, which is stored and becomes read-only at the end of the block.
         """
         checked = check_dtype(np.dtype(dtype))
-        return allocate_array(name, self._make_place(name), checked, tuple(shape), self._stored.__setitem__)
+        return allocate_array(name, self._make_path(name), checked, tuple(shape), self._stored.__setitem__)
 
-    def in_pieces(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> ArrayInPieces:
-        """Make an array of zeros on disk that any process which sees the folder fills in; `adopt` it then.
+    def share(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> SharedArray:
+        """Create an array of zeros on disk that any process with access to the folder can fill; then `adopt` it.
 
         Parameters
         ----------
@@ -113,44 +116,74 @@ class FolderWriter:
             Of at least one dimension.
         dtype : dtype
             Type of the array.
+
+        Returns
+        -------
+        SharedArray
         """
         checked = check_dtype(np.dtype(dtype))
-        return ArrayInPieces.made(self._make_place(name).absolute(), checked, tuple(shape))
+        return SharedArray.create(self._make_path(name).absolute(), checked, tuple(shape))
 
     def adopt(self, name: str, stored: StoredArray) -> None:
-        """Take up an array whose pieces are all there, as its `finished` describes it."""
+        """Add a shared array that is complete.
+
+        Parameters
+        ----------
+        name : str
+            Name of the array.
+        stored : StoredArray
+            What `SharedArray.finish` returned.
+        """
         self._stored[name] = stored
 
-    @property
-    def place(self) -> Path:
-        """Where the files are until the folder is published."""
-        return self._staging
-
     def texts(self, name: str) -> TextWriter:
-        """Begin a column of texts, to which lists of str are appended; left open, it is closed at the end."""
+        """Start a column of texts, to which lists of str are appended.
+
+        Parameters
+        ----------
+        name : str
+            As for `save`.
+
+        Returns
+        -------
+        TextWriter
+            A context manager. If left open, it is closed when the folder is published.
+        """
         writer = TextWriter(self.stream, name)
         self._unfinished.append(writer)
         return writer
 
     def read(self, name: str) -> Array:
-        """Map an array that was finished, read-only and anew each time."""
-        if name not in self._stored:
-            raise ValueError(f"'{name}' is not finished, so that it cannot be read yet.")
-        return map_array(self._staging / f"{name}.npy", self._stored[name])
+        """Map a finished array, read-only; each call makes a new map.
 
-    def _make_place(self, name: str) -> Path:
-        path = self._staging / f"{check_array_name(name)}.npy"
+        Parameters
+        ----------
+        name : str
+            Name of the array.
+
+        Returns
+        -------
+        array
+        """
+        if name not in self._stored:
+            raise StorageError("'{name}' cannot be read: it is not finished.", code="array_unfinished", name=name)
+        return map_array(self.staging / f"{name}.npy", self._stored[name])
+
+    def _make_path(self, name: str) -> Path:
+        path = self.staging / f"{check_array_name(name)}.npy"
         if self._closed:
-            raise ValueError(f"'{name}' comes too late: the folder is no longer open for writing.")
+            raise StorageError(
+                "'{name}' cannot be written: the folder is no longer open for writing.", code="folder_closed", name=name
+            )
         if path.exists():
-            raise ValueError(f"'{name}' was written already. Choose another name.")
+            raise StorageError("'{name}' exists already. Choose another name.", code="array_exists", name=name)
         with explain_os_errors("write to", path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def _finish(self) -> dict[str, StoredArray]:
         self._closed = True
-        # Texts after their streams in the list, and first to be closed: they still have a block to append.
+        # Texts come after their streams in the list, and are closed first: they still have a block to append.
         for writer in reversed(self._unfinished):
             writer.close()
         return dict(sorted(self._stored.items()))
@@ -165,29 +198,30 @@ class FolderWriter:
 def write_folder(
     path: str | os.PathLike[str], *, kind: str, version: int, overwrite: bool = False
 ) -> Iterator[FolderWriter]:
-    """Write a folder of arrays, texts and facts, whole or not at all.
+    """Write a folder of arrays, texts and facts, completely or not at all.
 
     Parameters
     ----------
     path : path
-        A folder that does not exist yet, in one that does; an empty one; or one written before.
+        A new folder in an existing one, an empty folder, or one that was written before.
     kind : str
-        What the folder holds, in words; `open_folder` must be told the same.
+        What the folder holds, in words; `open_folder` needs the same.
     version : int
-        Number of the format of this kind; a reader that knows only lower ones asks for an upgrade.
+        Number of the format; a reader that only knows older ones asks for an upgrade.
     overwrite : bool, default=False
         Replace what was written before.
 
     Yields
     ------
     FolderWriter
-        Leaving the block publishes what was given to it; an exception leaves everything as it was.
+        Leaving the block publishes the folder; an exception leaves everything as it was.
 
     Notes
     -----
-    Files are written to a new sub-folder and synced; then the manifest that names it is renamed over the old one, and
-    only then the old files go. Whatever kills the writer, the folder holds all of the old or all of the new. Both need
-    room on the disk at the same time. Who has opened the old one keeps it: mapped files stay until they are released.
+    Files are written to a new subfolder and synced. Then a manifest that names it is renamed over the old one, and
+    only then the old files are removed. Whatever kills the writer, the folder holds all of the old or all of the new
+    version. Both need disk space at the same time. Readers of the old version keep it: mapped files stay until they
+    are released.
     """
     folder = Path(path)
     with claim_folder(folder, kind, overwrite=overwrite):
@@ -219,7 +253,7 @@ def _describe(out: FolderWriter, generation: str, kind: str, version: int) -> Ma
 
 def _package_version() -> str:
     try:
-        return version_of("mixsearch")
+        return find_version("mixsearch")
     except PackageNotFoundError:
         return "unknown"
 

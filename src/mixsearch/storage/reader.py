@@ -1,4 +1,4 @@
-"""Read a folder: the manifest and the sizes at once, the arrays when they are used, every byte when asked."""
+"""Reading a folder: manifest and sizes at once, arrays when they are used, every byte on request."""
 
 from __future__ import annotations
 
@@ -10,23 +10,30 @@ from typing import Any
 from mixsearch.errors import DamagedFolderError, ForeignFolderError, NewerFolderError, StorageError
 from mixsearch.storage.arrays import Array, map_array, verify_array
 from mixsearch.storage.disk import explain_os_errors
-from mixsearch.storage.manifest import REMEDY, Manifest, StoredArray, read_manifest
+from mixsearch.storage.manifest import Manifest, StoredArray, damage_error, read_manifest
 from mixsearch.storage.texts import Texts
 
 
 class Folder(Mapping[str, Array]):
-    """What `open_folder` gives: arrays by name, mapped read-only. It stays as it is when the folder is replaced.
+    """An open folder: arrays by name, mapped read-only. It does not change when the folder on disk is replaced.
+
+    Parameters
+    ----------
+    path : Path
+        Where the folder is.
+    manifest : Manifest
+        What it holds.
 
     Attributes
     ----------
     path : Path
-        Where it is.
+        Where the folder is.
     kind, version, written_by, created : str, int, str, str
-        What it holds, in which format, by which version of the package, when.
+        What it holds, in which format, by which version of the package, and when.
     generation : str
         Changes with every write.
     facts : dict
-        What the writer noted.
+        Facts that the writer stored, as JSON has them.
     files : dict of StoredArray
         Type, shape, size and checksum of each array.
     """
@@ -38,7 +45,7 @@ class Folder(Mapping[str, Array]):
         self.generation = manifest.generation
         self.facts: Mapping[str, Any] = manifest.facts
         self.files: Mapping[str, StoredArray] = manifest.arrays
-        # All maps now: a writer may remove these files at any time, but not from under a map.
+        # Map all files now: a writer may remove them at any time, but a map keeps them.
         self._arrays = {name: map_array(self._file(name), stored) for name, stored in self.files.items()}
 
     def __getitem__(self, name: str) -> Array:
@@ -58,11 +65,26 @@ class Folder(Mapping[str, Array]):
         return f"<Folder '{self.path}': {self.kind}, {len(self)} arrays, {total:,} bytes>"
 
     def texts(self, name: str) -> Texts:
-        """A column of texts; keep it, as it remembers the blocks it has unpacked."""
+        """Return a column of texts. Keep it: it caches decompressed blocks.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+
+        Returns
+        -------
+        Texts
+        """
         return Texts(self, name)
 
     def sizes(self) -> dict[str, int]:
-        """Bytes on disk per group of arrays, the group being the first part of their names."""
+        """Return the bytes on disk per group of arrays, the group being the first part of their names.
+
+        Returns
+        -------
+        dict of str to int
+        """
         sums: dict[str, int] = {}
         for name, stored in self.files.items():
             group = name.partition("/")[0]
@@ -70,7 +92,7 @@ class Folder(Mapping[str, Array]):
         return sums
 
     def verify(self) -> None:
-        """Read every byte, and raise `DamagedFolderError` with the name of the first file that has changed."""
+        """Read every byte, and raise `DamagedFolderError` for the first file that has changed."""
         for name, stored in self.files.items():
             path = self._file(name)
             with explain_os_errors("read", path):
@@ -86,25 +108,29 @@ class Folder(Mapping[str, Array]):
 
     def _check_current(self) -> None:
         if read_manifest(self.path).generation != self.generation:
-            raise StorageError(f"'{self.path}' was replaced since it was opened. Open it again, and verify that.")
+            raise StorageError(
+                "'{path}' was replaced since it was opened. Open it again, and verify that.",
+                code="folder_replaced",
+                path=str(self.path),
+            )
 
 
 def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Folder:
-    """Open a folder that `write_folder` has written, in a time that does not depend on its size.
+    """Open a folder that `write_folder` has written. The time does not depend on its size.
 
     Parameters
     ----------
     path : path
-        Where it is.
+        Where the folder is.
     kind : str
         What it must hold.
     version : int
-        The newest format that the caller can read; `Folder.version` says which one was found.
+        The newest format that the caller can read; `Folder.version` is the one found.
 
     Returns
     -------
     Folder
-        With every file there and of the right length. `Folder.verify` looks for changed bytes as well.
+        Every file exists and has the right length. `Folder.verify` also detects changed bytes.
     """
     folder, tried = Path(path), ""
     while True:
@@ -114,7 +140,7 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Fol
             try:
                 return Folder(folder, manifest)
             except FileNotFoundError as error:
-                # A writer may have replaced the folder since the manifest was read: then it names other files now.
+                # A writer may have replaced the folder since the manifest was read; then it names other files now.
                 if manifest.generation == tried:
                     raise _find_missing(folder, manifest) from error
                 tried = manifest.generation
@@ -122,11 +148,22 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Fol
 
 def _check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -> None:
     if manifest.kind != kind:
-        raise ForeignFolderError(f"'{folder}' holds a {manifest.kind}, not a {kind}. Check the path.")
+        raise ForeignFolderError(
+            "'{path}' holds a {found}, not a {kind}. Check the path.",
+            code="other_kind",
+            path=str(folder),
+            found=manifest.kind,
+            kind=kind,
+        )
     if manifest.version > version:
         raise NewerFolderError(
-            f"'{folder}' was written by a newer mixsearch ({manifest.written_by}; format {manifest.version}, "
-            f"and this one reads up to {version}). Upgrade mixsearch, or write the {kind} again."
+            "'{path}' was written by mixsearch {written_by} in format {found}, but this version reads formats up to "
+            "{version}. Upgrade mixsearch, or write the {kind} again.",
+            path=str(folder),
+            written_by=manifest.written_by,
+            found=manifest.version,
+            version=version,
+            kind=kind,
         )
 
 
@@ -136,4 +173,4 @@ def _find_missing(folder: Path, manifest: Manifest) -> DamagedFolderError:
 
 
 def _describe_missing(path: Path, stored: StoredArray) -> DamagedFolderError:
-    return DamagedFolderError(f"'{path}' is missing, where a file of {stored.size:,} bytes was written. {REMEDY}")
+    return damage_error("'{path}' is missing: {n_bytes:,} bytes were written.", path=str(path), n_bytes=stored.size)

@@ -1,4 +1,4 @@
-"""Whose folder it is: made or taken over for writing, never at the cost of anyone's files, and left tidy."""
+"""Ownership of a folder: claim it as the only writer, never delete the files of others, clean up afterwards."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from mixsearch.errors import (
     FolderExistsError,
     ForeignFolderError,
     MissingFolderError,
+    Option,
     StorageError,
     UnfinishedFolderError,
 )
 from mixsearch.storage.disk import explain_os_errors, sync_folder
-from mixsearch.storage.lock import LOCK_NAME, drop_lock, take_lock
+from mixsearch.storage.lock import LOCK_NAME, acquire_lock, release_lock
 from mixsearch.storage.manifest import MANIFEST_NAME, Manifest, is_generation, read_manifest
 
 
 @contextmanager
 def claim_folder(folder: Path, kind: str, *, overwrite: bool) -> Iterator[None]:
-    """Make a folder or take over the one there, as its only writer; if writing fails, leave it as it was found."""
+    """Create a folder or claim an existing one, as its only writer; if writing fails, leave it as it was."""
     made, lock = _take_folder(folder, kind, overwrite)
     try:
-        # Again, now that nobody else can write: someone may have published since.
+        # Again, now that nobody else can write: another writer may have published in between.
         _check_replaceable(folder, kind, overwrite)
         remove_stale(folder)
         yield
@@ -33,31 +34,31 @@ def claim_folder(folder: Path, kind: str, *, overwrite: bool) -> Iterator[None]:
         _leave_folder(folder, made)
         raise
     finally:
-        drop_lock(lock)
+        release_lock(lock)
 
 
 def remove_stale(folder: Path) -> None:
-    """Remove the generations that the manifest does not name: replaced ones, and those of writers that were killed."""
+    """Remove the generations that the manifest does not name: replaced ones, and those of killed writers."""
     try:
         manifest = _find_current(folder)
     except StorageError:
-        return  # Which generation counts cannot be told: none may go.
+        return  # It is unknown which generation is current: remove none.
     current = manifest.generation if manifest else None
     with explain_os_errors("write to", folder):
-        # What the manifest says must have reached the disk before anything it no longer names leaves it.
+        # The manifest must have reached the disk before anything that it no longer names is removed.
         sync_folder(folder)
         for entry in list(folder.iterdir()):
             if is_generation(entry.name) and entry.name != current:
-                # Windows keeps files that are still mapped by a reader; the next writer tries again.
+                # Windows keeps files that a reader still maps; the next writer tries again.
                 shutil.rmtree(entry, ignore_errors=True)
 
 
 def remove_unpublished(folder: Path, staging: Path) -> None:
-    """Remove what a failed writer has written, unless it failed after the manifest had come to name it."""
+    """Remove what a failed writer has written, unless it failed after publishing it."""
     try:
         manifest = _find_current(folder)
     except DamagedFolderError:
-        manifest = None  # Another writer's: ours would be whole.
+        manifest = None  # It belongs to another writer: ours would be intact.
     except StorageError:
         return
     if manifest is None or manifest.generation != staging.name:
@@ -72,14 +73,14 @@ def _find_current(folder: Path) -> Manifest | None:
 
 
 def _take_folder(folder: Path, kind: str, overwrite: bool) -> tuple[bool, int]:
-    """Whether the folder was made here, and its lock."""
+    """Return whether the folder was created here, and its lock."""
     while True:
         made = _make_folder(folder)
         try:
             _check_replaceable(folder, kind, overwrite)
-            return made, take_lock(folder)
+            return made, acquire_lock(folder)
         except FileNotFoundError:
-            continue  # Another writer has given up and taken its folder away.
+            continue  # Another writer has failed and removed its folder.
         except BaseException:
             if made:
                 with suppress(OSError):
@@ -94,40 +95,56 @@ def _make_folder(folder: Path) -> bool:
         except FileExistsError:
             if folder.is_dir():
                 return False
-            raise ForeignFolderError(f"'{folder}' is a file, where a folder is needed. Choose another path.") from None
+            raise ForeignFolderError(
+                "'{path}' is a file, not a folder. Choose another path.", code="not_a_folder", path=str(folder)
+            ) from None
         except FileNotFoundError:
-            raise MissingFolderError(f"There is no folder '{folder.parent}' to write in. Make it first.") from None
+            raise MissingFolderError(
+                "Folder '{path}' does not exist. Create it first.", code="parent_missing", path=str(folder.parent)
+            ) from None
         sync_folder(folder.parent)
         return True
 
 
 def _check_replaceable(folder: Path, kind: str, overwrite: bool) -> None:
-    """Refuse a folder of someone else's, and one that holds something worth keeping."""
+    """Reject a folder that is not ours, and one that holds something worth keeping."""
     try:
         found = _find_current(folder)
     except ForeignFolderError:
         raise ForeignFolderError(
-            f"'{folder}' holds files that mixsearch did not write. Choose a new or an empty folder."
+            "'{path}' holds files that mixsearch did not write. Choose a new or an empty folder.", path=str(folder)
         ) from None
     except DamagedFolderError:
         if overwrite:
             return
         raise FolderExistsError(
-            f"'{folder}' holds something damaged. Choose another folder, or give overwrite=True to replace it."
+            "'{path}' holds a damaged {kind}. Choose another folder, or set {option} to replace it.",
+            path=str(folder),
+            kind=kind,
+            option=Option("overwrite"),
         ) from None
     if found is None:
         return
     if found.kind != kind:
-        raise ForeignFolderError(f"'{folder}' holds a {found.kind}, not a {kind}. Choose another folder.")
+        raise ForeignFolderError(
+            "'{path}' holds a {found}, not a {kind}. Choose another folder.",
+            code="other_kind",
+            path=str(folder),
+            found=found.kind,
+            kind=kind,
+        )
     if not overwrite:
         raise FolderExistsError(
-            f"'{folder}' already holds a {kind}, of {found.created}. "
-            "Choose another folder, or give overwrite=True to replace it."
+            "'{path}' already holds a {kind}, created {created}. Choose another folder, or set {option} to replace it.",
+            path=str(folder),
+            kind=kind,
+            created=found.created,
+            option=Option("overwrite"),
         )
 
 
 def _leave_folder(folder: Path, made: bool) -> None:
-    """Undo the claim, where nothing was ever published."""
+    """Undo the claim if nothing was ever published."""
     with suppress(OSError):
         if not (folder / MANIFEST_NAME).exists():
             (folder / LOCK_NAME).unlink()
