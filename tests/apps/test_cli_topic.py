@@ -59,7 +59,7 @@ def told(*arguments: object, **more: str) -> dict:
 
 
 def test_a_word_finds_its_topic_with_its_documents(files: Files, index: Path) -> None:
-    result = invoke("topic", index, files.words[1], "--top", "6", "--by", "probability")
+    result = invoke("topic", index, files.words[1], "--n-words", "6", "--by", "probability")
     assert result.exit_code == 0, result.output
     words = [line.split()[0] for line in facts(result.stdout, "word ")]
     assert len(words) == 6
@@ -133,6 +133,26 @@ def test_one_bad_hint_leaves_the_others_alone(files: Files, index: Path) -> None
     assert "error,1" in invoke("topic", index, files.words[0], "zzyzx", "--each", "--csv").stdout
 
 
+def test_an_error_is_json_too_with_its_code_and_fields(index: Path) -> None:
+    result = invoke("topic", index, "wordd10", "--json")
+    assert result.exit_code == 1
+    error = json.loads(result.stdout)["error"]
+    assert set(error) == {"code", "message", "fields"}
+    assert error["code"] == "unknown_word"
+    assert error["message"] == result.stderr.strip()
+    assert error["fields"]["word"] == "wordd10"
+    assert "word10" in error["fields"]["suggestions"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("--n-component", "--n-components"), ("--narower", "--narrower"), ("--docments", "--document")]
+)
+def test_a_misspelt_option_gets_the_nearest_one(index: Path, typed: str, meant: str) -> None:
+    result = invoke("topic", index, "word10", typed, "3")
+    assert result.exit_code == 2
+    assert meant in " ".join(result.stderr.replace("│", " ").split())
+
+
 def test_words_to_avoid_can_be_given_in_two_ways(files: Files, index: Path) -> None:
     one, two, *_ = files.words
     by_option = told(index, one, "--not", two)
@@ -157,7 +177,7 @@ def test_a_text_and_documents_are_hints_too(files: Files, index: Path, tmp_path:
     (tmp_path / "text.txt").write_text(files.texts[row])
     by_text = told(index, "--text", files.texts[row])
     by_file = told(index, "--text-file", tmp_path / "text.txt")
-    by_row = told(index, "--like", row)
+    by_row = told(index, "--document", row)
     assert by_text["words"] == by_file["words"]
     assert by_row["hint"] == f"document {row}"
     for answer in (by_text, by_row):
@@ -168,29 +188,29 @@ def test_broader_and_narrower_halve_and_double_the_components(files: Files, inde
     word = files.words[0]
     assert told(index, word, "--broader")["n_components"] == N_TOPICS // 2
     assert told(index, word, "--broader", "--narrower")["n_components"] == N_TOPICS
-    assert told(index, word, "--components", "3")["n_components"] == 3
+    assert told(index, word, "--n-components", "3")["n_components"] == 3
 
 
 def test_the_estimate_of_moments_alone_can_be_asked_for(files: Files, index: Path) -> None:
     word = files.words[0]
-    assert told(index, word, "--no-closer")["words"] != told(index, word)["words"]
+    assert told(index, word, "--no-refine")["words"] != told(index, word)["words"]
 
 
 def test_words_can_be_ranked_by_probability(files: Files, index: Path) -> None:
-    answer = told(index, files.words[0], "--by", "probability", "--documents", "0", "--top", "20")
+    answer = told(index, files.words[0], "--by", "probability", "--n-documents", "0", "--n-words", "20")
     probabilities = [word["probability"] for word in answer["words"]]
     assert probabilities == sorted(probabilities, reverse=True)
     assert answer["documents"] == []
-    assert told(index, files.words[0], "--top", "0")["words"] == []
+    assert told(index, files.words[0], "--n-words", "0")["words"] == []
 
 
 def test_csv_has_one_fact_in_each_row(files: Files, index: Path) -> None:
-    result = invoke("topic", index, *files.words[:2], "--each", "--csv", "--top", "3", "--documents", "2")
+    result = invoke("topic", index, *files.words[:2], "--each", "--csv", "--n-words", "3", "--n-documents", "2")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert list(rows[0]) == ["hint", "kind", "rank", "item", "value", "likelier", "name", "snippet"]
     first = [row for row in rows if row["hint"] == files.words[0]]
     assert [row["rank"] for row in first if row["kind"] == "word"] == ["1", "2", "3"]
-    answer = told(index, files.words[0], "--top", "3", "--documents", "2")
+    answer = told(index, files.words[0], "--n-words", "3", "--n-documents", "2")
     weight = next(row["value"] for row in first if row["item"] == "weight")
     assert float(weight) == answer["weight"]
     documents = [(int(row["item"]), row["name"], row["snippet"]) for row in first if row["kind"] == "document"]
@@ -200,7 +220,7 @@ def test_csv_has_one_fact_in_each_row(files: Files, index: Path) -> None:
 def test_errors_are_told_where_they_are_asked_for(files: Files, index: Path) -> None:
     word = files.words[0]
     topic = open_index(index).search(word)
-    plain, answer = told(index, word, "--top", "3"), told(index, word, "--top", "3", "--errors")
+    plain, answer = told(index, word, "--n-words", "3"), told(index, word, "--n-words", "3", "--errors")
     assert plain["weight_stderr"] is plain["confidence"] is plain["words"][0]["probability_stderr"] is None
     assert answer["weight_stderr"] == pytest.approx(topic.stderr.weight)
     assert answer["confidence"] == pytest.approx(topic.confidence)
@@ -209,9 +229,9 @@ def test_errors_are_told_where_they_are_asked_for(files: Files, index: Path) -> 
 
 
 def test_errors_are_a_column_and_a_fact_in_csv(files: Files, index: Path) -> None:
-    result = invoke("topic", index, files.words[0], "--csv", "--top", "3", "--errors")
+    result = invoke("topic", index, files.words[0], "--csv", "--n-words", "3", "--errors")
     rows = {(row["kind"], row["item"]): row for row in csv.DictReader(io.StringIO(result.stdout))}
-    answer = told(index, files.words[0], "--top", "3", "--errors")
+    answer = told(index, files.words[0], "--n-words", "3", "--errors")
     assert float(rows["fact", "weight"]["stderr"]) == answer["weight_stderr"]
     assert float(rows["fact", "confidence"]["value"]) == answer["confidence"]
     for word in answer["words"]:
@@ -221,12 +241,12 @@ def test_errors_are_a_column_and_a_fact_in_csv(files: Files, index: Path) -> Non
 
 @pytest.mark.parametrize("terminal", [{}, {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "80"}])
 def test_errors_are_read_beside_their_numbers(files: Files, index: Path, terminal: dict[str, str]) -> None:
-    plain = invoke("topic", index, files.words[0], "--documents", "0", **terminal).stdout
-    shown = invoke("topic", index, files.words[0], "--documents", "0", "--errors", **terminal).stdout
+    plain = invoke("topic", index, files.words[0], "--n-documents", "0", **terminal).stdout
+    shown = invoke("topic", index, files.words[0], "--n-documents", "0", "--errors", **terminal).stdout
     assert "±" not in plain
-    assert "that this is the topic that the hint means" not in plain
+    assert "that the hint means this topic" not in plain
     assert shown.count("±") == 11  # of the weight and of ten words
-    assert "% that this is the topic that the hint means" in shown
+    assert "% that the hint means this topic" in shown
 
 
 def test_an_unsure_answer_tells_what_else_the_hint_could_mean(files: Files, index: Path) -> None:
@@ -244,7 +264,7 @@ def test_the_only_topic_is_the_one_that_the_hint_means(files: Files, index: Path
 
 def test_a_weak_hint_is_told_with_what_else_it_could_mean(files: Files, index: Path) -> None:
     # A word of each topic: none of them leads.
-    result = invoke("topic", index, *files.words, "--no-closer")
+    result = invoke("topic", index, *files.words, "--no-refine")
     assert result.exit_code == 0, result.output
     doubtful = [line for line in facts(result.stdout, "could mean") if "of the hint" in line]
     assert 1 <= len(doubtful) <= 3
@@ -301,11 +321,11 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
         (("zz*",), "None of the 76 words matches 'zz*'"),
         (("word10^x",), "'x' in 'word10^x' is not a weight"),
         (("",), "'' names no word"),
-        (("--like", "600"), "Row 600 is not a document of this fit"),
+        (("--document", "600"), "Row 600 is not a document of this fit"),
         (("--text", "nothing of this is known"), "hold no word of the vocabulary"),
         (("word10", "-k", "5"), "--n-components=5, but this fit holds 4"),
-        (("--hints", "nowhere.txt"), "Could not read 'nowhere.txt': No such file"),
-        (("--text-file", "nowhere.txt"), "Could not read 'nowhere.txt': No such file"),
+        (("--hints", "nowhere.txt"), "Cannot read 'nowhere.txt': No such file"),
+        (("--text-file", "nowhere.txt"), "Cannot read 'nowhere.txt': No such file"),
     ],
 )
 def test_a_hint_that_cannot_be_used_is_an_error_of_one_sentence(
@@ -321,7 +341,7 @@ def test_a_hint_that_cannot_be_used_is_an_error_of_one_sentence(
 def test_a_file_without_hints_or_of_other_bytes_is_refused(index: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("# nothing\n")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    assert "Found no hint in" in invoke("topic", index, "--hints", tmp_path / "empty").stderr
+    assert "No hint in" in invoke("topic", index, "--hints", tmp_path / "empty").stderr
     assert "is not UTF-8 text" in invoke("topic", index, "--hints", tmp_path / "bytes").stderr
     unclosed = invoke("topic", index, "--hints", "-", input='"new york\n')
     assert unclosed.exit_code == 1
@@ -331,13 +351,13 @@ def test_a_file_without_hints_or_of_other_bytes_is_refused(index: Path, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "found none"),
-        (("word10", "--text", "a text"), "found words and --text"),
-        (("--like", "1", "--not", "word10"), "--not and --each go with words"),
+        ((), "got none"),
+        (("word10", "--text", "a text"), "got words and --text"),
+        (("--document", "1", "--not", "word10"), "--not and --each need words"),
         (("word10", "--json", "--csv"), "--json or --csv"),
-        (("word10", "-k", "2", "--broader"), "--components, or --broader"),
+        (("word10", "-k", "2", "--broader"), "--n-components or --broader"),
         (("word10", "--by", "luck"), "luck"),
-        (("--like", "first"), "--like"),
+        (("--document", "first"), "--document"),
     ],
 )
 def test_a_wrong_command_ends_with_code_2(index: Path, arguments: tuple[str, ...], said: str) -> None:

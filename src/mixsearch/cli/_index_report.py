@@ -14,7 +14,7 @@ from rich.text import Text
 
 from mixsearch.cli._console import describe, describe_for_json, print_json, print_notes, record_warnings
 from mixsearch.cli._progress import show_progress
-from mixsearch.cli._render import show_facts
+from mixsearch.cli._render import print_facts
 from mixsearch.cli._units import format_bytes, format_seconds
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.index import Built, IndexOptions, build_index, open_index
@@ -130,9 +130,9 @@ def _print_summary(console: Console, summary: Summary) -> None:
         ("size", size),
         ("time", format_seconds(summary.seconds)),
     ]
-    show_facts(console, facts)
+    print_facts(console, facts)
     print_notes(map(describe, summary.warnings))
-    show_facts(console, [("next", Text(summary.next_command, style="bold"))])
+    print_facts(console, [("next", Text(summary.next_command, style="bold"))])
 
 
 def _describe_dropped(built: Built) -> str:

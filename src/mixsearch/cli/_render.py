@@ -1,4 +1,4 @@
-"""An answer on a terminal, and in a pipe: the same facts, there with boxes and bars, here a line for each."""
+"""Print an answer: a panel with bars on a terminal, one line per fact in a pipe."""
 
 from __future__ import annotations
 
@@ -13,25 +13,23 @@ from rich.text import Text
 
 from mixsearch.cli._units import format_share
 from mixsearch.display import plain_chance, plain_number
-from mixsearch.index import Answer, Outcome, TopicWord, TypicalDocument
+from mixsearch.index import Answer, TopicWord, TypicalDocument
 
 _BAR = 20
 _NAME = 12
 
 
-def show_reply(console: Console, reply: Outcome) -> None:
-    """Show what was found."""
-    if reply.answer is None:
-        return
+def print_answer(console: Console, answer: Answer, seconds: float) -> None:
+    """Print an answer and, on a terminal, how long the search took."""
     if console.is_terminal:
-        console.print(_panel(reply.answer, reply.seconds))
+        console.print(_panel(answer, seconds))
         return
-    for line in _lines(reply.answer):
+    for line in _lines(answer):
         console.print(line, markup=False, soft_wrap=True)
 
 
-def show_facts(console: Console, facts: Iterable[tuple[str, str | Text]]) -> None:
-    """Names and values: in two columns on a terminal, a line for each in a pipe."""
+def print_facts(console: Console, facts: Iterable[tuple[str, str | Text]]) -> None:
+    """Print names and values: in two columns on a terminal, one line each in a pipe."""
     if not console.is_terminal:
         for name, value in facts:
             console.print(_line(name, str(value)), markup=False, soft_wrap=True)
@@ -50,7 +48,7 @@ def _panel(answer: Answer, seconds: float) -> Panel:
     body.add_column(overflow="fold")
     for name, value in _facts(answer):
         body.add_row(name, Text(value, style=_style(name, answer)))
-    for rank, line in enumerate(_others(answer)):
+    for rank, line in enumerate(_list_alternatives(answer)):
         body.add_row("" if rank else "could mean", line)
     if answer.words:
         body.add_row("words", _bars(answer.words))
@@ -70,22 +68,22 @@ def _panel(answer: Answer, seconds: float) -> Panel:
 
 
 def _lines(answer: Answer) -> Iterator[str]:
-    """One fact on each line, named by its first word."""
+    """Yield one line per fact, which starts with the name of the fact."""
     yield _line("topic", answer.hint)
     for name, value in _facts(answer):
         yield _line(name, value)
-    for words in _others(answer):
+    for words in _list_alternatives(answer):
         yield _line("could mean", words)
     width = max((len(word.word) for word in answer.words), default=0)
-    wide = max([6, *(len(_probability(word)) for word in answer.words)])
+    digits = max([6, *(len(_probability(word)) for word in answer.words)])
     for word in answer.words:
         likelier = f"{_times(word.likelier)} as likely as in the corpus"
-        yield _line("word", f"{word.word:<{width}}  {_probability(word):>{wide}}  {likelier}")
+        yield _line("word", f"{word.word:<{width}}  {_probability(word):>{digits}}  {likelier}")
     for related in answer.related_words:
         yield _line("related", f"{related.word}  {_times(related.likelier)}")
     for document in answer.documents:
         yield _line(
-            "document", "  ".join(filter(None, [_called(document), format_share(document.share), document.snippet]))
+            "document", "  ".join(filter(None, [_label(document), format_share(document.share), document.snippet]))
         )
 
 
@@ -100,7 +98,7 @@ def _facts(answer: Answer) -> list[tuple[str, str]]:
         ("components", f"{answer.n_components} of {answer.n_fitted}"),
     ]
     if answer.confidence is not None:
-        facts.insert(2, ("confidence", f"{plain_chance(answer.confidence)} that this is the topic that the hint means"))
+        facts.insert(2, ("confidence", f"{plain_chance(answer.confidence)} that the hint means this topic"))
     return facts
 
 
@@ -113,8 +111,8 @@ def _probability(word: TopicWord) -> str:
     return format_share(word.probability, word.probability_stderr)
 
 
-def _others(answer: Answer) -> list[str]:
-    """What else the hint could mean, where that is in doubt."""
+def _list_alternatives(answer: Answer) -> list[str]:
+    """Return what else the hint could mean, if the answer is doubtful."""
     if not answer.is_doubtful:
         return []
     return [
@@ -140,8 +138,8 @@ def _bars(words: Iterable[TopicWord]) -> RenderableType:
 
 
 def _related(answer: Answer) -> Text:
-    pieces = [Text.assemble(each.word, (f" {_times(each.likelier)}", "dim")) for each in answer.related_words]
-    return Text(", ").join(pieces)
+    words = [Text.assemble(each.word, (f" {_times(each.likelier)}", "dim")) for each in answer.related_words]
+    return Text(", ").join(words)
 
 
 def _documents(answer: Answer) -> RenderableType:
@@ -150,20 +148,20 @@ def _documents(answer: Answer) -> RenderableType:
     table.add_column(overflow="fold")
     words = [word.word for word in answer.words]
     for document in answer.documents:
-        told = Text(_called(document), style="bold" if document.snippet else "")
+        line = Text(_label(document), style="bold" if document.snippet else "")
         if document.snippet:
-            told.append("  ")
-            told.append(_lit(document.snippet, words))
-        table.add_row(format_share(document.share), told)
+            line.append("  ")
+            line.append(_highlight(document.snippet, words))
+        table.add_row(format_share(document.share), line)
     return table
 
 
-def _called(document: TypicalDocument) -> str:
+def _label(document: TypicalDocument) -> str:
     return f"{document.row}" if document.name is None else f"{document.row} {document.name}"
 
 
-def _lit(snippet: str, words: Iterable[str]) -> Text:
-    """A snippet with the words of the topic set off."""
+def _highlight(snippet: str, words: Iterable[str]) -> Text:
+    """Return a snippet with the words of the topic highlighted."""
     text = Text(snippet, style="not bold")
     pattern = "|".join(rf"\b{re.escape(word)}\b" for word in sorted(words, key=len, reverse=True))
     if pattern:

@@ -1,4 +1,4 @@
-"""`mixsearch info`: what an index holds."""
+"""`mixsearch info`: describe an index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.text import Text
 from mixsearch._typing import Array
 from mixsearch.cli._console import complete_index, print_json, report_errors
 from mixsearch.cli._figures import load_plots, write_figure
-from mixsearch.cli._render import show_facts
+from mixsearch.cli._render import print_facts
 from mixsearch.cli._units import format_bytes
 from mixsearch.display import plain_number
 from mixsearch.index import Contents, open_index
@@ -27,7 +27,10 @@ Examples:
   mixsearch info reviews.index --verify
   mixsearch info reviews.index --plot spectrum.png --json
 
-Exit codes: 0 done, 1 the index is missing or damaged, 2 the command is wrong."""
+With --json, an error is also printed as JSON on standard output:
+{"error": {"code": ..., "message": ..., "fields": {...}}}
+
+Exit codes: 0 success, 1 index missing or damaged, 2 usage error."""
 
 _SPARKS = "▁▂▃▄▅▆▇█"
 _SPARK_WIDTH = 60
@@ -35,15 +38,15 @@ _SPARK_WIDTH = 60
 
 def info(
     path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="As mixsearch index made it.", autocompletion=complete_index)
+        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
     ],
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read every byte again, and compare it with what was written.")
+        bool, typer.Option("--verify", help="Read every byte and compare it with the checksums.")
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the eigenvalues as well: png, svg or pdf.")
+        Path | None, typer.Option(metavar="FILE", help="Also draw the eigenvalues: png, svg or pdf.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="All of it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what an index holds."""
     with report_errors(as_json=as_json):
@@ -56,50 +59,51 @@ def info(
         if as_json:
             print_json({**contents.as_dict(), "verified": verify})
         else:
-            _show(Console(highlight=False), contents, verified=verify)
+            _print_contents(Console(highlight=False), contents, verified=verify)
         if plot is not None:
             write_figure(lambda plots: plots.plot_spectrum(index.topics), plot)
 
 
-def _show(console: Console, contents: Contents, *, verified: bool) -> None:
-    show_facts(console, _facts(contents, verified=verified))
+def _print_contents(console: Console, contents: Contents, *, verified: bool) -> None:
+    print_facts(console, _facts(contents, verified=verified))
     if console.is_terminal:
-        show_facts(console, [("", Text(_sparkline(contents.eigenvalues), style="blue"))])
+        print_facts(console, [("", Text(_sparkline(contents.eigenvalues), style="blue"))])
 
 
 def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "index", contents.path
     yield "created", f"{contents.created} by mixsearch {contents.written_by}, format {contents.format_version}"
-    dropped = f"{contents.n_short:,} too short, {contents.n_duplicates:,} repeated"
+    dropped = f"{contents.n_short:,} too short, {contents.n_duplicates:,} duplicates"
     yield "documents", f"{contents.n_documents:,} (left out: {dropped})"
     yield "words", f"{contents.n_words:,}, with {contents.n_nonzeros:,} non-zero counts"
     yield "topics", f"{contents.n_components:,}"
-    yield "texts", _kept(contents)
-    yield "options", _listed(contents.options)
-    yield "tokens", "not known: ready counts, or a tokenizer" if contents.tokens is None else _listed(contents.tokens)
+    yield "texts", _describe_texts(contents)
+    yield "options", _join_options(contents.options)
+    unknown = "unknown: built from counts, or with a tokenizer"
+    yield "tokens", unknown if contents.tokens is None else _join_options(contents.tokens)
     yield "size", f"{format_bytes(contents.n_bytes)}, {contents.bytes_per_document:,.0f} bytes per document"
     parts = sorted(contents.bytes_of_parts.items(), key=lambda part: -part[1])
     yield "parts", ", ".join(f"{name} {format_bytes(size)}" for name, size in parts)
     if verified:
-        yield "verified", "every byte is as it was written"
+        yield "verified", "all checksums match"
     yield "frequent", ", ".join(f"{each.word} {each.n_documents:,}" for each in contents.frequent_words)
     yield "distinctive", ", ".join(each.word for each in contents.distinctive_words)
     values = contents.eigenvalues
     yield "spectrum", f"{len(values)} eigenvalues, from {plain_number(values[0])} to {plain_number(values[-1])}"
 
 
-def _kept(contents: Contents) -> str:
+def _describe_texts(contents: Contents) -> str:
     texts = "kept" if contents.has_texts else "not kept"
     letters = f", {contents.n_characters:,} characters" if contents.n_characters else ""
     return f"{texts}{letters}; names {'kept' if contents.has_names else 'not kept'}"
 
 
-def _listed(options: dict[str, Any]) -> str:
+def _join_options(options: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in options.items())
 
 
 def _sparkline(values: list[float]) -> str:
-    """Eigenvalues as bars, on a logarithmic scale."""
+    """Return eigenvalues as bars on a logarithmic scale."""
     heights: Array = np.log(np.maximum(values, np.finfo(np.float64).tiny))
     if len(heights) > _SPARK_WIDTH:
         heights = heights[np.linspace(0, len(heights) - 1, _SPARK_WIDTH).round().astype(int)]

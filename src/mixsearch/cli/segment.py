@@ -18,7 +18,7 @@ from mixsearch.cli._console import (
     report_errors,
     stderr_console,
 )
-from mixsearch.cli._render import show_facts
+from mixsearch.cli._render import print_facts
 from mixsearch.cli._units import format_share
 from mixsearch.display import plain_number
 from mixsearch.errors import HintError
@@ -164,4 +164,4 @@ def _print_summary(summary: dict[str, Any]) -> None:
     for each in summary["segments"]:
         lead = "" if each["separation"] is None else f"separation {plain_number(each['separation'])}: "
         facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
-    show_facts(Console(highlight=False), facts)
+    print_facts(Console(highlight=False), facts)

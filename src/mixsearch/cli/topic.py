@@ -1,73 +1,101 @@
-"""`mixsearch topic`: its options."""
+"""`mixsearch topic`: search an index for the topic of a hint."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.console import Console
 
-from mixsearch.cli._console import complete_index, report_errors
-from mixsearch.cli._queries import Typed, read_queries
-from mixsearch.cli._topic_report import Wanted, run_topic
-from mixsearch.index import AnswerOptions
+from mixsearch.cli._console import (
+    EXIT_ERROR,
+    complete_index,
+    describe,
+    describe_for_json,
+    print_error,
+    print_json,
+    print_notes,
+    report_errors,
+)
+from mixsearch.cli._figures import load_plots, write_figure
+from mixsearch.cli._queries import TypedHints, read_queries
+from mixsearch.cli._render import print_answer
+from mixsearch.index import AnswerOptions, Outcome, Query, answer_queries, open_index, to_csv
 
-_HINTS, _SEARCH, _OUTPUT = "Other hints", "The search", "Output"
+_HINTS, _SEARCH, _OUTPUT = "Other hints", "Search", "Output"
 
 HELP = """Find the topic that a hint means, with its words and documents.
 
-A word may have a weight, sushi^2; a phrase is one quoted argument,
-"new york"; encrypt* stands for all words that begin so. Words to avoid
-go with --not, or with a minus after two dashes: -- apple -fruit
+sushi^2 counts double; "new york" in quotes is one phrase; encrypt* stands
+for all words starting with encrypt. Give words to avoid with --not, or
+with a minus after two dashes: -- apple -fruit
 
 Examples:
 
   mixsearch topic reviews.index sushi
-  mixsearch topic reviews.index sushi^2 "happy hour" --not pizza --top 20
+  mixsearch topic reviews.index sushi^2 "happy hour" --not pizza --n-words 20
   mixsearch topic reviews.index sushi pizza burger --each --plot food.png
   mixsearch topic reviews.index --text "the driver was late again"
   mixsearch topic reviews.index --hints hints.txt --csv > topics.csv
   mixsearch topic reviews.index sushi --narrower --json
 
---csv has one fact per row: hint, kind (fact, word, related, document,
-alternative, warning, error), rank, item, value (of a word its
-probability, of a document its share of the topic, of an alternative its
-share of the hint), likelier (than in the corpus, times), name, snippet;
-with --errors also stderr, and a fact confidence.
+--csv prints one fact per row: hint, kind (fact, word, related, document,
+alternative, warning, error), rank, item, value (probability of a word,
+share of a document in the topic, share of the hint for an alternative),
+likelier (ratio to the corpus), name, snippet; with --errors also stderr,
+and a fact confidence.
 
-Exit codes: 0 found, 1 a hint or the index is not as needed, 2 the
-command is not. Of many hints each is answered that can be."""
+--json prints an object, or a list with --each or --hints. An error is
+printed there too: {"error": {"code": ..., "message": ..., "fields": {...}}}
+
+Exit codes: 0 success, 1 bad hint or index, 2 usage error. With several
+hints, a bad one does not stop the others."""
+
+
+@dataclass(frozen=True)
+class _Output:
+    """How to print the answers."""
+
+    format: Literal["text", "json", "csv"]
+    as_list: bool  # print a JSON list even if it has one item
+    plot: Path | None
+    errors: bool
 
 
 def topic(
     path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="As mixsearch index made it.", autocompletion=complete_index)
+        Path,
+        typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index),
     ],
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="WORD", help="Words, phrases and patterns; together they are one hint."),
     ] = None,
-    avoided: Annotated[
+    avoid: Annotated[
         list[str] | None,
-        typer.Option("--not", metavar="WORD", help="A word that the topic should avoid; may be given again."),
+        typer.Option("--not", metavar="WORD", help="A word that the topic should avoid; repeat for several."),
     ] = None,
-    each: Annotated[bool, typer.Option("--each", help="Every WORD is a hint of its own.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="Search for each WORD separately.")] = False,
     text: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TEXT", help="A text that is about the topic; may be given again.", rich_help_panel=_HINTS
-        ),
+        typer.Option(metavar="TEXT", help="A text about the topic; repeat for several.", rich_help_panel=_HINTS),
     ] = None,
     text_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A file with such a text; - for standard input.", rich_help_panel=_HINTS),
+        typer.Option(
+            metavar="FILE", help="A file with a text about the topic; - for standard input.", rich_help_panel=_HINTS
+        ),
     ] = None,
-    like: Annotated[
+    documents: Annotated[
         list[int] | None,
         typer.Option(
+            "--document",
             metavar="ROW",
-            help="The row of a document that is about it, as shown with documents; may be given again.",
+            help="Row of a document about the topic, as shown with documents; repeat for several.",
             rich_help_panel=_HINTS,
         ),
     ] = None,
@@ -75,18 +103,18 @@ def topic(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="One hint per line, 'sushi -pizza' or 'name: sushi -pizza'; - for standard input.",
+            help="A file with one hint per line, 'sushi -pizza' or 'name: sushi -pizza'; - for standard input.",
             rich_help_panel=_HINTS,
         ),
     ] = None,
-    components: Annotated[
+    n_components: Annotated[
         int | None,
         typer.Option(
-            "--components",
+            "--n-components",
             "-k",
             min=1,
             metavar="N",
-            help="How many of the fitted topics to use: fewer make broader ones. By default as the hint needs.",
+            help="How many of the fitted topics to use; fewer give broader topics. Default: as the hint needs.",
             show_default=False,
             rich_help_panel=_SEARCH,
         ),
@@ -94,21 +122,38 @@ def topic(
     broader: Annotated[
         int,
         typer.Option(
-            "--broader", count=True, help="Half as many; twice, a quarter.", show_default=False, rich_help_panel=_SEARCH
+            "--broader",
+            count=True,
+            help="Use half as many; repeat for a quarter.",
+            show_default=False,
+            rich_help_panel=_SEARCH,
         ),
     ] = 0,
     narrower: Annotated[
         int,
-        typer.Option("--narrower", count=True, help="Twice as many.", show_default=False, rich_help_panel=_SEARCH),
-    ] = 0,
-    no_closer: Annotated[
-        bool,
         typer.Option(
-            "--no-closer", help="The estimate of moments alone, without a closer look.", rich_help_panel=_SEARCH
+            "--narrower",
+            count=True,
+            help="Use twice as many; repeat for four times.",
+            show_default=False,
+            rich_help_panel=_SEARCH,
         ),
-    ] = False,
-    top: Annotated[int, typer.Option(min=0, metavar="N", help="Words to show.", rich_help_panel=_OUTPUT)] = 10,
-    documents: Annotated[int, typer.Option(min=0, metavar="N", help="Documents to show.", rich_help_panel=_OUTPUT)] = 5,
+    ] = 0,
+    refine: Annotated[
+        bool | None,
+        typer.Option(
+            "--refine/--no-refine",
+            help="Refine the moment estimate by EM. Default: if the hint allows it.",
+            show_default=False,
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
+    n_words: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of words to show.", rich_help_panel=_OUTPUT)
+    ] = 10,
+    n_documents: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of documents to show.", rich_help_panel=_OUTPUT)
+    ] = 5,
     by: Annotated[
         Literal["typical", "probability"], typer.Option(help="Which words come first.", rich_help_panel=_OUTPUT)
     ] = "typical",
@@ -116,31 +161,87 @@ def topic(
         bool,
         typer.Option(
             "--errors",
-            help="Add standard errors, and the chance that this is the topic meant. Reads all documents: seconds where "
-            "they are many.",
+            help="Add standard errors and the probability that the hint means this topic. Reads all documents.",
             rich_help_panel=_OUTPUT,
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="JSON: an object, or a list of them for many hints.", rich_help_panel=_OUTPUT)
-    ] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="A table, as said above.", rich_help_panel=_OUTPUT)] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table.", rich_help_panel=_OUTPUT)] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw a picture as well: png, svg or pdf.", rich_help_panel=_OUTPUT),
+        typer.Option(metavar="FILE", help="Also draw a figure: png, svg or pdf.", rich_help_panel=_OUTPUT),
     ] = None,
 ) -> None:
     """Find the topic that a hint means."""
     if as_json and as_csv:
-        raise typer.BadParameter("Give --json or --csv, not both.")
-    if components is not None and (broader or narrower):
-        raise typer.BadParameter("Give --components, or --broader and --narrower, not both.")
+        raise typer.BadParameter("Use either --json or --csv.")
+    if n_components is not None and (broader or narrower):
+        raise typer.BadParameter("Use either --n-components or --broader and --narrower.")
+    typed = TypedHints(words or (), avoid or (), text or (), text_file, documents or (), hints, each)
     with report_errors(as_json=as_json):
-        typed = Typed(words or (), avoided or (), text or (), text_file, like or (), hints, each)
-        search: dict[str, Any] = {"n_components": components or "enough", "narrower": narrower - broader}
-        search["refine"] = False if no_closer else None
+        search: dict[str, Any] = {
+            "n_components": n_components or "enough",
+            "narrower": narrower - broader,
+            "refine": refine,
+        }
         queries = [replace(query, **search) for query in read_queries(typed)]
-        options = AnswerOptions(n_words=top, n_documents=documents, by=by, errors=errors, confidence=errors)
-        shown_as: Literal["text", "json", "csv"] = "json" if as_json else "csv" if as_csv else "text"
-        as_list = each or hints is not None
-        run_topic(path, queries, options, Wanted(shown_as, as_list, plot, errors))
+        options = AnswerOptions(n_words=n_words, n_documents=n_documents, by=by, errors=errors, confidence=errors)
+        output = _Output("json" if as_json else "csv" if as_csv else "text", each or hints is not None, plot, errors)
+        _run(path, queries, options, output)
+
+
+def _run(path: Path, queries: Sequence[Query], options: AnswerOptions, output: _Output) -> None:
+    """Search and print the answers; an error of one query does not stop the others."""
+    if output.plot is not None:
+        load_plots()
+    outcomes = answer_queries(open_index(path), queries, options)
+    failed = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if len(outcomes) == len(failed) == 1 and not output.as_list:
+        raise failed[0]
+    _print_outcomes(outcomes, output)
+    _print_messages(outcomes)
+    found = [outcome for outcome in outcomes if outcome.topic is not None]
+    if output.plot is not None and found:
+        write_figure(lambda plots: _draw(plots, found, output.errors), output.plot)
+    if failed:
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _print_outcomes(outcomes: Sequence[Outcome], output: _Output) -> None:
+    if output.format == "json":
+        listed = [_describe_outcome(outcome) for outcome in outcomes]
+        print_json(listed if output.as_list else listed[0])
+    elif output.format == "csv":
+        typer.echo(to_csv(outcomes, errors=output.errors), nl=False)
+    else:
+        console = Console(highlight=False)
+        for position, outcome in enumerate(outcomes):
+            if position and not console.is_terminal:
+                console.print()
+            if outcome.answer is not None:
+                print_answer(console, outcome.answer, outcome.seconds)
+
+
+def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
+    if outcome.error is not None:
+        return {"hint": outcome.query.name, "error": describe_for_json(outcome.error)}
+    return outcome.as_dict() | {"warnings": [describe_for_json(warning) for warning in outcome.warnings]}
+
+
+def _print_messages(outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        prefix = f"{outcome.query.name}: " if len(outcomes) > 1 else ""
+        if outcome.error is not None:
+            print_error(f"{prefix}{describe(outcome.error)}")
+        print_notes(f"{prefix}{describe(warning)}" for warning in outcome.warnings)
+
+
+def _draw(plots: Any, outcomes: Sequence[Outcome], errors: bool) -> Any:
+    if len(outcomes) == 1:
+        return plots.plot_topic(outcomes[0].topic, errors=errors)
+    topics: dict[str, Any] = {}
+    for outcome in outcomes:
+        name = outcome.query.name
+        names = chain([name], (f"{name} ({copy})" for copy in count(2)))
+        topics[next(each for each in names if each not in topics)] = outcome.topic
+    return plots.plot_topics(topics, errors=errors)
