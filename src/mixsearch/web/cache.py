@@ -57,7 +57,7 @@ class LRUCache(Generic[Key, Value]):
     def reserve(self, key: Key) -> tuple[Future[Value], bool]:
         """Return the future of a value, and whether the caller must compute it.
 
-        Such a caller calls `resolve` or `residual` exactly once; all others wait for the future.
+        Such a caller calls `resolve` or `fail` exactly once; all others wait for the future.
         """
         with self._lock:
             value = self._touch(key)
@@ -76,7 +76,7 @@ class LRUCache(Generic[Key, Value]):
         self.put(key, value)
         self._settle(key).set_result(value)
 
-    def residual(self, key: Key, error: BaseException) -> None:
+    def fail(self, key: Key, error: BaseException) -> None:
         """Raise an error in all waiters of a reserved value. It is not cached."""
         self._settle(key).set_exception(error)
 
@@ -87,7 +87,7 @@ class LRUCache(Generic[Key, Value]):
             try:
                 self.resolve(key, compute())
             except BaseException as error:
-                self.residual(key, error)
+                self.fail(key, error)
         return future.result()
 
     def _settle(self, key: Key) -> Future[Value]:

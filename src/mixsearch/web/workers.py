@@ -182,7 +182,7 @@ class Workers:
         try:
             self._answers.resolve(key, await call)
         except BaseException as error:  # also when it is cancelled: nobody may wait forever
-            self._answers.residual(key, error)
+            self._answers.fail(key, error)
 
     def close(self) -> None:
         """Accept no further calls."""
