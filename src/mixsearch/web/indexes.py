@@ -1,13 +1,24 @@
-"""An index that is served, with the topics found last."""
+"""Indexes that are served, by threads of the server or by processes that open them themselves.
+
+A search spends most of its time holding the interpreter lock: two threads are not faster than one, two processes are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import cached_property
+from threading import Thread
+from typing import Any
 
-from mixsearch.index import CorpusWord, Found, Query, TopicIndex
+from mixsearch.data.threads import on_one_core
+from mixsearch.index import CorpusWord, Found, Query, TopicIndex, open_index
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
+from mixsearch.web.processes import process_context
 from mixsearch.web.schemas import IndexInfo
 
 # Words to start with: on the welcome page, and for an empty prefix.
@@ -73,3 +84,32 @@ def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
         known=", ".join(indexes),
         indexes=list(indexes),
     )
+
+
+# The indexes of this process, if it is a search worker.
+_INDEXES: dict[str, ServedIndex] = {}
+
+
+def start_search_processes(paths: Mapping[str, str], n_processes: int) -> Executor:
+    """Return a pool of processes in which these indexes are open."""
+    return ProcessPoolExecutor(n_processes, process_context(), _open_indexes, (dict(paths),))
+
+
+def call_with_index(name: str, make: Callable[..., bytes], *arguments: Any) -> bytes:
+    """Call a function with an index of this process."""
+    with on_one_core():
+        return make(_INDEXES[name], *arguments)
+
+
+def _open_indexes(paths: Mapping[str, str]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
+    Thread(target=_exit_with_server, daemon=True).start()
+    _INDEXES.update({name: ServedIndex(name, open_index(path)) for name, path in paths.items()})
+
+
+def _exit_with_server() -> None:
+    """Exit when the server does, even if it was killed."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)

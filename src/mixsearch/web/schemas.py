@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mixsearch.errors import HintError
 from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
-from mixsearch.index import Answer, AnswerOptions, CorpusWord, Query, TypicalDocument
-from mixsearch.topics import parse_words
+from mixsearch.index import Answer, CorpusWord, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH = 1000
 MAX_WORDS, MAX_LIKE, MAX_START, MAX_COMPARED = 64, 100, 1000, 8
-MAX_TEXTS, MAX_TITLE = 100, 40
+MAX_TEXTS = 100
 MAX_SEEDS, MAX_NAME_LENGTH = 64, 60
 MAX_EVERY = 64
 Features = Literal["rich", "rgb"]
@@ -55,71 +52,6 @@ class TopicRequest(BaseModel):
     top: int = Field(15, ge=0, le=200, description="Number of words.")
     n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
     by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
-
-    @property
-    def affinity(self) -> tuple[Any, ...]:
-        """What determines the topic found: requests that share it are best sent to the same worker."""
-        return (self.q, self.like, self.narrower, self.n_components)
-
-    def make_query(self, texts: Sequence[str] = ()) -> Query:
-        """Return the hint, and how to search with it.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            The hint, if it is neither `q` nor `like`.
-
-        Returns
-        -------
-        Query
-        """
-        hints = {"q": self.q is not None, "like": bool(self.like), "texts": bool(texts)}
-        if sum(hints.values()) != 1:
-            raise HintError(
-                "Give exactly one of q (words), like (documents) and texts, got {given}.",
-                code="one_hint_needed",
-                given=" and ".join(name for name, is_given in hints.items() if is_given) or "none",
-            )
-        options: dict[str, Any] = {"n_components": self.n_components or "enough", "narrower": self.narrower}
-        if self.like:
-            return Query(f"document {', '.join(map(str, self.like))}", documents=self.like, **options)
-        if texts:
-            return Query(" ".join(texts[0].split())[:MAX_TITLE], text=tuple(texts), **options)
-        return Query((self.q or "").strip(), words=_parse_words(self.q or ""), **options)
-
-    def make_options(self, **changes: Any) -> AnswerOptions:
-        """Return how much to describe.
-
-        Parameters
-        ----------
-        **changes
-            Options that differ from those of the request.
-
-        Returns
-        -------
-        AnswerOptions
-        """
-        options = AnswerOptions(
-            n_words=self.top,
-            n_documents=self.n_documents,
-            by=self.by,
-            alternative=self.alternative,
-            errors=self.errors,
-            confidence=self.confidence,
-        )
-        return replace(options, **changes)
-
-
-def _parse_words(query: str) -> Mapping[str, float]:
-    words = parse_words(query)
-    if len(words) > MAX_WORDS:
-        raise HintError(
-            "A hint has at most {max_words} words, got {n_words}.",
-            code="too_many_words",
-            n_words=len(words),
-            max_words=MAX_WORDS,
-        )
-    return words
 
 
 class DocumentsRequest(TopicRequest):

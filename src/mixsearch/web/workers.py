@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
-from mixsearch.web.indexes import ServedIndex
-from mixsearch.web.processes import call_with_index, start_search_processes
+from mixsearch.web.indexes import ServedIndex, call_with_index, start_search_processes
 from mixsearch.web.settings import Limits
 
 # Waiting for the worker that has found a topic pays off behind this many calls: a search takes as long as those.

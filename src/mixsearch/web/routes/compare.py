@@ -19,6 +19,8 @@ from mixsearch.web.routes.topics import (
     encode_json,
     make_csv_response,
     make_json_response,
+    make_options,
+    make_query,
 )
 from mixsearch.web.schemas import MAX_COMPARED, Comparison, MapRequest, TopicRequest, parse_topic_request
 
@@ -59,13 +61,13 @@ def _parse(index: ServedIndex, topics: Sequence[str]) -> tuple[TopicRequest, ...
 
 
 def _answer_all(index: ServedIndex, requests: Sequence[TopicRequest]) -> list[Outcome]:
-    queries = [request.make_query() for request in requests]  # all are checked before the first search
+    queries = [make_query(request) for request in requests]  # all are checked before the first search
     return [_answer(index, query, request) for query, request in zip(queries, requests, strict=True)]
 
 
 def _answer(index: ServedIndex, query: Query, request: TopicRequest) -> Outcome:
     try:
-        return Outcome.from_found(index.find(query), request.make_options())
+        return Outcome.from_found(index.find(query), make_options(request))
     except SearchError as error:
         return Outcome(query, error=error)
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
 
-from mixsearch.errors import SearchError
-from mixsearch.index import Answer, Outcome, describe, to_csv
+from mixsearch.errors import HintError, SearchError
+from mixsearch.index import Answer, AnswerOptions, Outcome, Query, describe, to_csv
+from mixsearch.topics import parse_words
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, choose_index
 from mixsearch.web.schemas import (
     MAX_START,
+    MAX_WORDS,
     DocumentPage,
     DocumentsRequest,
     FullDocument,
@@ -31,6 +34,7 @@ from mixsearch.web.workers import Workers
 
 # People read a document from its start; the rest of a book is left out.
 MAX_TEXT = 200_000
+_MAX_TITLE = 40
 _CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
 
 router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
@@ -114,7 +118,9 @@ async def _answer(
     workers: Workers, index: ServedIndex, encode: Callable[[ServedIndex, Any], bytes], request: TopicRequest
 ) -> bytes:
     completed = complete_request(index, request)
-    return await workers.call_cached(index, encode, completed, slow=request.confidence, affinity=completed.affinity)
+    # What determines the topic found: the worker that has found it has it in its cache.
+    affinity = (completed.q, completed.like, completed.narrower, completed.n_components)
+    return await workers.call_cached(index, encode, completed, slow=request.confidence, affinity=affinity)
 
 
 def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
@@ -124,23 +130,60 @@ def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
     return request.model_copy(update={"q": index.index.complete_query(request.q), "complete": False})
 
 
+def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
+    """Return the hint of a request, and how to search with it."""
+    hints = {"q": request.q is not None, "like": bool(request.like), "texts": bool(texts)}
+    if sum(hints.values()) != 1:
+        raise HintError(
+            "Give exactly one of q (words), like (documents) and texts, got {given}.",
+            code="one_hint_needed",
+            given=" and ".join(name for name, is_given in hints.items() if is_given) or "none",
+        )
+    options: dict[str, Any] = {"n_components": request.n_components or "enough", "narrower": request.narrower}
+    if request.like:
+        return Query(f"document {', '.join(map(str, request.like))}", documents=request.like, **options)
+    if texts:
+        return Query(" ".join(texts[0].split())[:_MAX_TITLE], text=tuple(texts), **options)
+    words = parse_words(request.q or "")
+    if len(words) > MAX_WORDS:
+        raise HintError(
+            "A hint has at most {max_words} words, got {n_words}.",
+            code="too_many_words",
+            n_words=len(words),
+            max_words=MAX_WORDS,
+        )
+    return Query((request.q or "").strip(), words=words, **options)
+
+
+def make_options(request: TopicRequest) -> AnswerOptions:
+    """Return how much of the topic to describe."""
+    return AnswerOptions(
+        n_words=request.top,
+        n_documents=request.n_documents,
+        by=request.by,
+        alternative=request.alternative,
+        errors=request.errors,
+        confidence=request.confidence,
+    )
+
+
 def encode_topic(index: ServedIndex, request: TopicRequest, texts: tuple[str, ...] = ()) -> bytes:
     """Return the answer to a request as JSON."""
-    found = index.find(request.make_query(texts))
-    return encode_json(describe(found, request.make_options()).as_dict())
+    found = index.find(make_query(request, texts))
+    return encode_json(describe(found, make_options(request)).as_dict())
 
 
 def encode_topic_as_csv(index: ServedIndex, request: TopicRequest) -> bytes:
     """Return the answer to a request as CSV."""
-    outcome = Outcome.from_found(index.find(request.make_query()), request.make_options())
+    outcome = Outcome.from_found(index.find(make_query(request)), make_options(request))
     return to_csv([outcome], errors=request.errors, for_spreadsheets=True).encode(errors="replace")
 
 
 def encode_documents(index: ServedIndex, request: DocumentsRequest) -> bytes:
     """Return a page of documents as JSON."""
     # One more than the page has, to know whether there are others.
-    options = request.make_options(n_documents=request.n + 1, skip_documents=request.start)
-    documents = describe(index.find(request.make_query()), options).as_dict()["documents"]
+    options = replace(make_options(request), n_documents=request.n + 1, skip_documents=request.start)
+    documents = describe(index.find(make_query(request)), options).as_dict()["documents"]
     has_more = len(documents) > request.n and request.start + request.n <= MAX_START
     return encode_json({"documents": documents[: request.n], "start": request.start, "more": has_more})
 
