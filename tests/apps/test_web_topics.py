@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import threading
 from urllib.parse import urlencode
 
@@ -25,7 +26,7 @@ def index(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(index):
-    app = make_app({"texts": index, "again": index}, limits=Limits(seconds=120))
+    app = make_app({"texts": index, "again": index}, limits=Limits(timeout=120))
     with TestClient(app, base_url="http://localhost") as client:
         yield client
 
@@ -55,6 +56,29 @@ def test_health_tells_the_version_and_the_indexes(client):
     assert health["version"] == __version__
     assert health["indexes"] == ["texts", "again"]
     assert health["uptime"] >= 0
+
+
+def test_settings_are_the_limits_that_the_server_keeps(client):
+    settings = client.get("/api/settings").json()
+    assert settings["max_upload"] == Limits().max_upload
+    for name, value in (("max_query_length", "x" * (settings["max_query_length"] + 1)), ("max_words", "w " * 65)):
+        assert settings[name] in (1000, 64)
+        assert client.get("/api/indexes/texts/topic", params={"q": value}).status_code == 422
+    too_many = [("topic", "q=sushi")] * (settings["max_compared"] + 1)
+    assert client.get("/api/indexes/texts/compare", params=too_many).status_code == 422
+    assert client.get("/api/indexes/texts/overview", params={"n": settings["max_map_words"] + 1}).status_code == 422
+    assert client.get(f"/api/pictures/{settings['example_image']}").status_code == 200
+
+
+def test_openapi_speaks_plainly_and_describes_every_operation(client):
+    described = client.get("/api/openapi.json").json()
+    coined = re.compile(
+        r"told|refused|failure|talk|shelf|lane|room|gate|patience|brought|asking|question", re.IGNORECASE
+    )
+    operations = [each for path in described["paths"].values() for each in path.values()]
+    names = [*described["components"]["schemas"], *(operation["operationId"] for operation in operations)]
+    assert [name for name in names if coined.search(name)] == []
+    assert all(operation["description"] for operation in operations)
 
 
 def test_every_index_is_described(client, index):
@@ -143,9 +167,10 @@ def test_completions_are_the_words_that_begin_so_the_most_frequent_first(client,
     assert [each["n_documents"] for each in telling] == [holding[each["word"]] for each in telling]
 
 
-def test_an_unknown_word_comes_with_suggestions(client):
+def test_an_unknown_word_comes_with_suggestions(client, index):
     error = refused(client, "/topic", 422, "unknown_word", q="sushy")
-    assert error["word"] == "sushy"
+    assert error["word"] == error["fields"]["word"] == "sushy"
+    assert error["fields"]["n_words"] == len(index.vocabulary)
     assert error["suggestions"] == ["sushi"]
     assert error["message"].startswith("'sushy' is not among the")
     skipped = told(client, "/topic", q="sushi courtt")

@@ -18,11 +18,14 @@ const notices = byId("notices");
 const live = byId("live");
 const places = new Map(); // view -> where it was left, so that its tab leads back there
 
-/** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, telling_words: string[]}} Index */
+/** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, distinctive_words: string[]}} Index */
+/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, image_formats: string[], example_image: string}} Settings */
 /** @typedef {{view: string | null, update?: (state: URLSearchParams) => void, close?: () => void}} Shown */
 
 /** @type {Index[]} */
 let indexes = [];
+/** @type {Settings} What the server allows; known before any view is shown. */
+let settings;
 /** @type {Index | null} */
 let index = null;
 /** @type {Shown} */
@@ -32,6 +35,9 @@ let turn = 0;
 const page = {
   get index() {
     return index;
+  },
+  get settings() {
+    return settings;
   },
   go(view, params = {}) {
     history.pushState(null, "", addressOf(view, params));
@@ -46,10 +52,10 @@ const page = {
   announce(sentence) {
     live.textContent = sentence;
   },
-  tell(error) {
+  showError(error) {
     const close = h(
       "button",
-      { type: "button", class: "button plain icon", "aria-label": "Close", on: { click: hush } },
+      { type: "button", class: "button plain icon", "aria-label": "Close", on: { click: clearError } },
       "×",
     );
     replace(notices, h("div", { class: "notice", role: "alert" }, h("p", {}, messageOf(error)), close));
@@ -57,7 +63,7 @@ const page = {
   addressOf,
 };
 
-function hush() {
+function clearError() {
   replace(notices);
 }
 
@@ -82,7 +88,7 @@ async function showAddress() {
   if (index !== wanted) places.clear();
   index = wanted;
   places.set(view, location.search);
-  hush();
+  clearError();
   showTabs();
   if (isSame && shown.update) shown.update(state);
   else await openView(view, state);
@@ -102,7 +108,7 @@ async function openView(view, state) {
     Object.assign(shown, typeof result === "function" ? { close: result } : result);
   } catch (error) {
     if (mine !== turn) return;
-    page.tell(error instanceof ApiError ? error : new Error(`This view could not be shown: ${messageOf(error)}`));
+    page.showError(error instanceof ApiError ? error : new Error(`This view could not be shown: ${messageOf(error)}`));
   }
 }
 
@@ -160,10 +166,10 @@ function chooseIndex(name) {
 
 async function start() {
   try {
-    indexes = (await get("api/indexes")).indexes;
+    [{ indexes }, settings] = await Promise.all([get("api/indexes"), get("api/settings")]);
   } catch (error) {
     showTools();
-    page.tell(error);
+    page.showError(error);
     return;
   }
   await showAddress();

@@ -6,7 +6,7 @@ import { isPlainClick } from "../shared/links.js";
 import { Newest } from "../shared/newest.js";
 import { overlapSection } from "./overlaps.js";
 import { saveTopics } from "../shared/picture.js";
-import { MOST_PINS, pinsOf, setPins } from "../shared/pins.js";
+import { pinsOf, setPins } from "../shared/pins.js";
 import { topicColumn } from "./topic-column.js";
 import { downloads, linkButton } from "../topics/topic-tools.js";
 
@@ -17,7 +17,7 @@ export function show(root, state, page) {
   }
   const newest = new Newest();
   const open = (newState) => {
-    const topics = newState.has("topic") ? newState.getAll("topic").slice(0, MOST_PINS) : pinsOf(page.index);
+    const topics = newState.has("topic") ? newState.getAll("topic").slice(0, page.settings.max_compared) : pinsOf(page.index);
     return compare(root, topics, page, newest);
   };
   open(state);
@@ -25,7 +25,7 @@ export function show(root, state, page) {
 }
 
 async function compare(root, topics, page, newest) {
-  setPins(page.index, topics); // a link brings its topics along
+  setPins(page, topics); // a link brings its topics along
   if (topics.length === 0) {
     put(root, nothing(page));
     return;
@@ -34,7 +34,7 @@ async function compare(root, topics, page, newest) {
   const result = await newest.ask((signal) => get(pathOf(page.index, "compare"), { topic: topics }, { signal }));
   if (result?.error) {
     replace(root);
-    page.tell(result.error);
+    page.showError(result.error);
   }
   if (result?.answer) put(root, comparison(result.answer, topics, page));
 }
@@ -70,7 +70,7 @@ function actsOn(i, topics, page) {
     open: () => page.go("topics", params),
     remove: () => {
       const others = topics.filter((_, j) => j !== i);
-      setPins(page.index, others);
+      setPins(page, others);
       page.go("compare", { topic: others });
     },
   };

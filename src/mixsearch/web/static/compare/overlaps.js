@@ -15,7 +15,7 @@ export function overlapSection(answers, overlaps) {
     "section",
     { class: "overlaps", "aria-labelledby": "overlaps-title" },
     h("h2", { id: "overlaps-title" }, "What they have in common"),
-    h("p", { id: "nearest" }, saying(nearest), pairs.length > 1 ? [" ", saying(farthest)] : null),
+    h("p", { id: "nearest" }, describe(nearest), pairs.length > 1 ? [" ", describe(farthest)] : null),
     names.length > 2 ? h("div", ROOM, table(names, overlaps)) : null,
   );
 }
@@ -27,7 +27,7 @@ function pairsOf(names, overlaps) {
     .sort((a, b) => b.share - a.share);
 }
 
-function saying({ one, other, share }) {
+function describe({ one, other, share }) {
   return [h("b", {}, one), " and ", h("b", {}, other), ` share ${roughly(share)} of their words.`];
 }
 

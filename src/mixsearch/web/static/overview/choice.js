@@ -10,16 +10,15 @@ const KINDS = {
 };
 const DEFAULT = { words: "", by: "distinctive", n: 30 };
 const FEWEST = 10;
-const MOST = 80;
 const STEP = 10;
 const SETTLED_AFTER = 300; // ms: arrow keys move the slider step by step
 
-export function readChoice(state) {
+export function readChoice(state, { max_map_words: most }) {
   const n = STEP * Math.round(Number(state.get("n") ?? DEFAULT.n) / STEP);
   return {
     words: tidied(state.getAll("words").join(" ")),
     by: state.get("by") === "frequent" ? "frequent" : DEFAULT.by,
-    n: Number.isFinite(n) ? Math.min(Math.max(n, FEWEST), MOST) : DEFAULT.n,
+    n: Number.isFinite(n) ? Math.min(Math.max(n, FEWEST), most) : DEFAULT.n,
   };
 }
 
@@ -42,13 +41,13 @@ export class OverviewChoice {
   #timer = 0;
 
   /** Calls changed(choice) when a person has chosen. */
-  constructor(index, changed) {
+  constructor({ index, settings }, changed) {
     this.value = DEFAULT;
     this.changed = changed;
     this.kinds = Object.entries(KINDS).map(([kind, { label }]) =>
       h("button", { type: "button", "data-kind": kind, on: { click: () => this.#choose(kind) } }, label),
     );
-    this.range = h("input", { id: "how-many", type: "range", min: FEWEST, max: MOST, step: STEP, on: { input: () => this.#showNumber(), change: () => this.#number() } });
+    this.range = h("input", { id: "how-many", type: "range", min: FEWEST, max: settings.max_map_words, step: STEP, on: { input: () => this.#showNumber(), change: () => this.#number() } });
     this.number = h("output", { for: "how-many", class: "number" });
     this.many = h("label", { class: "how-many" }, "How many ", this.range, this.number);
     this.text = h("input", {

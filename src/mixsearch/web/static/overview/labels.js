@@ -6,7 +6,7 @@ const SMALLEST = 11;
 const ROOMY = 50; // pixels of radius; in larger circles, letters grow
 const LARGEST_SCALE = 1.5;
 const AROUND = 4; // free pixels around a text
-const MOST_LINES = 3;
+const MAX_LINES = 3;
 const BASELINE = 0.78; // of a line's height
 
 const context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
@@ -41,7 +41,7 @@ function heightOf(lines) {
 /** The first word and as many more as fit the circle, one per line; the first a little smaller if need be. */
 function inside({ x, y, r, first, more }, scene) {
   const scale = Math.min(Math.max(r / ROOMY, 1), LARGEST_SCALE);
-  for (let n = Math.min(more.length, MOST_LINES); n >= 0; n -= 1) {
+  for (let n = Math.min(more.length, MAX_LINES); n >= 0; n -= 1) {
     for (let { size } = FIRST; size >= SMALLEST; size -= 1) {
       const lines = [{ ...FIRST, size, text: first }, ...more.slice(0, n).map((text) => ({ ...MORE, text }))].map((each) => scaled(each, scale));
       if (areWithin(r, lines, scene)) return written(x, y - heightOf(lines) / 2, "middle", lines);

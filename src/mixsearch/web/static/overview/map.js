@@ -45,7 +45,7 @@ export class TopicMap {
       { viewBox: `0 0 ${size.width} ${size.height + CAPTION}`, width: size.width, height: size.height + CAPTION, role: "group", "aria-label": "Map of topics" },
       this.links,
       this.marks,
-      svg("text", { class: "caption", x: 4, y: size.height + CAPTION - 6 }, size.isUpright ? shortened(this.caption) : this.caption),
+      svg("text", { class: "caption", x: 4, y: size.height + CAPTION - 6 }, size.isUpright ? this.caption.short : this.caption.full),
     );
     replace(this.element, this.picture);
   }
@@ -111,8 +111,4 @@ function link(from, to, overlap) {
   const start = { x1: from.x + from.r * right, y1: from.y + from.r * down };
   const end = { x2: to.x - to.r * right, y2: to.y - to.r * down };
   return svg("line", { ...start, ...end, "stroke-width": 1 + 4 * overlap });
-}
-
-function shortened(caption) {
-  return caption.split(". ").slice(1).join(" · ");
 }

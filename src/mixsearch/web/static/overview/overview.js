@@ -7,7 +7,7 @@ import { Newest } from "../shared/newest.js";
 import { count } from "../shared/numbers.js";
 import { OverviewChoice, paramsOf, readChoice, wordsOf } from "./choice.js";
 import { TopicMap } from "./map.js";
-import { aboutTopic, howToRead } from "./reading.js";
+import { aboutTopic, howToRead } from "./legend.js";
 import { asCsv, TopicTable } from "./table.js";
 import { swapped, withWord } from "../shared/query.js";
 
@@ -28,7 +28,7 @@ class Overview {
 
   constructor(root, page) {
     this.page = page;
-    this.choice = new OverviewChoice(page.index, (choice) => this.#change(choice));
+    this.choice = new OverviewChoice(page, (choice) => this.#change(choice));
     this.summary = h("p", { class: "muted", tabindex: "-1" });
     this.notes = h("div");
     this.found = h("div", { id: "overview", class: "overview" });
@@ -38,7 +38,7 @@ class Overview {
 
   /** Show what an address asks for. */
   open(state) {
-    this.choice.set(readChoice(state));
+    this.choice.set(readChoice(state, this.page.settings));
     this.#ask();
   }
 
@@ -110,8 +110,8 @@ class Overview {
     this.summary.textContent = summaryOf(found, choice);
     replace(this.notes, this.#skipped(found.skipped));
     const reading = h("div", { class: "reading" }, howToRead(found.topics));
-    const tell = (place) => replace(reading, place === null ? howToRead(found.topics) : aboutTopic(found.topics, place));
-    const map = new TopicMap(found.topics, { page: this.page, pointed: tell, caption: this.#captionOf(found) });
+    const point = (place) => replace(reading, place === null ? howToRead(found.topics) : aboutTopic(found.topics, place));
+    const map = new TopicMap(found.topics, { page: this.page, pointed: point, caption: this.#captionOf(found) });
     this.#map = map;
     const table = new TopicTable(found.topics, { page: this.page, pointed: (place) => map.point(place) });
     const title = h("h2", { id: "table-title", tabindex: "-1" }, "The same as a table");
@@ -127,7 +127,8 @@ class Overview {
   }
 
   #captionOf({ topics }) {
-    return `${count(topics.length, "topic")} of ${this.page.index.name}. Area: share of the corpus. Near: alike. Dashed: doubtful.`;
+    const signs = ["Area: share of the corpus", "Near: alike", "Dashed: doubtful."];
+    return { full: `${count(topics.length, "topic")} of ${this.page.index.name}. ${signs.join(". ")}`, short: signs.join(" · ") };
   }
 
   #skipped(skipped) {
@@ -154,7 +155,7 @@ class Overview {
       try {
         await savers[kind]();
       } catch (error) {
-        this.page.tell(error);
+        this.page.showError(error);
       }
     };
     const button = (kind) => h("button", { type: "button", class: "link", "data-download": kind, on: { click: () => save(kind) } }, kind.toUpperCase());

@@ -5,31 +5,31 @@ import { percent } from "../shared/numbers.js";
 import { arrange } from "./nodes.js";
 import { nameOf } from "./seeds.js";
 import { paint } from "./stage.js";
-import { toneOf } from "../shared/verdicts.js";
+import { badgeOf, toneOf } from "../shared/verdicts.js";
 
-const DOUBTFUL = 1.5; // as of topics
-const MOST_LETTERS = 60;
+const SHORT_BADGES = { close: "runner-up is close" }; // where the full one does not fit
 
 export class SegmentList {
   #rows = new Map(); // by the id of their segment
 
   /** Calls rename(id, name), choose(id), removeSegment(id), remove(pixelId). */
-  constructor(act) {
+  constructor({ max_name_length: maxLength }, act) {
+    this.maxLength = maxLength;
     this.act = act;
     this.rows = h("ol", { class: "segment-rows" });
     this.element = h("section", { class: "segment-list", "aria-label": "Segments" }, h("h2", {}, "Segments"), this.rows);
   }
 
-  /** Show segments, with what the server told of them as far as it did. */
-  draw(segments, told, chosen, colours) {
+  /** Show segments, with the results of the server as far as they are known. */
+  draw(segments, results, chosen, colours) {
     const rows = new Map();
     segments.forEach((segment, i) => {
       const row = this.#rows.get(segment.id) ?? this.#row(segment.id);
-      this.#fill(row, segments, segment, colours[i], told[i], segment.id === chosen);
+      this.#fill(row, segments, segment, colours[i], results[i], segment.id === chosen);
       rows.set(segment.id, row);
     });
     this.#rows = rows;
-    const rest = segments.length > 0 ? told.slice(segments.length).map(restRow) : [];
+    const rest = segments.length > 0 ? results.slice(segments.length).map(restRow) : [];
     arrange(this.rows, [...[...rows.values()].map(({ element }) => element), ...rest]);
     this.element.hidden = segments.length === 0;
   }
@@ -41,7 +41,7 @@ export class SegmentList {
       name: h("input", {
         type: "text",
         class: "segment-name",
-        maxlength: MOST_LETTERS,
+        maxlength: this.maxLength,
         autocomplete: "off",
         spellcheck: "false",
         on: { input: (event) => act.rename(id, event.target.value), keydown: leaveOnEnter },
@@ -61,22 +61,22 @@ export class SegmentList {
     return row;
   }
 
-  #fill(row, segments, segment, colour, told, isChosen) {
+  #fill(row, segments, segment, colour, result, isChosen) {
     const name = nameOf(segments, segment);
     row.swatch.textContent = segments.indexOf(segment) + 1;
     if (colour) paint(row.swatch, colour);
     if (document.activeElement !== row.name) row.name.value = segment.name;
     row.name.placeholder = `segment ${segments.indexOf(segment) + 1}`;
     row.name.setAttribute("aria-label", `Name of ${name}`);
-    row.share.textContent = told ? percent(told.share) : "";
-    replace(row.verdict, told ? badge(told) : null);
+    row.share.textContent = result ? percent(result.share) : "";
+    replace(row.verdict, result ? badge(result) : null);
     row.more.setAttribute("aria-pressed", isChosen);
     row.more.setAttribute("aria-label", `Add pixels to ${name}`);
     row.remove.setAttribute("aria-label", `Remove ${name}`);
     row.element.classList.toggle("is-chosen", isChosen);
     const { pixels } = segment;
-    if (row.told !== pixels) replace(row.pixels, pixels.length > 1 ? pixels.map((pixel) => this.#pixel(pixel, name)) : null);
-    row.told = pixels;
+    if (row.shown !== pixels) replace(row.pixels, pixels.length > 1 ? pixels.map((pixel) => this.#pixel(pixel, name)) : null);
+    row.shown = pixels;
   }
 
   #pixel({ id, x, y }, name) {
@@ -100,9 +100,9 @@ function restRow({ share, color: colour }) {
   );
 }
 
-function badge({ separation, verdict }) {
-  const tone = toneOf({ separation, is_doubtful: separation !== null && separation < DOUBTFUL });
-  return h("span", { class: `verdict ${tone}`, title: verdict }, verdict.split(":")[0].split(", but the ").at(-1));
+function badge(result) {
+  const { verdict, verdict_code: code } = result;
+  return h("span", { class: `verdict ${toneOf(result)}`, title: verdict }, SHORT_BADGES[code] ?? badgeOf(result));
 }
 
 function leaveOnEnter(event) {

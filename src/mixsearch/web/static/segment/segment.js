@@ -9,10 +9,9 @@ import { Stage } from "./stage.js";
 import { ASSIGN, Choice, Downloads, FEATURES, Look } from "./tools.js";
 import { invitation, listen, picker } from "./upload.js";
 
-const EXAMPLE = "example";
-const QUICK_PIXELS = 600_000; // that are told while one clicks; files have them all
+const QUICK_PIXELS = 600_000; // shown while clicking; files have all of them
 const DIM_AFTER = 200;
-const MOST_STEPS = 200;
+const MAX_STEPS = 200;
 
 const files = new Map(); // by the name of their picture, for a server that has forgotten it
 /** @type {URLSearchParams | null} What the view showed when it was last left. */
@@ -27,7 +26,7 @@ export function show(root, state, page) {
 /** @typedef {{picture: string, width: number, height: number}} Picture */
 
 class Segmenting {
-  /** @type {Picture | null} As the server told. */
+  /** @type {Picture | null} As the server has it. */
   #picture = null;
   /** @type {import("./seeds.js").Segment[]} */
   #segments = [];
@@ -39,8 +38,8 @@ class Segmenting {
   #chosen = null;
   /** @type {number | null} The segment that was last clicked into being. */
   #last = null;
-  /** @type {any[]} What the server told of the segments, in their order. */
-  #told = [];
+  /** @type {any[]} What the server found, in the order of the segments. */
+  #results = [];
   /** @type {string[]} By number; they never change. */
   #colours = [];
   #turn = 0; // how often an address was opened
@@ -62,7 +61,7 @@ class Segmenting {
       nudge: (id, x, y) => this.#move(id, x, y, `keys ${id}`),
       remove: (id) => this.#change(seeds.removePixel(this.#segments, id)),
     });
-    this.list = new SegmentList({
+    this.list = new SegmentList(page.settings, {
       rename: (id, name) => this.#change(seeds.rename(this.#segments, id, name), `name ${id}`),
       choose: (id) => this.#choose(this.#chosen === id ? null : id),
       removeSegment: (id) => this.#change(seeds.removeSegment(this.#segments, id)),
@@ -73,8 +72,8 @@ class Segmenting {
     this.look = new Look((opacity) => this.#drawLook(opacity));
     this.downloads = new Downloads();
     this.stopListening = listen({
-      brought: (file) => this.#bring(file),
-      refused: (error) => page.tell(error),
+      upload: (file) => this.#upload(file),
+      refused: (error) => page.showError(error),
       hovering: (is) => root.classList.toggle("is-hovered", is),
     });
     document.addEventListener("keydown", this.#shortcut);
@@ -85,11 +84,11 @@ class Segmenting {
     this.title = h("p", { class: "segment-title small muted" });
     this.undo = h("button", { type: "button", class: "button plain", title: "Ctrl-Z", on: { click: () => this.#undo() } }, "Undo");
     this.clear = h("button", { type: "button", class: "button plain", on: { click: () => this.#change([]) } }, "Clear");
-    const tools = h("div", { class: "toolbar segment-tools" }, picker("Another picture", (file) => this.#bring(file), "button plain"), this.undo, this.clear, this.title);
+    const tools = h("div", { class: "toolbar segment-tools" }, picker("Another picture", this.page.settings.image_formats, (file) => this.#upload(file), "button plain"), this.undo, this.clear, this.title);
     const main = h("div", { class: "segment-main" }, tools, h("div", { class: "segment-message" }, this.trouble, this.hint), h("div", { class: "segment-room" }, this.stage.element), h("div", { class: "segment-under" }, this.look.element, this.time));
     const side = h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.notes, this.features.element, this.assign.element, this.downloads.element);
     this.work = h("div", { class: "segment-work" }, main, side);
-    this.invitation = invitation({ brought: (file) => this.#bring(file), example: () => this.#openExample() });
+    this.invitation = invitation(this.page.settings.image_formats, { upload: (file) => this.#upload(file), example: () => this.#openExample() });
     this.waiting = h("p", { class: "card segment-waiting", hidden: true });
     replace(this.root, h("h1", { class: "visually-hidden" }, "Segment a picture"), this.waiting, this.invitation, this.work);
     this.#drawLook(this.look.opacity);
@@ -133,37 +132,37 @@ class Segmenting {
   async #load(name, turn) {
     const file = files.get(name);
     try {
-      const told = await get(`api/pictures/${encodeURIComponent(name)}`);
+      const image = await get(`api/pictures/${encodeURIComponent(name)}`);
       if (turn !== this.#turn) return false;
-      this.#picture = told;
+      this.#picture = image;
       return true;
     } catch (error) {
       if (turn !== this.#turn) return false;
-      if (isGone(error) && file) return this.#bring(file, { keepSeeds: true });
+      if (isGone(error) && file) return this.#upload(file, { keepSeeds: true });
       this.#picture = null;
       this.#segments = [];
       this.#showPicture();
       this.page.note({});
-      this.page.tell(error);
+      this.page.showError(error);
       return false;
     }
   }
 
   #openExample() {
-    this.page.go("segment", { picture: EXAMPLE });
+    this.page.go("segment", { picture: this.page.settings.example_image });
   }
 
   /** Send a picture to the server, and show it. */
-  async #bring(file, { keepSeeds = false } = {}) {
+  async #upload(file, { keepSeeds = false } = {}) {
     replace(this.waiting, `Reading ${file.name || "the picture"} …`);
     this.waiting.hidden = keepSeeds;
     try {
-      const told = await send("POST", "api/pictures", file);
+      const image = await send("POST", "api/pictures", file);
       if (this.#isClosed) return false;
-      this.#picture = told;
-      files.set(told.picture, file);
+      this.#picture = image;
+      files.set(image.picture, file);
     } catch (error) {
-      this.page.tell(error);
+      this.page.showError(error);
       return false;
     } finally {
       this.waiting.hidden = true;
@@ -182,12 +181,12 @@ class Segmenting {
     const has = this.#picture !== null;
     this.invitation.hidden = has;
     this.work.hidden = !has;
-    this.#told = [];
+    this.#results = [];
     this.#chosen = null;
     if (!has) return;
     const { picture, width, height } = this.#shown;
     this.stage.show(this.#shown, `api/pictures/${encodeURIComponent(picture)}.png`);
-    const name = picture === EXAMPLE ? "Example" : files.get(picture)?.name;
+    const name = picture === this.page.settings.example_image ? "Example" : files.get(picture)?.name;
     this.title.textContent = `${name ? `${name}, ` : ""}${width} × ${height} pixels`;
   }
 
@@ -241,7 +240,7 @@ class Segmenting {
    * @param {symbol | string | null} [stroke]
    */
   #change(segments, stroke = null) {
-    if (stroke === null || stroke !== this.#stroke) this.#past = [...this.#past, this.#segments].slice(-MOST_STEPS);
+    if (stroke === null || stroke !== this.#stroke) this.#past = [...this.#past, this.#segments].slice(-MAX_STEPS);
     this.#stroke = stroke;
     this.#become(segments);
   }
@@ -254,9 +253,9 @@ class Segmenting {
 
   #become(segments) {
     // What is known of a segment stays with it until the server tells more.
-    const known = new Map(this.#segments.map(({ id }, i) => [id, this.#told[i]]));
-    const rest = segments.length === 1 ? this.#told.slice(this.#segments.length) : [];
-    this.#told = [...segments.map(({ id }) => known.get(id)), ...rest];
+    const known = new Map(this.#segments.map(({ id }, i) => [id, this.#results[i]]));
+    const rest = segments.length === 1 ? this.#results.slice(this.#segments.length) : [];
+    this.#results = [...segments.map(({ id }) => known.get(id)), ...rest];
     this.#segments = segments;
     if (!segments.some(({ id }) => id === this.#chosen)) this.#chosen = null;
     this.#draw();
@@ -310,7 +309,7 @@ class Segmenting {
 
   async #askOnce() {
     const [picture, segments] = [this.#picture, this.#segments];
-    if (picture === null || segments.length === 0) return this.#tellNothing();
+    if (picture === null || segments.length === 0) return this.#clearResults();
     const start = performance.now();
     const asked = { path: this.#path, params: { ...this.#params, every: everyOf(picture, this.#isDragging) } };
     try {
@@ -318,7 +317,7 @@ class Segmenting {
       drawn.catch(() => {}); // what is wrong, the answer tells in words
       const answer = await get(asked.path, asked.params);
       const image = await drawn;
-      if (this.#picture === picture && !this.#isClosed) this.#tell(answer, image, segments, performance.now() - start);
+      if (this.#picture === picture && !this.#isClosed) this.#showResults(answer, image, segments, performance.now() - start);
     } catch (error) {
       if (this.#picture === picture && !this.#isClosed) await this.#fail(error);
     }
@@ -333,11 +332,11 @@ class Segmenting {
     return { seed: seeds.written(this.#segments), ...this.options };
   }
 
-  #tell(answer, image, segments, milliseconds) {
+  #showResults(answer, image, segments, milliseconds) {
     const byId = new Map(segments.map(({ id }, i) => [id, answer.segments[i]]));
     const rest = answer.segments.slice(segments.length);
     answer.segments.forEach(({ color: colour }, i) => (this.#colours[i] = colour));
-    this.#told = [...this.#segments.map(({ id }) => byId.get(id)), ...(this.#segments.length === 1 ? rest : [])];
+    this.#results = [...this.#segments.map(({ id }) => byId.get(id)), ...(this.#segments.length === 1 ? rest : [])];
     this.stage.drawLabels(image);
     this.trouble.hidden = true;
     replace(this.notes, answer.warnings.map(({ message }) => h("li", {}, message)));
@@ -347,8 +346,8 @@ class Segmenting {
     if (!this.#mustAsk) this.page.announce(answer.segments.map(({ name, share }) => `${name}: ${percent(share)}`).join(", "));
   }
 
-  #tellNothing() {
-    this.#told = [];
+  #clearResults() {
+    this.#results = [];
     this.stage.drawLabels(null);
     this.trouble.hidden = true;
     replace(this.notes);
@@ -360,11 +359,11 @@ class Segmenting {
   /** A server that was started anew, or had too many pictures, is given this one again. */
   async #fail(error) {
     const file = files.get(this.#shown.picture);
-    if (isGone(error) && file && (await this.#bring(file, { keepSeeds: true }))) {
+    if (isGone(error) && file && (await this.#upload(file, { keepSeeds: true }))) {
       this.#mustAsk = true;
       return;
     }
-    this.#tellNothing();
+    this.#clearResults();
     replace(this.trouble, error.message);
     this.trouble.hidden = false;
   }
@@ -373,7 +372,7 @@ class Segmenting {
 
   #draw() {
     this.stage.drawSeeds(this.#segments, this.#colours);
-    this.list.draw(this.#segments, this.#told, this.#chosen, this.#colours);
+    this.list.draw(this.#segments, this.#results, this.#chosen, this.#colours);
     this.undo.disabled = this.#past.length === 0;
     this.clear.disabled = this.#segments.length === 0;
     replace(this.hint, this.#advice());
@@ -389,13 +388,13 @@ class Segmenting {
   }
 
   #drawDownloads() {
-    const isTold = this.#picture !== null && this.#told.length > 0 && this.#told.every(Boolean);
-    this.downloads.draw(isTold ? { path: this.#path, params: this.#params, opacity: this.look.opacity, name: this.#fileName } : null);
+    const isComplete = this.#picture !== null && this.#results.length > 0 && this.#results.every(Boolean);
+    this.downloads.draw(isComplete ? { path: this.#path, params: this.#params, opacity: this.look.opacity, name: this.#fileName } : null);
   }
 
   get #fileName() {
     const { picture } = this.#shown;
-    return picture === EXAMPLE ? EXAMPLE : (files.get(picture)?.name ?? "").replace(/\.[^.]*$/, "") || "picture";
+    return picture === this.page.settings.example_image ? picture : (files.get(picture)?.name ?? "").replace(/\.[^.]*$/, "") || "picture";
   }
 }
 

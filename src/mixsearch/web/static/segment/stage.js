@@ -7,7 +7,7 @@ import { nameOf } from "./seeds.js";
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const LARGE_STEP = 10;
 const PENDING = "#5f6672"; // of a seed whose segment has no colour yet
-const MOST_ENLARGED = 8;
+const MAX_ENLARGED = 8;
 
 export class Stage {
   #handles = new Map(); // of seeds, by the id of their pixel
@@ -42,7 +42,7 @@ export class Stage {
     this.image.src = source;
     const { width, height } = picture;
     this.element.style.setProperty("aspect-ratio", `${width} / ${height}`);
-    this.element.style.setProperty("width", `min(100%, ${MOST_ENLARGED * width}px, calc(72vh * ${width / height}))`);
+    this.element.style.setProperty("width", `min(100%, ${MAX_ENLARGED * width}px, calc(72vh * ${width / height}))`);
     this.drawLabels(null);
   }
 

@@ -2,13 +2,11 @@
 
 import { h } from "../shared/dom.js";
 
-const KINDS = "image/png,image/jpeg,image/webp,image/gif,image/bmp,image/tiff,.png,.jpg,.jpeg,.webp,.gif,.bmp,.tif,.tiff";
-
-/** A button that opens the file picker, and calls brought(file). */
-export function picker(label, brought, className = "button") {
+/** A button that opens the file picker for images of these formats, and calls upload(file). */
+export function picker(label, formats, upload, className = "button") {
   const input = h("input", {
     type: "file",
-    accept: KINDS,
+    accept: formats.map((format) => `image/${format.toLowerCase()}`).join(","),
     class: "visually-hidden",
     tabindex: -1,
     "aria-hidden": "true",
@@ -16,7 +14,7 @@ export function picker(label, brought, className = "button") {
       change: () => {
         const [file] = input.files ?? [];
         input.value = ""; // the same file may be chosen again
-        if (file) brought(file);
+        if (file) upload(file);
       },
     },
   });
@@ -24,7 +22,7 @@ export function picker(label, brought, className = "button") {
 }
 
 /** What is shown while there is no picture. */
-export function invitation({ brought, example }) {
+export function invitation(formats, { upload, example }) {
   return h(
     "section",
     { class: "segment-drop", "aria-label": "Bring a picture" },
@@ -33,15 +31,15 @@ export function invitation({ brought, example }) {
     h(
       "div",
       { class: "toolbar" },
-      picker("Choose a picture", brought),
+      picker("Choose a picture", formats, upload),
       h("button", { type: "button", class: "button plain", on: { click: example } }, "Try the example"),
     ),
-    h("p", { class: "small muted" }, "PNG, JPEG, WebP, GIF, BMP or TIFF. It stays in the memory of this server, and goes nowhere else."),
+    h("p", { class: "small muted" }, `${formats.slice(0, -1).join(", ")} or ${formats.at(-1)}. It stays in the memory of this server, and goes nowhere else.`),
   );
 }
 
 /** Listen for pictures that are dropped or pasted anywhere on the page; the result stops it. */
-export function listen({ brought, refused, hovering }) {
+export function listen({ upload, refused, hovering }) {
   let depth = 0; // of elements that the pointer has entered
   const hover = (change) => {
     depth = change === 0 ? 0 : Math.max(depth + change, 0);
@@ -49,7 +47,7 @@ export function listen({ brought, refused, hovering }) {
   };
   const take = (data) => {
     const file = [...data.files][0];
-    if (file) brought(file);
+    if (file) upload(file);
     else refused(new Error("That is no file. Save the picture first, and drop the file."));
   };
   const listeners = {

@@ -8,13 +8,14 @@ export class ApiError extends Error {
    * @param {number} status
    * @param {string} code
    * @param {string} message
-   * @param {{word?: string | null, suggestions?: string[]}} [facts]
+   * @param {{fields?: Record<string, any>, word?: string | null, suggestions?: string[]}} [facts]
    */
-  constructor(status, code, message, { word = null, suggestions = [] } = {}) {
+  constructor(status, code, message, { fields = {}, word = null, suggestions = [] } = {}) {
     super(message);
     this.name = "ApiError";
     this.status = status;
     this.code = code;
+    this.fields = fields;
     this.word = word;
     this.suggestions = suggestions;
   }
@@ -104,6 +105,6 @@ export function isAbort(error) {
 }
 
 function failureOf(status, body) {
-  const { code = "failed", message, word, suggestions = [] } = body?.error ?? {};
-  return new ApiError(status, code, message ?? `The server refused this (status ${status}).`, { word, suggestions });
+  const { code = "failed", message, ...facts } = body?.error ?? {};
+  return new ApiError(status, code, message ?? `The server refused this (status ${status}).`, facts);
 }

@@ -11,7 +11,7 @@ const EDGE = 28;
 const ROW = 24;
 const HEAD = 96;
 const FOOT = 52;
-const MOST_IN_A_ROW = 4;
+const MAX_PER_ROW = 4;
 const NAMES = 130; // room for the words
 const NUMBERS = 150; // and for the numbers on the right
 const INK = "#1b1f27";
@@ -28,7 +28,7 @@ export async function saveTopics(answers, page, kind) {
   try {
     await savePicture(picture, answers.map(({ hint }) => hint).join("-"), kind);
   } catch (error) {
-    page.tell(error);
+    page.showError(error);
   } finally {
     hidden.remove();
   }
@@ -36,7 +36,7 @@ export async function saveTopics(answers, page, kind) {
 
 function drawTopics(answers, index) {
   const tall = HEAD + ROW * Math.max(...answers.map((answer) => answer.words.length));
-  const across = Math.min(answers.length, MOST_IN_A_ROW);
+  const across = Math.min(answers.length, MAX_PER_ROW);
   const width = WIDTH * across;
   const height = tall * Math.ceil(answers.length / across) + FOOT;
   const place = (i) => `translate(${(i % across) * WIDTH} ${Math.floor(i / across) * tall})`;

@@ -2,17 +2,15 @@
 
 import { remember, rememberedList } from "./memory.js";
 
-export const MOST_PINS = 8;
-
 const listeners = new Set();
 
 export function pinsOf(index) {
   return rememberedList("sessionStorage", nameOf(index)).filter((each) => typeof each === "string");
 }
 
-/** Keep these topics, each once; the last ones where there are too many. */
-export function setPins(index, topics) {
-  remember("sessionStorage", nameOf(index), [...new Set(topics)].slice(-MOST_PINS));
+/** Keep these topics, each once; the last ones where there are too many to compare. */
+export function setPins({ index, settings }, topics) {
+  remember("sessionStorage", nameOf(index), [...new Set(topics)].slice(-settings.max_compared));
   for (const listener of listeners) listener();
 }
 
@@ -21,9 +19,9 @@ export function isPinned(index, topic) {
 }
 
 /** Pin a topic, or take it away again. */
-export function togglePin(index, topic) {
-  const pins = pinsOf(index);
-  setPins(index, pins.includes(topic) ? pins.filter((each) => each !== topic) : [...pins, topic]);
+export function togglePin(page, topic) {
+  const pins = pinsOf(page.index);
+  setPins(page, pins.includes(topic) ? pins.filter((each) => each !== topic) : [...pins, topic]);
 }
 
 /** Hear of every change; the function that comes back ends it. */

@@ -1,26 +1,33 @@
-// How far a hint singled out a topic, in plain words.
+// How far a hint singled out a topic or segment, in plain words. The server says by a code; the words are the page's.
 
 import { times } from "./numbers.js";
 
-const CLOSE = 1.1; // below this lead the search itself warns
+/** @type {Record<string, string>} */
+const BADGES = {
+  clear: "clearly singled out",
+  distinct: "singled out",
+  close: "singled out, but the runner-up is close",
+  ambiguous: "hardly singled out",
+  behind: "not singled out",
+};
+const BAD = ["ambiguous", "behind"];
 
 /** The tone of a verdict: good, doubt or bad. */
-export function toneOf({ separation, is_doubtful: isDoubtful, alternative = 0 }) {
+export function toneOf({ verdict_code: code, is_doubtful: isDoubtful = false, alternative = 0 }) {
   if (alternative > 0) return "doubt";
-  if (separation !== null && separation < CLOSE) return "bad";
-  return isDoubtful ? "doubt" : "good";
+  if (BAD.includes(code)) return "bad";
+  return isDoubtful || code === "close" ? "doubt" : "good";
 }
 
-export function badgeOf(answer) {
-  return answer.alternative > 0 ? "another reading" : answer.verdict.split(":")[0];
+export function badgeOf({ verdict_code: code, alternative = 0 }) {
+  return alternative > 0 ? "another reading" : BADGES[code];
 }
 
 /** What the verdict means, and what to do about it. */
-export function explain({ separation, is_doubtful: isDoubtful }) {
+export function explain({ separation, verdict_code: code, is_doubtful: isDoubtful }) {
   if (separation === null) return "The search leads to this topic and to no other.";
-  const lead =
-    separation < CLOSE
-      ? "The next best topic answers about as well."
-      : `The search leads here ${times(separation).slice(0, -1)} times as strongly as to the next best topic.`;
+  const lead = BAD.includes(code)
+    ? "The next best topic answers about as well."
+    : `The search leads here ${times(separation).slice(0, -1)} times as strongly as to the next best topic.`;
   return isDoubtful ? `${lead} Add a word that says which one you mean, or look at the other readings.` : lead;
 }

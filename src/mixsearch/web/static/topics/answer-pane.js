@@ -3,7 +3,7 @@
 import { alternativesSection } from "./alternatives.js";
 import { Documents } from "./documents.js";
 import { h, replace } from "../shared/dom.js";
-import { afterPaint } from "./painting.js";
+import { afterPaint } from "./after-paint.js";
 import { wantedOf } from "../shared/query.js";
 import { nameOf, paramsOf } from "./search.js";
 import { TopicCard } from "./topic-card.js";

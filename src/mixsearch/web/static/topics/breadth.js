@@ -35,12 +35,12 @@ export class Breadth {
 
   set value(narrower) {
     this.input.value = narrower;
-    this.input.setAttribute("aria-valuetext", saying(narrower));
-    this.input.title = saying(narrower);
+    this.input.setAttribute("aria-valuetext", describe(narrower));
+    this.input.title = describe(narrower);
     this.reset.hidden = narrower === 0;
   }
 
-  tell(answer) {
+  showUse(answer) {
     this.uses.textContent = answer ? `uses ${answer.n_components} of ${answer.n_fitted} topics` : "as the words need";
   }
 
@@ -57,7 +57,7 @@ export class Breadth {
   }
 }
 
-function saying(narrower) {
+function describe(narrower) {
   if (narrower === 0) return "as the words need";
   return narrower > 0 ? `${narrower} narrower than the words need` : `${-narrower} broader than the words need`;
 }

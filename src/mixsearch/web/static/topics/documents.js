@@ -5,7 +5,7 @@ import { h } from "../shared/dom.js";
 import { highlighter } from "./highlight.js";
 import { roughly } from "../shared/numbers.js";
 
-const PAGE = 10;
+export const PAGE = 10;
 
 export function nameOfDocument({ name, row }) {
   return name ?? `Document ${row}`;
@@ -55,7 +55,7 @@ export class Documents {
       this.buttonOf(first)?.focus({ preventScroll: true });
       this.page.announce(`${documents.length} more documents.`);
     } catch (error) {
-      this.page.tell(error);
+      this.page.showError(error);
     }
     this.more.disabled = false;
   }

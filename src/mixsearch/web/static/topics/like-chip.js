@@ -38,8 +38,8 @@ export class LikeChip {
     }
     const names = this.like.map((row) => this.#names.get(row)).filter(Boolean);
     const isNamed = names.length === this.like.length;
-    const told = isNamed ? `like document ${names.join(", ")}` : `like ${nameOf({ q: "", like: this.like })}`;
-    const remove = { type: "button", "aria-label": `Remove ${told}`, on: { click: this.removed } };
-    replace(this.element, h("span", { class: "chip like-chip" }, told, h("button", remove, "×")));
+    const label = isNamed ? `like document ${names.join(", ")}` : `like ${nameOf({ q: "", like: this.like })}`;
+    const remove = { type: "button", "aria-label": `Remove ${label}`, on: { click: this.removed } };
+    replace(this.element, h("span", { class: "chip like-chip" }, label, h("button", remove, "×")));
   }
 }

@@ -6,7 +6,7 @@ import { h } from "../shared/dom.js";
 import { Newest } from "../shared/newest.js";
 import { prefixAt, quoted } from "../shared/query.js";
 
-const MOST_WORDS = 8;
+const N_COMPLETIONS = 8;
 const MOVES = { ArrowDown: 1, ArrowUp: -1 };
 
 export class SearchBox {
@@ -14,7 +14,7 @@ export class SearchBox {
   #known = new Map(); // prefix -> words, so that going back and forth asks nothing
 
   /** Calls typed() at every change, entered() when the person is done with it, cleared() when it is to be empty. */
-  constructor(index, { typed, entered, cleared }) {
+  constructor({ index, settings }, { typed, entered, cleared }) {
     this.index = index;
     this.typed = typed;
     this.entered = entered;
@@ -32,7 +32,7 @@ export class SearchBox {
       autocorrect: "off",
       spellcheck: "false",
       enterkeyhint: "search",
-      maxlength: 1000,
+      maxlength: settings.max_query_length,
       on: {
         input: () => this.#changed(),
         keydown: (event) => this.#pressed(event),
@@ -90,7 +90,7 @@ export class SearchBox {
       return;
     }
     if (!this.#known.has(prefix)) {
-      const params = { prefix, n: MOST_WORDS };
+      const params = { prefix, n: N_COMPLETIONS };
       const result = await this.#newest.ask((signal) => get(pathOf(this.index, "words"), params, { signal }));
       if (result === null) return;
       // Of an error the search itself tells.

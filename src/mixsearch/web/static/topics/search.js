@@ -31,7 +31,7 @@ export function readSearch(state) {
 }
 
 /**
- * Its parameters, without those that say what goes without saying.
+ * Its parameters, without those that have their default.
  * @param {Search} search
  */
 export function paramsOf(search) {

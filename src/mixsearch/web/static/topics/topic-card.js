@@ -7,7 +7,7 @@ import { WordBars } from "./word-bars.js";
 import { wordButton } from "./word-buttons.js";
 
 const WORDS_OF_TITLE = 3;
-// Words left out are told with buttons to swap them, and a weak hint by the verdict.
+// Skipped words are shown with buttons to replace them, and a weak hint by the verdict.
 const SHOWN_ELSEWHERE = ["skipped_words", "weak_hint"];
 const FACTS = {
   share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],

@@ -3,7 +3,7 @@
 import { pathOf, queryOf, url } from "../shared/api.js";
 import { copyText } from "../shared/clipboard.js";
 import { h } from "../shared/dom.js";
-import { isPinned, MOST_PINS, pinsOf, togglePin } from "../shared/pins.js";
+import { isPinned, pinsOf, togglePin } from "../shared/pins.js";
 import { saveTopics } from "../shared/picture.js";
 
 /** The tools of the topic that these parameters find; complete() gives it with its standard errors. */
@@ -57,11 +57,12 @@ function pinButton(page, topic) {
     button.textContent = isIn ? "Pinned" : "Pin to compare";
   }
   function press() {
-    if (!isPinned(page.index, topic) && pinsOf(page.index).length >= MOST_PINS) {
-      page.tell(new Error(`${MOST_PINS} topics are pinned already. Remove one under Compare first.`));
+    const { max_compared: most } = page.settings;
+    if (!isPinned(page.index, topic) && pinsOf(page.index).length >= most) {
+      page.showError(new Error(`${most} topics are pinned already. Remove one under Compare first.`));
       return;
     }
-    togglePin(page.index, topic);
+    togglePin(page, topic);
     show();
     page.announce(isPinned(page.index, topic) ? "Pinned." : "No longer pinned.");
   }

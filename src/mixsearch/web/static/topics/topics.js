@@ -2,7 +2,7 @@
 
 import { queryOf } from "../shared/api.js";
 import { AnswerPane } from "./answer-pane.js";
-import { Asker, asksNothing } from "./asker.js";
+import { SearchClient, asksNothing } from "./search-client.js";
 import { Breadth } from "./breadth.js";
 import { h, replace } from "../shared/dom.js";
 import { LikeChip } from "./like-chip.js";
@@ -33,14 +33,14 @@ class Topics {
   #timers = {};
   #isSettled = true; // whether the search stands as a step of its own in the history
   #settleOnAnswer = false;
-  /** @type {import("./asker.js").Found | null} The last answer, if it stands. */
+  /** @type {import("./search-client.js").Found | null} The last answer, if it stands. */
   #found = null;
 
   constructor(root, page) {
     this.page = page;
     this.search = emptySearch();
-    this.asker = new Asker(page.index);
-    this.box = new SearchBox(page.index, {
+    this.client = new SearchClient(page.index);
+    this.box = new SearchBox(page, {
       typed: () => this.#typed(),
       entered: () => this.#entered(),
       cleared: () => this.#clear(),
@@ -186,7 +186,7 @@ class Topics {
       return;
     }
     this.#timers.dim = setTimeout(() => (this.pane.isWaiting = true), DIM_AFTER);
-    const result = await this.asker.ask(this.search, this.box.isUnfinished);
+    const result = await this.client.ask(this.search, this.box.isUnfinished);
     if (result === null) return;
     clearTimeout(this.#timers.dim);
     if ("error" in result) {
@@ -199,8 +199,8 @@ class Topics {
 
   #showFound(found) {
     this.#found = found;
-    this.pane.showAnswer(found, () => found.withConfidence ?? this.asker.withErrors(found));
-    this.breadth.tell(found.answer);
+    this.pane.showAnswer(found, () => found.withConfidence ?? this.client.withErrors(found));
+    this.breadth.showUse(found.answer);
     document.title = `${nameOf(found.search)} · mixsearch`;
     if (this.#settleOnAnswer) this.#settle();
     else this.#timers.settle = setTimeout(() => this.#settle(), SETTLED_AFTER);
@@ -211,13 +211,13 @@ class Topics {
   async #addErrors(found) {
     const { words, weight } = found.answer;
     this.page.announce(`Topic: ${titleOf(words)}. ${percent(weight)} of the corpus, ${badgeOf(found.answer)}.`);
-    const answer = await this.asker.withErrors(found);
+    const answer = await this.client.withErrors(found);
     if (found === this.#found) this.pane.addErrors(answer);
   }
 
   async #addConfidence(found) {
     this.pane.awaitConfidence();
-    const answer = await this.asker.withConfidence(found);
+    const answer = await this.client.withConfidence(found);
     if (found !== this.#found) return;
     this.pane.addConfidence(answer);
     this.page.announce(answer.confidence === null ? "The confidence did not come." : `${chance(answer.confidence)} sure.`);
@@ -225,7 +225,7 @@ class Topics {
 
   #showNothing(showInstead) {
     this.#found = null;
-    this.breadth.tell(null);
+    this.breadth.showUse(null);
     showInstead();
   }
 
@@ -236,7 +236,7 @@ class Topics {
   }
 
   #stop() {
-    this.asker.stop();
+    this.client.stop();
     Object.values(this.#timers).forEach(clearTimeout);
   }
 

@@ -3,7 +3,7 @@
 import { h, replace } from "../shared/dom.js";
 import { remember, rememberedList } from "../shared/memory.js";
 
-const MOST_STEPS = 30;
+const MAX_STEPS = 30;
 
 export class Trail {
   /** Calls chosen(query string) when a past search is wanted back. */
@@ -24,7 +24,7 @@ export class Trail {
 
   /** Note a search that stood; the same one again moves to the front. */
   add(step) {
-    this.#keep([step, ...this.#steps().filter(({ search }) => search !== step.search)].slice(0, MOST_STEPS));
+    this.#keep([step, ...this.#steps().filter(({ search }) => search !== step.search)].slice(0, MAX_STEPS));
   }
 
   #steps() {

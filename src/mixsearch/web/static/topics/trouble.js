@@ -1,6 +1,14 @@
 // Why there is no answer, in words, and what to do about it.
 
 import { h } from "../shared/dom.js";
+import { count } from "../shared/numbers.js";
+
+/** The message, without the similar words, which are buttons. */
+function reasonOf({ code, message, word, fields, suggestions = [] }) {
+  const nWords = fields?.n_words;
+  const isMisspelt = code === "unknown_word" && suggestions.length > 0 && nWords;
+  return isMisspelt ? `'${word}' is not among the ${count(nWords, "word")}.` : message;
+}
 
 export function trouble(error, act) {
   const unknown = error.word ?? null;
@@ -12,7 +20,7 @@ export function trouble(error, act) {
     "section",
     { id: "trouble", class: "card trouble", "data-code": error.code ?? "failed" },
     h("h1", {}, unknown ? ["No topic for ", h("q", {}, unknown)] : "No topic for this"),
-    h("p", {}, error.message.replace(/ Nearest: .*$/u, "")), // the nearest words are buttons
+    h("p", {}, reasonOf(error)),
     unknown && error.suggestions?.length > 0
       ? [h("h2", {}, "Did you mean"), h("ul", { class: "chips" }, error.suggestions.map(suggestion))]
       : null,

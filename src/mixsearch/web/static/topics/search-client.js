@@ -3,6 +3,7 @@
 import { get, pathOf } from "../shared/api.js";
 import { Newest } from "../shared/newest.js";
 import { askable } from "../shared/query.js";
+import { PAGE } from "./documents.js";
 import { isBlank, paramsOf } from "./search.js";
 
 /**
@@ -14,7 +15,7 @@ import { isBlank, paramsOf } from "./search.js";
  * @property {Promise<any>} [withConfidence]
  */
 
-export class Asker {
+export class SearchClient {
   #newest = new Newest();
   #newestErrors = new Newest();
   #newestConfidence = new Newest();
@@ -31,7 +32,7 @@ export class Asker {
    */
   async ask(asked, isUnfinished) {
     const search = understood(asked);
-    const params = { ...paramsOf(search), complete: search.q !== "" && isUnfinished };
+    const params = { ...paramsOf(search), n_documents: PAGE, complete: search.q !== "" && isUnfinished };
     const result = await this.#newest.ask((signal) => get(this.path, params, { signal }));
     if (!result?.answer) return result && { error: result.error };
     const { answer } = result;
