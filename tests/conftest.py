@@ -1,6 +1,7 @@
 """Settings that every test shares."""
 
 import os
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -28,3 +29,11 @@ def _one_blas_thread_per_worker():
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     with threadpool_limits(1 if workers > 1 else None):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_scheduler_left_behind():
+    """A client that gave up connecting may be closed while the next one works: Dask's setting then outlives both."""
+    yield
+    if dask := sys.modules.get("dask"):
+        dask.config.config.pop("scheduler", None)

@@ -136,7 +136,7 @@ def checksums(path):
 
 
 def test_an_index_is_the_same_to_the_last_byte_in_any_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_NONZEROS", 500)  # several blocks of rows
+    monkeypatch.setattr(blocks, "CHUNK_NONZEROS", 500)  # several chunks of rows
     source, read, pieces = write_jsonl(tmp_path), [], []
     from_disk, columns = local.rows_on_disk, local.columns_of
     monkeypatch.setattr(local, "columns_of", lambda *args: (pieces.append(1) or part for part in columns(*args)))
