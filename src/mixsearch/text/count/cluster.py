@@ -96,7 +96,15 @@ class DistributedCorpus:
 
 
 class InspectedFiles(NamedTuple):
-    """The files of a corpus, and the columns found in their first documents."""
+    """The files of a corpus, and the columns found in their first documents.
+
+    Attributes
+    ----------
+    sources : SourceFiles
+        The files, with absolute paths.
+    state : ReadState
+        The options of reading, and the columns.
+    """
 
     sources: SourceFiles
     state: ReadState
