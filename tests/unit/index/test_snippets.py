@@ -1,5 +1,7 @@
 """The part of a document that an answer shows."""
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,3 +38,15 @@ def test_a_snippet_is_a_part_of_the_text(text, words):
     found = make_snippet(text, words)
     assert found.strip("…") in " ".join(text.split())
     assert len(found) <= 162
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_passage_with_most_words_is_shown_among_scattered_ones(seed):
+    rng = np.random.default_rng(seed)
+    words = ["sushi", "rice", "tuna", "soy", "ginger"]
+    text = rng.choice(["nothing", "of", "interest", "here"], 600).tolist()
+    # Every word stands alone somewhere, before and after the passage that has all of them.
+    for position, word in zip(rng.choice(np.r_[0:200, 400:600], 10, replace=False), words * 2, strict=True):
+        text[position] = word
+    text[300:310] = ["fresh", "sushi", "rice", "and", "tuna", "with", "soy", "and", "some", "ginger"]
+    assert "fresh sushi rice and tuna with soy and some ginger" in make_snippet(" ".join(text), words)
