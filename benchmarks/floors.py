@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from mixsearch._typing import Array
-from mixsearch.baselines._regressions import Regressions, run_em
+from mixsearch.baselines import Regressions, run_em
 from mixsearch.datasets import GaussianMixtureData, MixedRegressionData, SubspacesData, TopicData
 
 State = TypeVar("State")
