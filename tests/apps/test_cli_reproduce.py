@@ -6,10 +6,10 @@ import pytest
 from tests.apps.cli_corpus import invoke
 
 from mixsearch.cli import _experiments
-from mixsearch.experiments import EXPERIMENTS, Case, Experiment, Result, registry
+from mixsearch.experiments import EXPERIMENTS, Case, Experiment, Result, _registry
 
 
-def small(name: str, needs: tuple[str, ...] = ()) -> Experiment:
+def small(name: str, required_files: tuple[str, ...] = ()) -> Experiment:
     (likeness,) = (each for each in EXPERIMENTS if each.name == "regression-error")
     return Experiment(
         name=name,
@@ -17,19 +17,19 @@ def small(name: str, needs: tuple[str, ...] = ()) -> Experiment:
         title="A small one",
         claim="It is small.",
         cases=lambda quick: [Case({"sigma": 0.1, "n": n}, 0) for n in (100, 200)],
-        run=lambda case: [Result("EM", metric, 1.0, of="20%") for metric in ("error", "seconds")],
+        run=lambda case: [Result("EM", metric, 1.0, target="20%") for metric in ("error", "seconds")],
         draw=likeness.draw,
         table=likeness.table,
         seconds=(60.0, 6.0),
-        alone=True,
-        needs=needs,
+        sequential=True,
+        required_files=required_files,
     )
 
 
 @pytest.fixture(autouse=True)
 def _small_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
     experiments = small("first"), small("second", ("texts/*.txt",))
-    monkeypatch.setattr(registry, "EXPERIMENTS", experiments)
+    monkeypatch.setattr(_registry, "EXPERIMENTS", experiments)
     monkeypatch.setattr(_experiments, "EXPERIMENTS", experiments)
     monkeypatch.delenv("MIXSEARCH_DATA", raising=False)
 
@@ -84,7 +84,7 @@ def test_an_experiment_without_its_data_is_an_error(tmp_path: Path) -> None:
 def test_an_unknown_name_is_an_error() -> None:
     code, _, err = reproduce("furst")
     assert code == 1
-    assert "There is no experiment 'furst'. Nearest: first. `all` runs every one." in err
+    assert "There is no experiment 'furst'. Nearest: first. Use all for every experiment." in err
 
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,16 @@ from rich.progress import Progress as Bar
 from mixsearch import SearchError, __version__
 from mixsearch.cli._console import print_json, print_notes, stderr_console
 from mixsearch.cli._units import format_seconds
-from mixsearch.experiments import EXPERIMENTS, Experiment, Progress, Rows, Run, find_experiments, run_experiment
-from mixsearch.experiments.data import missing
+from mixsearch.experiments import (
+    EXPERIMENTS,
+    Experiment,
+    Progress,
+    Rows,
+    Run,
+    find_experiments,
+    find_missing,
+    run_experiment,
+)
 from mixsearch.plots import save_figure
 from mixsearch.storage import explain_os_errors, write_atomically
 
@@ -44,7 +52,7 @@ def list_experiments(*, as_json: bool) -> None:
         full, quick = (format_seconds(round(seconds, -1)) for seconds in experiment.seconds)
         console.print(f"[bold]{experiment.name}[/]  {experiment.shows}; {full}, quick {quick}", soft_wrap=True)
         console.print(Padding(escape(experiment.title), (0, 0, 0, 4)))
-        if lacking := missing(experiment.needs):
+        if lacking := find_missing(experiment.required_files):
             console.print(Padding(f"[yellow]{escape(lacking)}[/]", (0, 0, 0, 4)))
     console.print()
     console.print("Run one, or all of them: [bold]mixsearch reproduce gmm-error --quick[/]")
@@ -53,7 +61,7 @@ def list_experiments(*, as_json: bool) -> None:
 def run_experiments(names: Sequence[str], options: RunOptions, *, as_json: bool) -> None:
     """Run experiments one after the other and write their results."""
     experiments = find_experiments(names)
-    lacking = {experiment.name: missing(experiment.needs) for experiment in experiments}
+    lacking = {experiment.name: find_missing(experiment.required_files) for experiment in experiments}
     able = [experiment for experiment in experiments if lacking[experiment.name] is None]
     if not able:
         raise SearchError(next(reason for reason in lacking.values() if reason))
@@ -81,7 +89,7 @@ def _describe_experiment(experiment: Experiment) -> dict[str, Any]:
         "claim": experiment.claim,
         "seconds": experiment.seconds[0],
         "quick_seconds": experiment.seconds[1],
-        "missing": missing(experiment.needs),
+        "missing": find_missing(experiment.required_files),
     }
 
 

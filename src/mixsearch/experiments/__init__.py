@@ -1,9 +1,10 @@
-"""The paper's figures and tables, each as cases to run, tidy rows, and a picture drawn from the rows alone."""
+"""The paper's figures and tables: each is a set of cases, tidy rows of results, and a figure drawn from the rows."""
 
-from mixsearch.experiments.experiment import Case, Experiment, Result
-from mixsearch.experiments.registry import EXPERIMENTS, find_experiments
-from mixsearch.experiments.rows import Row, Rows, read_rows, write_rows
-from mixsearch.experiments.running import Progress, Run, run_experiment
+from mixsearch.experiments._data import find_missing
+from mixsearch.experiments._experiment import Case, Experiment, Result
+from mixsearch.experiments._registry import EXPERIMENTS, find_experiments
+from mixsearch.experiments._rows import Row, Rows, read_rows, write_rows
+from mixsearch.experiments._run import Progress, Run, run_experiment
 
 __all__ = [
     "EXPERIMENTS",
@@ -15,6 +16,7 @@ __all__ = [
     "Rows",
     "Run",
     "find_experiments",
+    "find_missing",
     "read_rows",
     "run_experiment",
     "write_rows",

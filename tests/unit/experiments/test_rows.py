@@ -15,7 +15,7 @@ def row(**changed: object) -> Row:
         "seed": 1,
         "method": "whitening, ours",
         "metric": "error",
-        "of": "5%",
+        "target": "5%",
         "value": 0.1 + 0.2,
         "note": 'a "b", c\nd',
         "version": "1.0",
@@ -49,8 +49,8 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
-    other.write_text("experiment,colour\na,b\n", encoding="utf-8")
-    with pytest.raises(SearchError, match="has no column 'seed': it holds no rows of an experiment"):
+    other.write_text("experiment,color\na,b\n", encoding="utf-8")
+    with pytest.raises(SearchError, match="has no column 'seed', so it isn't a file"):
         read_rows(other)
 
 

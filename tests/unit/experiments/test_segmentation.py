@@ -8,10 +8,10 @@ from tests.unit.segmentation.images import as_bytes, halves, painted, thirds
 
 from mixsearch import SearchError
 from mixsearch.experiments import Case, Row, Rows, find_experiments
-from mixsearch.experiments import segmentation as experiment
-from mixsearch.experiments.bsds import list_pictures, load_annotations
-from mixsearch.experiments.segmentation_methods import GROUPS, METHODS, Scene
-from mixsearch.experiments.segmentation_results import draw, scores_of, table
+from mixsearch.experiments import _segmentation as experiment
+from mixsearch.experiments._bsds import list_images, load_annotations
+from mixsearch.experiments._segmentation_methods import GROUPS, METHODS, Scene
+from mixsearch.experiments._segmentation_report import compute_scores, draw, table
 from mixsearch.segmentation._image import read_image
 
 # As in a run: weak seeds are a part of what is measured.
@@ -41,12 +41,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_pictures_count_that_somebody_cut_into_two_or_three(data: Path) -> None:
-    assert list_pictures() == [("train", "12"), ("val", "30")]
-    assert [each.number for each in load_annotations("train", "12")] == [0, 2]
+    assert list_images() == [("train", "12"), ("val", "30")]
+    assert [each.person for each in load_annotations("train", "12")] == [0, 2]
     (annotation,) = load_annotations("val", "30")
-    assert annotation.number == 1
+    assert annotation.person == 1
     assert (annotation.segments == thirds()[1]).all()
-    with pytest.raises(SearchError, match="Nobody cut the picture 7 of train into 2 or 3 segments"):
+    with pytest.raises(SearchError, match="The image 7 of train has no annotation with 2 to 3 segments"):
         load_annotations("train", "7")
 
 
@@ -61,7 +61,7 @@ def test_seeds_lie_one_in_each_segment(data: Path) -> None:
 def test_every_method_cuts_an_easy_picture_as_people_do(data: Path) -> None:
     case = Case({"split": "train", "image": 12, "group": "clusters"}, 0)
     results = list(experiment.run(case))
-    scores = {(each.method, each.of): each.value for each in results if each.metric == "nmi"}
+    scores = {(each.method, each.target): each.value for each in results if each.metric == "nmi"}
     assert set(scores) == {(method, of) for method in GROUPS["clusters"] for of in ("0", "2")}
     # A seed on the border may fail; of two draws one is good enough.
     assert all(max(scores[method, "0"], scores[method, "2"]) > 0.8 for method in GROUPS["clusters"])
@@ -104,7 +104,7 @@ def rows_at(values: dict[str, list[tuple[int, str, int, float]]], metric: str = 
 
 def test_a_picture_s_score_is_the_best_draw_averaged_over_annotations() -> None:
     listed = [(1, "0", 0, 0.2), (1, "0", 1, 0.4), (1, "3", 0, 0.8), (1, "3", 1, 0.1), (2, "0", 0, 0.3)]
-    assert scores_of(Rows(rows_at({"k-means, RGB": listed})), "k-means, RGB") == pytest.approx({1: 0.6, 2: 0.3})
+    assert compute_scores(Rows(rows_at({"k-means, RGB": listed})), "k-means, RGB") == pytest.approx({1: 0.6, 2: 0.3})
 
 
 def test_the_table_counts_who_is_better_on_each_picture() -> None:
@@ -122,7 +122,7 @@ def test_the_table_counts_who_is_better_on_each_picture() -> None:
 def test_the_figure_shows_pictures_where_they_are_at_hand(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (chosen,) = find_experiments(["segmentation"])
     rows = Rows(
-        Row("s", case.setting, case.seed, each.method, each.metric, each.of, each.value, each.note, "1", True)
+        Row("s", case.setting, case.seed, each.method, each.metric, each.target, each.value, each.note, "1", True)
         for case in chosen.cases(True)
         for each in chosen.run(case)
     )

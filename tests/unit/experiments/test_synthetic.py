@@ -5,8 +5,8 @@ import pytest
 
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 from mixsearch.experiments import Case, Experiment, Row, Rows, find_experiments
-from mixsearch.experiments.gaussians import hint_of_ratio
-from mixsearch.experiments.subspaces import distance
+from mixsearch.experiments._gaussians import make_ratio_hint
+from mixsearch.experiments._subspaces import compute_distance
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def run(experiment: Experiment, setting: dict[str, object]) -> Rows:
         warnings.simplefilter("ignore", UserWarning)
         results = list(experiment.run(Case(setting, 0)))
     return Rows(
-        Row(experiment.name, setting, 0, each.method, each.metric, each.of, each.value, each.note, "1", False)
+        Row(experiment.name, setting, 0, each.method, each.metric, each.target, each.value, each.note, "1", False)
         for each in results
     )
 
@@ -53,12 +53,12 @@ def test_refined_answers_come_within_a_fifth_of_the_oracle_on_easy_mixtures(name
 @pytest.mark.parametrize("ratio", [1.05, 1.5, 5.0])
 def test_a_hint_has_the_ratio_of_scores_that_it_is_asked_for(ratio: float) -> None:
     centers = make_gaussian_mixture(10, 60, 8, random_state=0).centers
-    scores = centers @ hint_of_ratio(centers, ratio, 0)
+    scores = centers @ make_ratio_hint(centers, ratio, 0)
     assert scores[0] / scores[1:].max() == pytest.approx(ratio)
 
 
 def test_the_distance_of_subspaces_is_the_norm_of_the_difference_of_projections() -> None:
     one, other = make_subspaces(5, 9, 2, dim=3, random_state=0).bases
     expected = np.linalg.norm(one @ one.T - other @ other.T, 2)
-    assert distance(one, other) == pytest.approx(expected)
-    assert distance(one, one) == pytest.approx(0, abs=1e-7)
+    assert compute_distance(one, other) == pytest.approx(expected)
+    assert compute_distance(one, one) == pytest.approx(0, abs=1e-7)

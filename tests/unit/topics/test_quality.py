@@ -9,7 +9,7 @@ from mixsearch import TopicSearch
 def plant(
     n_documents, n_topics, words_per_topic, *, n_common=100, common_share=0.0, mean_length=40, alpha=0.01, seed=0
 ):
-    """Return counts of documents, (n, d), and their topics, (k, d). Topics share no words but the first, common ones."""
+    """Return counts of documents, (n, d), and their topics, (k, d). Topics share only the first, common words."""
     rng = np.random.default_rng(seed)
     topics = np.zeros((n_topics, n_common + n_topics * words_per_topic))
     for i, topic in enumerate(topics):

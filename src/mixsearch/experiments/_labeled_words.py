@@ -1,4 +1,4 @@
-"""The words that the paper asks for, from its tables of topics in the New York Times and in Yelp's reviews."""
+"""The labeled words of the paper, from its tables of topics in the New York Times and in Yelp's reviews."""
 
 from __future__ import annotations
 

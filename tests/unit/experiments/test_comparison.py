@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from mixsearch.experiments import Row, Rows
-from mixsearch.experiments.drawing import ratio_of_means
-from mixsearch.experiments.gains import Comparison
+from mixsearch.experiments._comparison import Comparison
+from mixsearch.experiments._figures import compute_ratio
 
 OVER = Comparison("TPM", "weight")
 
@@ -35,7 +35,7 @@ def test_the_error_of_a_ratio_is_that_of_many_draws() -> None:
     rng = np.random.default_rng(0)
     ours, theirs = rng.gamma(20, 1 / 20, size=(2, 4000, 30)) * rng.gamma(20, 1 / 20, size=(4000, 30))
     drawn = ours.mean(axis=1) / theirs.mean(axis=1)
-    told = np.mean([ratio_of_means(a, b).stderr for a, b in zip(ours[:500], theirs[:500], strict=True)])
+    told = np.mean([compute_ratio(a, b).stderr for a, b in zip(ours[:500], theirs[:500], strict=True)])
     assert told == pytest.approx(drawn.std(), rel=0.1)
 
 
@@ -49,5 +49,5 @@ def test_figures_have_a_panel_for_each_size_and_choice_and_show_the_oracle_last(
 
 
 def test_tables_show_means_and_gains() -> None:
-    table = OVER.table_of_errors(rows_at({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]}))
+    table = OVER.format_errors(rows_at({"whitening": [1.0, 2.0], "TPM": [2.0, 4.0], "oracle": [0.5, 0.5]}))
     assert "| our | 0.4 | 100 | 1.5 (+50.0 ± 0.0%) | 0.5 (+83.3 ± 6.2%) | 3 |" in table

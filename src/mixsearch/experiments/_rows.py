@@ -1,4 +1,4 @@
-"""Tidy rows: one number each, with all that it depends on, in a CSV file that any program reads."""
+"""Tidy rows in a CSV file: one number each, with everything it depends on."""
 
 from __future__ import annotations
 
@@ -16,32 +16,61 @@ from mixsearch.storage import explain_os_errors, write_atomically
 
 Value = str | int | float
 
-# The columns that every row has; those of its setting stand between the first and the others.
-FIRST, LAST = "experiment", ("seed", "method", "metric", "of", "value", "note", "version", "quick")
+# The columns of every row. Those of the setting come after the first.
+FIRST, LAST = "experiment", ("seed", "method", "metric", "target", "value", "note", "version", "quick")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One number and what it depends on."""
+    """One number and what it depends on.
+
+    Attributes
+    ----------
+    experiment : str
+    setting : mapping of str to value
+    seed : int
+    method : str
+    metric : str
+    target : str
+        Which component, labeled word or image.
+    value : float
+    note : str
+    version : str
+    quick : bool
+    """
 
     experiment: str
     setting: Mapping[str, Value]
     seed: int
     method: str
     metric: str
-    of: str  # which component, labelled word or picture
+    target: str
     value: float
     note: str
     version: str
     quick: bool
 
     def cell(self, column: str) -> Any:
-        """The value of a column of the setting, or of one that every row has."""
+        """Return the value of a column.
+
+        Parameters
+        ----------
+        column : str
+            A column of the setting, or one that every row has.
+
+        Returns
+        -------
+        value
+        """
         return self.setting[column] if column in self.setting else getattr(self, column)
 
 
 class Rows:
-    """Rows that can be narrowed down.
+    """Rows that can be filtered.
+
+    Parameters
+    ----------
+    rows : iterable of Row
 
     Examples
     --------
@@ -60,37 +89,62 @@ class Rows:
         return iter(self._rows)
 
     def where(self, **columns: Any) -> Self:
-        """The rows whose columns have these values."""
+        """Select rows by the values of columns.
+
+        Parameters
+        ----------
+        **columns
+            The value of each column.
+
+        Returns
+        -------
+        Rows
+        """
         wanted = columns.items()
         return type(self)(row for row in self if all(row.cell(name) == value for name, value in wanted))
 
     def levels(self, column: str) -> list[Any]:
-        """The different values of a column, in the order in which they come."""
+        """Return the distinct values of a column, in order of appearance.
+
+        Parameters
+        ----------
+        column : str
+
+        Returns
+        -------
+        list
+        """
         return list(dict.fromkeys(row.cell(column) for row in self))
 
     @property
     def values(self) -> Array:
-        """The numbers, (n,)."""
+        """The values, (n,)."""
         return np.array([row.value for row in self], dtype=np.float64)
 
     @property
     def mean(self) -> float:
-        """Of the numbers; NaN where there is none."""
+        """The mean of the values; NaN if there are none."""
         return float(self.values.mean()) if len(self) else float("nan")
 
     @property
     def median(self) -> float:
-        """Of the numbers; NaN where there is none."""
+        """The median of the values; NaN if there are none."""
         return float(np.median(self.values)) if len(self) else float("nan")
 
     @property
     def stderr(self) -> float:
-        """Of the mean; NaN where there are fewer than two numbers."""
+        """The standard error of the mean; NaN for fewer than two values."""
         return float(self.values.std(ddof=1) / np.sqrt(len(self))) if len(self) > 1 else float("nan")
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Write rows of one experiment to a file, whole or not at all."""
+    """Write the rows of one experiment to a CSV file.
+
+    Parameters
+    ----------
+    path : Path
+    rows : iterable of Row
+    """
     listed = list(rows)
     with (
         explain_os_errors("write", path),
@@ -105,24 +159,38 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 
 
 def read_rows(path: Path) -> Rows:
-    """Read what an experiment wrote."""
+    """Read the rows of an experiment.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    Rows
+    """
     with explain_os_errors("read", path), path.open(newline="", encoding="utf-8") as lines:
         reader = csv.DictReader(lines)
         columns = reader.fieldnames or ()
-        lacking = [name for name in (FIRST, *LAST) if name not in columns]
-        if lacking:
-            raise SearchError(f"{path} has no column {lacking[0]!r}: it holds no rows of an experiment.")
-        return Rows(map(_row, reader))
+        absent = [name for name in (FIRST, *LAST) if name not in columns]
+        if absent:
+            raise SearchError(
+                "'{path}' has no column {column!r}, so it isn't a file of an experiment.",
+                code="not_an_experiment",
+                path=str(path),
+                column=absent[0],
+            )
+        return Rows(map(_parse_row, reader))
 
 
-def _row(cells: Mapping[str, str]) -> Row:
+def _parse_row(cells: Mapping[str, str]) -> Row:
     return Row(
         experiment=cells["experiment"],
-        setting={name: _value(cell) for name, cell in cells.items() if name != FIRST and name not in LAST},
+        setting={name: _parse_value(cell) for name, cell in cells.items() if name != FIRST and name not in LAST},
         seed=int(cells["seed"]),
         method=cells["method"],
         metric=cells["metric"],
-        of=cells["of"],
+        target=cells["target"],
         value=float(cells["value"]),
         note=cells["note"],
         version=cells["version"],
@@ -130,7 +198,7 @@ def _row(cells: Mapping[str, str]) -> Row:
     )
 
 
-def _value(cell: str) -> Value:
+def _parse_value(cell: str) -> Value:
     for kind in (int, float):
         try:
             return kind(cell)

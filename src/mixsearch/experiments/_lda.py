@@ -1,4 +1,4 @@
-"""Documents drawn from LDA: accuracy beside the tensor power method, from one labelled word."""
+"""Documents of an LDA model: accuracy from one labeled word, compared with the tensor power method."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mixsearch._typing import Array
 from mixsearch.baselines import compute_third_moment, fast_tensor_power, tensor_power
 from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.datasets import TopicData, make_topics
-from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
-from mixsearch.experiments.gains import Comparison
+from mixsearch.experiments._comparison import Comparison
+from mixsearch.experiments._experiment import Case, Experiment, Result, make_cases
 
 D = 500
 ALPHA = np.array([0.1, 0.15, 0.2, 0.25, 0.3])
-# What is averaged, and how it is searched: the paper's plug-in, or different words of a document.
+# The moments: the paper's plug-in, or those of different words of a document.
 MOMENTS: dict[str, dict[str, Any]] = {
     "paper's": {"moments": "plugin", "weights": "uniform", "metric": 0.0},
     "our": {"moments": "distinct"},
@@ -27,7 +27,7 @@ OVER_TPM = Comparison("TPM", "share of the topic", shade="length")
 
 
 def run_errors(case: Case) -> Iterator[Result]:
-    """Errors of all topics, each from the word that singles it out best."""
+    """Measure the errors of all topics, each from its most distinctive word."""
     data = make_topics(
         int(case.setting["n"]),
         D,
@@ -40,12 +40,12 @@ def run_errors(case: Case) -> Iterator[Result]:
     for topic, truth in enumerate(data.topics):
         word, name = data.labelled_word(topic), f"{100 * ALPHA[topic] / ALPHA.sum():.0f}%"
         for method, answer in methods.items():
-            yield Result(method, "error", float(np.linalg.norm(answer(word) - truth)), of=name)
-        yield Result("oracle", "error", float(np.linalg.norm(oracle[topic] - truth)), of=name)
+            yield Result(method, "error", float(np.linalg.norm(answer(word) - truth)), target=name)
+        yield Result("oracle", "error", float(np.linalg.norm(oracle[topic] - truth)), target=name)
 
 
 def _methods(data: TopicData, case: Case) -> dict[str, Callable[[int], Array]]:
-    """From a labelled word to the topic that each method finds, (d,)."""
+    """Return each method as a function from a labeled word to a topic, (d,)."""
     choice = str(case.setting["moments"])
     search = TopicSearch(len(ALPHA), alpha0=float(ALPHA.sum()), damping=False, **MOMENTS[choice]).fit(data.counts)
     third = compute_third_moment(search)
@@ -68,7 +68,7 @@ ERRORS: Experiment = Experiment(
     shows="Figure 4",
     title=f"Topics of LDA: error gain over the tensor power method, k={len(ALPHA)}, d={D}",
     claim="Whitening gains over TPM and Fast-TPM, more with more documents; it differs between topics.",
-    cases=lambda quick: cases_of(
+    cases=lambda quick: make_cases(
         [
             {"moments": choice, "length": length, "n": n}
             for choice in MOMENTS
@@ -79,6 +79,6 @@ ERRORS: Experiment = Experiment(
     ),
     run=run_errors,
     draw=lambda rows: OVER_TPM.draw_gains(rows, ERRORS.title),
-    table=OVER_TPM.table_of_errors,
+    table=OVER_TPM.format_errors,
     seconds=(700, 70),
 )

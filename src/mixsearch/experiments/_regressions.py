@@ -1,4 +1,4 @@
-"""Mixed regressions, which the paper has moments for and no experiment: accuracy and time beside EM."""
+"""Mixed regressions compared with EM: accuracy and time. The paper derives their moments without an experiment."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mixsearch import RegressionSearch
 from mixsearch._typing import Array
 from mixsearch.baselines import em_regressions
 from mixsearch.datasets import MixedRegressionData, make_hint, make_mixed_regression
-from mixsearch.experiments.drawing import colour_of, new_figure, share_legend, style_axes
-from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
-from mixsearch.experiments.rows import Rows
-from mixsearch.experiments.tables import markdown, mean_cell
-from mixsearch.experiments.timing import one_core, timed
+from mixsearch.experiments._experiment import Case, Experiment, Result, make_cases
+from mixsearch.experiments._figures import add_shared_legend, choose_color, new_figure, style_axes
+from mixsearch.experiments._rows import Rows
+from mixsearch.experiments._tables import format_markdown, format_mean
+from mixsearch.experiments._timer import limit_threads, time_call
 
 D, WEIGHTS, GAMMA = 50, np.array([0.2, 0.3, 0.5]), 0.7
 N_STARTS = 3
@@ -27,24 +27,24 @@ Answer = Callable[[Array], Array]
 
 
 def run_errors(case: Case) -> Iterator[Result]:
-    """Errors of all regressions, of growing weight; and the seconds from samples to the first of them."""
+    """Measure the errors of all regressions, and the seconds from samples to the first of them."""
     n, sigma = int(case.setting["n"]), float(case.setting["sigma"])
     data = make_mixed_regression(n, D, len(WEIGHTS), deviation=sigma, weights=WEIGHTS, random_state=case.seed)
     hints = [make_hint(data.centers, i, gamma=GAMMA, random_state=case.seed) for i in range(len(WEIGHTS))]
     oracle = data.oracle()
     for method, fit in _methods(case.seed).items():
-        with one_core():
-            answer, fitting = timed(fit, data)
-            _, searching = timed(answer, hints[0])
+        with limit_threads():
+            answer, fitting = time_call(fit, data)
+            _, searching = time_call(answer, hints[0])
         yield Result(method, "seconds", fitting + searching)
         for hint, truth, weight in zip(hints, data.centers, WEIGHTS, strict=True):
-            yield Result(method, "error", float(np.linalg.norm(answer(hint) - truth)), of=f"{100 * weight:.0f}%")
+            yield Result(method, "error", float(np.linalg.norm(answer(hint) - truth)), target=f"{100 * weight:.0f}%")
     for center, truth, weight in zip(oracle, data.centers, WEIGHTS, strict=True):
-        yield Result("oracle", "error", float(np.linalg.norm(center - truth)), of=f"{100 * weight:.0f}%")
+        yield Result("oracle", "error", float(np.linalg.norm(center - truth)), target=f"{100 * weight:.0f}%")
 
 
 def _methods(seed: int) -> dict[str, Callable[[MixedRegressionData], Answer]]:
-    """From samples to what answers hints with coefficients, (d,)."""
+    """Return each method as a function from samples to a function from hints to coefficients, (d,)."""
     k = len(WEIGHTS)
 
     def moments(data: MixedRegressionData, refine: bool = False, **options: Any) -> Answer:
@@ -60,7 +60,7 @@ def _methods(seed: int) -> dict[str, Callable[[MixedRegressionData], Answer]]:
 
 
 def draw(rows: Rows) -> Figure:
-    """Errors and seconds against the number of samples."""
+    """Draw errors and seconds against the number of samples."""
     sigmas = rows.levels("sigma")
     figure = new_figure(ERRORS.title, 1, len(sigmas) + 1, (4.4, 3.4))
     *panels, times = figure.subplots(1, len(sigmas) + 1)
@@ -69,7 +69,7 @@ def draw(rows: Rows) -> Figure:
         style_axes(axes, f"σ={sigma:g}", "samples", "error" if axes is panels[0] else "")
     _draw_lines(times, rows.where(metric="seconds"))
     style_axes(times, "time, from samples to one regression", "samples", "seconds")
-    share_legend(figure, panels)
+    add_shared_legend(figure, panels)
     return figure
 
 
@@ -80,7 +80,7 @@ def _draw_lines(axes: Axes, rows: Rows) -> None:
         style = {"oracle": (0, (2, 1.5)), "whitening, paper's moments": "--", "EM": ":"}.get(method, "-")
         means, errors = [part.mean for part in parts], [part.stderr for part in parts]
         axes.errorbar(
-            sizes, means, errors, linestyle=style, marker="o", markersize=3, color=colour_of(method), label=method
+            sizes, means, errors, linestyle=style, marker="o", markersize=3, color=choose_color(method), label=method
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -89,33 +89,33 @@ def _draw_lines(axes: Axes, rows: Rows) -> None:
 
 
 def table(rows: Rows) -> str:
-    """Mean errors, and seconds."""
+    """Format mean errors and seconds."""
     methods = rows.levels("method")
     lines = [
         [
             metric,
             f"{sigma}",
             f"{n:,}",
-            *(mean_cell(rows.where(metric=metric, sigma=sigma, n=n, method=m)) for m in methods),
+            *(format_mean(rows.where(metric=metric, sigma=sigma, n=n, method=m)) for m in methods),
         ]
         for metric in rows.levels("metric")
         for sigma in rows.levels("sigma")
         for n in rows.levels("n")
     ]
-    return markdown(["", "sigma", "n", *methods], lines)
+    return format_markdown(["", "sigma", "n", *methods], lines)
 
 
 ERRORS: Experiment = Experiment(
     name="regression-error",
     shows="beyond the paper",
-    title=f"Regressions, k={len(WEIGHTS)}, d={D}, beside expectation maximisation from {N_STARTS} random starts",
+    title=f"Regressions, k={len(WEIGHTS)}, d={D}, compared with EM from {N_STARTS} random starts",
     claim="None: the paper derives the moments and shows no experiment.",
-    cases=lambda quick: cases_of(
+    cases=lambda quick: make_cases(
         [{"sigma": sigma, "n": n} for sigma in (0.1, 0.3) for n in (10_000, 20_000, 40_000)], 1 if quick else 5
     ),
     run=run_errors,
     draw=draw,
     table=table,
     seconds=(300, 60),
-    alone=True,
+    sequential=True,
 )

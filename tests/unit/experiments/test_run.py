@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from mixsearch import SearchError
 from mixsearch.experiments import EXPERIMENTS, Case, Experiment, Progress, Result, Run, find_experiments, run_experiment
-from mixsearch.experiments.data import data_folder, missing
+from mixsearch.experiments._data import find_missing, get_data_folder
 
 
 def squares(case: Case) -> Iterator[Result]:
@@ -15,7 +15,7 @@ def squares(case: Case) -> Iterator[Result]:
     yield Result("power", "square", float(case.setting["n"]) ** 2 + case.seed)
 
 
-def experiment(*sizes: int, alone: bool = True) -> Experiment:
+def experiment(*sizes: int, sequential: bool = True) -> Experiment:
     return Experiment(
         name="squares",
         shows="Figure 0",
@@ -26,7 +26,7 @@ def experiment(*sizes: int, alone: bool = True) -> Experiment:
         draw=lambda rows: Figure(),
         table=lambda rows: "",
         seconds=(100.0, 10.0),
-        alone=alone,
+        sequential=sequential,
     )
 
 
@@ -37,7 +37,7 @@ def test_every_case_gives_its_rows_in_order(tmp_path: Path) -> None:
 
 def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
     one = run_experiment(experiment(3, 4, 5), tmp_path / "one.csv", Run("1"))
-    two = run_experiment(experiment(3, 4, 5, alone=False), tmp_path / "two.csv", Run("1", n_jobs=2))
+    two = run_experiment(experiment(3, 4, 5, sequential=False), tmp_path / "two.csv", Run("1", n_jobs=2))
     assert list(one) == list(two)
 
 
@@ -77,7 +77,7 @@ def test_names_are_different_and_quick_runs_cost_less() -> None:
         assert 0 < each.seconds[1] <= each.seconds[0] / 3
 
 
-@pytest.mark.parametrize("each", [each for each in EXPERIMENTS if not each.needs], ids=lambda each: each.name)
+@pytest.mark.parametrize("each", [each for each in EXPERIMENTS if not each.required_files], ids=lambda each: each.name)
 def test_a_quick_run_has_fewer_cases_of_the_same_settings(each: Experiment) -> None:
     assert len(each.cases(True)) < len(each.cases(False))
     quick, full = ({tuple(case.setting.items()) for case in each.cases(cost)} for cost in (True, False))
@@ -87,10 +87,10 @@ def test_a_quick_run_has_fewer_cases_of_the_same_settings(each: Experiment) -> N
 def test_files_that_an_experiment_lacks_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIXSEARCH_DATA", str(tmp_path))
     (tmp_path / "here.txt").touch()
-    assert missing(["here.*"]) is None
-    assert missing(["here.txt", "away.txt"]) == f"{tmp_path} has no away.txt."
+    assert find_missing(["here.*"]) is None
+    assert find_missing(["here.txt", "away.txt"]) == f"{tmp_path} has no away.txt."
     monkeypatch.delenv("MIXSEARCH_DATA")
-    assert missing(()) is None
-    assert "Name their folder with --data, or in MIXSEARCH_DATA." in str(missing(["here.txt"]))
+    assert find_missing(()) is None
+    assert "Give their folder with --data, or in the variable MIXSEARCH_DATA." in str(find_missing(["here.txt"]))
     with pytest.raises(SearchError, match="MIXSEARCH_DATA"):
-        data_folder()
+        get_data_folder()

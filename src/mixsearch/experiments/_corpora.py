@@ -1,4 +1,4 @@
-"""Corpora of real text with the paper's labelled words, and the articles that say which words belong together."""
+"""Corpora of real text with the paper's labeled words, and the reference articles that score topics."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.experiments.data import data_folder, missing
-from mixsearch.experiments.labelled_words import NEWS, REVIEWS
+from mixsearch.experiments._data import find_missing, get_data_folder
+from mixsearch.experiments._labeled_words import NEWS, REVIEWS
 from mixsearch.metrics import Reference
 from mixsearch.text import Corpus, CorpusOptions, count_texts, read_corpus
 
 ARTICLES = "reference/wikipedia_en_7k.jsonl.gz"
-# Words of fewer documents are not counted, and those of more than this part of all documents tell nothing of topics.
-LEAST_DOCUMENTS, MOST_DOCUMENTS = 10, 0.3
-# A labelled word is asked for where so many documents hold it.
-LEAST_LABELLED = 20
-# Names of persons and places in the UCI bags of words begin so.
+# Words in fewer documents, or in more than this share of documents, are not counted.
+MIN_DOCUMENTS, MAX_DOCUMENT_SHARE = 10, 0.3
+# Labeled words in fewer documents are skipped.
+MIN_LABELED_DOCUMENTS = 20
+# The prefix of names in the UCI bags of words.
 NAME_MARK = "zzz_"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a corpus is and what to ask it."""
+    """The files of a corpus and its labeled words."""
 
     title: str
-    files: tuple[str, ...]  # below the folder of data, any of them
-    asked: tuple[str, ...]  # the paper's labelled words
-    text: Callable[[Mapping[str, Any]], str] | None = None  # of a line of JSON; None where the reader finds it itself
+    files: tuple[str, ...]  # below the data folder; any one of them
+    queries: tuple[str, ...]  # the paper's labeled words
+    text: Callable[[Mapping[str, Any]], str] | None = None  # from a line of JSON; None if the reader finds it
     has_tags: bool = False
     is_large: bool = False  # too large for a quick run
 
 
 def _body(row: Mapping[str, Any]) -> str:
-    """A post without its headers, which give away the group; some files have tabs where the post had new lines."""
+    """Return a post without its headers, which name the group. Some files have tabs in place of new lines."""
     return str(row["text"]).replace("\t", "\n").partition("\n\n")[2]
 
 
@@ -64,7 +64,7 @@ SOURCES = {
 
 @dataclass(frozen=True, eq=False)
 class TextCorpus:
-    """Counts of real text, what to ask it, and what to judge the answers by."""
+    """Counts of real text, its labeled words, and the reference that scores topics."""
 
     name: str
     counts: sp.csr_array[Any]  # (n, d)
@@ -72,12 +72,14 @@ class TextCorpus:
     reference: Reference
 
     @cached_property
-    def labelled(self) -> dict[str, int]:
-        """The columns of the labelled words that enough documents hold, and that the reference knows."""
-        n_holding = np.bincount(self.counts.indices, minlength=len(self.words))
-        columns = {word: column for column, word in enumerate(self.words) if n_holding[column] >= LEAST_LABELLED}
-        asked = SOURCES[self.name].asked
-        return {word: columns[word] for word in asked if word in columns and word in self.reference}
+    def labeled(self) -> dict[str, int]:
+        """The columns of the labeled words that occur in enough documents and in the reference."""
+        n_documents = np.bincount(self.counts.indices, minlength=len(self.words))
+        columns = {
+            word: column for column, word in enumerate(self.words) if n_documents[column] >= MIN_LABELED_DOCUMENTS
+        }
+        queries = SOURCES[self.name].queries
+        return {word: columns[word] for word in queries if word in columns and word in self.reference}
 
     @cached_property
     def frequencies(self) -> Array:
@@ -86,37 +88,42 @@ class TextCorpus:
         return np.asarray(total / total.sum())
 
     def names(self, columns: Array) -> list[str]:
-        """The words of some columns."""
+        """Return the words of some columns."""
         return [self.words[column] for column in columns.tolist()]
 
 
 def available() -> list[str]:
-    """The corpora whose files are in the folder of data; where none is, all: the first will be asked for by name."""
-    there = [name for name, source in SOURCES.items() if any(missing([file]) is None for file in source.files)]
+    """Return the corpora with files in the data folder, or all if there are none."""
+    there = [name for name, source in SOURCES.items() if any(find_missing([file]) is None for file in source.files)]
     return there or list(SOURCES)
 
 
 def load_text(name: str) -> TextCorpus:
-    """Count a corpus and its reference. The last one stays in memory for the cases that follow."""
-    folder, files = data_folder(), SOURCES[name].files
+    """Count a corpus and its reference. The last one is cached for the next cases."""
+    folder, files = get_data_folder(), SOURCES[name].files
     there = next((folder / file for file in files if (folder / file).is_file()), None)
     if there is None:
-        raise SearchError(f"{folder} has no {files[0]}: put the file there.")
+        raise SearchError(
+            "The folder '{folder}' has no {file}. Put the file there.",
+            code="data_missing",
+            folder=str(folder),
+            file=files[0],
+        )
     return _counted(name, there, folder / ARTICLES)
 
 
 @lru_cache(maxsize=1)
 def _counted(name: str, path: Path, articles: Path) -> TextCorpus:
     with _read(path, SOURCES[name]) as corpus:
-        counts, words = spell_plainly(corpus.to_counts(), corpus.vocabulary)
+        counts, words = merge_names(corpus.to_counts(), corpus.vocabulary)
     return TextCorpus(name, counts, words, _reference(words, articles))
 
 
 def _read(path: Path, source: Source) -> Corpus:
     options = CorpusOptions(
         stop_words="english",
-        min_df=LEAST_DOCUMENTS,
-        max_df=MOST_DOCUMENTS,
+        min_df=MIN_DOCUMENTS,
+        max_df=MAX_DOCUMENT_SHARE,
         strip_tags=source.has_tags,
         keep_texts=False,
     )
@@ -130,14 +137,19 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def spell_plainly(counts: sp.csr_array[Any], words: Sequence[str]) -> tuple[sp.csr_array[Any], list[str]]:
-    """Write names as texts do, and add up columns that are one word then: "zzz_afghan" and "afghan".
+def merge_names(counts: sp.csr_array[Any], words: Sequence[str]) -> tuple[sp.csr_array[Any], list[str]]:
+    """Remove the prefix of names, and add columns that become equal: "zzz_afghan" and "afghan".
 
     Parameters
     ----------
     counts : sparse array of shape (n, d)
     words : sequence of str
-        Of the columns.
+        The words of the columns.
+
+    Returns
+    -------
+    counts : sparse array of shape (n, m)
+    words : list of str
     """
     plain = [word.removeprefix(NAME_MARK).replace("_", " ") if word.startswith(NAME_MARK) else word for word in words]
     if plain == list(words):
@@ -149,7 +161,7 @@ def spell_plainly(counts: sp.csr_array[Any], words: Sequence[str]) -> tuple[sp.c
 
 
 def _reference(words: list[str], articles: Path) -> Reference:
-    """Which articles hold which of the words; of names, those of two words at most."""
+    """Return the reference: which articles contain which words, with names of up to two words."""
     counts, vocabulary = _read_articles(articles, 2 if any(" " in word for word in words) else 1)
     columns = {word: column for column, word in enumerate(vocabulary)}
     known = [word for word in words if word in columns]

@@ -1,4 +1,4 @@
-"""Run the cases of an experiment, keep every result as soon as it is there, and tell how far it is."""
+"""Run the cases of an experiment, save each result at once, and report progress."""
 
 from __future__ import annotations
 
@@ -12,33 +12,43 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from mixsearch.data.threads import n_cores
-from mixsearch.experiments.experiment import Case, Experiment, Result
-from mixsearch.experiments.rows import Row, Rows, Value, read_rows, write_rows
+from mixsearch.experiments._experiment import Case, Experiment, Result
+from mixsearch.experiments._rows import Row, Rows, Value, read_rows, write_rows
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run.
+
+    Attributes
+    ----------
+    n_done : int
+        The number of finished cases.
+    n_cases : int
+        The number of all cases.
+    seconds_left : float
+        Estimated from the finished cases; before the first, from the usual time.
+    """
 
     n_done: int
     n_cases: int
-    seconds_left: float  # from what the cases so far took; before the first, from what they usually do
+    seconds_left: float
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How an experiment is run.
+    """Options of a run.
 
     Attributes
     ----------
     version : str
-        Of the package, which goes into every row.
+        The version of the package, stored in every row.
     quick : bool
-        At a tenth of the cost.
+        Run at a tenth of the cost.
     n_jobs : int, optional
-        Processes, one for each core by default; always one where times are measured.
+        The number of processes, by default one per core; always one if times are measured.
     fresh : bool
-        Run every case again, also those whose rows are there.
+        Run every case, even those with saved rows.
     """
 
     version: str
@@ -50,35 +60,39 @@ class Run:
 def run_experiment(
     experiment: Experiment, path: Path, run: Run, on_progress: Callable[[Progress], None] | None = None
 ) -> Rows:
-    """Run the cases that have no rows in a file yet, and return the rows of all.
+    """Run the cases without saved rows, and return the rows of all cases.
 
     Parameters
     ----------
     experiment : Experiment
     path : Path
-        The file of rows, written anew after each case: a run that was stopped goes on from there. Rows of another
-        version, or of a quick run where this is a full one, are not its own and are replaced.
+        The file of rows, saved after each case, so that a stopped run can resume. Rows of another version, or of a
+        quick run if this is a full one, are replaced.
     run : Run
     on_progress : callable, optional
-        Told at the start and after each case.
+        Called at the start and after each case.
+
+    Returns
+    -------
+    Rows
     """
     cases = list(experiment.cases(run.quick))
-    done = {} if run.fresh else _done(path, cases, run)
+    done = {} if run.fresh else _read_done(path, cases, run)
     left = [case for case in cases if _key(case.setting, case.seed) not in done]
     start, usual = perf_counter(), experiment.seconds[run.quick] * len(left) / len(cases)
 
-    def tell(n_new: int) -> None:
+    def report(n_new: int) -> None:
         spent = perf_counter() - start
         expected = spent * (len(left) - n_new) / n_new if n_new else usual
         if on_progress is not None:
             on_progress(Progress(len(cases) - len(left) + n_new, len(cases), expected))
 
-    tell(0)
-    for n_new, (case, rows) in enumerate(_finished(experiment, left, run), 1):
+    report(0)
+    for n_new, (case, rows) in enumerate(_run_cases(experiment, left, run), 1):
         done[_key(case.setting, case.seed)] = rows
-        write_rows(path, _in_order(done, cases))
-        tell(n_new)
-    return Rows(_in_order(done, cases))
+        write_rows(path, _sort_rows(done, cases))
+        report(n_new)
+    return Rows(_sort_rows(done, cases))
 
 
 Key = tuple[Any, ...]
@@ -88,8 +102,8 @@ def _key(setting: Mapping[str, Value], seed: int) -> Key:
     return (*setting.items(), seed)
 
 
-def _done(path: Path, cases: Iterable[Case], run: Run) -> dict[Key, list[Row]]:
-    """The rows of an earlier run that this one would give again, by their cases."""
+def _read_done(path: Path, cases: Iterable[Case], run: Run) -> dict[Key, list[Row]]:
+    """Return the rows of an earlier run with these options, by case."""
     wanted = {_key(case.setting, case.seed) for case in cases}
     found: dict[Key, list[Row]] = {}
     for row in read_rows(path) if path.exists() else ():
@@ -99,32 +113,32 @@ def _done(path: Path, cases: Iterable[Case], run: Run) -> dict[Key, list[Row]]:
     return found
 
 
-def _in_order(done: Mapping[Key, list[Row]], cases: Iterable[Case]) -> list[Row]:
+def _sort_rows(done: Mapping[Key, list[Row]], cases: Iterable[Case]) -> list[Row]:
     return [row for case in cases for row in done.get(_key(case.setting, case.seed), ())]
 
 
-def _finished(experiment: Experiment, cases: list[Case], run: Run) -> Iterator[tuple[Case, list[Row]]]:
-    """Each case with its rows, as soon as they are there."""
-    n_jobs = 1 if experiment.alone else min(run.n_jobs or n_cores(), max(len(cases), 1))
-    calls = (delayed(_results)(experiment.run, case) for case in cases)
+def _run_cases(experiment: Experiment, cases: list[Case], run: Run) -> Iterator[tuple[Case, list[Row]]]:
+    """Yield each case with its rows when it is finished."""
+    n_jobs = 1 if experiment.sequential else min(run.n_jobs or n_cores(), max(len(cases), 1))
+    calls = (delayed(_run_case)(experiment.run, case) for case in cases)
     for case, results in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(calls):
-        yield case, [_row(experiment.name, case, result, run) for result in results]
+        yield case, [_make_row(experiment.name, case, result, run) for result in results]
 
 
-def _results(work: Callable[[Case], Iterable[Result]], case: Case) -> tuple[Case, list[Result]]:
+def _run_case(work: Callable[[Case], Iterable[Result]], case: Case) -> tuple[Case, list[Result]]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # weak hints are a part of what is measured
+        warnings.simplefilter("ignore", UserWarning)  # weak hints are part of the experiments
         return case, list(work(case))
 
 
-def _row(experiment: str, case: Case, result: Result, run: Run) -> Row:
+def _make_row(experiment: str, case: Case, result: Result, run: Run) -> Row:
     return Row(
         experiment=experiment,
         setting=case.setting,
         seed=case.seed,
         method=result.method,
         metric=result.metric,
-        of=result.of,
+        target=result.target,
         value=float(result.value),
         note=result.note,
         version=run.version,

@@ -1,4 +1,4 @@
-"""Gaussian mixtures: accuracy and speed beside the tensor power method, rare components, weak hints."""
+"""Gaussian mixtures compared with the tensor power method: accuracy, speed, rare components, weak hints."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from mixsearch._typing import Array
 from mixsearch.baselines import compute_third_moment, fast_tensor_power, tensor_power
 from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture, make_hint
-from mixsearch.experiments.drawing import FAINT, colour_of, new_figure, share_legend, style_axes
-from mixsearch.experiments.experiment import Case, Experiment, Result, cases_of
-from mixsearch.experiments.gains import LOWEST, Comparison
-from mixsearch.experiments.rows import Rows
-from mixsearch.experiments.tables import markdown, mean_cell
-from mixsearch.experiments.timing import one_core, timed
+from mixsearch.experiments._comparison import MIN_GAIN, Comparison
+from mixsearch.experiments._experiment import Case, Experiment, Result, make_cases
+from mixsearch.experiments._figures import FAINT, add_shared_legend, choose_color, new_figure, style_axes
+from mixsearch.experiments._rows import Rows
+from mixsearch.experiments._tables import format_markdown, format_mean
+from mixsearch.experiments._timer import limit_threads, time_call
 from mixsearch.plots import MUTED_COLOR
 
 D, K, GAMMA = 500, 10, 0.7
-# The noise level from one eigenvector, or from the whole noise space; and what is searched with which.
+# The noise level from one eigenvector, as in the paper, or from the whole noise space.
 NOISE = {"paper's": "paper", "our": "average"}
 CANCELLATION: ExtractionOptions = {"method": "cancellation", "rule": "threshold", "normaliser": "hinted"}
 WEIGHTS = np.linspace(0.04, 0.16, K)
@@ -42,7 +42,7 @@ LEAD = "score of the target / runner-up's"
 
 
 def run_errors(case: Case) -> Iterator[Result]:
-    """Errors of five components of growing weight."""
+    """Measure the errors of five components of growing weight."""
     data = _draw(case, WEIGHTS)
     answers = _answers(data, case)
     for target in TARGETS:
@@ -51,18 +51,18 @@ def run_errors(case: Case) -> Iterator[Result]:
 
 
 def run_rare(case: Case) -> Iterator[Result]:
-    """Errors of a component that few samples are of."""
+    """Measure the errors of a rare component."""
     data = _draw(case, np.array([RAREST, *[(1 - RAREST) / (K - 1)] * (K - 1)]))
     hint = make_hint(data.centers, 0, gamma=GAMMA, random_state=case.seed)
     yield from _errors(_answers(data, case), data, 0, hint, f"{100 * RAREST:g}%")
 
 
 def run_sensitivity(case: Case) -> Iterator[Result]:
-    """Errors from hints under which the target scores hardly more than the runner-up, to several times as much."""
+    """Measure errors for hints of growing strength: from 1.05 to 5 times the score of the runner-up."""
     data = _draw(case, np.full(20, 0.05))
     answers = _answers(data, case)
     for ratio in RATIOS:
-        yield from _errors(answers, data, 0, hint_of_ratio(data.centers, ratio, case.seed), f"{ratio:g}")
+        yield from _errors(answers, data, 0, make_ratio_hint(data.centers, ratio, case.seed), f"{ratio:g}")
 
 
 def run_speed(case: Case) -> Iterator[Result]:
@@ -70,20 +70,22 @@ def run_speed(case: Case) -> Iterator[Result]:
     k = int(case.setting["k"])
     data, noise = _draw(case, np.full(k, 1 / k)), NOISE[str(case.setting["moments"])]
     hint = make_hint(data.centers, 0, gamma=GAMMA, random_state=case.seed)
-    with one_core():
-        search, fit = timed(lambda: GaussianSearch(k, noise=noise).fit(data.X))
-        third, moment = timed(lambda: compute_third_moment(search))
+    with limit_threads():
+        search, fit = time_call(lambda: GaussianSearch(k, noise=noise).fit(data.X))
+        third, moment = time_call(lambda: compute_third_moment(search))
         spent = {
-            "whitening": fit + timed(lambda: search.search(hint).center)[1],
-            "refined": fit + timed(lambda: search.search(hint, refine=True).center)[1],
-            "cancellation": fit + timed(lambda: search.search(hint, **CANCELLATION).center)[1],
-            "Fast-TPM": fit + moment + timed(lambda: fast_tensor_power(third, hint))[1],
-            "TPM": fit + moment + timed(lambda: tensor_power(third, random_state=case.seed).find_component(hint))[1],
+            "whitening": fit + time_call(lambda: search.search(hint).center)[1],
+            "refined": fit + time_call(lambda: search.search(hint, refine=True).center)[1],
+            "cancellation": fit + time_call(lambda: search.search(hint, **CANCELLATION).center)[1],
+            "Fast-TPM": fit + moment + time_call(lambda: fast_tensor_power(third, hint))[1],
+            "TPM": fit
+            + moment
+            + time_call(lambda: tensor_power(third, random_state=case.seed).find_component(hint))[1],
         }
-    yield from (Result(method, "seconds", seconds, of=f"k={k}") for method, seconds in spent.items())
+    yield from (Result(method, "seconds", seconds, target=f"k={k}") for method, seconds in spent.items())
 
 
-def hint_of_ratio(centers: Array, ratio: float, seed: int) -> Array:
+def make_ratio_hint(centers: Array, ratio: float, seed: int) -> Array:
     """The paper's hint with γ such that the first center scores `ratio` times as high as the runner-up, (d,)."""
 
     def lead(gamma: float) -> float:
@@ -132,8 +134,8 @@ def _answers(data: GaussianMixtureData, case: Case) -> _Answers:
 def _errors(answers: _Answers, data: GaussianMixtureData, target: int, hint: Array, name: str) -> Iterator[Result]:
     truth = data.centers[target]
     for method, answer in answers.methods.items():
-        yield Result(method, "error", float(np.linalg.norm(answer(hint) - truth)), of=name)
-    yield Result("oracle", "error", float(np.linalg.norm(answers.oracle[target] - truth)), of=name)
+        yield Result(method, "error", float(np.linalg.norm(answer(hint) - truth)), target=name)
+    yield Result("oracle", "error", float(np.linalg.norm(answers.oracle[target] - truth)), target=name)
 
 
 def _settings(sigmas: tuple[float, ...], sizes: tuple[int, ...]) -> list[dict[str, Any]]:
@@ -152,32 +154,36 @@ def draw_sensitivity(rows: Rows) -> Figure:
         axes.set_xscale("log")
         axes.set_xticks([float(ratio) for ratio in RATIOS[1:]], [f"{ratio:g}" for ratio in RATIOS[1:]])
         axes.minorticks_off()
-        axes.set_ylim(bottom=max(axes.get_ylim()[0], LOWEST))
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], MIN_GAIN))
         style_axes(axes, f"{choice} moments, n={n:,}", LEAD, "error gain over TPM, %" if column == 0 else "")
-    share_legend(figure, grid.flat, n_columns=4)
+    add_shared_legend(figure, grid.flat, n_columns=4)
     return figure
 
 
 def _draw_curves(axes: Axes, rows: Rows, style: str, name: str) -> None:
     axes.axhline(0, color=MUTED_COLOR, linewidth=0.8)
-    ratios = [float(ratio) for ratio in rows.levels("of")]
+    ratios = [float(ratio) for ratio in rows.levels("target")]
     for method, width in (("oracle", 3.0), ("whitening", 1.2), ("cancellation", 1.2), ("refined", 1.2)):
         if method in rows.levels("method"):
-            gains = [OVER_TPM.gain(rows.where(of=ratio), method) for ratio in rows.levels("of")]
+            gains = [OVER_TPM.gain(rows.where(target=ratio), method) for ratio in rows.levels("target")]
             values, errors = np.array(gains).T
-            colour = FAINT if method == "oracle" else colour_of(method)
-            axes.errorbar(ratios, values, errors, fmt=style, color=colour, linewidth=width, label=f"{method}, {name}")
+            color = FAINT if method == "oracle" else choose_color(method)
+            axes.errorbar(ratios, values, errors, fmt=style, color=color, linewidth=width, label=f"{method}, {name}")
 
 
-def table_of_sensitivity(rows: Rows) -> str:
-    """Mean errors at each lead of the target."""
+def format_sensitivity(rows: Rows) -> str:
+    """Format mean errors for each strength of the hint."""
     methods = rows.levels("method")
     lines = [
-        [choice, f"{ratio}", *(mean_cell(rows.where(moments=choice, of=ratio, method=method)) for method in methods)]
+        [
+            choice,
+            f"{ratio}",
+            *(format_mean(rows.where(moments=choice, target=ratio, method=method)) for method in methods),
+        ]
         for choice in rows.levels("moments")
-        for ratio in rows.levels("of")
+        for ratio in rows.levels("target")
     ]
-    return markdown(["moments", LEAD, *methods], lines)
+    return format_markdown(["moments", LEAD, *methods], lines)
 
 
 ERRORS: Experiment = Experiment(
@@ -185,10 +191,10 @@ ERRORS: Experiment = Experiment(
     shows="Figure 1",
     title=f"Gaussians: error gain over the tensor power method, k={K}, d={D}",
     claim="Whitening and cancellation gain over TPM, more for larger weights, variances, samples; Fast-TPM equals TPM.",
-    cases=lambda quick: cases_of(_settings(SIGMAS, SIZES), 2 if quick else 20),
+    cases=lambda quick: make_cases(_settings(SIGMAS, SIZES), 2 if quick else 20),
     run=run_errors,
     draw=lambda rows: OVER_TPM.draw_gains(rows, ERRORS.title),
-    table=OVER_TPM.table_of_errors,
+    table=OVER_TPM.format_errors,
     seconds=(200, 20),
 )
 RARE: Experiment = Experiment(
@@ -196,10 +202,10 @@ RARE: Experiment = Experiment(
     shows="Figure 2",
     title=f"A rare Gaussian of weight {RAREST:g}: error gain over the tensor power method, k={K}, d={D}",
     claim="Whitening finds even the rarest component, with a gain that grows with the number of samples.",
-    cases=lambda quick: cases_of(_settings((0.3, 0.4, 0.5, 0.6), (5000, 6000, 8000)), 2 if quick else 20),
+    cases=lambda quick: make_cases(_settings((0.3, 0.4, 0.5, 0.6), (5000, 6000, 8000)), 2 if quick else 20),
     run=run_rare,
     draw=lambda rows: OVER_TPM_BY_NOISE.draw_gains(rows, RARE.title),
-    table=OVER_TPM_BY_NOISE.table_of_errors,
+    table=OVER_TPM_BY_NOISE.format_errors,
     seconds=(240, 24),
 )
 SPEED: Experiment = Experiment(
@@ -207,23 +213,23 @@ SPEED: Experiment = Experiment(
     shows="Figure 3",
     title=f"Gaussians: speed-up over the tensor power method, d={D}",
     claim="Whitening is the fastest, then Fast-TPM, then cancellation; all are much faster than TPM.",
-    cases=lambda quick: cases_of(
+    cases=lambda quick: make_cases(
         [{**setting, "k": k} for setting in _settings(SIGMAS, SIZES) for k in NUMBERS], 1 if quick else 3
     ),
     run=run_speed,
     draw=lambda rows: TIME_OVER_TPM.draw_speedups(rows, SPEED.title),
-    table=TIME_OVER_TPM.table_of_times,
+    table=TIME_OVER_TPM.format_times,
     seconds=(210, 70),
-    alone=True,
+    sequential=True,
 )
 SENSITIVITY: Experiment = Experiment(
     name="gmm-sensitivity",
     shows="Figure 9",
     title=f"Gaussians from weaker and weaker hints: error gain over the tensor power method, k=20, d={D}",
     claim="The gain falls as the lead of the target under the hint falls, and turns negative; cancellation less so.",
-    cases=lambda quick: cases_of(_settings((0.5, 0.6), (6000, 8000)), 2 if quick else 20),
+    cases=lambda quick: make_cases(_settings((0.5, 0.6), (6000, 8000)), 2 if quick else 20),
     run=run_sensitivity,
     draw=draw_sensitivity,
-    table=table_of_sensitivity,
+    table=format_sensitivity,
     seconds=(200, 20),
 )
