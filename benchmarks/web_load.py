@@ -138,7 +138,7 @@ async def _asked(
 
 def _looked_at(choose: random.Random, base: str, word: str, before: str) -> Iterator[tuple[str, str]]:
     yield "error bars", f"{base}/topic?q={word}&errors=true"
-    yield "documents", f"{base}/topic/documents?q={word}&start=10"
+    yield "documents", f"{base}/topic/documents?q={word}&skip_documents=10"
     yield "document", f"{base}/documents/{choose.choice(ROWS)}"
     if choose.random() < 0.1:
         yield "compare", f"{base}/compare?topic=q%3D{word}&topic=q%3D{before}"

@@ -31,7 +31,7 @@ WORDS = [
     "sushy",
 ]
 SEEDS = ["120,80", "sky:216,96", "lake:446,355", "1,1+2,2", "719,479"]
-QUESTIONS = ["q=sushi", "q=court&narrower=1", "like=3", "q=zzz"]
+QUESTIONS = ["q=sushi", "q=court&narrower=1", "documents=3", "q=zzz"]
 KNOWN = {
     "q": st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
     "topic": st.lists(st.sampled_from(QUESTIONS), min_size=1, max_size=3),

@@ -93,7 +93,9 @@ def test_every_index_is_described(client, index):
 
 def test_a_topic_is_what_the_library_finds(client, index):
     assert_close(told(client, "/topic", q="sushi"), asked(index, {"sushi": 1.0}))
-    both = told(client, "/topic", q="sushi -court^2", narrower=-1, top=4, n_documents=2, by="probability", errors=True)
+    both = told(
+        client, "/topic", q="sushi -court^2", narrower=-1, n_words=4, n_documents=2, by="probability", errors=True
+    )
     wanted = asked(
         index,
         {"sushi": 1.0, "court": -2.0},
@@ -125,12 +127,12 @@ def test_another_reading_of_a_hint_leads_there_and_back(client):
 
 
 def test_documents_and_texts_are_hints_too(client):
-    like = told(client, "/topic", like=[0, 3], top=5)
+    like = told(client, "/topic", documents=[0, 3], n_words=5)
     assert {word["word"] for word in like["words"]} & set(FOOD)
-    answer = client.post("/api/indexes/texts/topic", params={"top": 5}, json={"texts": [" ".join(LAW)]}).json()
+    answer = client.post("/api/indexes/texts/topic", params={"n_words": 5}, json={"text": [" ".join(LAW)]}).json()
     assert {word["word"] for word in answer["words"]} <= set(LAW)
-    error = client.post("/api/indexes/texts/topic", params={"q": "sushi"}, json={"texts": ["a"]}).json()["error"]
-    assert "got q and texts" in error["message"]
+    error = client.post("/api/indexes/texts/topic", params={"q": "sushi"}, json={"text": ["a"]}).json()["error"]
+    assert "got q and text" in error["message"]
 
 
 @pytest.mark.parametrize(
@@ -180,13 +182,13 @@ def test_an_unknown_word_comes_with_suggestions(client, index):
 
 def test_typical_documents_go_on_page_by_page(client, index):
     whole = asked(index, {"sushi": 1.0}, n_documents=30)["documents"]
-    pages = [told(client, "/topic/documents", q="sushi", start=start, n=10) for start in (0, 10, 20)]
+    pages = [told(client, "/topic/documents", q="sushi", skip_documents=start, n_documents=10) for start in (0, 10, 20)]
     assert_close([document for page in pages for document in page["documents"]], whole)
     assert all(page["more"] for page in pages)
-    last = told(client, "/topic/documents", q="sushi", start=index.n_documents - 3, n=10)
+    last = told(client, "/topic/documents", q="sushi", skip_documents=index.n_documents - 3, n_documents=10)
     assert not last["more"]
     assert len(last["documents"]) == 3
-    assert told(client, "/topic/documents", q="sushi", start=1000)["documents"] == []
+    assert told(client, "/topic/documents", q="sushi", skip_documents=1000)["documents"] == []
 
 
 def test_a_document_comes_whole_and_as_text(client):
@@ -249,7 +251,7 @@ def test_a_cell_of_a_table_is_never_a_formula(client):
 
 
 def test_many_fields_in_one_of_several_are_no_trouble(client):
-    many = "&".join(f"like={row}" for row in range(150))
+    many = "&".join(f"documents={row}" for row in range(150))
     assert client.get("/api/indexes/texts/compare", params={"topic": many}).status_code == 422
 
 
@@ -264,16 +266,16 @@ def test_a_map_has_a_topic_for_each_subject(client):
     ("params", "said"),
     [
         ({}, "got none"),
-        ({"q": "sushi", "like": 1}, "got q and like"),
+        ({"q": "sushi", "documents": 1}, "got q and documents"),
         ({"q": ""}, "The list of words is empty"),
         ({"q": "-"}, "names no word"),
         ({"q": '"sushi'}, "is not closed"),
         ({"q": "sushi^big"}, "is not a weight"),
         ({"q": "sushi^nan"}, "must be finite"),
         ({"q": " ".join(f"w{i}" for i in range(65))}, "at most 64 words, got 65"),
-        ({"like": 10**9}, "is not a document"),
+        ({"documents": 10**9}, "is not a document"),
         ({"q": "sushi", "narrower": 5}, "narrower: Input should be less than or equal to 4, got '5'."),
-        ({"q": "sushi", "top": "many"}, "top: Input should be a valid integer"),
+        ({"q": "sushi", "n_words": "many"}, "n_words: Input should be a valid integer"),
         ({"q": "sushi", "colour": "red"}, "colour: Extra inputs are not permitted, got 'red'."),
         ({"q": "x" * 1001}, "q: String should have at most 1000 characters"),
         ({"q": "sushi", "by": "luck"}, "by: Input should be 'typical' or 'probability'"),
@@ -330,11 +332,11 @@ def test_an_error_that_nobody_foresaw_tells_nothing_of_the_inside(index, monkeyp
     ("body", "status", "said"),
     [
         (b"{", 422, "JSON"),
-        (b'{"texts": []}', 422, "at least 1 item"),
-        (b'{"texts": "a"}', 422, "valid list"),
-        (b'{"texts": ["a"], "more": 1}', 422, "Extra inputs"),
-        (b'{"texts": ["zzz qqq"]}', 422, "words"),
-        (b'{"texts": ["' + b"a" * 3000 + b'"]}', 413, "limit of 2,000 bytes"),
+        (b'{"text": []}', 422, "at least 1 item"),
+        (b'{"text": "a"}', 422, "valid list"),
+        (b'{"text": ["a"], "more": 1}', 422, "Extra inputs"),
+        (b'{"text": ["zzz qqq"]}', 422, "words"),
+        (b'{"text": ["' + b"a" * 3000 + b'"]}', 413, "limit of 2,000 bytes"),
         (b"\xff\xfe", 422, "JSON"),
     ],
 )

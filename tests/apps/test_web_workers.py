@@ -22,7 +22,7 @@ PATHS = [
     "topic?q=sushy",
     "topic?q=sushi+courtt",
     "topic.csv?q=sushi",
-    "topic/documents?q=goal&start=5",
+    "topic/documents?q=goal&skip_documents=5",
     "documents/3",
     "documents/99999",
     "compare?topic=q%3Dsushi&topic=q%3Dzzz",
@@ -64,7 +64,7 @@ def test_processes_say_what_threads_say(index, beside):
             here, there = (client.get(f"/api/indexes/texts/{path}") for client in (threads, beside))
             assert here.status_code == there.status_code, path
             assert_close(content(there), content(here), path)
-        texts = {"json": {"texts": ["court judge jury"]}}
+        texts = {"json": {"text": ["court judge jury"]}}
         here, there = (client.post("/api/indexes/texts/topic", **texts) for client in (threads, beside))
         assert_close(there.json(), here.json())
 

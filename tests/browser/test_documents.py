@@ -69,8 +69,8 @@ def test_more_like_this_searches_with_the_document(page, serving):
     row = page.locator(".document").first.get_attribute("data-row")
     page.locator(".document-name").first.click()
     page.locator("#like").click()
-    see_topic(page, serving.get("api/indexes/hobbies/topic", like=row)["hint"])
-    assert asked(page) == {"like": row}
+    see_topic(page, serving.get("api/indexes/hobbies/topic", documents=row)["hint"])
+    assert asked(page) == {"documents": row}
     expect(page.locator("#query")).to_have_value("")
     expect(page.locator("#topic-title")).to_contain_text("chess")
     page.locator(".likes").get_by_role("button").click()
@@ -80,7 +80,7 @@ def test_more_like_this_searches_with_the_document(page, serving):
 def test_a_very_long_document_is_shown_by_its_beginning(page):
     search(page, "telescope", narrower=3)
     row = 402
-    page.goto(f"./?like={row}")
+    page.goto(f"./?documents={row}")
     button = page.locator(f'.document[data-row="{row}"] .document-name')
     button.click()
     expect(page.locator(".reader-text")).to_contain_text("The rest is left out")

@@ -14,8 +14,9 @@ from mixsearch.index import Answer, CorpusWord, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH = 1000
-MAX_WORDS, MAX_LIKE, MAX_START, MAX_COMPARED = 64, 100, 1000, 8
-MAX_TEXTS = 100
+MAX_WORDS, MAX_COMPARED = 64, 8
+# Documents of a hint, texts of a hint, and typical documents to skip.
+MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
 MAX_SEEDS, MAX_NAME_LENGTH = 64, 60
 MAX_EVERY = 64
 Features = Literal["rich", "rgb"]
@@ -34,7 +35,7 @@ class TopicRequest(BaseModel):
         max_length=MAX_QUERY_LENGTH,
         description='Words as in a search box: sushi -burger "new york" sushi^2 encrypt*',
     )
-    like: tuple[Row, ...] = Field((), max_length=MAX_LIKE, description="Rows of documents about the topic.")
+    documents: tuple[Row, ...] = Field((), max_length=MAX_DOCUMENTS, description="Rows of documents about the topic.")
     narrower: float = Field(
         0, ge=-4, le=4, description="Doublings of the number of topics; negative for broader topics."
     )
@@ -49,7 +50,7 @@ class TopicRequest(BaseModel):
     confidence: bool = Field(
         False, description="Add the probability that the hint means this topic. This reads all documents."
     )
-    top: int = Field(15, ge=0, le=200, description="Number of words.")
+    n_words: int = Field(15, ge=0, le=200, description="Number of words.")
     n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
     by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
 
@@ -57,8 +58,7 @@ class TopicRequest(BaseModel):
 class DocumentsRequest(TopicRequest):
     """A topic, and which of its typical documents to list."""
 
-    start: int = Field(0, ge=0, le=MAX_START, description="Number of documents to skip.")
-    n: int = Field(10, ge=1, le=100, description="Number of documents.")
+    skip_documents: int = Field(0, ge=0, le=MAX_SKIPPED, description="Number of documents to skip.")
 
 
 class TextHint(BaseModel):
@@ -66,7 +66,7 @@ class TextHint(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    texts: list[str] = Field(min_length=1, max_length=MAX_TEXTS)
+    text: list[str] = Field(min_length=1, max_length=MAX_TEXTS)
 
 
 class MapRequest(BaseModel):
@@ -143,7 +143,7 @@ class DocumentPage(BaseModel):
     """Typical documents of a topic, and whether there are more."""
 
     documents: list[TypicalDocument]
-    start: int
+    skip_documents: int
     more: bool
 
 
@@ -228,7 +228,7 @@ def parse_topic_request(query_string: str) -> TopicRequest:
     given = parse_qs(query_string, keep_blank_values=True)
     try:
         return TopicRequest.model_validate(
-            {name: values if name == "like" else values[-1] for name, values in given.items()}
+            {name: values if name == "documents" else values[-1] for name, values in given.items()}
         )
     except ValidationError as error:
         problems = [{**each, "loc": ("query", "topic", *each["loc"])} for each in error.errors()]

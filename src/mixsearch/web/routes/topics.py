@@ -18,7 +18,7 @@ from mixsearch.topics import parse_words
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, choose_index
 from mixsearch.web.schemas import (
-    MAX_START,
+    MAX_SKIPPED,
     MAX_WORDS,
     DocumentPage,
     DocumentsRequest,
@@ -94,7 +94,7 @@ async def download_topic(index: Index, request: TopicParameters, workers: Pools)
 @router.post("/{index}/topic", response_model=Answer)
 async def find_topic_of_texts(index: Index, hint: TextHint, request: TopicParameters, workers: Pools) -> Response:
     """Find the topic of texts."""
-    texts = tuple(hint.texts)
+    texts = tuple(hint.text)
     body = await workers.call(index, encode_topic, request, texts, slow=request.confidence, affinity=texts)
     return make_json_response(body)
 
@@ -119,7 +119,7 @@ async def _answer(
 ) -> bytes:
     completed = complete_request(index, request)
     # What determines the topic found: the worker that has found it has it in its cache.
-    affinity = (completed.q, completed.like, completed.narrower, completed.n_components)
+    affinity = (completed.q, completed.documents, completed.narrower, completed.n_components)
     return await workers.call_cached(index, encode, completed, slow=request.confidence, affinity=affinity)
 
 
@@ -132,16 +132,16 @@ def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
 
 def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
     """Return the hint of a request, and how to search with it."""
-    hints = {"q": request.q is not None, "like": bool(request.like), "texts": bool(texts)}
+    hints = {"q": request.q is not None, "documents": bool(request.documents), "text": bool(texts)}
     if sum(hints.values()) != 1:
         raise HintError(
-            "Give exactly one of q (words), like (documents) and texts, got {given}.",
+            "Give exactly one of q (words), documents and text, got {given}.",
             code="one_hint_needed",
             given=" and ".join(name for name, is_given in hints.items() if is_given) or "none",
         )
     options: dict[str, Any] = {"n_components": request.n_components or "enough", "narrower": request.narrower}
-    if request.like:
-        return Query(f"document {', '.join(map(str, request.like))}", documents=request.like, **options)
+    if request.documents:
+        return Query(f"document {', '.join(map(str, request.documents))}", documents=request.documents, **options)
     if texts:
         return Query(" ".join(texts[0].split())[:_MAX_TITLE], text=tuple(texts), **options)
     words = parse_words(request.q or "")
@@ -158,7 +158,7 @@ def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
 def make_options(request: TopicRequest) -> AnswerOptions:
     """Return how much of the topic to describe."""
     return AnswerOptions(
-        n_words=request.top,
+        n_words=request.n_words,
         n_documents=request.n_documents,
         by=request.by,
         alternative=request.alternative,
@@ -182,10 +182,11 @@ def encode_topic_as_csv(index: ServedIndex, request: TopicRequest) -> bytes:
 def encode_documents(index: ServedIndex, request: DocumentsRequest) -> bytes:
     """Return a page of documents as JSON."""
     # One more than the page has, to know whether there are others.
-    options = replace(make_options(request), n_documents=request.n + 1, skip_documents=request.start)
+    options = replace(make_options(request), n_documents=request.n_documents + 1, skip_documents=request.skip_documents)
     documents = describe(index.find(make_query(request)), options).as_dict()["documents"]
-    has_more = len(documents) > request.n and request.start + request.n <= MAX_START
-    return encode_json({"documents": documents[: request.n], "start": request.start, "more": has_more})
+    n, skipped = request.n_documents, request.skip_documents
+    has_more = len(documents) > n and skipped + n <= MAX_SKIPPED
+    return encode_json({"documents": documents[:n], "skip_documents": skipped, "more": has_more})
 
 
 def encode_document(index: ServedIndex, row: int) -> bytes:

@@ -1,4 +1,4 @@
-// The shell: which view the address asks for, of which index, and what all views share.
+// The shell: chooses the view and the index by the address, and holds what all views share.
 
 import { ApiError, get, queryOf, url } from "./shared/api.js";
 import { byId, h, replace } from "./shared/dom.js";
@@ -16,7 +16,7 @@ const VIEWS = {
 const root = byId("view");
 const notices = byId("notices");
 const live = byId("live");
-const places = new Map(); // view -> where it was left, so that its tab leads back there
+const places = new Map(); // view -> its last address, for its tab
 
 /** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, distinctive_words: string[]}} Index */
 /** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, image_formats: string[], example_image: string}} Settings */
@@ -72,7 +72,7 @@ function viewOf(address) {
   return Object.hasOwn(VIEWS, name) ? name : "topics";
 }
 
-/** The address of a view. The index is named where there is a choice. */
+/** Return the address of a view. It names the index if there are several. */
 function addressOf(view, params = {}) {
   const query = new URLSearchParams(queryOf(params));
   query.delete("index");
@@ -138,7 +138,7 @@ function pinCount() {
   return n > 0 ? h("span", { class: "count" }, n, h("span", { class: "visually-hidden" }, " pinned")) : null;
 }
 
-/** Where the tab of a view leads: to its pins, back to where it was left, or from itself to a fresh start. */
+/** Return the parameters of a tab: the pins, the last state, or from the view itself an empty state. */
 function paramsOf(view) {
   if (view === "compare") return { topic: index ? pinsOf(index) : [] };
   return new URLSearchParams(view === viewOf(location) ? "" : places.get(view));

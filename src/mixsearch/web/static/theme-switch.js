@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it.
+// The theme: light, dark, or as in the system.
 
 import { h, replace, svg } from "./shared/dom.js";
 import { remember } from "./shared/memory.js";
@@ -6,7 +6,7 @@ import { remember } from "./shared/memory.js";
 const NAMES = { auto: "as the system", light: "light", dark: "dark" };
 const NEXT = { auto: "light", light: "dark", dark: "auto" };
 
-/** A button that goes round the three themes. */
+/** Create a button that cycles through the three themes. */
 export function themeSwitch() {
   const button = h("button", { type: "button", class: "button plain icon", id: "theme" });
   const root = document.documentElement;

@@ -1,4 +1,4 @@
-// Runs before the first paint, so that a chosen theme does not flash in after the other one; hence no module.
+// Not a module: it runs before the first paint, so that the page does not flash in the wrong theme.
 
 const chosenTheme = (() => {
   try {

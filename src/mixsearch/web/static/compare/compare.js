@@ -1,4 +1,4 @@
-// Pinned topics side by side, and how much they have in common.
+// The comparison of pinned topics.
 
 import { get, pathOf, url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
@@ -25,7 +25,7 @@ export function show(root, state, page) {
 }
 
 async function compare(root, topics, page, newest) {
-  setPins(page, topics); // a link brings its topics along
+  setPins(page, topics); // a shared link sets the pins
   if (topics.length === 0) {
     put(root, nothing(page));
     return;
@@ -43,7 +43,7 @@ function skeletons(n) {
   return h("div", { class: "comparison" }, Array.from({ length: n }, () => h("div", { class: "skeleton" })));
 }
 
-/** Show this; a focus that was on something now gone moves to the title. */
+/** Replace the content; a lost focus moves to the title. */
 function put(root, ...children) {
   const hadFocus = root.contains(document.activeElement);
   replace(root, ...children);
@@ -76,7 +76,7 @@ function actsOn(i, topics, page) {
   };
 }
 
-/** Let a word that is pointed at, or has the focus, stand out in every column. */
+/** Highlight the word under the pointer or focus in every column. */
 function linking(columns) {
   const link = (event) => {
     const word = event.target.closest(".pair")?.dataset.word;
@@ -100,7 +100,7 @@ function tools(topics, found, page) {
   return h("div", { class: "toolbar" }, linkButton(page), downloads(files, (kind) => saveTopics(found, page, kind)));
 }
 
-/** Words that at least two topics have among those shown. */
+/** Return the words that at least two topics show. */
 function sharedWords(answers) {
   const seen = new Set();
   const shared = new Set();

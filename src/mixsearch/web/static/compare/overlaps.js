@@ -1,12 +1,12 @@
-// How much of their words topics share: the sum, over words, of the smaller probability.
+// The overlap of topics: the sum over words of the smaller probability.
 
 import { h } from "../shared/dom.js";
 import { roughly } from "../shared/numbers.js";
 
-// A wide table scrolls, by keys too.
-const ROOM = { class: "table-room", tabindex: "0", role: "group", "aria-label": "Shared words of all pairs" };
+// A wide table scrolls, also by keyboard.
+const SCROLL_AREA = { class: "table-room", tabindex: "0", role: "group", "aria-label": "Shared words of all pairs" };
 
-/** A table of all pairs, and the nearest and the farthest of them in words. */
+/** Create a table of all pairs, and sentences about the nearest and the farthest. */
 export function overlapSection(answers, overlaps) {
   const names = distinct(answers);
   const pairs = pairsOf(names, overlaps);
@@ -16,7 +16,7 @@ export function overlapSection(answers, overlaps) {
     { class: "overlaps", "aria-labelledby": "overlaps-title" },
     h("h2", { id: "overlaps-title" }, "What they have in common"),
     h("p", { id: "nearest" }, describe(nearest), pairs.length > 1 ? [" ", describe(farthest)] : null),
-    names.length > 2 ? h("div", ROOM, table(names, overlaps)) : null,
+    names.length > 2 ? h("div", SCROLL_AREA, table(names, overlaps)) : null,
   );
 }
 
@@ -46,7 +46,7 @@ function table(names, overlaps) {
   );
 }
 
-/** The hints as names, each once. */
+/** Return the hints as unique names. */
 function distinct(answers) {
   const name = ({ hint, alternative }) => (alternative > 0 ? `${hint}, reading ${alternative + 1}` : hint);
   const names = answers.map(name);

@@ -1,4 +1,4 @@
-// One of several topics that stand side by side.
+// One column of the comparison.
 
 import { h } from "../shared/dom.js";
 import { isPlainClick } from "../shared/links.js";
@@ -6,7 +6,7 @@ import { percent } from "../shared/numbers.js";
 import { titleOf } from "../topics/topic-card.js";
 import { badgeOf, toneOf } from "../shared/verdicts.js";
 
-/** A topic as a column; shared are the words that other columns have as well. */
+/** Create the column of a topic; shared words are those of several columns. */
 export function topicColumn(answer, shared, act) {
   return h(
     "section",

@@ -1,4 +1,4 @@
-// Which words to map: chosen ones, or a person's own.
+// Which words to map: automatic ones, or the user's own.
 
 import { h } from "../shared/dom.js";
 import { piecesOf, withWord } from "../shared/query.js";
@@ -22,13 +22,13 @@ export function readChoice(state, { max_map_words: most }) {
   };
 }
 
-/** What an address has to say of a choice. */
+/** Return the parameters of a choice, without defaults. */
 export function paramsOf({ words, by, n }) {
   if (words) return { words };
   return { by: by === DEFAULT.by ? null : by, n: n === DEFAULT.n ? null : n };
 }
 
-/** The words of a list as it was typed. */
+/** Split a typed list into words. */
 export function wordsOf(text) {
   return piecesOf(text.replace(/[,;]/gu, " ")).map(({ word }) => word);
 }
@@ -40,7 +40,7 @@ function tidied(text) {
 export class OverviewChoice {
   #timer = 0;
 
-  /** Calls changed(choice) when a person has chosen. */
+  /** Calls changed(choice) when the user has chosen. */
   constructor({ index, settings }, changed) {
     this.value = DEFAULT;
     this.changed = changed;
@@ -97,7 +97,7 @@ export class OverviewChoice {
     this.number.textContent = this.range.value;
   }
 
-  /** The box for one's own words opens at once, and the map waits for them. */
+  /** Own words open a text box; the map waits until it is submitted. */
   #choose(kind) {
     this.#show(kind);
     if (kind === "own") this.text.focus();

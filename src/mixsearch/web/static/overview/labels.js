@@ -1,9 +1,9 @@
-// Where the words of each circle go: inside it, beside it, or nowhere, but never over another.
+// Label placement: inside a circle, next to it, or nowhere, but never over another circle or label.
 
 const FIRST = { size: 13, weight: 650, line: 15, isFirst: true };
 const MORE = { size: 11, weight: 400, line: 13, isFirst: false };
 const SMALLEST = 11;
-const ROOMY = 50; // pixels of radius; in larger circles, letters grow
+const LARGE_RADIUS = 50; // pixels of radius; larger circles have larger letters
 const LARGEST_SCALE = 1.5;
 const AROUND = 4; // free pixels around a text
 const MAX_LINES = 3;
@@ -18,12 +18,12 @@ const context = /** @type {CanvasRenderingContext2D} */ (document.createElement(
  */
 export function placeLabels(circles, { width, height, font }) {
   const scene = { circles, width, height, font, taken: new Map() };
-  const labels = circles.map((circle) => inside(circle, scene));
+  const labels = circles.map((circle) => placeInside(circle, scene));
   const isOutside = labels.map((label) => label === null);
-  // One word for each comes first, and more where there is room left.
+  // First one word for each circle, then more words if there is space.
   for (const n of [0, 1, 2]) {
     circles.forEach((circle, place) => {
-      if (isOutside[place]) labels[place] = beside(circle, n, scene) ?? labels[place];
+      if (isOutside[place]) labels[place] = placeNextTo(circle, n, scene) ?? labels[place];
     });
   }
   return labels;
@@ -38,9 +38,9 @@ function heightOf(lines) {
   return lines.reduce((sum, { line }) => sum + line, 0);
 }
 
-/** The first word and as many more as fit the circle, one per line; the first a little smaller if need be. */
-function inside({ x, y, r, first, more }, scene) {
-  const scale = Math.min(Math.max(r / ROOMY, 1), LARGEST_SCALE);
+/** Fit the first word and as many more as possible into the circle, one per line. */
+function placeInside({ x, y, r, first, more }, scene) {
+  const scale = Math.min(Math.max(r / LARGE_RADIUS, 1), LARGEST_SCALE);
   for (let n = Math.min(more.length, MAX_LINES); n >= 0; n -= 1) {
     for (let { size } = FIRST; size >= SMALLEST; size -= 1) {
       const lines = [{ ...FIRST, size, text: first }, ...more.slice(0, n).map((text) => ({ ...MORE, text }))].map((each) => scaled(each, scale));
@@ -63,8 +63,8 @@ function areWithin(r, lines, scene) {
   });
 }
 
-/** The first word and n more in the first place around a circle that is free. */
-function beside(circle, n, scene) {
+/** Put the first word and n more into the first free spot around a circle. */
+function placeNextTo(circle, n, scene) {
   const lines = [{ ...FIRST, text: circle.first, size: 12 }];
   if (n > 0 && circle.more.length > 0) lines.push({ ...MORE, text: circle.more.slice(0, n).join(", ") });
   const width = Math.max(...lines.map((each) => widthOf(each, scene)));
@@ -75,7 +75,7 @@ function beside(circle, n, scene) {
   return written(x, spot.top, spot.anchor, lines);
 }
 
-/** Right of the circle first; across its rim last, if the text is not much wider than the circle. */
+/** List spots, the best first: right of the circle, ..., across it if the text is not much wider. */
 function spotsAround({ x, y, r }, width, height) {
   const gap = r + AROUND;
   const slant = 0.75 * r + 2;

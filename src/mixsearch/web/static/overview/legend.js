@@ -1,4 +1,4 @@
-// What stands beside the map: how to read it, or what is known of the topic that is pointed at.
+// The panel next to the map: how to read it, or facts about the topic under the pointer.
 
 import { h } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";

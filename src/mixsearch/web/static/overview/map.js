@@ -1,14 +1,14 @@
-// The map as a picture: a circle for each topic, with its words, and links between those that are alike.
+// The map: a circle with words for each topic, and links between similar topics.
 
 import { h, replace, svg } from "../shared/dom.js";
 import { placeLabels } from "./labels.js";
 import { nameOf, openTopic, queryOf } from "./topic.js";
 import { toneOf } from "../shared/verdicts.js";
 
-const ASPECT = 3 / 2; // of the map that the server lays out
-const UPRIGHT_BELOW = 560; // pixels of width, from which on the map is turned on its side
-const ROOM = 100; // pixels of the long side for the square root of the number of topics: a smaller map scrolls
-const TO_TOUCH = 13; // radius in pixels that a finger or mouse finds
+const ASPECT = 3 / 2; // width over height in the server's layout
+const UPRIGHT_BELOW = 560; // pixels; narrower maps are rotated
+const SIDE_PER_TOPIC = 100; // pixels of the long side per square root of the number of topics; a smaller map scrolls
+const MIN_TARGET = 13; // smallest radius of the area that takes clicks, in pixels
 const CAPTION = 24;
 
 export class TopicMap {
@@ -29,12 +29,12 @@ export class TopicMap {
     this.#observer.disconnect();
   }
 
-  /** Draw it as wide as there is room. */
+  /** Draw the map at the available width. */
   draw() {
     const shown = Math.round(this.element.clientWidth);
     if (shown === 0 || shown === this.#width) return;
     this.#width = shown;
-    const size = sizeOf(shown, ROOM * Math.sqrt(this.topics.length));
+    const size = sizeOf(shown, SIDE_PER_TOPIC * Math.sqrt(this.topics.length));
     const circles = this.topics.map((topic) => circleOf(topic, size));
     const labels = placeLabels(circles, { ...size, font: getComputedStyle(this.element).fontFamily });
     this.links = svg("g", { class: "links" });
@@ -65,14 +65,14 @@ export class TopicMap {
           blur: () => this.point(null),
         },
       },
-      svg("circle", { class: "to-touch", cx: x, cy: y, r: Math.max(r, TO_TOUCH) }),
+      svg("circle", { class: "to-touch", cx: x, cy: y, r: Math.max(r, MIN_TARGET) }),
       svg("circle", { class: "ground", cx: x, cy: y, r }),
       svg("circle", { class: "disc", cx: x, cy: y, r }),
       label && labelled(label),
     );
   }
 
-  /** Set off one topic with those that are most like it; null for none. */
+  /** Highlight one topic and the topics most similar to it; null for none. */
   point(place) {
     const near = place === null ? [] : this.topics[place].near;
     const isKept = new Set([place, ...near.map(({ topic }) => topic)]);
@@ -86,14 +86,14 @@ export class TopicMap {
   }
 }
 
-/** As wide as is shown, but with the least long side; upright where that is narrow. */
+/** Return the size for an available width: upright if it is narrow, and never too small to read. */
 function sizeOf(shown, longest) {
   if (shown >= UPRIGHT_BELOW) return { width: shown, height: shown / ASPECT, isUpright: false };
   const width = Math.round(Math.max(shown, longest / ASPECT));
   return { width, height: width * ASPECT, isUpright: true };
 }
 
-/** A topic's circle in pixels; an upright map has its axes exchanged, which changes no distance. */
+/** Return a topic's circle in pixels. An upright map swaps the axes, which keeps all distances. */
 function circleOf({ x, y, radius, words, label }, { width, height, isUpright }) {
   const [across, down] = isUpright ? [y, x] : [x, y];
   const more = label.filter((word) => word !== words[0]);
@@ -104,7 +104,7 @@ function labelled({ x, anchor, lines }) {
   return lines.map(({ text, y, size, isFirst }) => svg("text", { class: isFirst ? "first" : "more", x, y, "text-anchor": anchor, "font-size": size }, text));
 }
 
-/** From rim to rim. */
+/** Draw a line from rim to rim. */
 function link(from, to, overlap) {
   const length = Math.hypot(to.x - from.x, to.y - from.y);
   const [right, down] = [(to.x - from.x) / length, (to.y - from.y) / length];

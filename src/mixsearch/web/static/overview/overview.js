@@ -1,4 +1,4 @@
-// The overview: a map of the topics that a set of words finds, and the same as a table.
+// The overview: the topics of a set of words as a map and as a table.
 
 import { get, pathOf, queryOf } from "../shared/api.js";
 import { saveText, savePicture } from "../shared/download.js";
@@ -36,7 +36,7 @@ class Overview {
     replace(root, head, this.choice.element, this.notes, this.found);
   }
 
-  /** Show what an address asks for. */
+  /** Show the state of an address. */
   open(state) {
     this.choice.set(readChoice(state, this.page.settings));
     this.#ask();
@@ -55,7 +55,7 @@ class Overview {
     this.#ask();
   }
 
-  /** Take up a suggestion, whose button is gone then. */
+  /** Use a suggestion. Its button disappears, so the focus moves to the summary. */
   #suggest(words) {
     this.#change({ ...this.choice.value, words });
     this.summary.focus();
@@ -72,7 +72,7 @@ class Overview {
     else this.#show(result.answer, choice);
   }
 
-  /** The map before stays, dimmed; at first there is a place for it. */
+  /** Dim the previous map; before the first one, show a placeholder. */
   #wait() {
     this.found.setAttribute("aria-busy", "true");
     if (this.#map) return;

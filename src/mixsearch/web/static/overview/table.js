@@ -1,11 +1,11 @@
-// The topics of the overview as a table that can be sorted, and as CSV.
+// The topics of the overview as a sortable table, and as CSV.
 
 import { h, replace } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { openTopic, queryOf } from "./topic.js";
 import { badgeOf, toneOf } from "../shared/verdicts.js";
 
-// How each column is sorted at first: numbers from the largest, words from a.
+// The initial order of each column: numbers descending, words ascending.
 const COLUMNS = {
   word: { title: "Word to type", value: ({ words }) => words[0], isFalling: false },
   label: { title: "Typical words", value: ({ label }) => label.join(" "), isFalling: false },
@@ -20,7 +20,7 @@ export class TopicTable {
     this.heads = Object.entries(COLUMNS).map(([column, { title }]) =>
       h("th", { scope: "col", role: "columnheader", "data-column": column }, h("button", { type: "button", on: { click: () => this.#press(column) } }, title)),
     );
-    // The roles say again what the elements are: on a phone the style lays them out as blocks.
+    // Explicit roles: on a phone the style sheet lays the elements out as blocks.
     this.body = h("tbody", { role: "rowgroup", on: { pointerleave: () => pointed(null) } });
     const last = h("th", { scope: "col", role: "columnheader", class: "near-words" }, "Shares most with");
     const head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, this.heads, last));
@@ -67,13 +67,13 @@ function compare(one, other) {
   return one === other ? 0 : one - other;
 }
 
-/** One line per topic; lists are joined by blanks. */
+/** Return one line per topic; lists are joined by spaces. */
 export function asCsv(topics) {
   const lines = topics.map(({ words, label, weight, separation, verdict, x, y }) => [words.join(" "), label.join(" "), weight, separation ?? "", verdict, x, y]);
   return [["words", "typical_words", "weight", "separation", "verdict", "x", "y"], ...lines].map((line) => `${line.map(field).join(",")}\r\n`).join("");
 }
 
-/** A field as a spreadsheet reads it: in quotes where it must be, and never as a formula. */
+/** Return a field for spreadsheets: quoted if necessary, and never a formula. */
 function field(value) {
   const text = typeof value === "string" && /^[=+\-@\t\r]/u.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,4 +1,4 @@
-// The segments in words: their colour, name, share, and how far the seeds singled them out.
+// The list of segments: color, name, share and verdict.
 
 import { h, replace } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
@@ -7,10 +7,10 @@ import { nameOf } from "./seeds.js";
 import { paint } from "./stage.js";
 import { badgeOf, toneOf } from "../shared/verdicts.js";
 
-const SHORT_BADGES = { close: "runner-up is close" }; // where the full one does not fit
+const SHORT_BADGES = { close: "runner-up is close" }; // if the full one does not fit
 
 export class SegmentList {
-  #rows = new Map(); // by the id of their segment
+  #rows = new Map(); // segment id -> row
 
   /** Calls rename(id, name), choose(id), removeSegment(id), remove(pixelId). */
   constructor({ max_name_length: maxLength }, act) {
@@ -20,7 +20,7 @@ export class SegmentList {
     this.element = h("section", { class: "segment-list", "aria-label": "Segments" }, h("h2", {}, "Segments"), this.rows);
   }
 
-  /** Show segments, with the results of the server as far as they are known. */
+  /** Show segments, with results as far as they are known. */
   draw(segments, results, chosen, colours) {
     const rows = new Map();
     segments.forEach((segment, i) => {

@@ -1,6 +1,6 @@
-// Children that are moved as little as can be: an element that is taken out of the page loses the focus.
+// Replacement of children that keeps the focus.
 
-/** Make these the children of an element. */
+/** Set the children of an element; if they are the same, do nothing. */
 export function arrange(parent, nodes) {
   if (parent.children.length === nodes.length && nodes.every((node, i) => parent.children[i] === node)) return;
   const focused = document.activeElement;

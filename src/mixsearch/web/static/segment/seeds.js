@@ -1,4 +1,4 @@
-// The seeds of a picture: a list of segments with their pixels. Every change gives a new list, so undoing is easy.
+// The seeds: a list of segments with their pixels. Every change returns a new list, so that it can be undone.
 
 /** @typedef {{id: number, x: number, y: number}} Pixel */
 /** @typedef {{id: number, name: string, pixels: Pixel[]}} Segment */
@@ -9,12 +9,12 @@ function pixelAt(x, y) {
   return { id: ++lastId, x, y };
 }
 
-/** A new segment, from one pixel. */
+/** Add a segment with one pixel. */
 export function begin(segments, x, y) {
   return [...segments, { id: ++lastId, name: "", pixels: [pixelAt(x, y)] }];
 }
 
-/** One more pixel of a segment. */
+/** Add a pixel to a segment. */
 export function extend(segments, id, x, y) {
   return segments.map((each) => (each.id === id ? { ...each, pixels: [...each.pixels, pixelAt(x, y)] } : each));
 }
@@ -28,7 +28,7 @@ export function rename(segments, id, name) {
   return segments.map((each) => (each.id === id ? { ...each, name } : each));
 }
 
-/** Without a pixel; a segment that has no other goes with it. */
+/** Remove a pixel, and its segment if it was the only one. */
 export function removePixel(segments, pixelId) {
   return segments
     .map((each) => ({ ...each, pixels: each.pixels.filter((pixel) => pixel.id !== pixelId) }))
@@ -39,23 +39,23 @@ export function removeSegment(segments, id) {
   return segments.filter((each) => each.id !== id);
 }
 
-/** What a segment is called, as the server has it. */
+/** Return the name of a segment, as the server has it. */
 export function nameOf(segments, segment) {
   return segment.name.trim() || `segment ${segments.indexOf(segment) + 1}`;
 }
 
-/** Whether some segment has this pixel already. */
+/** Return whether a segment has this pixel. */
 export function isTaken(segments, x, y) {
   return segments.some(({ pixels }) => pixels.some((pixel) => pixel.x === x && pixel.y === y));
 }
 
-/** The first column from x on, round the edge, whose pixel in a row no segment has; x itself where all are taken. */
+/** Return the first free column of a row from x on, with wrap-around; x itself if all are taken. */
 export function freeColumn(segments, x, y, width) {
   const columns = Array.from({ length: width }, (_, i) => (x + i) % width);
   return columns.find((column) => !isTaken(segments, column, y)) ?? x;
 }
 
-/** As the server and the address take them: "sky:120,80+130,90". */
+/** Write segments for the server and the address: "sky:120,80+130,90". */
 export function written(segments) {
   return segments.map(({ name, pixels }) => {
     const places = pixels.map(({ x, y }) => `${x},${y}`).join("+");
@@ -63,7 +63,7 @@ export function written(segments) {
   });
 }
 
-/** From an address; what is no seed is left out. */
+/** Read segments from an address; invalid seeds are ignored. */
 export function read(texts) {
   return texts.map(readOne).filter(({ pixels }) => pixels.length > 0);
 }

@@ -1,4 +1,4 @@
-// The view of segments: a picture, seeds on it, and the parts that they mean.
+// The segmentation view: an image, its seeds and segments.
 
 import { ApiError, get, send, url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
@@ -9,11 +9,11 @@ import { Stage } from "./stage.js";
 import { ASSIGN, Choice, Downloads, FEATURES, Look } from "./tools.js";
 import { invitation, listen, picker } from "./upload.js";
 
-const QUICK_PIXELS = 600_000; // shown while clicking; files have all of them
+const QUICK_PIXELS = 600_000; // pixels requested while clicking; downloads have all
 const DIM_AFTER = 200;
 const MAX_STEPS = 200;
 
-const files = new Map(); // by the name of their picture, for a server that has forgotten it
+const files = new Map(); // image name -> file, in case the server drops the image
 /** @type {URLSearchParams | null} What the view showed when it was last left. */
 let left = null;
 
@@ -42,7 +42,7 @@ class Segmenting {
   #results = [];
   /** @type {string[]} By number; they never change. */
   #colours = [];
-  #turn = 0; // how often an address was opened
+  #turn = 0; // number of addresses opened
   #isDragging = false;
   #isAsking = false;
   #mustAsk = false;
@@ -95,7 +95,7 @@ class Segmenting {
     this.#showPicture();
   }
 
-  /** Show what an address asks for. */
+  /** Show the state of an address. */
   async open(state) {
     this.options = { features: chosenOf(FEATURES, state.get("features")), assign: chosenOf(ASSIGN, state.get("assign")) };
     this.features.value = this.options.features;
@@ -121,14 +121,14 @@ class Segmenting {
     document.removeEventListener("keydown", this.#shortcut);
   }
 
-  // Pictures
+  // Images
 
-  /** The picture, where there surely is one. */
+  /** The image, which must be there. */
   get #shown() {
     return /** @type {Picture} */ (this.#picture);
   }
 
-  /** Learn of a picture, unless another was asked for meanwhile. */
+  /** Load an image, unless another one is requested meanwhile. */
   async #load(name, turn) {
     const file = files.get(name);
     try {
@@ -152,7 +152,7 @@ class Segmenting {
     this.page.go("segment", { picture: this.page.settings.example_image });
   }
 
-  /** Send a picture to the server, and show it. */
+  /** Upload an image and show it. */
   async #upload(file, { keepSeeds = false } = {}) {
     replace(this.waiting, `Reading ${file.name || "the picture"} …`);
     this.waiting.hidden = keepSeeds;
@@ -190,7 +190,7 @@ class Segmenting {
     this.title.textContent = `${name ? `${name}, ` : ""}${width} × ${height} pixels`;
   }
 
-  // What a person does
+  // User actions
 
   #add(x, y, { toSame, byKey = false }) {
     const place = byKey ? seeds.freeColumn(this.#segments, x, y, this.#shown.width) : x;
@@ -212,7 +212,7 @@ class Segmenting {
     this.#change(seeds.move(this.#segments, id, x, y), stroke);
   }
 
-  /** What was drawn coarsely while a seed was dragged is drawn as usual. */
+  /** After dragging, replace the coarse segments by full ones. */
   #letGo() {
     this.#isDragging = false;
     this.#ask();
@@ -235,7 +235,7 @@ class Segmenting {
   }
 
   /**
-   * Other segments than before; changes of one stroke are undone together.
+   * Change the segments. Changes of one stroke are undone together.
    * @param {import("./seeds.js").Segment[]} segments
    * @param {symbol | string | null} [stroke]
    */
@@ -252,7 +252,7 @@ class Segmenting {
   }
 
   #become(segments) {
-    // What is known of a segment stays with it until the server tells more.
+    // Results stay with their segments until new ones arrive.
     const known = new Map(this.#segments.map(({ id }, i) => [id, this.#results[i]]));
     const rest = segments.length === 1 ? this.#results.slice(this.#segments.length) : [];
     this.#results = [...segments.map(({ id }) => known.get(id)), ...rest];
@@ -263,7 +263,7 @@ class Segmenting {
     this.#ask();
   }
 
-  /** Write the address when changes pause: browsers count how often it is written. */
+  /** Write the address after a pause: browsers limit how often it changes. */
   #settle() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => !this.#isClosed && this.#note(), 250);
@@ -291,7 +291,7 @@ class Segmenting {
     }
   };
 
-  // Asking: one question at a time; what changed meanwhile is asked next
+  // Requests: one at a time; changes made meanwhile are sent next
 
   async #ask() {
     this.#mustAsk = true;
@@ -314,7 +314,7 @@ class Segmenting {
     const asked = { path: this.#path, params: { ...this.#params, every: everyOf(picture, this.#isDragging) } };
     try {
       const drawn = loaded(url(`${asked.path}/labels.png`, asked.params));
-      drawn.catch(() => {}); // what is wrong, the answer tells in words
+      drawn.catch(() => {}); // the JSON answer reports the error
       const answer = await get(asked.path, asked.params);
       const image = await drawn;
       if (this.#picture === picture && !this.#isClosed) this.#showResults(answer, image, segments, performance.now() - start);
@@ -356,7 +356,7 @@ class Segmenting {
     this.#drawDownloads();
   }
 
-  /** A server that was started anew, or had too many pictures, is given this one again. */
+  /** Upload the image again if the server was restarted or dropped it; otherwise show the error. */
   async #fail(error) {
     const file = files.get(this.#shown.picture);
     if (isGone(error) && file && (await this.#upload(file, { keepSeeds: true }))) {
@@ -404,20 +404,20 @@ function chosenOf(allowed, wanted) {
 }
 
 /**
- * Whether the server has forgotten the picture.
+ * Return whether the server has dropped the image.
  * @param {unknown} error
  */
 function isGone(error) {
   return error instanceof ApiError && error.code === "gone";
 }
 
-/** How many pixels of how many rows stand for one. */
+/** Return the thinning factor: every n-th pixel of every n-th row is requested. */
 function everyOf({ width, height }, isCoarse) {
   const every = Math.max(Math.round(Math.sqrt((width * height) / QUICK_PIXELS)), 1);
   return isCoarse ? 2 * every : every;
 }
 
-/** An image whose pixels are ready to be painted. */
+/** Load and decode an image. */
 async function loaded(address) {
   const image = new Image();
   image.src = address;

@@ -1,4 +1,4 @@
-// The picture, its segments over it, and a handle on every seed.
+// The image with its segments and a handle for every seed.
 
 import { h } from "../shared/dom.js";
 import { arrange } from "./nodes.js";
@@ -6,11 +6,11 @@ import { nameOf } from "./seeds.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const LARGE_STEP = 10;
-const PENDING = "#5f6672"; // of a seed whose segment has no colour yet
+const PENDING = "#5f6672"; // color of a seed whose segment is not computed yet
 const MAX_ENLARGED = 8;
 
 export class Stage {
-  #handles = new Map(); // of seeds, by the id of their pixel
+  #handles = new Map(); // pixel id -> handle
   /** @type {{id: number, stroke: symbol, offset: number[], from: number[], hasMoved?: boolean} | null} */
   #dragged = null;
   /** @type {{width: number, height: number} | null} */
@@ -46,7 +46,7 @@ export class Stage {
     this.drawLabels(null);
   }
 
-  /** Lay an image of the segments over the picture, or none. */
+  /** Show an image of the segments over the picture; null for none. */
   drawLabels(image) {
     this.labels.hidden = image === null;
     if (image !== null) this.labels.src = image.src;
@@ -104,17 +104,17 @@ export class Stage {
     const { width, height } = this.#size;
     handle.dataset.x = x;
     handle.dataset.y = y;
-    // An address can name pixels that the picture does not have.
+    // An address can contain pixels outside the image.
     handle.style.setProperty("left", `${(100 * (within(x, width) + 0.5)) / width}%`);
     handle.style.setProperty("top", `${(100 * (within(y, height) + 0.5)) / height}%`);
   }
 
-  /** The width and height of the picture, where there surely is one. */
+  /** The size of the image, which must be there. */
   get #size() {
     return /** @type {{width: number, height: number}} */ (this.#picture);
   }
 
-  /** The pixel of the picture under a place on the screen. */
+  /** Return the pixel of the image at a position on the screen. */
   #pixelAt(clientX, clientY) {
     const box = this.element.getBoundingClientRect();
     const { width, height } = this.#size;
@@ -124,7 +124,7 @@ export class Stage {
     ];
   }
 
-  // With a pointer
+  // Pointer
 
   #clicked(event) {
     if (this.#picture === null || this.seeds.contains(event.target)) return;
@@ -155,7 +155,7 @@ export class Stage {
     this.#dragged = null;
   }
 
-  // With the keyboard
+  // Keyboard
 
   #pressed(event) {
     if (event.target !== this.element || event.key !== "Enter" || this.#picture === null) return;
@@ -174,7 +174,7 @@ export class Stage {
     }
   }
 
-  /** By a pixel of the screen, which can be several of the picture. */
+  /** Move by one pixel of the screen, which can be several of the image. */
   #nudge(event, id) {
     const { width, height } = this.#size;
     const shown = this.element.getBoundingClientRect().width || width;
@@ -189,13 +189,13 @@ function within(place, size) {
   return Math.min(Math.max(place, 0), size - 1);
 }
 
-/** The colour of a segment, with a number on it in black or white, whichever stands out more. */
+/** Set the color of a segment, with a black or white number for contrast. */
 export function paint(element, colour) {
   element.style.setProperty("background-color", colour);
   element.style.setProperty("color", lightness(colour) > 0.18 ? "#000" : "#fff");
 }
 
-/** Relative luminance of #rrggbb (WCAG). */
+/** Return the relative luminance of #rrggbb (WCAG). */
 function lightness(colour) {
   const [red, green, blue] = [1, 3, 5].map((start) => {
     const part = parseInt(colour.slice(start, start + 2), 16) / 255;

@@ -1,4 +1,4 @@
-// What can be chosen beside the picture: features, how pixels are given to segments, how it looks, and what to save.
+// Options of the segmentation: features, assignment, opacity, downloads.
 
 import { url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
@@ -12,7 +12,7 @@ export const ASSIGN = {
   posterior: ["Likeliest", "Large and varied segments get more of the pixels in doubt."],
 };
 
-/** A few options of which one holds. Calls chosen(value). */
+/** A group of radio buttons. Calls chosen(value). */
 export class Choice {
   constructor(title, name, options, chosen) {
     this.options = options;
@@ -35,7 +35,7 @@ export class Choice {
   }
 }
 
-/** How strongly segments are drawn over the picture. Calls changed(opacity). */
+/** The opacity of the segments. Calls changed(opacity). */
 export class Look {
   #isShown = true;
 
@@ -57,7 +57,7 @@ export class Look {
     this.element = h("div", { class: "segment-look" }, h("span", {}, "Segments"), this.slider, this.toggle);
   }
 
-  /** For what is saved. */
+  /** The opacity for downloads. */
   get opacity() {
     return Number(this.slider.value);
   }
@@ -69,7 +69,7 @@ export class Look {
   }
 }
 
-/** Links to the files of a segmentation: path and params are those of its JSON, name that of the picture. */
+/** Links to the files of a segmentation, given the path and parameters of its JSON and the name of the image. */
 export class Downloads {
   constructor() {
     this.links = h("div", { class: "toolbar" });

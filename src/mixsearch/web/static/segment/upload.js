@@ -1,8 +1,8 @@
-// Ways to bring a picture: drop it, choose it, paste it, or take the example.
+// Upload of images: drop, choose, paste, or use the example.
 
 import { h } from "../shared/dom.js";
 
-/** A button that opens the file picker for images of these formats, and calls upload(file). */
+/** Create a button that opens the file picker for these formats and calls upload(file). */
 export function picker(label, formats, upload, className = "button") {
   const input = h("input", {
     type: "file",
@@ -21,7 +21,7 @@ export function picker(label, formats, upload, className = "button") {
   return [h("button", { type: "button", class: className, on: { click: () => input.click() } }, label), input];
 }
 
-/** What is shown while there is no picture. */
+/** Create the view without an image. */
 export function invitation(formats, { upload, example }) {
   return h(
     "section",
@@ -38,9 +38,9 @@ export function invitation(formats, { upload, example }) {
   );
 }
 
-/** Listen for pictures that are dropped or pasted anywhere on the page; the result stops it. */
+/** Listen for images dropped or pasted anywhere on the page; the returned function stops it. */
 export function listen({ upload, refused, hovering }) {
-  let depth = 0; // of elements that the pointer has entered
+  let depth = 0; // number of elements that the pointer has entered
   const hover = (change) => {
     depth = change === 0 ? 0 : Math.max(depth + change, 0);
     hovering(depth > 0);
@@ -53,7 +53,7 @@ export function listen({ upload, refused, hovering }) {
   const listeners = {
     dragenter: (event) => hasFiles(event) && hover(1),
     dragleave: (event) => hasFiles(event) && hover(-1),
-    dragover: (event) => event.preventDefault(), // else the browser opens what is dropped
+    dragover: (event) => event.preventDefault(), // otherwise the browser opens the file
     drop: (event) => {
       event.preventDefault();
       hover(0);

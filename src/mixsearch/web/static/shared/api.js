@@ -1,4 +1,4 @@
-// The server's answers as plain objects, and its errors as one kind of exception.
+// HTTP requests: answers are plain objects, errors are ApiError.
 
 const NO_CONNECTION = "The server does not answer. It may have been stopped; start it and try again.";
 const NO_ANSWER = "The server sent something that is no answer.";
@@ -22,7 +22,7 @@ export class ApiError extends Error {
 }
 
 /**
- * A relative address: the page may live under any prefix. Lists repeat a parameter; null and "" leave it out.
+ * Return a relative address, since the page may have any prefix. Lists repeat a parameter; null and "" omit it.
  * @param {string} path
  * @param {object} [params]
  */
@@ -44,7 +44,7 @@ export function queryOf(params) {
 }
 
 /**
- * The path of something that belongs to an index.
+ * Return an API path below an index.
  * @param {{name: string}} index
  * @param {string} rest
  */
@@ -58,7 +58,7 @@ export function get(path, params = {}, { signal } = {}) {
 }
 
 /**
- * Send a blob or file as it is, anything else as JSON.
+ * Send a request with a body: blobs and files as they are, anything else as JSON.
  * @param {string} method
  * @param {string} path
  * @param {any} [body]
@@ -97,7 +97,7 @@ async function parsed(response) {
 }
 
 /**
- * Whether a request was given up by the page itself.
+ * Return whether the page itself aborted a request.
  * @param {unknown} error
  */
 export function isAbort(error) {

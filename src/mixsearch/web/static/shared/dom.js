@@ -1,9 +1,9 @@
-// Elements from plain calls. Strings become text nodes and never markup, so no document can write the page.
+// Creation of elements. Strings become text nodes, never markup, so that no document can inject HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An HTML element: h("button", {class: "chip", on: {click: add}, "aria-label": "Add"}, "sushi").
+ * Create an HTML element: h("button", {class: "chip", on: {click: add}, "aria-label": "Add"}, "sushi").
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, any>} [props]
@@ -15,7 +15,7 @@ export function h(tag, props, ...children) {
 }
 
 /**
- * An SVG element, in the same way.
+ * Create an SVG element in the same way.
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, any>} [props]
@@ -27,7 +27,7 @@ export function svg(tag, props, ...children) {
 }
 
 /**
- * Put these children in the place of those that an element has.
+ * Replace the children of an element.
  * @template {Element} E
  * @param {E} element
  * @param {...any} children
@@ -38,7 +38,7 @@ export function replace(element, ...children) {
 }
 
 /**
- * An element of the page itself.
+ * Return an element of the HTML file.
  * @param {string} id
  * @returns {HTMLElement}
  */

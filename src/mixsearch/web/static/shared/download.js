@@ -1,8 +1,8 @@
-// Files that the page itself makes.
+// Downloads that the page creates itself.
 
 import { svg } from "./dom.js";
 
-// What a picture takes along from the style sheets, as attributes that any reader of SVG knows.
+// Style properties that are copied into exported SVG as attributes.
 const STYLED = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap",
   "opacity", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "paint-order", "visibility",
@@ -11,7 +11,7 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-se
 const SCALE = 2;
 
 /**
- * Save an SVG element, which must stand in the page, as a picture in light colours.
+ * Save an SVG element of the page as an image in light colors.
  * @param {SVGSVGElement} element
  * @param {string} name
  * @param {"svg" | "png"} kind
@@ -23,20 +23,20 @@ export async function savePicture(element, name, kind) {
   save(kind === "png" ? await drawn(file, picture) : file, `${plainName(name)}.${kind}`);
 }
 
-/** Save a text; the name brings its ending. */
+/** Save a text; the name includes the extension. */
 export function saveText(text, name, type = "text/plain") {
   const dot = name.lastIndexOf(".");
   save(new Blob([text], { type: `${type};charset=utf-8` }), `${plainName(name.slice(0, dot))}${name.slice(dot)}`);
 }
 
 /**
- * A copy that needs no style sheet.
+ * Copy an element with its computed styles.
  * @param {SVGSVGElement} element
  */
 function freeStanding(element) {
   const copy = /** @type {SVGSVGElement} */ (element.cloneNode(true));
   const before = element.style.colorScheme;
-  element.style.colorScheme = "light"; // every light-dark() in it now gives its light side
+  element.style.colorScheme = "light"; // every light-dark() resolves to its light color now
   const sources = [element, ...element.querySelectorAll("*")];
   const copies = [copy, ...copy.querySelectorAll("*")];
   sources.forEach((source, i) => {
@@ -89,7 +89,7 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000); // the browser reads it after the click
 }
 
-/** A name that every file system takes. */
+/** Return a file name that is valid everywhere. */
 function plainName(name) {
   const plain = name.normalize("NFC").replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "");
   return plain.slice(0, 80) || "mixsearch";

@@ -1,17 +1,17 @@
-// What a browser keeps for the page. Storage may be full or forbidden: the page works without it.
+// Browser storage. It may be full or forbidden: the page works without it.
 
 const PREFIX = "mixsearch-";
 
-/** Keep a value in "localStorage" or "sessionStorage": where it is forbidden, even its name may throw. */
+/** Store a value in "localStorage" or "sessionStorage". If storage is forbidden, even naming it may throw. */
 export function remember(storage, name, value) {
   try {
     globalThis[storage].setItem(PREFIX + name, typeof value === "string" ? value : JSON.stringify(value));
   } catch {
-    // Then it is forgotten with the page.
+    // The value is lost when the page is closed.
   }
 }
 
-/** A list that was kept, or an empty one. */
+/** Return a stored list, or an empty one. */
 export function rememberedList(storage, name) {
   try {
     const kept = JSON.parse(globalThis[storage].getItem(PREFIX + name) ?? "[]");

@@ -1,4 +1,4 @@
-// Of several questions, only the newest one may be answered.
+// Requests of which only the latest matters.
 
 import { isAbort } from "./api.js";
 
@@ -7,7 +7,7 @@ export class Newest {
   #controller = null;
 
   /**
-   * Give up the question before, and ask this one; the result is null where it was given up itself.
+   * Abort the previous request and send this one. The result is null if it is aborted itself.
    * @param {(signal: AbortSignal) => Promise<any>} question
    * @returns {Promise<{answer?: any, error?: any} | null>}
    */

@@ -1,22 +1,22 @@
-// Numbers for people.
+// Number formats.
 
-/** Three figures, no exponent where none is needed. */
+/** Format with three digits, without an exponent if possible. */
 export function plain(x) {
   if (Math.abs(x) >= 1000) return Math.round(x).toLocaleString("en");
   return String(Number(x.toPrecision(3)));
 }
 
-/** A part of one as per cent, in two figures. */
+/** Format a fraction as a percentage with two digits. */
 export function percent(share) {
   return `${(100 * share).toFixed(decimals(share))}%`;
 }
 
-/** A part of a whole where the smallest ones do not matter. */
+/** Format a fraction as a whole percentage. */
 export function roughly(share) {
   return share < 0.005 ? "under 1%" : `${Math.round(100 * share)}%`;
 }
 
-/** The standard error of such a part, with the decimals that the part is shown with. */
+/** Format the standard error of a percentage with the same number of decimals. */
 export function giveOrTake(share, stderr) {
   const rounded = (100 * stderr).toFixed(decimals(share));
   return `± ${Number(rounded) > 0 ? rounded : Number((100 * stderr).toPrecision(1))}`;
@@ -28,12 +28,12 @@ function decimals(share) {
   return Math.min(Math.max(1 - Math.floor(Math.log10(size)), 0), 6);
 }
 
-/** How many times likelier, in two figures. */
+/** Format a factor with two digits. */
 export function times(x) {
   return `${x >= 9.5 ? Math.round(x).toLocaleString("en") : Number(x.toPrecision(2))}×`;
 }
 
-/** A chance in whole per cents, and never a certainty. */
+/** Format a probability as a whole percentage, never 0% or 100%. */
 export function chance(x) {
   if (x >= 0.01 && x < 0.995) return `${Math.round(100 * x)}%`;
   return x > 0.5 ? "above 99%" : "below 1%";

@@ -1,4 +1,4 @@
-// A picture of topics to take along: the words as bars with whiskers, in colours that suit paper.
+// Export of topics as an image: words as bars with whiskers, in colors for paper.
 
 import { svg } from "./dom.js";
 import { savePicture } from "./download.js";
@@ -12,19 +12,19 @@ const ROW = 24;
 const HEAD = 96;
 const FOOT = 52;
 const MAX_PER_ROW = 4;
-const NAMES = 130; // room for the words
-const NUMBERS = 150; // and for the numbers on the right
+const NAMES = 130; // width for the words
+const NUMBERS = 150; // width for the numbers on the right
 const INK = "#1b1f27";
 const MUTED = "#5a6270";
 const BAR = "#7088d0";
 const TONES = { good: "#1a6b41", doubt: "#855400", bad: "#ab2a20" };
 
-/** Save the answers side by side as a picture; kind is "png" or "svg". */
+/** Save the answers side by side as an image; kind is "png" or "svg". */
 export async function saveTopics(answers, page, kind) {
   const picture = drawTopics(answers, page.index);
   const hidden = Object.assign(document.createElement("div"), { className: "visually-hidden", inert: true });
   hidden.append(picture);
-  document.body.append(hidden); // its colours are read off as the page shows them
+  document.body.append(hidden); // computed styles need an attached element
   try {
     await savePicture(picture, answers.map(({ hint }) => hint).join("-"), kind);
   } catch (error) {

@@ -1,4 +1,4 @@
-// Topics that are kept for comparison: each as the query string that finds it again.
+// Topics pinned for comparison, each as its query string.
 
 import { remember, rememberedList } from "./memory.js";
 
@@ -8,7 +8,7 @@ export function pinsOf(index) {
   return rememberedList("sessionStorage", nameOf(index)).filter((each) => typeof each === "string");
 }
 
-/** Keep these topics, each once; the last ones where there are too many to compare. */
+/** Pin these topics, without duplicates; if there are too many, only the last ones. */
 export function setPins({ index, settings }, topics) {
   remember("sessionStorage", nameOf(index), [...new Set(topics)].slice(-settings.max_compared));
   for (const listener of listeners) listener();
@@ -18,13 +18,13 @@ export function isPinned(index, topic) {
   return pinsOf(index).includes(topic);
 }
 
-/** Pin a topic, or take it away again. */
+/** Pin or unpin a topic. */
 export function togglePin(page, topic) {
   const pins = pinsOf(page.index);
   setPins(page, pins.includes(topic) ? pins.filter((each) => each !== topic) : [...pins, topic]);
 }
 
-/** Hear of every change; the function that comes back ends it. */
+/** Call a listener at every change; the returned function removes it. */
 export function onPins(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);

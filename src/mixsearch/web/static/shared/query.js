@@ -1,10 +1,10 @@
-// The words of a search as the box has them: sushi -burger "new york" rice^2 encrypt*
+// The syntax of the search box: sushi -burger "new york" rice^2 encrypt*
 
 const PIECES = /(-?)(?:"([^"]*)"?|([^\s"]+))/gu;
 const WEIGHT = /\^[^\s^]*$/u;
 const NOT_A_PREFIX = /["*?^]/u;
 
-/** The pieces of a query: where each is, its word without sign, quotes and weight, and whether it is unwanted. */
+/** Split a query: the position of each piece, its bare word, and whether it is to be avoided. */
 export function piecesOf(query) {
   return [...query.matchAll(PIECES)]
     .map((match) => ({
@@ -16,12 +16,12 @@ export function piecesOf(query) {
     .filter(({ word }) => word !== "");
 }
 
-/** Each word of a query in lower case, with true where it is wanted. */
+/** Map each word of a query, in lower case, to whether it is wanted. */
 export function wantedOf(query) {
   return new Map(piecesOf(query).map(({ word, isAvoided }) => [word.toLowerCase(), !isAvoided]));
 }
 
-/** A query with a word more, whatever it said of the word before. */
+/** Add a word to a query, in place of an earlier mention. */
 export function withWord(query, word, isAvoided = false) {
   return `${withoutWord(query, word)} ${isAvoided ? "-" : ""}${quoted(word)}`.trim();
 }
@@ -30,7 +30,7 @@ export function withoutWord(query, word) {
   return changed(query, word, () => "");
 }
 
-/** A query with one word in the place of another; sign and weight go. */
+/** Replace a word of a query by another one, without its weight. */
 export function swapped(query, word, other) {
   return changed(query, word, ({ isAvoided }) => `${isAvoided ? "-" : ""}${quoted(other)}`);
 }
@@ -44,14 +44,14 @@ function changed(query, word, piece) {
   return result.replace(/\s+/gu, " ").trim();
 }
 
-/** What can be asked of a query that is still being typed: no lone minus, no open quote, no weight without a number. */
+/** Make a half-typed query valid: no lone minus, no open quote, no weight without a number. */
 export function askable(query) {
   const isOpen = (query.match(/"/g)?.length ?? 0) % 2 === 1;
   const closed = isOpen ? `${query.trimEnd()}"` : query;
   return closed.replace(/(^|\s)-?""$|(^|\s)-$|\^-?$/u, "").trim();
 }
 
-/** The beginning of the word that ends at the caret, and where it starts; null where no word is being typed. */
+/** Return the prefix before the caret and its position; null if no word is being typed. */
 export function prefixAt(query, caret) {
   const before = query.slice(0, caret);
   const [typed] = before.match(/\S*$/u);
@@ -61,7 +61,7 @@ export function prefixAt(query, caret) {
   return { prefix, start: caret - prefix.length };
 }
 
-/** A word as the box has it: one of several parts needs quotes. */
+/** Quote a word if it contains spaces. */
 export function quoted(word) {
   return /\s/u.test(word) ? `"${word}"` : word;
 }

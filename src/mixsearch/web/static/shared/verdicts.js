@@ -1,4 +1,4 @@
-// How far a hint singled out a topic or segment, in plain words. The server says by a code; the words are the page's.
+// Verdicts: the server sends codes, the page has a text and a tone for each.
 
 import { times } from "./numbers.js";
 
@@ -12,7 +12,7 @@ const BADGES = {
 };
 const BAD = ["ambiguous", "behind"];
 
-/** The tone of a verdict: good, doubt or bad. */
+/** Return the tone of a verdict: good, doubt or bad. */
 export function toneOf({ verdict_code: code, is_doubtful: isDoubtful = false, alternative = 0 }) {
   if (alternative > 0) return "doubt";
   if (BAD.includes(code)) return "bad";
@@ -23,7 +23,7 @@ export function badgeOf({ verdict_code: code, alternative = 0 }) {
   return alternative > 0 ? "another reading" : BADGES[code];
 }
 
-/** What the verdict means, and what to do about it. */
+/** Explain a verdict and what to do about it. */
 export function explain({ separation, verdict_code: code, is_doubtful: isDoubtful }) {
   if (separation === null) return "The search leads to this topic and to no other.";
   const lead = BAD.includes(code)

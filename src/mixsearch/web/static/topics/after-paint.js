@@ -1,8 +1,8 @@
-// When something that was just shown has reached the screen.
+// Run a function after the next paint.
 
 export function afterPaint(then) {
   requestAnimationFrame(() => {
-    // A message is handled after the frame, without the delays that timers have.
+    // A message event follows the frame without the delay of a timer.
     const channel = new MessageChannel();
     channel.port1.onmessage = then;
     channel.port2.postMessage(null);

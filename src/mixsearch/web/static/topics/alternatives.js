@@ -1,4 +1,4 @@
-// What else the hint could mean.
+// Other topics that the hint could mean.
 
 import { h } from "../shared/dom.js";
 import { roughly } from "../shared/numbers.js";

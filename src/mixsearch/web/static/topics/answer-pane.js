@@ -1,4 +1,4 @@
-// The place of the answer: a topic and what is around it, or what is shown instead.
+// The answer pane: a topic, an error, or the welcome text.
 
 import { alternativesSection } from "./alternatives.js";
 import { Documents } from "./documents.js";
@@ -21,12 +21,12 @@ export class AnswerPane {
     this.element = h("div", { id: "answer" });
   }
 
-  /** Whether a newer answer is awaited. */
+  /** Whether a newer answer is pending. */
   set isWaiting(isWaiting) {
     this.element.classList.toggle("is-waiting", isWaiting);
   }
 
-  /** Show what was found; complete() gives the answer with all that is worked out of it. */
+  /** Show an answer; complete() returns it with standard errors. */
   showAnswer({ asked, search, answer }, complete) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
@@ -65,7 +65,7 @@ export class AnswerPane {
     this.#put(welcome(this.page, this.act));
   }
 
-  /** Show these in the place of the last answer, and keep the focus where it was, or near it. */
+  /** Replace the content and keep the focus on the same control, or near it. */
   #put(...children) {
     const active = this.element.contains(document.activeElement) ? document.activeElement : null;
     const key = active?.getAttribute("data-key");

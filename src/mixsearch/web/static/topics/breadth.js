@@ -1,4 +1,4 @@
-// From broad to narrow: how finely the corpus is cut into topics for this search.
+// The slider from broad to narrow topics.
 
 import { h } from "../shared/dom.js";
 
@@ -6,7 +6,7 @@ const STEP = 0.5;
 const WIDEST = 3;
 
 export class Breadth {
-  /** Calls moved(narrower) while the slider moves, and settled() when it is let go. */
+  /** Calls moved(narrower) while the slider moves, and settled() when it is released. */
   constructor({ moved, settled }) {
     this.input = h("input", {
       id: "narrower",

@@ -1,4 +1,4 @@
-// Words that complete what is typed: the list of a combobox, as ARIA describes it. The focus stays in the box.
+// Completions: the list of an ARIA combobox. The focus stays in the box.
 
 import { h, replace } from "../shared/dom.js";
 import { count } from "../shared/numbers.js";
@@ -7,7 +7,7 @@ export class Completions {
   #words = [];
   #active = -1;
 
-  /** Calls taken(word) when one is pressed. */
+  /** Calls taken(word) when a word is clicked. */
   constructor(input, { taken }) {
     this.input = input;
     this.taken = taken;
@@ -24,7 +24,7 @@ export class Completions {
     return this.#words.length > 0;
   }
 
-  /** The word that the arrows chose, if any. */
+  /** The word selected by arrow keys, if any. */
   get chosen() {
     return this.#words[this.#active]?.word ?? null;
   }
@@ -33,7 +33,7 @@ export class Completions {
     return this.#words[0].word;
   }
 
-  /** Whether what is typed is a word already. */
+  /** Return whether the typed text is a complete word. */
   has(typed) {
     return this.#words.some(({ word }) => word.toLowerCase() === typed?.toLowerCase());
   }
@@ -51,7 +51,7 @@ export class Completions {
     this.show([], "");
   }
 
-  /** Go up or down, round by way of the box itself, where nothing is chosen. */
+  /** Move the selection up or down; past the ends, nothing is selected. */
   move(step) {
     const places = this.#words.length + 1;
     this.#choose(((this.#active + 1 + step + places) % places) - 1);
@@ -69,7 +69,7 @@ export class Completions {
   }
 
   #option({ word, n_documents: n }, i, typed) {
-    // The mouse must not take the focus from the box, hence mousedown.
+    // On mousedown, so that the box keeps the focus.
     const press = (event) => {
       event.preventDefault();
       this.taken(word);

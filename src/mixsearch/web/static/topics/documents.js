@@ -1,4 +1,4 @@
-// Typical documents of a topic, a page at a time.
+// Typical documents of a topic, page by page.
 
 import { get, pathOf } from "../shared/api.js";
 import { h } from "../shared/dom.js";
@@ -11,13 +11,13 @@ export function nameOfDocument({ name, row }) {
   return name ?? `Document ${row}`;
 }
 
-/** A name that may break after a dot, a slash or an underscore. */
+/** Allow line breaks after dots, slashes and underscores. */
 export function breakable(name) {
   return name.split(/(?<=[._/\\-])/u).flatMap((part) => [part, h("wbr")]);
 }
 
 export class Documents {
-  /** The first page is part of the answer; params ask for further ones. */
+  /** The first page is part of the answer; params request further ones. */
   constructor(page, answer, params, words, { open }) {
     this.page = page;
     this.params = params;
@@ -39,14 +39,14 @@ export class Documents {
     this.element.hidden = answer.documents.length === 0;
   }
 
-  /** The button that opens a document: where the focus goes back to. */
+  /** Return the button that opens a document, which gets the focus back. */
   buttonOf(i) {
     return this.list.children[i]?.querySelector("button");
   }
 
   async #turn() {
     this.more.disabled = true;
-    const params = { ...this.params, start: this.documents.length, n: PAGE };
+    const params = { ...this.params, skip_documents: this.documents.length, n_documents: PAGE };
     try {
       const { documents, more } = await get(pathOf(this.page.index, "topic/documents"), params);
       const first = this.documents.length;

@@ -1,10 +1,10 @@
-// Words set off in a text, as text nodes and <mark> elements.
+// Highlighting of words in a text, with <mark> elements.
 
 import { h } from "../shared/dom.js";
 
 const LETTER = "[\\p{L}\\p{N}\\p{M}_]";
 
-/** A function that cuts a text into nodes, with these words marked wherever they stand as whole words. */
+/** Return a function that splits a text into nodes and marks these words. */
 export function highlighter(words) {
   const longestFirst = [...new Set(words)].filter(Boolean).sort((a, b) => b.length - a.length);
   if (longestFirst.length === 0) return (text) => [text];

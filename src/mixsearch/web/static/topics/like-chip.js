@@ -1,11 +1,11 @@
-// Beside the box: the documents that a search wants more of.
+// Next to the search box: the documents used as the hint.
 
 import { get, pathOf } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { nameOf } from "./search.js";
 
 export class LikeChip {
-  #names = new Map(); // row -> name, as far as known
+  #names = new Map(); // row -> name
 
   constructor(index, { removed }) {
     this.index = index;
@@ -13,13 +13,13 @@ export class LikeChip {
     this.element = h("div", { class: "likes" });
   }
 
-  async show({ like }) {
-    this.like = like;
+  async show({ documents }) {
+    this.documents = documents;
     this.#draw();
-    const unknown = this.index.has_names ? like.filter((row) => !this.#names.has(row)) : [];
+    const unknown = this.index.has_names ? documents.filter((row) => !this.#names.has(row)) : [];
     if (unknown.length === 0) return;
     await Promise.all(unknown.map((row) => this.#ask(row)));
-    if (this.like === like) this.#draw();
+    if (this.documents === documents) this.#draw();
   }
 
   async #ask(row) {
@@ -27,18 +27,18 @@ export class LikeChip {
       const { name } = await get(pathOf(this.index, `documents/${row}`));
       this.#names.set(row, name);
     } catch {
-      this.#names.set(row, null); // the search itself says what is wrong
+      this.#names.set(row, null); // the search reports the error
     }
   }
 
   #draw() {
-    if (this.like.length === 0) {
+    if (this.documents.length === 0) {
       replace(this.element);
       return;
     }
-    const names = this.like.map((row) => this.#names.get(row)).filter(Boolean);
-    const isNamed = names.length === this.like.length;
-    const label = isNamed ? `like document ${names.join(", ")}` : `like ${nameOf({ q: "", like: this.like })}`;
+    const names = this.documents.map((row) => this.#names.get(row)).filter(Boolean);
+    const isNamed = names.length === this.documents.length;
+    const label = isNamed ? `like document ${names.join(", ")}` : `like ${nameOf({ q: "", documents: this.documents })}`;
     const remove = { type: "button", "aria-label": `Remove ${label}`, on: { click: this.removed } };
     replace(this.element, h("span", { class: "chip like-chip" }, label, h("button", remove, "×")));
   }

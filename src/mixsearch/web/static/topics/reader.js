@@ -1,4 +1,4 @@
-// One document, whole, over the page.
+// A dialog with one full document.
 
 import { get, pathOf } from "../shared/api.js";
 import { copyText } from "../shared/clipboard.js";
@@ -10,7 +10,7 @@ import { roughly } from "../shared/numbers.js";
 export class Reader {
   #newest = new Newest();
 
-  /** Calls like(row) to search for more documents of the kind. */
+  /** Calls like(row) to search for similar documents. */
   constructor(page, { like }) {
     this.page = page;
     this.title = h("h2", { id: "reader-title" });
@@ -35,7 +35,7 @@ export class Reader {
     );
   }
 
-  /** Open one of the documents of a list. */
+  /** Open a document of a list. */
   open(documents, i) {
     this.shown = documents;
     this.i = i;
@@ -86,7 +86,7 @@ export class Reader {
 
   #like(like) {
     const { row } = this.shown.documents[this.i];
-    this.shown = null; // the list is about to go
+    this.shown = null; // the list is about to be replaced
     this.element.close();
     like(row);
   }
@@ -96,7 +96,7 @@ export class Reader {
     this.shown?.buttonOf(this.i)?.focus();
   }
 
-  /** A click beside the dialog closes it. */
+  /** A click outside the dialog closes it. */
   #pressed(event) {
     if (event.target === this.element) this.element.close();
   }

@@ -1,4 +1,4 @@
-// The box: what is typed, and completions of the word at the caret.
+// The search box, with completions of the word at the caret.
 
 import { get, pathOf } from "../shared/api.js";
 import { Completions } from "./completions.js";
@@ -11,9 +11,9 @@ const MOVES = { ArrowDown: 1, ArrowUp: -1 };
 
 export class SearchBox {
   #newest = new Newest();
-  #known = new Map(); // prefix -> words, so that going back and forth asks nothing
+  #known = new Map(); // prefix -> words, a cache
 
-  /** Calls typed() at every change, entered() when the person is done with it, cleared() when it is to be empty. */
+  /** Calls typed() at every change, entered() on Enter, cleared() on the clear button. */
   constructor({ index, settings }, { typed, entered, cleared }) {
     this.index = index;
     this.typed = typed;
@@ -60,7 +60,7 @@ export class SearchBox {
     this.element.classList.toggle("is-empty", text === "");
   }
 
-  /** Whether the last word is still being typed, and so may stand for its most frequent completion. */
+  /** Whether the last word is still being typed and may be completed. */
   get isUnfinished() {
     const isAtEnd = document.activeElement === this.input && this.input.selectionStart === this.text.length;
     return isAtEnd && this.#at !== null;
@@ -71,7 +71,7 @@ export class SearchBox {
     this.input.select();
   }
 
-  /** The beginning of the word at the caret, and where it is. */
+  /** The prefix at the caret and its position. */
   get #at() {
     return prefixAt(this.text, this.input.selectionStart);
   }
@@ -93,7 +93,7 @@ export class SearchBox {
       const params = { prefix, n: N_COMPLETIONS };
       const result = await this.#newest.ask((signal) => get(pathOf(this.index, "words"), params, { signal }));
       if (result === null) return;
-      // Of an error the search itself tells.
+      // The search reports an error.
       if (result.answer) this.#known.set(prefix, result.answer.words);
     }
     this.completions.show(this.#known.get(prefix) ?? [], prefix);
@@ -104,7 +104,7 @@ export class SearchBox {
     this.completions.close();
   }
 
-  /** Put a word in the place of the one at the caret. */
+  /** Replace the word at the caret. */
   #take(word) {
     const at = this.#at;
     if (!at) return; // the caret was moved away
@@ -127,13 +127,13 @@ export class SearchBox {
     }
   }
 
-  /** Whether a key was meant for the list. */
+  /** Handle a key of the list; return whether it was one. */
   #handled({ key, shiftKey }) {
     const { chosen } = this.completions;
     if (key === "Escape") this.#close();
     else if (key === "Enter" && chosen) this.#take(chosen);
     else if (key === "Tab" && !shiftKey && chosen) this.#take(chosen);
-    // Where a whole word is typed, Tab goes on to the next control.
+    // After a complete word, Tab moves to the next control.
     else if (key === "Tab" && !shiftKey && !this.completions.has(this.#at?.prefix)) this.#take(this.completions.first);
     else return false;
     return true;

@@ -1,4 +1,4 @@
-// Searches sent to the server: of several, only the newest is answered.
+// Search requests, of which only the latest matters.
 
 import { get, pathOf } from "../shared/api.js";
 import { Newest } from "../shared/newest.js";
@@ -25,7 +25,7 @@ export class SearchClient {
   }
 
   /**
-   * What the server found: the answer, the search as it was asked and as it was understood; or an error, or null.
+   * Return the answer with the search as sent and as completed; an error; or null if aborted.
    * @param {import("./search.js").Search} asked
    * @param {boolean} isUnfinished
    * @returns {Promise<Found | {error: any} | null>}
@@ -39,13 +39,13 @@ export class SearchClient {
     return { asked, answer, search: search.q ? { ...search, q: answer.hint } : search };
   }
 
-  /** The answer with standard errors, which are asked for once; where they do not come, as it was. */
+  /** Return the answer with standard errors, requested once; on failure, the answer as it was. */
   withErrors(found) {
     found.withErrors ??= this.#askMore(this.#newestErrors, found, { errors: true });
     return found.withErrors;
   }
 
-  /** The answer with its confidence as well, which takes the server longest. */
+  /** Return the answer with its confidence, which takes longest. */
   withConfidence(found) {
     found.withConfidence ??= this.#askMore(this.#newestConfidence, found, { errors: true, confidence: true });
     return found.withConfidence;
@@ -62,7 +62,7 @@ export class SearchClient {
   }
 }
 
-/** Whether a search asks for anything yet. */
+/** Return whether a search is empty. */
 export function asksNothing(search) {
   return isBlank(understood(search));
 }

@@ -1,9 +1,9 @@
-// One search: what is asked, and how an address says it.
+// One search, and its parameters in an address.
 
 /**
  * @typedef {object} Search
  * @property {string} q
- * @property {string[]} like
+ * @property {string[]} documents
  * @property {number} narrower
  * @property {number} alternative
  * @property {string} by
@@ -11,7 +11,7 @@
  */
 
 /** @type {Search} */
-const DEFAULTS = { q: "", like: [], narrower: 0, alternative: 0, by: "typical", n_components: null };
+const DEFAULTS = { q: "", documents: [], narrower: 0, alternative: 0, by: "typical", n_components: null };
 
 /** @returns {Search} */
 export function emptySearch() {
@@ -22,7 +22,7 @@ export function emptySearch() {
 export function readSearch(state) {
   return {
     q: state.get("q") ?? "",
-    like: state.getAll("like").filter((row) => /^\d+$/.test(row)),
+    documents: state.getAll("documents").filter((row) => /^\d+$/.test(row)),
     narrower: numberOf(state.get("narrower")),
     alternative: Math.max(0, Math.trunc(numberOf(state.get("alternative")))),
     by: state.get("by") === "probability" ? "probability" : "typical",
@@ -31,26 +31,26 @@ export function readSearch(state) {
 }
 
 /**
- * Its parameters, without those that have their default.
+ * Return the parameters of a search, without defaults.
  * @param {Search} search
  */
 export function paramsOf(search) {
-  const said = Object.entries(search).filter(([name, value]) => String(value ?? "") !== String(DEFAULTS[name] ?? ""));
-  return Object.fromEntries(said.map(([name, value]) => [name, name === "q" ? search.q.trim() : value]));
+  const given = Object.entries(search).filter(([name, value]) => String(value ?? "") !== String(DEFAULTS[name] ?? ""));
+  return Object.fromEntries(given.map(([name, value]) => [name, name === "q" ? search.q.trim() : value]));
 }
 
 /** @param {Search} search */
 export function isBlank(search) {
-  return search.q.trim() === "" && search.like.length === 0;
+  return search.q.trim() === "" && search.documents.length === 0;
 }
 
-/** What a person would call it. */
+/** Return a readable name. */
 export function nameOf(search) {
   if (search.q.trim()) return search.q.trim();
-  return `${search.like.length === 1 ? "document" : "documents"} ${search.like.join(", ")}`;
+  return `${search.documents.length === 1 ? "document" : "documents"} ${search.documents.join(", ")}`;
 }
 
-/** What of it is not as usual, in a word or two. */
+/** Describe options that differ from the default. */
 export function oddityOf({ narrower, alternative }) {
   const breadth = narrower > 0 ? "narrower" : narrower < 0 ? "broader" : "";
   return [breadth, alternative > 0 ? "another reading" : ""].filter(Boolean).join(", ");

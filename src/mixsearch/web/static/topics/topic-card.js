@@ -1,4 +1,4 @@
-// What was found: the topic's name, its size, the verdict and its words.
+// The topic found: its title, share, verdict and words.
 
 import { h } from "../shared/dom.js";
 import { chance, giveOrTake, percent, times } from "../shared/numbers.js";
@@ -50,18 +50,18 @@ export class TopicCard {
     this.#judge(answer);
   }
 
-  /** Standard errors, once they are known. */
+  /** Show standard errors when they arrive. */
   addErrors({ weight, weight_stderr: stderr, words }) {
     if (stderr !== null) this.error.textContent = giveOrTake(weight, stderr);
     this.bars.addErrors(words);
   }
 
-  /** The confidence is on its way. */
+  /** Show that the confidence is being computed. */
   awaitConfidence() {
     this.confidence.textContent = "…";
   }
 
-  /** The confidence, which may change the verdict. */
+  /** Show the confidence, which may change the verdict. */
   addConfidence(answer) {
     this.confidence.textContent = answer.confidence === null ? "not known" : chance(answer.confidence);
     this.#judge(answer);
@@ -74,7 +74,7 @@ export class TopicCard {
   }
 }
 
-/** It is worked out when someone asks: it reads all documents. */
+/** Create the button for the confidence, which is computed on request because it reads all documents. */
 function howSure(act) {
   const props = { type: "button", id: "how-sure", class: "link", "data-key": "sure" };
   return h("button", { ...props, on: { click: act.judge } }, "How sure?");
@@ -94,7 +94,7 @@ function wayBack({ alternatives }, name, act) {
   );
 }
 
-/** Which words come first. */
+/** Create the switch for the order of words. */
 function orders(by, act) {
   const order = (value, label, title) => {
     const props = { type: "button", title, "aria-pressed": String(by === value), "data-key": `by ${value}` };

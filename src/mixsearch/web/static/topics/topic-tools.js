@@ -1,4 +1,4 @@
-// What can be done with a topic: pin it, link to it, take it along.
+// Tools of a topic: pin, link, download.
 
 import { pathOf, queryOf, url } from "../shared/api.js";
 import { copyText } from "../shared/clipboard.js";
@@ -6,7 +6,7 @@ import { h } from "../shared/dom.js";
 import { isPinned, pinsOf, togglePin } from "../shared/pins.js";
 import { saveTopics } from "../shared/picture.js";
 
-/** The tools of the topic that these parameters find; complete() gives it with its standard errors. */
+/** Create the tools of a topic, given its parameters; complete() returns the answer with standard errors. */
 export function topicTools(page, params, complete) {
   const topic = queryOf(params).toString();
   const files = {
@@ -22,7 +22,7 @@ export function topicTools(page, params, complete) {
   );
 }
 
-/** A button that copies the address of what is shown. */
+/** Create a button that copies the address of the page. */
 export function linkButton(page) {
   const copy = () => copyText(page, location.href, button);
   const props = { type: "button", id: "copy-link", class: "button plain", "data-key": "copy", on: { click: copy } };
@@ -30,7 +30,7 @@ export function linkButton(page) {
   return button;
 }
 
-/** Links to files of the API, and pictures that the page draws. */
+/** Create links to API files and to images that the page draws. */
 export function downloads({ csv, json }, draw) {
   const picture = (kind) => {
     const click = () => draw(kind);

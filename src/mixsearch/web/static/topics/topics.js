@@ -1,4 +1,4 @@
-// The view of topics: what is searched for, step by step, and the address that brings it back.
+// The topics view: the current search, its answer, and its address.
 
 import { queryOf } from "../shared/api.js";
 import { AnswerPane } from "./answer-pane.js";
@@ -31,7 +31,7 @@ export function show(root, state, page) {
 
 class Topics {
   #timers = {};
-  #isSettled = true; // whether the search stands as a step of its own in the history
+  #isSettled = true; // whether the search has its own history entry
   #settleOnAnswer = false;
   /** @type {import("./search-client.js").Found | null} The last answer, if it stands. */
   #found = null;
@@ -47,7 +47,7 @@ class Topics {
     });
     this.breadth = new Breadth({ moved: (narrower) => this.#moved(narrower), settled: () => this.#settle() });
     this.trail = new Trail(page.index, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
-    this.reader = new Reader(page, { like: (row) => this.#leap({ ...emptySearch(), like: [String(row)] }) });
+    this.reader = new Reader(page, { like: (row) => this.#leap({ ...emptySearch(), documents: [String(row)] }) });
     this.likes = new LikeChip(page.index, { removed: () => this.#clear() });
     this.pane = new AnswerPane(page, this.#acts());
     const side = h(
@@ -61,7 +61,7 @@ class Topics {
     document.addEventListener("keydown", this.#slash);
   }
 
-  /** Show what an address asks for. */
+  /** Show the state of an address. */
   open(state) {
     this.#isSettled = true;
     this.#settleOnAnswer = true;
@@ -71,7 +71,7 @@ class Topics {
     this.#ask();
   }
 
-  /** Let a newcomer type at once, where that opens no keyboard over the page and takes the focus from nothing. */
+  /** Focus the box of an empty page, unless that opens an on-screen keyboard or steals the focus. */
   #invite() {
     if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) this.box.input.focus();
   }
@@ -82,19 +82,19 @@ class Topics {
     this.reader.close();
   }
 
-  // What a person does
+  // User actions
 
   #typed() {
     performance.mark("typed", { detail: { typed: this.box.text } });
-    const like = this.box.text.trim() ? [] : this.search.like;
-    this.#drift({ ...this.search, q: this.box.text, like, alternative: 0 });
+    const documents = this.box.text.trim() ? [] : this.search.documents;
+    this.#drift({ ...this.search, q: this.box.text, documents, alternative: 0 });
   }
 
   #moved(narrower) {
     this.#drift({ ...this.search, narrower, alternative: 0 });
   }
 
-  /** Enter: what was found stands, with its last word completed. */
+  /** Enter accepts the answer, with the last word completed. */
   #entered() {
     const found = this.#standing;
     if (found) {
@@ -110,7 +110,7 @@ class Topics {
   }
 
   #acts() {
-    const words = (change) => this.#change({ ...this.#base, q: change(this.#base.q), like: [], alternative: 0 });
+    const words = (change) => this.#change({ ...this.#base, q: change(this.#base.q), documents: [], alternative: 0 });
     return {
       add: (word) => words((q) => withWord(q, word)),
       exclude: (word) => words((q) => withWord(q, word, true)),
@@ -125,7 +125,7 @@ class Topics {
     };
   }
 
-  /** A change that is still under way: the first makes a step of history, the others write over it. */
+  /** Change the search while typing or dragging: the first change adds a history entry, the others replace it. */
   #drift(search) {
     this.search = search;
     this.page.note(paramsOf(search), { push: this.#isSettled });
@@ -134,7 +134,7 @@ class Topics {
     this.#ask();
   }
 
-  /** A change at one stroke: a step of its own. */
+  /** Change the search in one step, with its own history entry. */
   #change(search) {
     this.search = search;
     this.page.note(paramsOf(search), { push: true });
@@ -143,13 +143,13 @@ class Topics {
     this.#ask();
   }
 
-  /** A change to another topic, which is read from its top. */
+  /** Change to another topic and scroll to its top. */
   #leap(search) {
     this.#change(search);
     if (this.pane.element.getBoundingClientRect().top < 0) this.box.element.scrollIntoView();
   }
 
-  /** The search stands: the address says all of it, and the trail keeps it. */
+  /** Settle the search: write the full address and add it to the past searches. */
   #settle() {
     clearTimeout(this.#timers.settle);
     const found = this.#standing;
@@ -167,17 +167,17 @@ class Topics {
     });
   }
 
-  /** The answer to the search as it is now, if there is one. */
+  /** The answer to the current search, if there is one. */
   get #standing() {
     return this.#found?.asked === this.search ? this.#found : null;
   }
 
-  /** The search that clicks build on: with its last word completed, if it was. */
+  /** The search that clicks modify: the answered one, with its last word completed. */
   get #base() {
     return this.#standing?.search ?? this.search;
   }
 
-  // What becomes of it
+  // Requests and answers
 
   async #ask() {
     this.#stop();
@@ -207,7 +207,7 @@ class Topics {
     this.#timers.errors = setTimeout(() => this.#addErrors(found), ERRORS_AFTER);
   }
 
-  /** The answer was not typed over at once: say it aloud, and find out how exact it is. */
+  /** After a pause, announce the answer and request its standard errors. */
   async #addErrors(found) {
     const { words, weight } = found.answer;
     this.page.announce(`Topic: ${titleOf(words)}. ${percent(weight)} of the corpus, ${badgeOf(found.answer)}.`);

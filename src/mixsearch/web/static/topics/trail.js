@@ -6,7 +6,7 @@ import { remember, rememberedList } from "../shared/memory.js";
 const MAX_STEPS = 30;
 
 export class Trail {
-  /** Calls chosen(query string) when a past search is wanted back. */
+  /** Calls chosen(query string) when a past search is clicked. */
   constructor(index, { chosen }) {
     this.name = `trail:${index.name}`;
     this.chosen = chosen;
@@ -22,7 +22,7 @@ export class Trail {
     this.#show();
   }
 
-  /** Note a search that stood; the same one again moves to the front. */
+  /** Add a search at the front, without duplicates. */
   add(step) {
     this.#keep([step, ...this.#steps().filter(({ search }) => search !== step.search)].slice(0, MAX_STEPS));
   }

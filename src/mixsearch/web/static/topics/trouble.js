@@ -1,4 +1,4 @@
-// Why there is no answer, in words, and what to do about it.
+// Errors of a search, and what to do about them.
 
 import { h } from "../shared/dom.js";
 import { count } from "../shared/numbers.js";

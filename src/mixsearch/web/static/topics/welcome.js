@@ -1,4 +1,4 @@
-// What an empty box shows: words to begin with, and how to ask.
+// The welcome text: words to start with, and the search syntax.
 
 import { h } from "../shared/dom.js";
 import { isPlainClick } from "../shared/links.js";

@@ -1,14 +1,14 @@
-// The words of a topic as bars. Whiskers of one standard error come later, and move nothing.
+// The words of a topic as bars. Whiskers of one standard error are added later without moving anything.
 
 import { h } from "../shared/dom.js";
 import { giveOrTake, percent, times } from "../shared/numbers.js";
 import { wordButton, wordTools } from "./word-buttons.js";
 
-const ROOM_FOR_WHISKERS = 1.15;
+const WHISKER_MARGIN = 1.15;
 
 export class WordBars {
   constructor(words, wanted, act) {
-    this.full = ROOM_FOR_WHISKERS * Math.max(...words.map(({ probability }) => probability), 1e-12);
+    this.full = WHISKER_MARGIN * Math.max(...words.map(({ probability }) => probability), 1e-12);
     this.rows = new Map(words.map((each) => [each.word, this.#row(each, wanted, act)]));
     this.element = h(
       "ol",
@@ -17,7 +17,7 @@ export class WordBars {
     );
   }
 
-  /** Whiskers and errors for words that have them now. */
+  /** Add whiskers and standard errors. */
   addErrors(words) {
     for (const { word, probability, probability_stderr: stderr } of words) {
       const row = this.rows.get(word);

@@ -1,8 +1,8 @@
-// A word that can be added to the search, excluded from it, or taken out again.
+// Buttons that add a word to the search, exclude it, or remove it.
 
 import { h } from "../shared/dom.js";
 
-/** The word itself: a click adds it, a shift-click excludes it; one that the search has is taken out. */
+/** Create the button of a word: a click adds or removes it, a shift-click excludes it. */
 export function wordButton(word, wanted, act, props, ...children) {
   const isIn = wanted.has(word.toLowerCase());
   const press = (event) => {
@@ -26,7 +26,7 @@ export function wordButton(word, wanted, act, props, ...children) {
   );
 }
 
-/** Plus and minus, for keys and fingers. */
+/** Create plus and minus buttons, for keyboards and touch screens. */
 export function wordTools(word, wanted, act) {
   const isIn = wanted.has(word.toLowerCase());
   return h(
