@@ -46,7 +46,7 @@ def gaussians(seed: int) -> Iterator[Outcome]:
     data = make_gaussian_mixture(10_000, 500, 10, deviation=0.5, random_state=seed)
     oracle = np.array([data.X[data.labels == i].mean(axis=0) for i in range(10)])
     for noise in ("average", "paper"):
-        search = GaussianSearch(10, noise=noise).fit(data.X)
+        search = GaussianSearch(10, preset=noise).fit(data.X)
         found = [search.search(make_hint(data.centers, i, gamma=GAMMA)).center for i in range(10)]
         yield from _compare(f'noise="{noise}"', found, oracle, data.centers, _distance)
 
@@ -97,7 +97,7 @@ def subspaces(seed: int) -> Iterator[Outcome]:
     rng = np.random.default_rng(seed)
     hints = [X[rng.integers(len(X))] for X in members]
     for noise in ("average", "paper"):
-        search = SubspaceSearch(5, dim=10, noise=noise).fit(data.X)
+        search = SubspaceSearch(5, dim=10, preset=noise).fit(data.X)
         found = [search.search(hint).basis for hint in hints]
         yield from _compare(f'noise="{noise}"', found, oracle, data.bases, _largest_sine)
 

@@ -119,6 +119,12 @@ class ArgumentError(SearchError):
     code = "bad_argument"
 
 
+class UnknownArgumentError(Coded, TypeError):
+    """A function got an argument that it does not have."""
+
+    code = "unknown_argument"
+
+
 class HintError(SearchError):
     """A hint cannot be used: it is zero, has the wrong length, or was given twice or not at all."""
 

@@ -150,7 +150,7 @@ def plot_component(found: GaussianComponent, X: ArrayLike | Sparse, labels: Arra
     plane = _find_plane(found)
     rows = X if isinstance(X, sp.sparray | sp.spmatrix) else np.asarray(X)
     membership = found.membership(rows)
-    samples = found.frame.whiten(rows) @ plane
+    samples = found._frame.whiten(rows) @ plane
     known = _find_known(labels, len(samples))
     figure = Figure(figsize=(7.5, 7), dpi=_DPI, layout=_make_layout())
     axes = figure.add_subplot()
@@ -237,7 +237,7 @@ def _find_eigenvalues(shown: Any) -> Any:
     """Return the eigenvalues of a fitted search, without that of the constant coordinate."""
     if not hasattr(shown, "model_"):
         return shown
-    frame = shown.model_.frame
+    frame = shown._family.frame
     return frame.values if frame.origin is None else frame.values[1:]
 
 
@@ -354,7 +354,7 @@ def _find_plane(found: GaussianComponent) -> Array:
     """Return orthonormal directions of the center found and of its runner-up, (k, 2)."""
     if not found.alternatives:
         raise SearchError("The component has no alternatives to compare it with.", code="nothing_to_plot")
-    plane, signs = np.linalg.qr(np.column_stack([found.point, found.alternatives[0].point]))
+    plane, signs = np.linalg.qr(np.column_stack([found._point, found.alternatives[0]._point]))
     return np.asarray(plane * np.sign(np.diag(signs)))
 
 

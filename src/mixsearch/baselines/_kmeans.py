@@ -110,7 +110,7 @@ def kmeans_subspaces(
     samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOAT_DTYPES))
     check_positive_int("n_components", n_components)
     check_positive_int("dim", dim)
-    check_n_features(samples.shape[1], dim, samples.shape[1], "dimensions", "a basis has no more columns than rows")
+    check_n_features(samples.shape[1], dim, f"Subspaces of dimension {dim}")
     check_n_samples(samples, n_components, f"{n_components} clusters")
     means = KMeans(n_components, n_init=n_init, max_iter=max_iter, random_state=random_state).fit(samples)
     labels = np.asarray(means.labels_)

@@ -12,7 +12,7 @@ from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.tensor import sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum
-from mixsearch.gaussian import GaussianPartition, GaussianSearch
+from mixsearch.gaussian import GaussianSearch
 from mixsearch.topics import TopicPartition, TopicSearch
 
 
@@ -54,7 +54,7 @@ def compute_third_moment(search: GaussianSearch | TopicSearch) -> ThirdMoment:
     Parameters
     ----------
     search : GaussianSearch or TopicSearch
-        Fitted. Its options set the moments: ``noise="paper"`` and ``moments="plugin"`` are those of the paper.
+        Fitted. Its options set the moments: ``preset="paper"`` and ``moments="plugin"`` are those of the paper.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def compute_third_moment(search: GaussianSearch | TopicSearch) -> ThirdMoment:
 def _(search: GaussianSearch) -> ThirdMoment:
     """Return E[y⊗y⊗y] minus the noise W'W in each pair of the three places, times m~ in the third."""
     check_is_fitted(search)
-    model = search.model_
+    model = search._family
     tensor = model.partitions.reduce(_sum_cubes).total / model.partitions.n_rows
     tensor -= symmetrize(np.multiply.outer(np.diag(model.frame.spread), model.noise_mean))
     return ThirdMoment(model.frame, tensor, model.mean)
@@ -89,7 +89,7 @@ def _(search: TopicSearch) -> ThirdMoment:
     frame.
     """
     check_is_fitted(search)
-    model, a0 = search.model_, search.model_.alpha0
+    model, a0 = search._family, search._family.alpha0
     triples = model.partitions.reduce(_sum_weighted_cubes).total
     if model.distinct:
         W = model.whitener(slice(None))
@@ -100,11 +100,11 @@ def _(search: TopicSearch) -> ThirdMoment:
     return ThirdMoment(model.frame, a0 * (a0 + 1) * (a0 + 2) / 2 * triples - shared / 2, m, total=a0)
 
 
-def _sum_cubes(partition: GaussianPartition) -> ArraySum:
+def _sum_cubes(partition: Any) -> ArraySum:
     """Return Σ y⊗y⊗y."""
     return ArraySum(sum_cubes(partition.projected, partition.projected, np.ones(len(partition.projected))))
 
 
-def _sum_weighted_cubes(partition: TopicPartition) -> ArraySum:
+def _sum_weighted_cubes(partition: Any) -> ArraySum:
     """Return Σ triple weight y⊗y⊗y."""
     return ArraySum(sum_cubes(partition.projected, partition.projected, partition.triple_weights))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
-from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.separation import separation_in_words
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import SearchError
@@ -19,36 +19,36 @@ from mixsearch.errors import SearchError
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """All components as one hint shows them, in the order of preference: the chosen one first."""
+    """All components as one hint orders them, the preferred one first."""
 
-    points: Array  # columns W'μᵢ, (k, q); q = k but where a method finds one component only
+    points: Array  # columns W'μᵢ, (k, q); q = k unless a method finds one component only
     weights: Array  # αᵢ, (k,)
     scores: Array  # ⟨μᵢ, v⟩, (k,)
-    preference: Array  # what put them in order, (k,), falling
+    preference: Array  # what they are sorted by, (k,), falling
 
     @property
     def shares(self) -> Array:
-        """αᵢ⟨μᵢ, v⟩² as parts of their sum v'Av, (k,): how much of the hint each component accounts for."""
+        """αᵢ⟨μᵢ, v⟩² as fractions of their sum v'Av, (k,)."""
         parts = self.weights * self.scores**2
         total = parts.sum()
         return np.asarray(parts / total if total > 0 else parts)
 
-    def separation(self, rank: int) -> float:
-        """By what factor this candidate leads the best other one (below 1: falls behind it).
+    def separation(self, index: int) -> float:
+        """Return the factor by which a candidate leads the best other one; below 1 it falls behind.
 
-        Two components of the same score cannot be told apart by the hint, whatever their shares: the lead is never more
-        than the factor to the nearest other score.
+        A hint cannot separate two components of the same score, whatever their shares: the lead is never more than the
+        factor to the nearest other score.
         """
         if len(self.preference) == 1:
             return float("inf")
-        lead = _lead(float(self.preference[rank]), float(self.preference[0 if rank else 1]))
-        mine, others = float(self.scores[rank]), np.delete(self.scores, rank)
+        lead = _ratio(float(self.preference[index]), float(self.preference[0 if index else 1]))
+        mine, others = float(self.scores[index]), np.delete(self.scores, index)
         below, above = others[others <= mine].max(initial=-np.inf), others[others >= mine].min(initial=np.inf)
-        return min(lead, _lead(mine, float(below)), _lead(float(above), mine))
+        return min(lead, _ratio(mine, float(below)), _ratio(float(above), mine))
 
 
-def _lead(mine: float, other: float) -> float:
-    """The factor between two preferences, above 1 where mine is larger, also where both are negative."""
+def _ratio(mine: float, other: float) -> float:
+    """Return the factor between two preferences: above 1 if mine is larger, even if both are negative."""
     if mine == other:
         return 1.0
     if mine > 0 and other > 0:
@@ -60,16 +60,15 @@ def _lead(mine: float, other: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """A component after likelihood steps."""
+    """A component after EM."""
 
     center: Array  # (d,)
     weight: float
-    objectives: tuple[float, ...]  # the log-likelihood of the start and after each step that was kept
+    objectives: tuple[float, ...]  # the log-likelihood at the start and after each accepted iteration
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Component:
-    """One component of a mixture, found from a hint, with the others that the hint could mean.
+class Component(ABC):
+    """One component of a mixture, found from a hint.
 
     Attributes
     ----------
@@ -80,118 +79,68 @@ class Component:
     separation : float
         The factor by which it leads the runner-up under the hint: 1 + δ of the paper. Near 1, the hint does not single
         out a component.
-    score : float
-        ⟨μ, v⟩, what the hint makes of this component.
     scores : array of shape (k,)
-        The scores of all components, this hint's order.
+        The scores of all components, in the order in which the hint prefers them.
     share : float
-        The part of the hint that the component accounts for, α⟨μ, v⟩² / v'Av.
+        The fraction of the hint that the component accounts for.
     alternatives : tuple of Component
-        The other components, likeliest first. They are rough where the hint does not tell them apart.
+        The other components, most likely first. They are rough if the hint does not separate them.
     moment_estimate : Component
-        The same without likelihood steps, where ``refine=True`` took some.
-    stderr : StandardErrors
-        Of `center` and `weight`.
+        The estimate before EM, after a search with ``refine=True``.
+    stderr : tuple of arrays
+        Standard errors; a 95% interval is 1.96 of them to both sides.
     confidence : float
-        The chance that the hint picked the right component.
+        The probability that the hint picked the right component.
     """
 
-    frame: Frame
-    candidates: Candidates
-    rank: int = 0
-    refined: Refined | None = field(default=None, kw_only=True)  # the same component after likelihood steps
-    feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # where the fit saw a data frame
-
-    @cached_property
+    @property
+    @abstractmethod
     def center(self) -> Array:
         """The component's parameter μ, (d,)."""
-        return self._moment_center() if self.refined is None else self.refined.center
-
-    def _moment_center(self) -> Array:
-        return self.frame.unwhiten(self.point)
 
     @property
-    def moment_estimate(self) -> Self:
-        """The component as moments alone find it, without likelihood steps."""
-        return replace(self, refined=None)
-
-    @cached_property
-    def stderr(self) -> StandardErrors:
-        """Standard errors of `center` and `weight`; for a 95% interval take 1.96 of them to both sides."""
-        raise SearchError(
-            "Standard errors come from samples, and this component was found from moments alone. Search with one of "
-            "the estimators, or vary the moments yourself."
-        )
-
-    @cached_property
-    def confidence(self) -> float:
-        """The chance that this is the component that the hint means: that no other would come first on more samples."""
-        raise SearchError(
-            "A confidence comes from samples, and this component was found from moments alone. Look at its separation."
-        )
-
-    @property
-    def point(self) -> Array:
-        """The center in the coordinates of the frame, (k,)."""
-        return np.asarray(self.candidates.points[:, self.rank])
-
-    @property
-    def direction(self) -> Array:
-        """The eigenvector √α W'μ, (k,)."""
-        return np.asarray(self.point * np.sqrt(float(self.candidates.weights[self.rank])))
-
-    @property
+    @abstractmethod
     def weight(self) -> float:
         """The component's share of the mixture."""
-        return float(self.candidates.weights[self.rank]) if self.refined is None else self.refined.weight
 
     @property
-    def score(self) -> float:
-        """What the hint makes of this component, ⟨μ, v⟩."""
-        return float(self.candidates.scores[self.rank])
-
-    @property
-    def scores(self) -> Array:
-        """The scores of all components, (k,), in this hint's order of preference."""
-        return self.candidates.scores
-
-    @property
-    def share(self) -> float:
-        """The part of the hint that this component accounts for."""
-        return float(self.candidates.shares[self.rank])
-
-    @property
+    @abstractmethod
     def separation(self) -> float:
-        """By what factor the component leads the best other one."""
-        return self.candidates.separation(self.rank)
+        """The factor by which the component leads the best other one."""
 
     @property
+    @abstractmethod
+    def scores(self) -> Array:
+        """The scores of all components, in the order in which the hint prefers them."""
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """The fraction of the hint that this component accounts for."""
+
+    @property
+    @abstractmethod
     def alternatives(self) -> tuple[Self, ...]:
-        """The other components, likeliest first."""
-        return tuple(map(self.ranked, self.other_ranks))
+        """The other components, most likely first."""
 
     @property
-    def other_ranks(self) -> list[int]:
-        """The ranks of the alternatives under the hint, from 0 for the likeliest component."""
-        return [rank for rank in range(self.candidates.points.shape[1]) if rank != self.rank]
+    @abstractmethod
+    def moment_estimate(self) -> Self:
+        """The estimate from moments alone, before EM."""
 
-    def ranked(self, rank: int) -> Self:
-        """The component of another rank, as moments find it."""
-        return replace(self, rank=rank, refined=None)
+    @property
+    @abstractmethod
+    def stderr(self) -> Any:
+        """Standard errors; a 95% interval is 1.96 of them to both sides."""
 
+    @property
+    @abstractmethod
+    def confidence(self) -> float:
+        """The probability that this is the component that the hint means."""
+
+    @abstractmethod
     def _card(self) -> Card:
-        """What `repr` and the notebook show."""
-        return Card(
-            title=f"{type(self).__name__}, one of {len(self.scores)}",
-            facts=[
-                ("weight", plain_number(self.weight)),
-                ("separation", separation_in_words(self.separation)),
-                ("share of the hint", plain_number(self.share)),
-                ("center", _glance(self.center)),
-            ],
-            bars=_score_bars(self.candidates),
-            bars_title="score of each component under the hint",
-        )
+        """Return what `repr` and a notebook show."""
 
     def __repr__(self) -> str:
         return self._card().text()
@@ -200,7 +149,118 @@ class Component:
         return self._card().html()
 
 
-def _glance(center: Array) -> str:
+@dataclass(frozen=True, repr=False, eq=False)
+class VectorComponent(Component):
+    """A component whose parameter is one vector, found by whitening or cancellation.
+
+    Attributes
+    ----------
+    score : float
+        ⟨μ, v⟩, the score of this component under the hint.
+    share : float
+        α⟨μ, v⟩² / v'Av.
+
+    See Also
+    --------
+    Component : `center`, `weight`, `separation`, `scores`, `alternatives` and the rest.
+    """
+
+    _frame: Frame
+    _candidates: Candidates
+    _rank: int = 0
+    _refined: Refined | None = field(default=None, kw_only=True)
+    _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
+
+    @cached_property
+    def center(self) -> Array:
+        """The component's parameter μ, (d,)."""
+        return self._moment_center() if self._refined is None else self._refined.center
+
+    def _moment_center(self) -> Array:
+        return self._frame.unwhiten(self._point)
+
+    @property
+    def moment_estimate(self) -> Self:
+        """The estimate from moments alone, before EM."""
+        return replace(self, _refined=None)
+
+    @cached_property
+    def stderr(self) -> Any:
+        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to both sides."""
+        raise SearchError(
+            "Standard errors need samples, but this component was found from moments alone. Search with one of the "
+            "estimators, or vary the moments yourself.",
+            code="needs_samples",
+        )
+
+    @cached_property
+    def confidence(self) -> float:
+        """The probability that this is the component that the hint means: that it comes first on new samples too."""
+        raise SearchError(
+            "A confidence needs samples, but this component was found from moments alone. Look at its separation.",
+            code="needs_samples",
+        )
+
+    @property
+    def _point(self) -> Array:
+        """The center in the coordinates of the frame, (k,)."""
+        return np.asarray(self._candidates.points[:, self._rank])
+
+    @property
+    def _direction(self) -> Array:
+        """The eigenvector √α W'μ, (k,)."""
+        return np.asarray(self._point * np.sqrt(float(self._candidates.weights[self._rank])))
+
+    @property
+    def weight(self) -> float:
+        """The component's share of the mixture."""
+        return float(self._candidates.weights[self._rank]) if self._refined is None else self._refined.weight
+
+    @property
+    def score(self) -> float:
+        """The score of this component under the hint, ⟨μ, v⟩."""
+        return float(self._candidates.scores[self._rank])
+
+    @property
+    def scores(self) -> Array:
+        """The scores of all components, (k,), in the order in which the hint prefers them."""
+        return self._candidates.scores
+
+    @property
+    def share(self) -> float:
+        """The fraction of the hint that this component accounts for."""
+        return float(self._candidates.shares[self._rank])
+
+    @property
+    def separation(self) -> float:
+        """The factor by which the component leads the best other one."""
+        return self._candidates.separation(self._rank)
+
+    @property
+    def alternatives(self) -> tuple[Self, ...]:
+        """The other components, most likely first."""
+        ranks = range(self._candidates.points.shape[1])
+        return tuple(self._with_rank(rank) for rank in ranks if rank != self._rank)
+
+    def _with_rank(self, rank: int) -> Self:
+        """Return another candidate as moments find it, from 0 for the preferred one."""
+        return replace(self, _rank=rank, _refined=None)
+
+    def _card(self) -> Card:
+        return Card(
+            title=f"{type(self).__name__}, one of {len(self.scores)}",
+            facts=[
+                ("weight", plain_number(self.weight)),
+                ("separation", separation_in_words(self.separation)),
+                ("share of the hint", plain_number(self.share)),
+                ("center", _format_center(self.center)),
+            ],
+            bars=_score_bars(self._candidates),
+            bars_title="score of each component under the hint",
+        )
+
+
+def _format_center(center: Array) -> str:
     first = ", ".join(plain_number(float(x)) for x in center[:4])
     more = ", ..." if len(center) > 4 else ""
     return f"[{first}{more}] ({len(center):,} features)"

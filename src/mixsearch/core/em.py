@@ -4,86 +4,96 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from mixsearch.errors import NotRefinedWarning, SearchError, warn_user
+from mixsearch.core.validation import check_positive_int
+from mixsearch.errors import ArgumentError, NotRefinedWarning, Option, warn_user
 
 # Far more than a good start needs.
 MAX_ITER = 100
-
 
 State = TypeVar("State")
 
 
 class EMOptions(NamedTuple):
-    """A bound on the steps, and the gain in nats, over all samples together, below which they stop."""
+    """When to stop."""
 
-    most: int
-    tol: float
+    max_iter: int
+    tol: float  # stop once an iteration gains less than this in the log-likelihood of all samples together, in nats
 
 
-def em_options(refine: Any, tol: Any) -> EMOptions | None:
-    """What `search` was asked for: no steps, as many as it takes, or so many at most."""
+def em_options(refine: Any, tol: Any, max_iter: Any, *, default_max_iter: int = MAX_ITER) -> EMOptions | None:
+    """Check the options of a search: None without refinement."""
+    if not isinstance(refine, bool | np.bool_):
+        raise ArgumentError(
+            "{argument} must be True or False, got {value!r}. Limit the iterations with {limit}.",
+            argument=Option("refine"),
+            value=refine,
+            limit=Option("max_iter"),
+        )
     if not (isinstance(tol, Real) and float(tol) >= 0):
-        raise SearchError(f"tol must be a number of nats from 0; found {tol!r}.")
-    if isinstance(refine, bool | np.bool_):
-        return EMOptions(MAX_ITER, float(tol)) if refine else None
-    if not isinstance(refine, Integral) or refine < 0:
-        raise SearchError(f"refine must be True, False or a number of steps from 0; found {refine!r}.")
-    return EMOptions(int(refine), float(tol)) if refine else None
+        raise ArgumentError(
+            "{argument} must be a non-negative number of nats, got {value!r}.", argument=Option("tol"), value=tol
+        )
+    if max_iter is not None:
+        check_positive_int("max_iter", max_iter)
+    return EMOptions(default_max_iter if max_iter is None else int(max_iter), float(tol)) if refine else None
 
 
 def warn_not_refined() -> None:
-    """Say that the answer is the moment estimate after all."""
+    """Warn that the answer is the moment estimate although refinement was requested."""
     warn_user(
         NotRefinedWarning(
-            "The likelihood steps led away from the component that the hint means, so that the moment estimate "
-            "stands. Its "
-            "samples may not be told apart from another component's: look at separation and confidence."
+            "EM moved away from the component that the hint means, so the moment estimate is returned. Its samples may "
+            "overlap with those of another component: look at separation and confidence."
         )
     )
 
 
 @dataclass(frozen=True, slots=True)
 class EMResult(Generic[State]):
-    """Where the steps led."""
+    """The state in which EM stopped."""
 
     state: State
-    objectives: tuple[float, ...]  # the log-likelihood of the start and after each step that was kept
+    objectives: tuple[float, ...]  # the log-likelihood at the start and after each accepted iteration
 
     @property
-    def n_steps(self) -> int:
-        """Steps that were kept."""
+    def n_iter(self) -> int:
+        """The number of accepted iterations."""
         return len(self.objectives) - 1
 
 
-def run_em(start: State, step: Callable[[State], tuple[State, float]], steps: EMOptions) -> EMResult[State]:
-    """Step by step uphill, until a step gains less than the tolerance.
+def run_em(start: State, step: Callable[[State], tuple[State, float]], options: EMOptions) -> EMResult[State]:
+    """Iterate until the objective gains less than the tolerance.
 
     Parameters
     ----------
     start : State
     step : callable
-        From a state to the next one and the objective of the state that it was given: a step of expectation
-        maximisation knows the likelihood only of where it comes from.
-    steps : Steps
+        From a state to the next one and the objective of the state it was given: the E-step computes the likelihood of
+        the state it starts from.
+    options : EMOptions
+
+    Returns
+    -------
+    EMResult
 
     Notes
     -----
-    The objective of the last state costs one more step, whose own move is thrown away. A step that lowers the objective
-    is undone, and the last one.
+    The objective of the last state costs one more iteration, whose own update is discarded. An iteration that lowers
+    the objective is undone, and is the last one.
     """
     state, (following, objective) = start, step(start)
     objectives = [objective]
-    while len(objectives) <= steps.most:
+    while len(objectives) <= options.max_iter:
         beyond, objective = step(following)
         if not objective >= objectives[-1]:
             break
         state, following = following, beyond
         objectives.append(objective)
-        if objective - objectives[-2] < steps.tol:
+        if objective - objectives[-2] < options.tol:
             break
     return EMResult(state, tuple(objectives))

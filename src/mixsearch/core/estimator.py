@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Self, overload
+from threading import Lock
+from typing import Any, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples
+from mixsearch.core.family import Family
 from mixsearch.core.rank_selection import N_FOLDS, Spectrum
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
     as_samples,
+    check_choice,
     check_n_components,
     check_n_samples,
     check_positive_int,
@@ -26,47 +30,59 @@ from mixsearch.core.validation import (
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
 from mixsearch.data.threads import one_blas_thread
-from mixsearch.errors import HintIgnoredWarning, SearchError, UnlikelyMixtureWarning, warn_user
+from mixsearch.errors import (
+    ArgumentError,
+    HintIgnoredWarning,
+    Option,
+    SearchError,
+    UnlikelyMixtureWarning,
+    warn_user,
+)
+
+Preset = Literal["default", "paper"]
+RandomState = int | np.random.RandomState | None
+F = TypeVar("F", bound=Family)
+T = TypeVar("T")
+U = TypeVar("U")
 
 
-class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
-    """A mixture, fitted without a hint, that answers any number of hints."""
+class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Generic[F], metaclass=ABCMeta):
+    """A mixture that is fitted without a hint and searched with any number of hints."""
 
-    n_components: int | str
+    n_components: int | Literal["auto"]
+    preset: Preset
+    random_state: RandomState
     spectrum_: Spectrum
-    random_state: Any
-    model_: Any
     n_features_in_: int
     search: Callable[..., Any]
+    _family: F
 
-    @overload
-    def search_many(self, hints: Mapping[str, Any], *, n_jobs: int | None = ..., **options: Any) -> dict[str, Any]: ...
-    @overload
-    def search_many(self, hints: Iterable[Any], *, n_jobs: int | None = ..., **options: Any) -> list[Any]: ...
-    def search_many(self, hints: Any, *, n_jobs: int | None = -1, **options: Any) -> Any:
-        """Find a component for each of several hints, in parallel threads; the answers keep the order of the hints.
+    def search_many(
+        self, hints: Iterable[Any], *, by: str = "hint", n_jobs: int | None = -1, **options: Any
+    ) -> list[Any]:
+        """Find a component for each of several hints, in parallel threads.
 
         Parameters
         ----------
         hints : iterable
-            Each as `search` takes it first, or a mapping of its keyword arguments, such as ``{"examples": X_few}``.
-            From a mapping of names to hints comes a dictionary of the answers under the same names.
+            One value per search.
+        by : str, default="hint"
+            The argument of `search` that takes each value, such as ``"examples"``.
         n_jobs : int, default=-1
-            Threads; -1 for one per core. Each of them computes on one core.
+            Number of threads; -1 uses all cores. Each search runs on one core.
         **options
-            Passed to every `search`.
+            Further arguments of every `search`.
+
+        Returns
+        -------
+        list
+            The components, in the order of the hints.
         """
         check_is_fitted(self)
-        return map_parallel(lambda hint: self.search(**self._arguments(hint), **options), hints, n_jobs)
+        return map_parallel(lambda hint: self.search(**{by: hint}, **options), hints, n_jobs)
 
-    def _arguments(self, hint: Any) -> dict[str, Any]:
-        """One of several hints as keyword arguments of `search`."""
-        if isinstance(hint, dict):
-            return hint
-        return {"examples": hint} if np.ndim(hint) == 2 else {"hint": hint}
-
-    def transform(self, X: Any) -> Any:
-        """Coordinates of samples in the frame, where the second moment of the mixture is the identity.
+    def transform(self, X: ArrayLike) -> Array:
+        """Return the coordinates of samples in the frame, where the second moment of the mixture is the identity.
 
         Parameters
         ----------
@@ -75,88 +91,94 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Returns
         -------
         array of shape (n, k)
-            A Dask array, not computed yet, where X is one.
+            A lazy Dask array if X is one.
         """
         check_is_fitted(self)
         if is_dask(X):
-            return dask_arrays().map_rows(self._whiten, X, self.n_features_in_, n_columns=self._n_features_out)
-        return self._whiten(self._checked(X, reset=False))
+            rows: Array = dask_arrays().map_rows(self._whiten, X, self.n_features_in_, n_columns=self._n_features_out)
+            return rows
+        return self._whiten(self._check_rows(X, reset=False))
 
     @abstractmethod
     def _whiten(self, X: Samples) -> Array:
-        """Coordinates of checked samples."""
+        """Return the coordinates of checked samples."""
 
-    def _checked(self, X: Any, *, reset: bool) -> Samples:
+    def _check_rows(self, X: Any, *, reset: bool) -> Samples:
         X = X.compute() if is_dask(X) else X  # a few examples
         return as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
 
-    def _partitions(self, X: Any) -> Partitions[SamplePartition]:
-        """Samples to fit, checked: in memory, or where their blocks are."""
+    def _check_partitions(self, X: Any) -> Partitions[SamplePartition]:
+        """Check the samples of a fit: in memory, or where their chunks are."""
         if not is_dask(X):
-            return partition_in_memory(self._checked(X, reset=True))
+            return partition_in_memory(self._check_rows(X, reset=True))
         partitions: Partitions[SamplePartition] = dask_arrays().sample_partitions(X)
-        self._see_features(partitions)
+        self._set_features(partitions)
         return partitions
 
-    def _see_features(self, partitions: Partitions[SamplePartition]) -> None:
-        """Remember the features of samples that did not pass the checks of scikit-learn: their blocks are elsewhere."""
+    def _set_features(self, partitions: Partitions[SamplePartition]) -> None:
+        """Record the number of features of samples on a cluster, which scikit-learn's checks cannot see."""
         self.n_features_in_ = partitions.n_features
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _names(self) -> list[str] | None:
-        """The columns of the data frame that was fitted, if it was one."""
+    def _get_feature_names(self) -> list[str] | None:
         return list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
-    def _seed(self) -> int:
+    def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _number(self, X: Any, find_spectrum: Callable[[], Spectrum]) -> int:
-        """How many components to fit, as asked for or as the spectrum shows; then `spectrum_` is kept."""
+    def _is_paper(self) -> bool:
+        check_choice("preset", self.preset, ("default", "paper"))
+        return self.preset == "paper"
+
+    def _choose_n_components(self, partitions: Partitions[Any], find_spectrum: Callable[[], Spectrum]) -> int:
+        """Return the number of components to fit, as requested or as the spectrum shows, which is then kept."""
         if hasattr(self, "spectrum_"):
             del self.spectrum_
         if self.n_components != AUTO:
             return check_n_components(self.n_components)
-        check_n_samples(X, 2 * N_FOLDS, "the parts that n_components='auto' compares")
+        check_n_samples(partitions, 2 * N_FOLDS, "The folds that n_components='auto' compares")
         self.spectrum_ = find_spectrum()
         if self.spectrum_.is_full:
             warn_user(
                 UnlikelyMixtureWarning(
-                    f"All {self.spectrum_.n_signal} directions that were looked at stand out of the noise: there may "
-                    "be "
-                    "more components, or the model does not suit the samples, so that its spectrum cannot tell. Try a "
-                    "number for n_components."
+                    "All {n_signal} directions tested stand out from the noise: there may be more components, or the "
+                    "model may not suit the samples. Set {argument} to a number.",
+                    code="spectrum_full",
+                    n_signal=self.spectrum_.n_signal,
+                    argument=Option("n_components"),
                 )
             )
         return self.spectrum_.n_components
 
-    def _model(self, n_components: int | None) -> Any:
-        """The fitted model, or its first components only."""
+    def _select_family(self, n_components: int | None) -> F:
+        """Return the fit, or its first components only."""
         check_is_fitted(self)
         if n_components is None:
-            return self.model_
+            return self._family
         check_positive_int("n_components", n_components)
         if n_components > self.n_components_:
-            raise SearchError(
-                f"n_components={n_components}, but this fit holds {self.n_components_}; a search can use those or "
-                "fewer. Fit again with more."
+            raise ArgumentError(
+                "{argument}={value}, but this fit has {n_fitted} components. A search can use at most that many; fit "
+                "again for more.",
+                code="too_many_components",
+                argument=Option("n_components"),
+                value=n_components,
+                n_fitted=self.n_components_,
             )
-        return self._first_components(n_components)
-
-    def _first_components(self, n_components: int) -> Any:
-        return self.model_.take(n_components)
+        return self._family.take(n_components)
 
     @property
     def n_components_(self) -> int:
-        """How many components the fit holds."""
-        return int(self.model_.frame.n_components)
+        """The number of components of the fit."""
+        return self._family.n_components
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.model_.frame.n_components)
+        return self._family.frame.n_components
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
+        return hasattr(self, "_family")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -165,28 +187,32 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return tags
 
 
-class SemiSupervised(BaseSearch):
-    """A search whose `fit` takes the few known members as labels: 1 for those, -1 for the others."""
+class SemiSupervised(BaseSearch[F]):
+    """A search whose `fit` also takes a few known members as labels: 1 for those, -1 for all others."""
 
     component_: Any
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the mixture; with labels, also find the component of the known members.
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Fit the mixture. With labels, also find the component of the known members.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n, d)
+        X : array, sparse matrix or Dask array of shape (n, d)
         y : array of shape (n,), optional
-            1 for the known members of the wanted component, -1 for samples without a label. Then `component_` holds the
-            component found. Other labels are read as -1.
+            1 for the known members of the wanted component, -1 for unlabelled samples; other labels count as -1. If
+            given, the component found is in `component_`.
+
+        Returns
+        -------
+        self
         """
-        partitions = self._fit_model(X)
+        partitions = self._fit_family(X)
         self._search_members(partitions, y)
         return self
 
     @abstractmethod
-    def _fit_model(self, X: Any) -> Partitions[SamplePartition]:
-        """Check the samples, fit the model, return the checked samples."""
+    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
+        """Check the samples, fit the family, return the checked samples."""
 
     def _search_members(self, partitions: Partitions[SamplePartition], y: Any) -> None:
         if hasattr(self, "component_"):
@@ -195,55 +221,78 @@ class SemiSupervised(BaseSearch):
             return
         members, n_labels = dask_arrays().member_rows(y) if is_dask(y) else _member_rows(y)
         if n_labels != partitions.n_rows:
-            raise SearchError(f"y has {n_labels} labels, but X has {partitions.n_rows} samples.")
+            raise SearchError(
+                "y has {n_labels} labels, but X has {n_samples} samples.",
+                code="other_length",
+                n_labels=n_labels,
+                n_samples=partitions.n_rows,
+            )
         if len(members):
-            self.component_ = self._search_examples(partitions.map(_picked, members).collect().partition.samples)
+            self.component_ = self._search_examples(partitions.map(_pick_rows, members).collect().partition.samples)
             return
         warn_user(
-            HintIgnoredWarning(
-                "y marks no known member (y == 1), so no component was searched for and component_ is not set."
-            )
+            HintIgnoredWarning("y marks no known member (y == 1), so no search was made and component_ is not set.")
         )
 
     @abstractmethod
     def _search_examples(self, members: Samples) -> Any:
-        """The component of the known members."""
+        """Return the component of the known members."""
 
 
 def _member_rows(y: Any) -> tuple[Array, int]:
-    """The rows that labels mark with 1, and how many labels there are."""
+    """Return the rows that labels mark with 1, and the number of labels."""
     labels = np.asarray(y).ravel()
     return np.flatnonzero(labels == 1), len(labels)
 
 
-def _picked(partition: SamplePartition, rows: Array) -> SamplePartition:
-    """Those of some rows, by their numbers among all, that are in a shard."""
-    places = rows - partition.first
-    inside = places[(places >= 0) & (places < partition.samples.shape[0])]
+def _pick_rows(partition: SamplePartition, rows: Array) -> SamplePartition:
+    """Keep the rows of a partition that are among some rows of all."""
+    indices = rows - partition.first
+    inside = indices[(indices >= 0) & (indices < partition.samples.shape[0])]
     return SamplePartition(partition.first, partition.samples[inside])
 
 
-def map_parallel(ask: Callable[[Any], Any], hints: Any, n_jobs: int | None) -> Any:
-    """The answer to each of several hints, in their order, under their names where they have names."""
-    is_named = isinstance(hints, Mapping)
-    each, n_threads = hints.values() if is_named else hints, effective_n_jobs(n_jobs)
+def map_parallel(function: Callable[[T], U], values: Iterable[T], n_jobs: int | None) -> list[U]:
+    """Apply a function to every value in parallel threads, each of which computes on one core."""
+    n_threads = effective_n_jobs(n_jobs)
     with one_blas_thread:
-        found = list(map(ask, each)) if n_threads == 1 else _map_in_threads(ask, each, n_threads)
-    return dict(zip(hints, found, strict=True)) if is_named else found
+        if n_threads == 1:
+            return list(map(function, values))
+        with ThreadPoolExecutor(n_threads) as pool:
+            return list(pool.map(function, values))
 
 
-def _map_in_threads(ask: Callable[[Any], Any], hints: Iterable[Any], n_threads: int) -> list[Any]:
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(ask, hints))
+class MixtureCache(Generic[T]):
+    """Thread-safe cache of whole mixtures: EM without a hint runs once for each number of components and options."""
+
+    def __init__(self) -> None:
+        self._mixtures: dict[Any, T] = {}
+        self._lock = Lock()
+
+    def get(self, key: Any, fit: Callable[[], T]) -> T:
+        """Return the mixture of a key, fitted on first use."""
+        with self._lock:
+            if key not in self._mixtures:
+                self._mixtures[key] = fit()
+            return self._mixtures[key]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_mixtures": self._mixtures}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._mixtures, self._lock = state["_mixtures"], Lock()
 
 
-def warn_no_signal(spectrum: Spectrum, what: str) -> None:
-    """Say so where noise alone would give such a spectrum."""
+def warn_no_signal(spectrum: Spectrum, fitted: str) -> None:
+    """Warn if noise alone would give such a spectrum."""
     if not spectrum.n_signal:
         warn_user(
             UnlikelyMixtureWarning(
-                f"No direction stands out of the noise: the fit went on with {what}, which may be noise as well. "
-                "Give more "
-                "samples, or a number for n_components."
+                "No direction stands out from the noise: the fit uses {fitted}, which may be noise as well. Provide "
+                "more "
+                "samples, or set {argument} to a number.",
+                code="no_signal",
+                fitted=fitted,
+                argument=Option("n_components"),
             )
         )

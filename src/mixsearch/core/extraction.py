@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -13,7 +14,8 @@ from mixsearch.core.component import Candidates
 from mixsearch.core.eigen import as_operator, top_eigenpairs
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Moments
-from mixsearch.errors import HintError, NoMassError, SearchError
+from mixsearch.core.validation import check_choice, reject_unknown_arguments
+from mixsearch.errors import ArgumentError, HintError, NoMassError, Option
 
 _CHOICES = {
     "method": ("whitening", "cancellation"),
@@ -35,7 +37,7 @@ class ExtractionOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """How a component is read off the hinted moments.
+    """How a component is extracted from the hinted moments.
 
     Attributes
     ----------
@@ -44,11 +46,11 @@ class Extraction:
     choose : {"largest", "share"}
         With whitening: the component of the largest score ⟨μᵢ, v⟩, or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
     normaliser : {"mean", "hinted"}
-        What tells a component's weight: (m, A), or (Av, B).
+        What determines a component's weight: (m, A), or (Av, B).
     rule : {"psd", "threshold", "nuclear"}
         With cancellation: how λ is found.
     threshold : float
-        With that rule: the part of the k-th singular value of A at which λ stops.
+        With ``rule="threshold"``: the fraction of the k-th singular value of A at which λ stops.
     """
 
     method: str = "whitening"
@@ -58,24 +60,26 @@ class Extraction:
     threshold: float = 0.05
 
     @classmethod
-    def of(cls, options: ExtractionOptions) -> Extraction:
-        """From the keyword arguments of a search, of which those unknown are named."""
+    def from_options(cls, options: ExtractionOptions, search: Callable[..., Any]) -> Extraction:
+        """Read the keyword arguments of a search, and reject those that it does not have."""
         known = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in known:
-                raise TypeError(
-                    f"search() got an unexpected argument {name!r}. Besides its hint it takes {', '.join(known)}."
-                )
+        reject_unknown_arguments(search, [name for name in options if name not in known], known)
         return cls(**options)
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise SearchError(f"{name} must be one of {', '.join(allowed)}; found {getattr(self, name)!r}.")
+            check_choice(name, getattr(self, name), allowed)
         if self.method == "cancellation" and self.choose == "share":
-            raise SearchError("choose='share' needs method='whitening': cancellation always finds the largest score.")
+            raise ArgumentError(
+                "choose='share' needs method='whitening': cancellation always finds the largest score.",
+                code="options_conflict",
+            )
         if not 0 < self.threshold < 1:
-            raise SearchError(f"threshold must lie between 0 and 1, both excluded; found {self.threshold!r}.")
+            raise ArgumentError(
+                "{argument} must be strictly between 0 and 1, got {value!r}.",
+                argument=Option("threshold"),
+                value=self.threshold,
+            )
 
     @property
     def cancellation(self) -> CancellationRule:
@@ -83,11 +87,11 @@ class Extraction:
         return CancellationRule(self.rule, self.threshold)
 
 
-def extract(hinted: Hinted, frame: Frame, how: Extraction) -> Candidates:
-    """Recover the component that the hint means, and the others with it."""
-    if how.method == "cancellation":
-        return extract_by_cancellation(hinted, frame, how=how.cancellation, normaliser=how.normaliser)
-    return extract_by_whitening(hinted, choose=how.choose, normaliser=how.normaliser)
+def extract(hinted: Hinted, frame: Frame, options: Extraction) -> Candidates:
+    """Recover the component that the hint means, together with the others."""
+    if options.method == "cancellation":
+        return extract_by_cancellation(hinted, frame, how=options.cancellation, normaliser=options.normaliser)
+    return extract_by_whitening(hinted, choose=options.choose, normaliser=options.normaliser)
 
 
 def extract_by_whitening(hinted: Hinted, *, choose: str = "largest", normaliser: str = "mean") -> Candidates:
@@ -124,8 +128,9 @@ def refuse_no_mass(weight: float, total: float) -> None:
     """A component without weight has no center that the data could tell."""
     if not weight > 1e-14 * total:
         raise NoMassError(
-            f"The component found has weight {weight:.3g} in the mixture, so its center cannot be told: "
-            "the hint points away from every component. Try the opposite hint, -v, or fewer components."
+            "The component found has weight {weight:.3g}, so its center is undetermined: the hint points away from "
+            "every component. Try the opposite hint, -v, or fewer components.",
+            weight=weight,
         )
 
 
@@ -176,7 +181,9 @@ def _signed_rate(hinted: Hinted, frame: Frame, how: CancellationRule) -> tuple[f
     root = np.sqrt(frame.values)
     scores = np.linalg.eigvalsh(hinted.matrix)
     if not scores.any():
-        raise HintError("Every component scores zero under the hint, so that none cancels. Give another hint.")
+        raise HintError(
+            "Every component scores zero under the hint, so none cancels. Give another hint.", code="hint_scores_zero"
+        )
     sign = 1.0 if scores[-1] > 0 else -1.0
     signed = Hinted(sign * hinted.matrix, hinted.mean, sign * hinted.hint)
     return sign * _rate(np.diag(frame.values), signed.matrix * np.outer(root, root), signed.matrix, how), signed
@@ -194,8 +201,11 @@ def _rate(A: Array, B: Array, R: Array, how: CancellationRule) -> float:
     unit = float(np.trace(B)) / 2
     if unit <= 0:
         raise HintError(
-            f"rule='nuclear' needs a hint that most components answer: the trace of B is {2 * unit:.3g}, and must be "
-            "positive. Use rule='psd', or the hint -v."
+            "rule='nuclear' needs a hint with positive scores: the trace of B is {trace:.3g}, but must be positive. "
+            "Use "
+            "rule='psd', or the hint -v.",
+            code="trace_not_positive",
+            trace=2 * unit,
         )
     found = minimize_scalar(
         lambda rate: np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + unit * rate,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.core.component import Component
+from mixsearch.core.component import Component, VectorComponent
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import Extraction, ExtractionOptions, cancel_without_projection, extract
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
@@ -67,7 +67,7 @@ def search_moments(
     >>> round(found.weight, 6), round(found.separation, 6)
     (0.3, 2.0)
     """
-    how = Extraction.of(extraction)
+    how = Extraction.from_options(extraction, search_moments)
     moments = Moments(*(_as_matrix(part) for part in (moments.mean, moments.second, moments.hinted, moments.hint)))
     _check_moments(moments, n_components, needs_hint=how.normaliser == "hinted")
     if how.method == "whitening" and not projected:
@@ -81,7 +81,7 @@ def search_moments(
         frame, candidates = cancel_without_projection(
             moments, hinted, frame, how=how.cancellation, normaliser=how.normaliser
         )
-    found = Component(frame, candidates)
+    found = VectorComponent(frame, candidates)
     warn_if_weak(found.separation)
     return found
 

@@ -11,10 +11,10 @@ from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.core.frame import project
 from mixsearch.core.rank_selection import N_FOLDS, Folds, FoldSums, Spectrum, find_spectrum, max_directions, sums_of
 from mixsearch.core.second_moment import (
-    applied,
     blas_threads_for,
     gram,
     is_dense,
+    multiply_gram,
     squared_distances,
     symmetric_operator,
 )
@@ -92,7 +92,7 @@ def _applied_beside(
 ) -> ArraySum:
     """The sum over all samples but those of one part, times Q, (d, q)."""
     others = (partition.thin(N_FOLDS, part) for part in range(N_FOLDS) if part != left_out)
-    return add_all([applied(part, Q, weigh, shared, center) for part in others])
+    return add_all([multiply_gram(part, Q, weigh, shared, center) for part in others])
 
 
 def show_directions(X: Samples, center: Array, weights: Array, noise: Array, V: Array) -> FoldSums:

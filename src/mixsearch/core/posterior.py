@@ -19,20 +19,20 @@ def posterior(weight: float, log_own: Array, log_rest: Array) -> Array:
     return np.asarray(expit(logit(weight) + log_own - log_rest))
 
 
-def log_normal(deviations: Array, covariance: Array, least: Array | None = None) -> Array:
+def log_normal(deviations: Array, covariance: Array, floor: Array | None = None) -> Array:
     """Log density of a centered Gaussian, (n,), up to the constant that all of one dimension share.
 
-    A covariance found as a difference of moments may lose its positivity to noise: it is raised to `least`.
+    A covariance found as a difference of moments may lose its positivity to noise: it is raised to `floor`.
     """
-    if least is not None:
-        covariance = _raise_to(covariance, least)
+    if floor is not None:
+        covariance = _raise_to(covariance, floor)
     factor = scipy.linalg.cholesky(covariance, lower=True)
     standard = scipy.linalg.solve_triangular(factor, deviations.T.astype(np.float64), lower=True)
     return np.asarray(-0.5 * np.einsum("ij,ij->j", standard, standard) - np.log(np.diag(factor)).sum())
 
 
-def _raise_to(covariance: Array, least: Array) -> Array:
+def _raise_to(covariance: Array, floor: Array) -> Array:
     """The covariance with no direction below that of another, positive definite one."""
-    values, vectors = scipy.linalg.eigh(covariance, least)
-    dual = least @ vectors
+    values, vectors = scipy.linalg.eigh(covariance, floor)
+    dual = floor @ vectors
     return np.asarray((dual * np.maximum(values, 1.0)) @ dual.T)

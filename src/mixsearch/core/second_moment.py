@@ -26,17 +26,21 @@ SPARSE_LIMIT = 300
 def second_moment(
     partitions: Partitions[Any], weigh: Callable[..., Array] | None = None, *shared: Any, center: Array | None = None
 ) -> Matrix:
-    """Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d), without ever forming it where d is large.
+    """Return Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d): an array, or an operator if d is large.
 
     Parameters
     ----------
-    partitions : Shards of samples
+    partitions : Partitions of samples
     weigh : callable, optional
-        From a shard and what is shared to the weights of its samples, (n,), of any sign; 1/n each by default.
+        From a partition and `shared` to the weights of its samples, (n,), of any sign; 1/n each by default.
     *shared
         Passed to `weigh`.
     center : array of shape (d,), optional
         Zero by default.
+
+    Returns
+    -------
+    array or LinearOperator of shape (d, d)
     """
     n, d, dtype, _ = partitions.layout
     whole = n if weigh is None else 1
@@ -44,55 +48,56 @@ def second_moment(
         return np.asarray(partitions.reduce(gram, weigh, shared, center).total / whole)
 
     def apply(Q: Array) -> Array:
-        return np.asarray(partitions.reduce(applied, np.ascontiguousarray(Q), weigh, shared, center).total / whole)
+        return np.asarray(
+            partitions.reduce(multiply_gram, np.ascontiguousarray(Q), weigh, shared, center).total / whole
+        )
 
     return symmetric_operator(d, dtype, apply)
 
 
 def is_dense(layout: Layout) -> bool:
-    """Whether the second moment of such samples is an array, and no operator."""
+    """Return whether the second moment of such samples is an array rather than an operator."""
     n, d, _, is_sparse = layout
     return d <= (SPARSE_LIMIT if is_sparse else min(DENSE_LIMIT, max(n, SPARSE_LIMIT)))
 
 
 def second_moment_of_rows(X: Samples, weights: Array | None = None, *, center: Array | None = None) -> Matrix:
-    """The same of samples in memory, with the weight of each."""
+    """Return the second moment of samples in memory, with one weight each."""
     return second_moment(partition_in_memory(X), None if weights is None else lambda _: weights, center=center)
 
 
 def gram(partition: Any, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None) -> ArraySum:
-    """Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d), of a shard; without `weigh` all weights are 1."""
+    """Sum wᵢ (xᵢ - center)(xᵢ - center)', (d, d), over a partition; without `weigh` all weights are 1."""
     X, weights = partition.samples, None if weigh is None else weigh(partition, *shared)
-    return sum_chunks(partial(_gram_of, X, weights, center), row_slices(X.shape[0]))
-
-
-def _gram_of(X: Samples, weights: Array | None, center: Array | None, rows: slice) -> ArraySum:
-    part: Any = X[rows]
-    if center is not None:
-        part = (part.toarray() if sp.issparse(X) else part) - center.astype(part.dtype)
-    if weights is not None:
-        part = _scaled(part, np.sqrt(np.abs(weights[rows])))
-    # BLAS takes half the time where both factors are the same.
-    has_signs = weights is not None and weights[rows].min(initial=0.0) < 0
-    other = _scaled(part, np.sign(weights[rows])) if weights is not None and has_signs else part
-    product = other.T @ part
-    return ArraySum(np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64))
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for rows in row_slices(X.shape[0]):
+        part: Any = X[rows]
+        if center is not None:
+            part = (part.toarray() if sp.issparse(X) else part) - center.astype(part.dtype)
+        if weights is not None:
+            part = _scaled(part, np.sqrt(np.abs(weights[rows])))
+        # BLAS takes half the time if both factors are the same array.
+        has_signs = weights is not None and weights[rows].min(initial=0.0) < 0
+        other = _scaled(part, np.sign(weights[rows])) if weights is not None and has_signs else part
+        product = other.T @ part
+        total += product if isinstance(product, np.ndarray) else product.toarray()
+    return ArraySum(total)
 
 
 def _scaled(X: Any, factors: Array) -> Any:
-    """Rows times a factor each."""
+    """Scale every row by a factor."""
     column = factors[:, None].astype(X.dtype)
     return X * column if isinstance(X, np.ndarray) else X.multiply(column).tocsr()
 
 
-def applied(
+def multiply_gram(
     partition: Any, Q: Array, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None
 ) -> ArraySum:
-    """The same times Q, (d, q)."""
+    """Sum wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q), over a partition."""
     X: Any = partition.samples
     weights = np.ones(X.shape[0]) if weigh is None else weigh(partition, *shared)
     if isinstance(X, np.ndarray):
-        # BLAS already runs on all cores: one block.
+        # BLAS already runs on all cores: one chunk.
         whole = RowChunks([slice(0, len(X))], [X].__getitem__, X.shape, X.size, X.dtype)
         return multiply_gram_chunks(whole, Q, weights, center=center, n_threads=1)
     return multiply_gram_chunks(chunk_rows(sp.csr_array(X)), Q, weights, center=center)
@@ -101,7 +106,7 @@ def applied(
 def multiply_gram_chunks(
     blocks: RowChunks, Q: Array, weights: Array, *, center: Array | None = None, n_threads: int | None = None
 ) -> ArraySum:
-    """Σ wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q): one pass over the samples for a whole block of vectors."""
+    """Σ wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q): one pass over the samples serves a whole block of vectors."""
     shares = weights[:, None].astype(blocks.dtype)
     middle = None if center is None else center.astype(blocks.dtype)
     return sum_chunks(partial(_apply, blocks, Q, shares, middle), blocks.enumerate(), n_threads or n_cores())
@@ -120,7 +125,7 @@ def _apply(blocks: RowChunks, Q: Array, shares: Array, center: Array | None, blo
 
 
 def symmetric_operator(d: int, dtype: Any, apply: Callable[[Array], Array]) -> LinearOperator:
-    """A symmetric operator from what it does to a block of vectors."""
+    """Return a symmetric operator, given its product with a block of vectors."""
 
     def apply_to_one(q: Array) -> Array:
         return apply(q.reshape(-1, 1)).ravel()
@@ -128,8 +133,8 @@ def symmetric_operator(d: int, dtype: Any, apply: Callable[[Array], Array]) -> L
     return LinearOperator((d, d), matvec=apply_to_one, rmatvec=apply_to_one, matmat=apply, rmatmat=apply, dtype=dtype)
 
 
-def change(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direction: Array) -> Matrix:
-    """A rescaled and corrected: scale (S A S - diag(diagonal)) - direction direction', with S = diag(metric)."""
+def rescale(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direction: Array) -> Matrix:
+    """Return A rescaled and corrected: scale (S A S - diag(diagonal)) - direction direction', with S = diag(metric)."""
     if isinstance(base, LinearOperator):
         S, diag, u = (part[:, None].astype(base.dtype) for part in (metric, diagonal, direction))
 
@@ -147,7 +152,7 @@ def change(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direct
 
 
 def weighted_gram(Y: Array, weights: Array, *, precision: Any = np.float64, n_threads: int = 1) -> Array:
-    """Σ wᵢ yᵢyᵢ', (k, k), for samples of few coordinates and weights of any sign; added up in double precision."""
+    """Σ wᵢ yᵢyᵢ', (k, k), for few coordinates and weights of any sign, in double precision."""
 
     def work(rows: slice) -> ArraySum:
         part = Y[rows].astype(precision, copy=False)
@@ -157,7 +162,7 @@ def weighted_gram(Y: Array, weights: Array, *, precision: Any = np.float64, n_th
 
 
 def sample_mean_of(partitions: Partitions[Any]) -> Array:
-    """The mean of all samples, (d,)."""
+    """Return the mean of all samples, (d,)."""
     return np.asarray(partitions.reduce(_total).total / partitions.n_rows)
 
 
@@ -166,7 +171,7 @@ def _total(partition: Any) -> ArraySum:
 
 
 def squared_distances(X: Samples, point: Array) -> Array:
-    """|xᵢ - point|², (n,), block by block."""
+    """Return |xᵢ - point|², (n,), chunk by chunk."""
     if sp.issparse(X):
         squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)
         return np.asarray(squares - 2 * (X @ point) + point @ point)
@@ -175,22 +180,22 @@ def squared_distances(X: Samples, point: Array) -> Array:
 
 
 def blas_threads_for(partitions: Partitions[Any]) -> AbstractContextManager[Any]:
-    """Leave the cores to the threads of sparse products: those of BLAS go on spinning for a while after each call."""
+    """Return a context that leaves the cores to sparse products: BLAS threads keep spinning after each call."""
     return one_blas_thread if partitions.layout.is_sparse else nullcontext()
 
 
 class WeightedSums(NamedTuple):
-    """Sums of samples, each times its weights."""
+    """Weighted sums of samples."""
 
     rows: Array  # Σ x w', (d, q)
     weights: Array  # Σ w, (q,)
 
 
 def weighted_sums(X: Samples, weights: Array) -> WeightedSums:
-    """Sums over samples of each times its weights, (n, q)."""
+    """Sum samples with weights, (n, q)."""
     return WeightedSums(np.asarray(X.T @ weights.astype(X.dtype, copy=False), dtype=np.float64), weights.sum(axis=0))
 
 
 def centered_sums(point: Array, sums: WeightedSums) -> Array:
-    """Σ (x - point) w', (d, q)."""
+    """Return Σ (x - point) w', (d, q)."""
     return np.asarray(sums.rows - np.outer(point, sums.weights))

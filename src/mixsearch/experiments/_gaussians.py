@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
+from mixsearch.core.estimator import Preset
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.baselines import compute_third_moment, fast_tensor_power, tensor_power
@@ -26,7 +27,7 @@ from mixsearch.plots import MUTED_COLOR
 
 D, K, GAMMA = 500, 10, 0.7
 # The noise level from one eigenvector, as in the paper, or from the whole noise space.
-NOISE = {"paper's": "paper", "our": "average"}
+PRESETS: dict[str, Preset] = {"paper's": "paper", "our": "default"}
 CANCELLATION: ExtractionOptions = {"method": "cancellation", "rule": "threshold", "normaliser": "hinted"}
 WEIGHTS = np.linspace(0.04, 0.16, K)
 TARGETS = (1, 3, 5, 7, 9)
@@ -68,10 +69,10 @@ def run_sensitivity(case: Case) -> Iterator[Result]:
 def run_speed(case: Case) -> Iterator[Result]:
     """Seconds from samples to one component."""
     k = int(case.setting["k"])
-    data, noise = _draw(case, np.full(k, 1 / k)), NOISE[str(case.setting["moments"])]
+    data, preset = _draw(case, np.full(k, 1 / k)), PRESETS[str(case.setting["moments"])]
     hint = make_hint(data.centers, 0, gamma=GAMMA, random_state=case.seed)
     with limit_threads():
-        search, fit = time_call(lambda: GaussianSearch(k, noise=noise).fit(data.X))
+        search, fit = time_call(lambda: GaussianSearch(k, preset=preset).fit(data.X))
         third, moment = time_call(lambda: compute_third_moment(search))
         spent = {
             "whitening": fit + time_call(lambda: search.search(hint).center)[1],
@@ -115,7 +116,7 @@ def _draw(case: Case, weights: Array) -> GaussianMixtureData:
 
 def _answers(data: GaussianMixtureData, case: Case) -> _Answers:
     choice = str(case.setting["moments"])
-    search = GaussianSearch(len(data.weights), noise=NOISE[choice]).fit(data.X)
+    search = GaussianSearch(len(data.weights), preset=PRESETS[choice]).fit(data.X)
     third = compute_third_moment(search)
     everything = tensor_power(third, random_state=case.seed)
     scaled_by_mean = tensor_power(third, normaliser="mean", random_state=case.seed)
@@ -139,7 +140,7 @@ def _errors(answers: _Answers, data: GaussianMixtureData, target: int, hint: Arr
 
 
 def _settings(sigmas: tuple[float, ...], sizes: tuple[int, ...]) -> list[dict[str, Any]]:
-    return [{"moments": choice, "sigma": sigma, "n": n} for choice in NOISE for sigma in sigmas for n in sizes]
+    return [{"moments": choice, "sigma": sigma, "n": n} for choice in PRESETS for sigma in sigmas for n in sizes]
 
 
 def draw_sensitivity(rows: Rows) -> Figure:

@@ -21,7 +21,7 @@ from mixsearch.experiments._timer import limit_threads, time_call
 
 D, WEIGHTS, GAMMA = 50, np.array([0.2, 0.3, 0.5]), 0.7
 N_STARTS = 3
-PAPER: dict[str, Any] = {"noise": "paper", "design": "standard", "fit_intercept": False}
+PAPER: dict[str, Any] = {"preset": "paper"}
 
 Answer = Callable[[Array], Array]
 

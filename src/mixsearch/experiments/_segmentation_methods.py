@@ -62,7 +62,7 @@ def _assign_nearest(features: Array, centers: Array) -> Array:
 def _search_as_printed(scene: Scene, seeds: Seeds) -> Array:
     """Use the color of the pixel as the hint, as printed in the paper. Two seeds may find the same component."""
     try:
-        search = GaussianSearch(len(seeds), noise="paper").fit(scene.rgb.reshape(-1, 3))
+        search = GaussianSearch(len(seeds), preset="paper").fit(scene.rgb.reshape(-1, 3))
         found = search.search_many(_take(scene.rgb, seeds))
     except SearchError:  # too few directions, or a component without weight: one segment
         return np.zeros(scene.rgb.shape[:2], dtype=np.int16)

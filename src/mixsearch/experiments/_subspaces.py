@@ -10,6 +10,7 @@ import numpy as np
 from mixsearch import SubspaceSearch
 from mixsearch._typing import Array
 from mixsearch.baselines import kmeans_subspaces
+from mixsearch.core.estimator import Preset
 from mixsearch.datasets import SubspacesData, make_hint, make_subspaces
 from mixsearch.experiments._comparison import Comparison
 from mixsearch.experiments._experiment import Case, Experiment, Result, make_cases
@@ -19,7 +20,7 @@ D, K, DIM = 500, 5, 10
 WEIGHTS = np.linspace(0.1, 0.3, K)
 # A search needs at least 3/4: the target must have three times as much of the hint as the others.
 GAMMA = 0.9
-NOISE = {"paper's": "paper", "our": "average"}
+PRESETS: dict[str, Preset] = {"paper's": "paper", "our": "default"}
 OVER_KMEANS = Comparison("k-means", "weight of the subspace")
 TIME_OVER_KMEANS = Comparison("k-means", "σ", by="sigma", shade=None)
 
@@ -67,7 +68,7 @@ def _draw(case: Case) -> SubspacesData:
 
 
 def _search(data: SubspacesData, case: Case) -> SubspaceSearch:
-    return SubspaceSearch(K, dim=DIM, noise=NOISE[str(case.setting["moments"])]).fit(data.X)
+    return SubspaceSearch(K, dim=DIM, preset=PRESETS[str(case.setting["moments"])]).fit(data.X)
 
 
 def _clusters(data: SubspacesData, case: Case) -> Any:
@@ -77,7 +78,7 @@ def _clusters(data: SubspacesData, case: Case) -> Any:
 def _settings() -> list[dict[str, Any]]:
     return [
         {"moments": choice, "sigma": sigma, "n": n}
-        for choice in NOISE
+        for choice in PRESETS
         for sigma in (0.1, 0.2)
         for n in (6000, 8000, 10_000)
     ]

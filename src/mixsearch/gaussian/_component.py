@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
@@ -17,9 +17,9 @@ from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
-from mixsearch.gaussian._em import RefinedGaussian, features, memberships
+from mixsearch.gaussian._em import RefinedGaussian, responsibilities, signal_features
 from mixsearch.gaussian._jackknife import refined_gaussian_errors
-from mixsearch.gaussian._moments import GaussianModel
+from mixsearch.gaussian._moments import GaussianFamily
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -28,7 +28,7 @@ class GaussianComponent(SampleComponent):
 
     Attributes
     ----------
-    variance : float
+    noise_variance : float
         Its own variance σ² in every direction.
 
     See Also
@@ -36,84 +36,95 @@ class GaussianComponent(SampleComponent):
     Component : `center`, `weight`, `separation`, `scores`, `alternatives` and the rest.
     """
 
-    model: GaussianModel = field(kw_only=True)
-    refined: RefinedGaussian | None = field(default=None, kw_only=True)
-    hint: Array | None = field(default=None, kw_only=True)  # a direction, (d,), if that is the hint
-    examples: Array | None = field(default=None, kw_only=True)  # members in the frame, (q, k), if they are the hint
+    _family: GaussianFamily = field(kw_only=True)
+    _refined: RefinedGaussian | None = field(default=None, kw_only=True)
+    _hint: Array | None = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
+    _examples: Array | None = field(default=None, kw_only=True)  # in the frame, (q, k), of a search by examples
 
     @cached_property
     def confidence(self) -> float:
-        """The chance that this is the component that the hint means: that no other would come first on more samples.
+        """The probability that this is the component that the hint means: that it comes first on new samples too.
 
-        Where the hint is made of examples, times the probability that those are of this component and of no other.
+        For examples, times the probability that they belong to this component and to no other.
         """
-        return super().confidence * (1.0 if self.examples is None else self._chance_of_examples(self.examples))
+        return super().confidence * (1.0 if self._examples is None else self._posterior_of_examples(self._examples))
 
     def _hint_shifts(self) -> Array | None:
-        return None if self.hint is None else self.model.hint_shifts(self.hint)
+        return None if self._hint is None else self._family.hint_shifts(self._hint)
 
-    def _chance_of_examples(self, examples: Array) -> float:
-        if self.refined is not None:
-            return float(self.refined.mixture.chances(features(self.model, examples))[0])
-        units = np.sqrt(self.frame.values * (self.frame.spread > 0))
+    def _posterior_of_examples(self, examples: Array) -> float:
+        if self._refined is not None:
+            return float(self._refined.mixture.posterior_of_all(signal_features(self._family, examples))[0])
+        units = np.sqrt(self._frame.values * (self._frame.spread > 0))
         distances = cdist(examples * units, self._rival_points.T * units, "sqeuclidean").sum(axis=0)
-        weights = np.maximum((self.hinted.mean @ self._rivals) ** 2, np.finfo(np.float64).tiny)
-        return float(softmax(np.log(weights) - distances / (2 * self._least_noise))[self._place])
+        weights = np.maximum((self._hinted.mean @ self._rivals) ** 2, np.finfo(np.float64).tiny)
+        return float(softmax(np.log(weights) - distances / (2 * self._positive_noise))[self._rival_index])
 
     def _refined_errors(self, refined: RefinedGaussian) -> StandardErrors:
-        return refined_gaussian_errors(self.model, refined)
+        return refined_gaussian_errors(self._family, refined)
 
     @property
-    def variance(self) -> float:
-        """σ² of this component.
+    def noise_variance(self) -> float:
+        """The variance σ² of this component in every direction.
 
         Notes
         -----
-        m~ = Σ αᵢσᵢ²μᵢ, so ⟨u₁, W'm~⟩ = √α₁σ₁², with u₁ = √α₁W'μ₁. An estimate that noise has made negative, or larger
-        than all noise there is, gives way to the average variance.
+        m~ = Σ αᵢσᵢ²μᵢ, so ⟨u₁, W'm~⟩ = √α₁σ₁², with u₁ = √α₁W'μ₁. An estimate that noise makes negative, or larger than
+        all noise there is, is replaced by the average variance.
         """
-        if self.refined is not None:
-            return self.refined.variance
-        own = float(self.point @ self.model.noise_mean)
-        most = self.model.noise / self.weight
-        return own if 0 < own <= most else self._least_noise
+        if self._refined is not None:
+            return self._refined.noise_variance
+        own = float(self._point @ self._family.noise_mean)
+        limit = self._family.noise_variance / self.weight
+        return own if 0 < own <= limit else self._positive_noise
 
     @property
-    def _least_noise(self) -> float:
-        """The average variance, or a trace of one where the samples have none: densities need some."""
-        return max(self.model.noise, 1e-9 * float(self.frame.values[-1]))
+    def _positive_noise(self) -> float:
+        """The average variance, or a trace of one if the samples have none: densities need a positive variance."""
+        return max(self._family.noise_variance, 1e-9 * float(self._frame.values[-1]))
 
-    def membership(self, X: Any) -> Any:
-        """The probability that each sample belongs to this component, (n,).
+    def membership(self, X: ArrayLike) -> Array:
+        """Return the probability that each sample belongs to this component.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or Dask array of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,)
+            A lazy Dask array if X is one.
 
         Notes
         -----
         Compared in the signal space with one Gaussian for the rest of the mixture, whose mean and covariance follow
-        from the moments of all samples less this component's; after likelihood steps, with all other components.
+        from the moments of all samples less those of this component; after refinement, with all other components.
         """
         if is_dask(X):
-            return dask_arrays().map_rows(self.membership, X, len(self.center))
-        return self._membership(self.frame.whiten(check_samples(X, len(self.center), self.feature_names)))
+            rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
+            return rows
+        return self._membership(self._frame.whiten(check_samples(X, len(self.center), self._feature_names)))
 
     def _membership(self, Y: Array) -> Array:
         if len(self.scores) == 1:
             return np.ones(len(Y))  # there is no rest
-        if self.refined is not None:
-            return np.asarray(memberships(self.refined.mixture, features(self.model, Y))[0], dtype=np.float64)
-        free = self.frame.spread > 0  # the constant coordinate tells nothing
-        noise, point = np.diag(self.frame.spread[free]), self.point[free]
+        if self._refined is not None:
+            resp = responsibilities(self._refined.mixture, signal_features(self._family, Y))
+            return np.asarray(resp[0], dtype=np.float64)
+        free = self._frame.spread > 0  # the constant coordinate carries no information
+        noise, point = np.diag(self._frame.spread[free]), self._point[free]
         weight = clip_weight(self.weight)
-        rest_mean = (self.model.mean[free] - weight * point) / (1 - weight)
-        total = np.eye(len(point)) + self._least_noise * noise
-        own = np.outer(point, point) + self.variance * noise
+        rest_mean = (self._family.mean[free] - weight * point) / (1 - weight)
+        total = np.eye(len(point)) + self._positive_noise * noise
+        own = np.outer(point, point) + self.noise_variance * noise
         rest = (total - weight * own) / (1 - weight) - np.outer(rest_mean, rest_mean)
         return posterior(
             weight,
-            log_normal(Y[:, free] - point, self.variance * noise),
-            log_normal(Y[:, free] - rest_mean, rest, least=0.5 * self._least_noise * noise),
+            log_normal(Y[:, free] - point, self.noise_variance * noise),
+            log_normal(Y[:, free] - rest_mean, rest, floor=0.5 * self._positive_noise * noise),
         )
 
     def _card(self) -> Card:
         card = super()._card()
-        card.facts.insert(1, ("variance", plain_number(self.variance)))
+        card.facts.insert(1, ("noise variance", plain_number(self.noise_variance)))
         return card

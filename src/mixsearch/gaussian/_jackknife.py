@@ -13,73 +13,72 @@ from mixsearch.data.partitions import spread_over_groups
 from mixsearch.gaussian._em import (
     RefinedGaussian,
     ResponsibilityPartition,
-    Spheres,
-    _learned,
-    _points,
-    _tangled,
-    _units,
-    _untangle,
-    features_of,
-    memberships,
+    SphericalMixture,
+    assign_responsibilities,
+    frame_points,
+    invert_resp_gram,
+    make_features,
+    resp_gram,
+    responsibilities,
+    signal_units,
 )
-from mixsearch.gaussian._moments import GaussianModel, GaussianPartition
+from mixsearch.gaussian._moments import GaussianFamily, GaussianPartition
 
-# Components that share this part of the samples with the one found make its parameters uncertain.
-SHARED, MOST_SHARING = 1e-3, 6
+# Components that share at least this fraction of their samples with the one found make its parameters uncertain.
+MIN_OVERLAP, MAX_OVERLAPPING = 1e-3, 6
 
 
-def refined_gaussian_errors(model: GaussianModel, refined: RefinedGaussian) -> StandardErrors:
-    """Standard errors of a refined Gaussian.
+def refined_gaussian_errors(family: GaussianFamily, refined: RefinedGaussian) -> StandardErrors:
+    """Return the standard errors of a refined Gaussian.
 
     Notes
     -----
-    Leaving out a block moves the estimate inside the signal space by one Newton step, which counts what the uncertain
-    memberships cost; outside of it samples are noise that tells nothing of membership, and the center is their weighted
-    mean.
+    Leaving out a group moves the estimate inside the signal space by one Newton step, which accounts for uncertain
+    responsibilities. Outside of it samples are noise without information about them, and the center is a weighted mean.
     """
-    mixture, units = refined.mixture, _units(model)
-    partitions = model.partitions.map(_learned, mixture, units).persist()
-    sharing = _sharing(partitions.reduce(_tangled).total)
-    moves = newton_replicates(model.partitions, _scores, mixture, units, sharing)
-    inside = model.frame.unwhiten(_points(model, moves[:, : mixture.centers.shape[1]].T, constant=0.0))
-    shares, levels = mixture.weights[sharing], moves[:, -len(sharing) :]
+    mixture, units = refined.mixture, signal_units(family)
+    partitions = family.partitions.map(assign_responsibilities, mixture, units).persist()
+    overlapping = _overlapping_components(partitions.reduce(resp_gram).total)
+    moves = newton_replicates(family.partitions, _scores, mixture, units, overlapping)
+    inside = family.frame.unwhiten(frame_points(family, moves[:, : mixture.centers.shape[1]].T, constant=0.0))
+    shares, levels = mixture.weights[overlapping], moves[:, -len(overlapping) :]
     weights = shares[0] * (levels[:, 0] - levels @ shares)
-    # Of least squares, the block's part of Σ ω(x - fit) is what leaving it out takes off, in first order.
-    told = partitions.reduce(_told_by_block, _untangle(partitions)[0], partitions.n_groups)
-    beside = model.frame.residual(centered_sums(model.sample_mean, WeightedSums(told.rows, told.weights)))
-    own = model.frame.residual((refined.center - model.sample_mean)[:, None])
-    beside -= own * told.own
-    return StandardErrors(jackknife((inside - beside).T), float(jackknife(weights)))
+    # Leaving out a group takes its part of Σ w(x - fit) off the least squares solution, to first order.
+    sums = partitions.reduce(_sums_by_group, invert_resp_gram(partitions)[0], partitions.n_groups)
+    residual = family.frame.residual(centered_sums(family.sample_mean, WeightedSums(sums.rows, sums.weights)))
+    own = family.frame.residual((refined.center - family.sample_mean)[:, None])
+    residual -= own * sums.own
+    return StandardErrors(jackknife((inside - residual).T), float(jackknife(weights)))
 
 
-class ToldByBlock(NamedTuple):
-    """Sums over the samples of each block."""
+class GroupSums(NamedTuple):
+    """Sums over the samples of each group."""
 
     rows: Array  # Σ x w, (d, B), with the weights w of least squares
     weights: Array  # Σ w, (B,)
     own: Array  # Σ p w, (B,)
 
 
-def _told_by_block(partition: ResponsibilityPartition, untangle: Array, n_groups: int) -> ToldByBlock:
-    told = spread_over_groups(partition, partition.members @ untangle, n_groups)
-    return ToldByBlock(*weighted_sums(partition.samples, told), partition.members[:, 0] @ told)
+def _sums_by_group(partition: ResponsibilityPartition, inverse_row: Array, n_groups: int) -> GroupSums:
+    weights = spread_over_groups(partition, partition.resp @ inverse_row, n_groups)
+    return GroupSums(*weighted_sums(partition.samples, weights), own=partition.resp[:, 0] @ weights)
 
 
-def _sharing(tangled: Array) -> Array:
-    """The component found and those that share samples with it, which most first, from Σ pp'."""
-    shared = tangled[0] / max(float(tangled[0].sum()), np.finfo(float).tiny)
-    order = np.argsort(-shared[1:], kind="stable")[:MOST_SHARING] + 1
-    return np.concatenate([[0], order[shared[order] > SHARED]])
+def _overlapping_components(gram: Array) -> Array:
+    """Return the index of the component found, and of those that share its samples, by overlap, from Σ pp'."""
+    shared = gram[0] / max(float(gram[0].sum()), np.finfo(float).tiny)
+    order = np.argsort(-shared[1:], kind="stable")[:MAX_OVERLAPPING] + 1
+    return np.concatenate([[0], order[shared[order] > MIN_OVERLAP]])
 
 
-def _scores(partition: GaussianPartition, mixture: Spheres, units: Array, sharing: Array) -> Array:
-    """Derivatives of each sample's log-likelihood, (n, p): by centers, log variances, log weights up to a constant."""
-    Z = features_of(partition.projected, units)
-    members = memberships(mixture, Z)
+def _scores(partition: GaussianPartition, mixture: SphericalMixture, units: Array, components: Array) -> Array:
+    """Return derivatives of each sample's log-likelihood, (n, p): by centers, log variances, log weights."""
+    Z = make_features(partition.projected, units)
+    resp = responsibilities(mixture, Z)
     z, q = Z[:-2].T, len(Z) - 2
     centers, variances, weights = [], [], []
-    for i in sharing:
-        away, own = z - mixture.centers[i], members[i][:, None]
+    for i in components:
+        away, own = z - mixture.centers[i], resp[i][:, None]
         centers.append(own * away / mixture.variances[i])
         squares = np.einsum("ij,ij->i", away, away)[:, None]
         variances.append(0.5 * own * (squares / mixture.variances[i] - q))

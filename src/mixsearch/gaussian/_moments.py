@@ -1,13 +1,13 @@
-"""Mixtures of Gaussians with spherical covariances σᵢ²I, one variance per component."""
+"""Moments of Gaussian mixtures with spherical covariances σᵢ²I, one variance per component."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from mixsearch._typing import Array, Samples
+from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.moments import Hinted, Replicates
@@ -28,30 +28,36 @@ from mixsearch.data.partitions import Partition, Partitions, SamplePartition, le
 
 @dataclass(frozen=True)
 class GaussianPartition(Partition):
-    """Samples of a Gaussian mixture, seen in its signal space."""
+    """Samples of a Gaussian mixture with their coordinates in the frame."""
 
-    samples: Samples  # x itself, not a copy: likelihood steps and error bars read it, (n, d)
+    samples: Samples  # x itself, not a copy: EM and the jackknife read it, (n, d)
     projected: Array  # Y = XW, (n, k)
-    energy: Array  # of each sample outside the signal space, per direction, (n,): averages to the noise
+    energy: Array  # squared residual outside the signal space, per direction, (n,): averages to the noise variance
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianModel:
-    """All that a search in a Gaussian mixture needs: nothing here grows with the dimension but the frame."""
+class GaussianFamily:
+    """The fitted moments of a Gaussian mixture. Only the frame and the mean grow with the dimension."""
 
     frame: Frame
     mean: Array  # W'm, (k,)
-    noise: float  # s2, the average variance Σ αᵢσᵢ²
+    noise_variance: float  # s2, the average variance Σ αᵢσᵢ²
     noise_mean: Array  # W'm~, (k,), with m~ = Σ αᵢσᵢ²μᵢ
     sample_mean: Array  # m, (d,)
     partitions: Partitions[GaussianPartition]
+    n_hints: ClassVar[int] = 1
+
+    @property
+    def n_components(self) -> int:
+        """The number of components of the fit."""
+        return self.frame.n_components
 
     def hinted(self, hint: Array) -> Hinted:
-        """The hinted moment of a hint given in the frame."""
-        return self.corrected(self.partitions.reduce(_third, hint).total / self.partitions.n_rows, hint)
+        """Contract the third moment with a hint in the frame."""
+        return self._correct(self.partitions.reduce(_hinted_sum, hint).total / self.partitions.n_rows, hint)
 
-    def corrected(self, third: Array, hint: Array) -> Hinted:
-        """The hinted moment from W'E[⟨x, v⟩xx']W, (k, k): what the noise adds to it is taken off.
+    def _correct(self, third: Array, hint: Array) -> Hinted:
+        """Remove from W'E[⟨x, v⟩xx']W, (k, k), what the noise adds to it.
 
         Notes
         -----
@@ -59,86 +65,85 @@ class GaussianModel:
         ⟨m~, v⟩ = ⟨W'm~, c⟩, so that the samples enter through Y alone.
         """
         spread = self.frame.spread
-        crossed = np.outer(self.noise_mean, spread * hint)
-        matrix = third - crossed - crossed.T - (self.noise_mean @ hint) * np.diag(spread)
+        cross = np.outer(self.noise_mean, spread * hint)
+        matrix = third - cross - cross.T - (self.noise_mean @ hint) * np.diag(spread)
         return Hinted(matrix, self.mean, hint)
 
     def tensor(self, basis: Array) -> Array:
-        """R of the columns of an orthonormal basis, (k, q), as hints in the frame, seen in that basis, (q, q, q)."""
-        third, identity = self.partitions.reduce(_tensor, basis).total, (basis.T * self.frame.spread) @ basis
+        """Contract the third moment with all columns of a basis, (k, q) -> (q, q, q)."""
+        third, identity = self.partitions.reduce(_tensor_sum, basis).total, (basis.T * self.frame.spread) @ basis
         noise = symmetrize(np.multiply.outer(identity, self.noise_mean @ basis))
         return np.asarray(third / self.partitions.n_rows - noise)
 
     def leave_one_out(self, hint: Array) -> Replicates:
-        """The moments of all samples but one block, for each block in turn, under a hint given in the frame."""
-        replicates = [self._moments_of(sums, hint) for sums in leave_one_out(self.partitions, _sums, hint)]
+        """Compute the moments of all samples but one group, for each group in turn."""
+        replicates = [self._replicate(sums, hint) for sums in leave_one_out(self.partitions, _sums, hint)]
         return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
-    def _moments_of(self, sums: GaussianSums, hint: Array) -> tuple[Array, Array, Array]:
-        """W'AW, W'BW and W'm."""
-        n, total, squares, third, energy, leaning = sums
-        partly = replace(self, noise_mean=leaning / n)
+    def _replicate(self, sums: GaussianSums, hint: Array) -> tuple[Array, Array, Array]:
+        """Return W'AW, W'BW and W'm from the sums over some samples."""
+        n, total, squares, third, energy, energy_mean = sums
+        partial = replace(self, noise_mean=energy_mean / n)
         second = squares / n - energy / n * np.diag(self.frame.spread)
-        return second, partly.corrected(third / n, hint).matrix, total / n
+        return second, partial._correct(third / n, hint).matrix, total / n
 
     def hint_shifts(self, hint: Array) -> Array:
-        """How the coordinates of a hint v in the frame move with the frame of all samples but one block, (B, k).
+        """Return how the coordinates of a direction v shift with the frame of all samples but one group, (B, k).
 
         Notes
         -----
-        A part of v lies outside the signal space, where samples seen from their mean have no correlation with those
-        inside. Without a block they have some, E[y ⟨x - m, v⟩]: by that much the block's own frame sees more of v.
+        Part of v lies outside the signal space, where centered samples are uncorrelated with those inside. Without a
+        group they are not, by E[y ⟨x - m, v⟩]: that much more of v is in the group's own frame.
         """
-        beside = self.frame.residual(hint[:, None])[:, 0]
-        sums = leave_one_out(self.partitions, _told_beside, beside, float(self.sample_mean @ beside))
-        return np.array([each.total for each in sums]) / self._n_kept
+        residual = self.frame.residual(hint[:, None])[:, 0]
+        sums = leave_one_out(self.partitions, _residual_correlation, residual, float(self.sample_mean @ residual))
+        return np.array([each.total for each in sums]) / self._n_left
 
-    def outside(self, direction: Array) -> Array:
-        """A W u of all samples but one block, (d, B), up to what lies in the signal space, where u is a direction."""
-        sums = centered_sums(
-            self.sample_mean, self.partitions.reduce(_spread_direction, direction, self.partitions.n_groups)
-        )
-        return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / self._n_kept)
+    def residual_replicates(self, direction: Array) -> Array:
+        """Compute A W u of all samples but one group, (d, B), up to vectors of the signal space."""
+        sums = self.partitions.reduce(_sum_by_group, direction, self.partitions.n_groups)
+        centered = centered_sums(self.sample_mean, sums)
+        return np.asarray((centered.sum(axis=1, keepdims=True) - centered) / self._n_left)
 
     @property
-    def _n_kept(self) -> float:
-        """Samples outside a block of the jackknife."""
+    def _n_left(self) -> float:
+        """The number of samples outside a group of the jackknife."""
         return self.partitions.n_rows * (1 - 1 / self.partitions.n_groups)
 
-    def thin(self, step: int) -> GaussianModel:
-        """The same fit with every so many-th sample only."""
+    def thin(self, step: int) -> GaussianFamily:
+        """Return the same fit with every `step`-th sample only."""
         return replace(self, partitions=self.partitions.thin(step))
 
-    def take(self, n_components: int) -> GaussianModel:
-        """The same fit with fewer components."""
+    def take(self, n_components: int) -> GaussianFamily:
+        """Return the same fit with the first components only."""
         k = n_components
         return replace(
             self,
             frame=self.frame.take(k),
             mean=self.mean[:k],
             noise_mean=self.noise_mean[:k],
-            partitions=self.partitions.map(_first_coordinates, k),
+            partitions=self.partitions.map(_take_coordinates, k),
         )
 
 
 class GaussianSums(NamedTuple):
-    """Sums over a block of samples."""
+    """Sums over some samples."""
 
     n: int
     total: Array  # Σ y, (k,)
     squares: Array  # Σ yy', (k, k)
     third: Array  # Σ ⟨y, c⟩yy', (k, k)
     energy: float  # Σ e
-    leaning: Array  # Σ e y, (k,)
+    energy_mean: Array  # Σ e y, (k,)
 
 
-def _third(partition: GaussianPartition, hint: Array) -> ArraySum:
-    """Σ ⟨y, c⟩yy'."""
+def _hinted_sum(partition: GaussianPartition, hint: Array) -> ArraySum:
+    """Sum ⟨y, c⟩yy'."""
     return ArraySum(weighted_gram(partition.projected, partition.projected @ hint))
 
 
-def _tensor(partition: GaussianPartition, basis: Array) -> ArraySum:
-    """Σ y⊗y⊗y in the coordinates of a basis, (q, q, q)."""
+def _tensor_sum(partition: GaussianPartition, basis: Array) -> ArraySum:
+    """Sum y⊗y⊗y in the coordinates of a basis, (q, q, q)."""
     Y = partition.projected @ basis
     return ArraySum(sum_cubes(Y, Y, np.ones(len(Y))))
 
@@ -149,99 +154,109 @@ def _sums(partition: GaussianPartition, rows: slice, hint: Array) -> GaussianSum
     return GaussianSums(len(Y), Y.sum(axis=0), Y.T @ Y, third, energy.sum(), energy @ Y)
 
 
-def _told_beside(partition: GaussianPartition, rows: slice, beside: Array, offset: float) -> ArraySum:
-    told = np.asarray(partition.samples[rows] @ beside) - offset
-    return ArraySum(told @ partition.projected[rows])
+def _residual_correlation(partition: GaussianPartition, rows: slice, residual: Array, offset: float) -> ArraySum:
+    """Sum ⟨x - m, v⟩y for a v outside the signal space."""
+    scores = np.asarray(partition.samples[rows] @ residual) - offset
+    return ArraySum(scores @ partition.projected[rows])
 
 
-def _spread_direction(partition: GaussianPartition, direction: Array, n_groups: int) -> WeightedSums:
+def _sum_by_group(partition: GaussianPartition, direction: Array, n_groups: int) -> WeightedSums:
     return weighted_sums(partition.samples, spread_over_groups(partition, partition.projected @ direction, n_groups))
 
 
-def _first_coordinates(partition: GaussianPartition, k: int) -> GaussianPartition:
+def _take_coordinates(partition: GaussianPartition, k: int) -> GaussianPartition:
     return replace(partition, projected=partition.projected[:, :k])
 
 
-def fit_gaussian(partitions: Partitions[SamplePartition], n_components: int, *, noise: str, seed: int) -> GaussianModel:
+def fit_gaussian(
+    partitions: Partitions[SamplePartition], n_components: int, *, paper: bool, seed: int
+) -> GaussianFamily:
     """Find the signal space of a Gaussian mixture and project the samples onto it.
 
     Parameters
     ----------
-    partitions : Shards of samples of shape (n, d)
+    partitions : Partitions of samples of shape (n, d)
     n_components : int
         k, at most d.
-    noise : {"average", "paper"}
-        The samples seen from their mean, with the noise level from the whole noise space; or from zero, with the noise
-        level from one eigenvector, as the paper has it.
+    paper : bool
+        Take samples relative to zero, with the noise level from one eigenvector, as in the paper; otherwise relative to
+        their mean, with the noise level from the whole noise space.
     seed : int
-        Of the eigen-solver's starting block, where the dimension is large.
+        Seed of the eigensolver's starting block, used if the dimension is large.
+
+    Returns
+    -------
+    GaussianFamily
     """
     mean = sample_mean_of(partitions)
-    find = _seen_from_zero if noise == "paper" else _seen_from_the_mean
     with blas_threads_for(partitions):
-        frame, level, projected = find(partitions, mean, n_components, seed)
-    return GaussianModel(
+        covariance = second_moment(partitions, center=mean)
+        if paper:
+            frame, level, projected = _frame_at_zero(partitions, covariance, mean, n_components, seed)
+        else:
+            frame, level, projected = _frame_at_mean(partitions, covariance, mean, n_components, seed)
+    return GaussianFamily(
         frame=frame,
         mean=frame.whiten(mean),
-        noise=level,
-        noise_mean=np.asarray(projected.reduce(_leaning).total / partitions.n_rows),
+        noise_variance=level,
+        noise_mean=np.asarray(projected.reduce(_energy_mean).total / partitions.n_rows),
         sample_mean=mean,
         partitions=projected,
     )
 
 
-def _leaning(partition: GaussianPartition) -> ArraySum:
-    """Σ e y."""
+def _energy_mean(partition: GaussianPartition) -> ArraySum:
+    """Sum e y."""
     Y = partition.projected
     return ArraySum(np.asarray(Y.T @ partition.energy.astype(Y.dtype), dtype=np.float64))
 
 
 def _energy(partition: GaussianPartition) -> ArraySum:
-    """Σ e."""
+    """Sum e."""
     return ArraySum(float(partition.energy.sum()))
 
 
-def _seen_from_the_mean(
-    partitions: Partitions[SamplePartition], mean: Array, n_components: int, seed: int
+def _frame_at_mean(
+    partitions: Partitions[SamplePartition], covariance: Matrix, mean: Array, n_components: int, seed: int
 ) -> tuple[Frame, float, Partitions[GaussianPartition]]:
-    """The frame of the covariance, which has rank k - 1 plus noise, and the noise of its other directions."""
+    """Frame the covariance, which has rank k - 1 plus noise, and average the noise of its other directions."""
     (n, d, dtype, _), k = partitions.layout, n_components
-    values, vectors, _ = top_eigenpairs(second_moment(partitions, center=mean), k - 1, seed=seed)
-    inside = partitions.map(_inside, vectors, mean, d - k + 1).persist()
+    values, vectors, _ = top_eigenpairs(covariance, k - 1, seed=seed)
+    inside = partitions.map(_project_centered, vectors, mean, d - k + 1).persist()
     level = inside.reduce(_energy).total / n
     frame = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=k)
     unit = float(frame.values.mean()) if k > 1 else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
-    return lifted, level, inside.map(_lifted, frame.values).persist()
+    return lifted, level, inside.map(_lift, frame.values).persist()
 
 
-def _inside(partition: SamplePartition, vectors: Array, mean: Array, n_outside: int) -> GaussianPartition:
-    """Coordinates along the eigenvectors, not whitened yet, and the energy outside of them."""
+def _project_centered(partition: SamplePartition, vectors: Array, mean: Array, n_noise: int) -> GaussianPartition:
+    """Compute coordinates along the eigenvectors, not whitened yet, and the energy of the residual."""
     inside = project(partition.samples, vectors, mean)
-    outside = squared_distances(partition.samples, mean) - np.einsum("ij,ij->i", inside, inside)
-    return GaussianPartition(partition.first, partition.samples, inside, np.maximum(outside, 0) / n_outside)
+    residual = squared_distances(partition.samples, mean) - np.einsum("ij,ij->i", inside, inside)
+    return GaussianPartition(partition.first, partition.samples, inside, np.maximum(residual, 0) / n_noise)
 
 
-def _lifted(partition: GaussianPartition, values: Array) -> GaussianPartition:
+def _lift(partition: GaussianPartition, values: Array) -> GaussianPartition:
+    """Whiten the coordinates and put the constant 1 in front of them."""
     inside = partition.projected
     Y = np.column_stack([np.ones(len(inside)), inside / np.sqrt(values)])
     return replace(partition, projected=Y.astype(partition.samples.dtype, copy=False))
 
 
-def _seen_from_zero(
-    partitions: Partitions[SamplePartition], mean: Array, n_components: int, seed: int
+def _frame_at_zero(
+    partitions: Partitions[SamplePartition], covariance: Matrix, mean: Array, n_components: int, seed: int
 ) -> tuple[Frame, float, Partitions[GaussianPartition]]:
-    """The paper's choice: the second moment, less the (k+1)-th eigenvalue of the covariance (the last, where k = d)."""
-    d = partitions.n_features
+    """Frame the second moment less the (k+1)-th eigenvalue of the covariance (the last if k = d), as in the paper."""
     values, vectors, _ = top_eigenpairs(second_moment(partitions), n_components, seed=seed)
-    covariance = second_moment(partitions, center=mean)
-    noise_values, noise_vectors, _ = top_eigenpairs(covariance, min(n_components + 1, d), seed=seed)
+    n_noise = min(n_components + 1, partitions.n_features)
+    noise_values, noise_vectors, _ = top_eigenpairs(covariance, n_noise, seed=seed)
     level = float(noise_values[-1])
     frame = frame_from_eigenpairs(values, vectors, level, precision=partitions.layout.dtype)
-    return frame, level, partitions.map(_whitened, frame, noise_vectors[:, -1], mean).persist()
+    return frame, level, partitions.map(_whiten, frame, noise_vectors[:, -1], mean).persist()
 
 
-def _whitened(partition: SamplePartition, frame: Frame, last: Array, mean: Array) -> GaussianPartition:
+def _whiten(partition: SamplePartition, frame: Frame, noise_direction: Array, mean: Array) -> GaussianPartition:
     X = partition.samples
-    energy = np.asarray(X @ last - mean @ last) ** 2
+    energy = np.asarray(X @ noise_direction - mean @ noise_direction) ** 2
     return GaussianPartition(partition.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy)

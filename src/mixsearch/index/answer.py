@@ -181,7 +181,7 @@ def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
     listed = {each.word for each in words}
     return Answer(
         hint=found.query.name,
-        alternative=topic.rank,
+        alternative=topic._rank,
         weight=float(topic.weight),
         separation=float(topic.separation) if math.isfinite(topic.separation) else None,
         verdict=verdict(topic.separation),
@@ -205,7 +205,7 @@ def _describe_words(topic: Topic, options: AnswerOptions) -> tuple[TopicWord, ..
         return ()
     columns = topic.top_columns(options.n_words, by=options.by)
     pairs = topic.words_at(columns)
-    expected = topic.model.word_mean[columns].tolist()
+    expected = topic._family.word_mean[columns].tolist()
     errors = topic.stderr.center[columns].tolist() if options.errors else [None] * len(pairs)
     return tuple(
         TopicWord(word, probability, probability / mean if mean > 0 else 0.0, error)
@@ -236,10 +236,10 @@ def _describe_documents(
 
 def _describe_alternatives(found: Found, topic: Topic) -> tuple[Alternative, ...]:
     """Describe what else the hint could mean; the topic found comes first if another one is described."""
-    others = [found.choose(rank) for rank in topic.other_ranks[:N_ALTERNATIVES]]
+    others = topic.alternatives[:N_ALTERNATIVES]
     return tuple(
         Alternative(
-            other.rank,
+            other._rank,
             tuple(word for word, _ in other.top_words(N_WORDS_OF_ALTERNATIVE)),
             float(other.weight),
             other.share,

@@ -86,7 +86,7 @@ def read_contents(
         n_short=topics.n_dropped_ - n_duplicates,
         n_duplicates=n_duplicates,
         n_words=topics.n_features_in_,
-        n_nonzeros=int(topics.model_.here.by_document.nnz),
+        n_nonzeros=int(topics._family.here.by_document.nnz),
         n_components=topics.n_components_,
         n_characters=corpus.get("n_characters"),
         has_texts=corpus.get("has_texts", False),
@@ -98,5 +98,5 @@ def read_contents(
         bytes_per_document=round(sum(sizes.values()) / n_documents, 1),
         frequent_words=list(frequent),
         distinctive_words=list(distinctive),
-        eigenvalues=[float(value) for value in topics.model_.frame.values],
+        eigenvalues=[float(value) for value in topics._family.frame.values],
     )

@@ -99,11 +99,11 @@ class Found:
         """
         if alternative == 0:
             return self.topic
-        if alternative not in self.topic.other_ranks:
+        if not 0 < alternative <= len(self.topic.alternatives):
             raise HintError(
                 "Alternative {alternative} does not exist: the hint has {n_alternatives} of them, counted from 1.",
                 code="no_such_alternative",
                 alternative=alternative,
-                n_alternatives=len(self.topic.other_ranks),
+                n_alternatives=len(self.topic.alternatives),
             )
-        return self.topic.ranked(alternative)
+        return self.topic.alternatives[alternative - 1]

@@ -103,7 +103,7 @@ class TopicIndex:
 
     @cached_property
     def _n_documents_by_word(self) -> Array:
-        return np.asarray(self.topics.model_.holding)
+        return np.asarray(self.topics._family.holding)
 
     @cached_property
     def _sorted_words(self) -> SortedWords:
@@ -280,7 +280,7 @@ class TopicIndex:
         """
         if not self.vocabulary:
             return []
-        frame = self.topics.model_.frame
+        frame = self.topics._family.frame
         return self._rank_words(np.asarray(frame.basis[:, 1:] ** 2 @ frame.values[1:]), n)
 
     def frequent_words(self, n: int = 10) -> list[CorpusWord]:
@@ -338,7 +338,7 @@ class TopicIndex:
         -------
         Contents
         """
-        frequent = self._rank_words(self.topics.model_.word_mean, N_FREQUENT)
+        frequent = self._rank_words(self.topics._family.word_mean, N_FREQUENT)
         return read_contents(self._folder, self.topics, frequent, self.distinctive_words())
 
     def verify(self) -> None:

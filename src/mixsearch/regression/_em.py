@@ -29,7 +29,7 @@ FEW_SAMPLES, FEW_PER_PARAMETER = 20_000, 20
 
 
 # Steps of expectation maximisation before those of Newton, which want to start near the maximum.
-START = EMOptions(most=30, tol=5.0)
+START = EMOptions(max_iter=30, tol=5.0)
 
 
 # No noise variance falls below these parts of their average and of the variance of y: a line through a few samples has
@@ -176,7 +176,7 @@ def climb_regressions(regressors: Regressors, start: Lines, steps: EMOptions, *,
     part = regressors.thin(few)
     lines = _maximise_in_span(part, start)
     if few > 1:
-        lines = _ascend(part, lines, EMOptions(steps.most, 1.0)).state
+        lines = _ascend(part, lines, EMOptions(steps.max_iter, 1.0)).state
     return _ascend(regressors, lines, steps)
 
 
@@ -184,7 +184,7 @@ def _ascend(regressors: Regressors, start: Lines, steps: EMOptions) -> EMResult[
     """Newton steps, which know the objective of where they lead before they are taken."""
     here = look(regressors, start)
     objectives = [here.sums.objective]
-    while len(objectives) <= steps.most:
+    while len(objectives) <= steps.max_iter:
         beyond = _step(regressors, here)
         if beyond is None:
             break

@@ -17,14 +17,14 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.data.partitions import SamplePartition
 from mixsearch.regression._em import Regressors, climb_regressions, least_squares
-from mixsearch.regression._moments import Lines, RegressionModel
+from mixsearch.regression._moments import Lines, RegressionFamily
 from mixsearch.regression._refinement import RefinedRegression, few_of, for_fit, refined_of, regressors_of
 
 # Starts from other samples for the other lines; each is followed for so many steps, and the best one to the end.
 N_STARTS = 20
 
 
-FIRST_STEPS = EMOptions(most=5, tol=1.0)
+FIRST_STEPS = EMOptions(max_iter=5, tol=1.0)
 
 
 # Examples that a line of the mixture fits worse than they would by this chance are of another.
@@ -46,7 +46,7 @@ class ToldByExamples(NamedTuple):
     lines: Lines  # of all components, for the design of the fit, the one found first
 
 
-def tell_by_examples(model: RegressionModel, X: Samples, y: Array, steps: EMOptions) -> ToldByExamples:
+def tell_by_examples(model: RegressionFamily, X: Samples, y: Array, steps: EMOptions) -> ToldByExamples:
     """Find the regression of a few examples, and all others with it.
 
     Notes

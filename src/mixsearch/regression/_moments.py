@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -12,12 +12,18 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.component import Candidates
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
-from mixsearch.core.moments import Hinted
+from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
 from mixsearch.core.tensor import sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.regression._design import Design, fit_design, refuse_constant
+from mixsearch.regression._replicates import (
+    leave_regressions_out,
+    regression_hint_shifts,
+    regressions_outside,
+    weight_function,
+)
 
 
 class Lines(NamedTuple):
@@ -52,7 +58,7 @@ class RegressionPartition(Partition):
 
 
 @dataclass(frozen=True, slots=True)
-class RegressionModel:
+class RegressionFamily:
     """All that a search among regressions needs."""
 
     frame: Frame
@@ -66,6 +72,7 @@ class RegressionModel:
     noise: float  # t2 / 2, the level above which eigenvalues are signal
     partitions: Partitions[RegressionPartition]
     fit_intercept: bool = True
+    n_hints: ClassVar[int] = 1
     n_components: int = 0  # where they are more than x has coordinates, so that the frame holds no moments
     n_fitted: int = 0  # dimensions of the signal space before any were left out: `noise` and `beside` are of the others
 
@@ -78,6 +85,18 @@ class RegressionModel:
         """The hinted moment of a hint given in the frame."""
         third, first = self.partitions.reduce(_third, hint, self.linear)
         return self.corrected(third / self.partitions.n_rows, first / self.partitions.n_rows, hint)
+
+    def leave_one_out(self, hint: Array) -> Replicates:
+        """Compute the moments of all samples but one group, for each group in turn."""
+        return leave_regressions_out(self, hint)
+
+    def residual_replicates(self, direction: Array) -> Array:
+        """Compute A W u of all samples but one group, (r, B), up to vectors of the signal space."""
+        return regressions_outside(self, direction)
+
+    def hint_shifts(self, hint: Array) -> Array:
+        """Return how the coordinates of a direction shift with the frame of all samples but one group, (B, k)."""
+        return regression_hint_shifts(self, hint)
 
     def tensor(self, basis: Array) -> Array:
         """R of the columns of an orthonormal basis, (k, q), as hints in the frame, seen in that basis, (q, q, q)."""
@@ -103,7 +122,7 @@ class RegressionModel:
         matrix = third - crossed - crossed.T - (first @ hint) * np.diag(spread)
         return Hinted(matrix / 6, self.mean, hint)
 
-    def take(self, n_components: int) -> RegressionModel:
+    def take(self, n_components: int) -> RegressionFamily:
         """The same fit with fewer components."""
         k = n_components
         return replace(
@@ -133,7 +152,7 @@ class RegressionModel:
         noise = candidates.points.T @ self.energies - explained - levels**2
         return Lines(slopes, levels, np.maximum(noise, 1e-3 * explained), candidates.weights)
 
-    def thin(self, step: int) -> RegressionModel:
+    def thin(self, step: int) -> RegressionFamily:
         """The same fit with every so many-th sample only."""
         return replace(self, partitions=self.partitions.thin(step))
 
@@ -143,11 +162,6 @@ class Third(NamedTuple):
 
     third: Array  # Σ f(t)⟨y, c⟩yy', (k, k), or Σ f(t) y⊗y⊗y, (k, k, k)
     first: Array  # Σ f(t)y, (k,)
-
-
-def weight_function(responses: Array, linear: float) -> Array:
-    """f(t) = t³ - linear t, (n,)."""
-    return responses * (responses * responses - linear)
 
 
 def _third(partition: RegressionPartition, hint: Array, linear: float) -> Third:
@@ -235,13 +249,13 @@ def _explained(partition: StandardizedPartition) -> ArraySum:
 
 
 def _signal_of_many(
-    partitions: Partitions[StandardizedPartition], power: float, n_components: int, noise: str, seed: int
+    partitions: Partitions[StandardizedPartition], power: float, n_components: int, paper: bool, seed: int
 ) -> Signal:
     """The top eigenvectors of E[y²xx'] / 2 = A + (t2/2) I."""
     second = second_moment(partitions, _half_squares, partitions.n_rows)
     with blas_threads_for(partitions):
         values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
-        smallest = -top_eigenpairs(-second, 1, seed=seed).values[0] if noise == "paper" else None
+        smallest = -top_eigenpairs(-second, 1, seed=seed).values[0] if paper else None
     level = _noise_level(partitions, power, values, len(vectors)) if smallest is None else float(smallest)
     return Signal(frame_from_eigenpairs(values, vectors, level, precision=partitions.layout.dtype), level)
 
@@ -265,8 +279,8 @@ def _energy(partition: StandardizedPartition) -> ArraySum:
 
 
 def fit_regression(
-    partitions: Partitions[SamplePartition], n_components: int, *, design: str, intercept: bool, noise: str, seed: int
-) -> RegressionModel:
+    partitions: Partitions[SamplePartition], n_components: int, *, design: str, intercept: bool, paper: bool, seed: int
+) -> RegressionFamily:
     """Find the signal space of a mixture of regressions and project the samples onto it.
 
     Parameters
@@ -278,8 +292,8 @@ def fit_regression(
         Standardise X by its own mean and covariance, or take it as standard normal already.
     intercept : bool
         Take the mean off y, and estimate an intercept for each component.
-    noise : {"average", "paper"}
-        t2 as the average of the d - k smallest eigenvalues of E[y²xx'], or the smallest of them as the paper has it.
+    paper : bool
+        Take the smallest eigenvalue of E[y²xx'] as t2, as in the paper, rather than the average of the d - k smallest.
     seed : int
         Of the eigen-solver's starting block, where the dimension is large.
 
@@ -295,14 +309,14 @@ def fit_regression(
     elif n_components == 1:
         frame, level = _signal_of_one(standard)
     else:
-        frame, level = _signal_of_many(standard, power, n_components, noise, seed)
+        frame, level = _signal_of_many(standard, power, n_components, paper, seed)
     projected, sums = standard.map_reduce(_projected, frame)
     mean, leaning, energies = sums.total / n
     intercepts = leaning / 2
     if intercept and mean.any():
         # Around the mean of y the intercepts average to zero, Σ αᵢbᵢ = ⟨W'm, W'Σ αᵢbᵢμᵢ⟩ = 0: so must the estimate.
         intercepts = intercepts - mean * (mean @ intercepts) / (mean @ mean)
-    return RegressionModel(
+    return RegressionFamily(
         frame=frame,
         design=plan,
         offset=offset,
@@ -310,7 +324,7 @@ def fit_regression(
         leaning=leaning,
         intercepts=intercepts,
         energies=energies / 3,
-        linear=0.0 if noise == "paper" else 3 * power,
+        linear=0.0 if paper else 3 * power,
         noise=level,
         partitions=replace(projected, layout=partitions.layout),
         fit_intercept=intercept,

@@ -15,7 +15,7 @@ from mixsearch.core.tensor import all_components, separate_rest
 from mixsearch.data.partitions import SamplePartition
 from mixsearch.regression._design import Design, scale_design
 from mixsearch.regression._em import FEW_PER_PARAMETER, FEW_SAMPLES, Expected, Regressors, climb_regressions, expect
-from mixsearch.regression._moments import Lines, RegressionModel, RegressionPartition
+from mixsearch.regression._moments import Lines, RegressionFamily, RegressionPartition
 
 # A component is taken to have this part of an even share at least, and of the variance of y, so that none dies early.
 LEAST_SHARE, LEAST_NOISE = 0.2, 0.02
@@ -47,19 +47,19 @@ class Learned(NamedTuple):
     climbed: EMResult[Lines]
 
 
-def learn_regressions(model: RegressionModel, steps: EMOptions) -> Learned:
+def learn_regressions(model: RegressionFamily, steps: EMOptions) -> Learned:
     """The whole mixture, from all contractions of its third moment and likelihood steps."""
     regressors = regressors_of(model)
     return Learned(regressors, _climb(model, regressors, all_components(_tensor_of_few(model), model.mean), steps))
 
 
-def _tensor_of_few(model: RegressionModel) -> Array:
+def _tensor_of_few(model: RegressionFamily) -> Array:
     """The moments of all coordinates of the frame as hints, (k, k, k), of a part of the samples."""
     return model.thin(few_of(model)).tensor(np.eye(model.frame.n_components))
 
 
 def refine_regression(
-    model: RegressionModel,
+    model: RegressionFamily,
     candidates: Candidates,
     steps: EMOptions,
     learned: Learned,
@@ -69,7 +69,7 @@ def refine_regression(
 
     Parameters
     ----------
-    model : RegressionModel
+    model : RegressionFamily
     candidates : Candidates
         As moments show them.
     steps : Steps
@@ -96,13 +96,15 @@ def refine_regression(
     return refined_of(regressors, climbed, model.offset, place), rank
 
 
-def _alive(lines: Lines, model: RegressionModel) -> Array:
+def _alive(lines: Lines, model: RegressionFamily) -> Array:
     """Which regressions have more samples than it takes to draw a line through them anywhere, (k,)."""
     n = model.partitions.n_rows
     return lines.weights * n > min(model.design.n_coordinates, n / 4)
 
 
-def _climb(model: RegressionModel, regressors: Regressors, candidates: Candidates, steps: EMOptions) -> EMResult[Lines]:
+def _climb(
+    model: RegressionFamily, regressors: Regressors, candidates: Candidates, steps: EMOptions
+) -> EMResult[Lines]:
     start = _in_units(model, model.lines(candidates), regressors)
     return climb_regressions(regressors, start, steps, few=few_of(model))
 
@@ -122,7 +124,7 @@ def _squared_distances(one: Lines, rank: int, lines: Lines) -> Array:
     )
 
 
-def regressors_of(model: RegressionModel, design: Design | None = None) -> Regressors:
+def regressors_of(model: RegressionFamily, design: Design | None = None) -> Regressors:
     """The samples of a fit, in coordinates of about the same variance each, or in those of a design known already."""
     if design is None:
         design = _design_of(model)
@@ -130,7 +132,7 @@ def regressors_of(model: RegressionModel, design: Design | None = None) -> Regre
     return Regressors(design, model.partitions.map(_samples, shift), constant=model.fit_intercept)
 
 
-def _design_of(model: RegressionModel) -> Design:
+def _design_of(model: RegressionFamily) -> Design:
     design = model.design
     if design.whitener is None:
         design = scale_design(model.partitions, centered=model.fit_intercept)
@@ -160,7 +162,7 @@ def refined_of(regressors: Regressors, climbed: EMResult[Lines], offset: float, 
     )
 
 
-def for_fit(model: RegressionModel, design: Design, lines: Lines) -> Lines:
+def for_fit(model: RegressionFamily, design: Design, lines: Lines) -> Lines:
     """Lines for the coordinates in which the likelihood is climbed -> lines for the design of the fit."""
     coefficients = design.coefficients(lines.slopes)
     level = 0.0 if model.fit_intercept else model.offset
@@ -168,13 +170,13 @@ def for_fit(model: RegressionModel, design: Design, lines: Lines) -> Lines:
     return lines._replace(slopes=model.design.standardised(coefficients), levels=levels)
 
 
-def few_of(model: RegressionModel) -> int:
+def few_of(model: RegressionFamily) -> int:
     """Of so many samples one leads near the maximum."""
     n_parameters = model.n_components * (model.design.n_coordinates + 3)
     return max(model.partitions.n_rows // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_parameters), 1)
 
 
-def _in_units(model: RegressionModel, lines: Lines, regressors: Regressors) -> Lines:
+def _in_units(model: RegressionFamily, lines: Lines, regressors: Regressors) -> Lines:
     """Lines as the moments show them, for the coordinates of the likelihood, with no weight and no noise too small."""
     coefficients = model.design.coefficients(lines.slopes)
     shift = regressors.design.center - model.design.center

@@ -102,7 +102,7 @@ def argmax_segments(scores: Array) -> Array:
 
 def collect_gaussians(found: Sequence[GaussianComponent]) -> SegmentGaussians:
     """Return the centers, variances and weights that the search found."""
-    variances = np.array([component.variance for component in found])
+    variances = np.array([component.noise_variance for component in found])
     min_variance = max(MIN_VARIANCE * float(variances.max()), float(np.finfo(np.float32).tiny))
     return SegmentGaussians(
         np.array([component.center for component in found], dtype=np.float64),

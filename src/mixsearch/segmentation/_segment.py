@@ -263,8 +263,8 @@ def _search(
 
     def search(pixels: Array) -> tuple[GaussianComponent, list[SearchWarning]]:
         with collect_warnings() as collected:
-            refine = options.max_iter if options.refine else False
-            return fitted.search(examples=pixels, refine=refine, tol=TOL), collected
+            found = fitted.search(examples=pixels, refine=options.refine, tol=TOL, max_iter=options.max_iter)
+            return found, collected
 
     found, collected = zip(*map_parallel(search, known, n_jobs), strict=True)
     for warning in chain.from_iterable(collected):

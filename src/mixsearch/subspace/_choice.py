@@ -8,7 +8,7 @@ from scipy.special import softmax
 from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
 from mixsearch.subspace._em import Subspaces, coordinates, log_densities, memberships
-from mixsearch.subspace._moments import SubspaceModel, SubspacePartition
+from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
 
 N_DRAWS = 1000
 
@@ -24,7 +24,7 @@ def held_by(mixture: Subspaces, point: Array) -> Array:
     return np.asarray(np.sum((point @ mixture.bases) ** 2, axis=1))
 
 
-def chances_of_point(model: SubspaceModel, mixture: Subspaces, point: Array) -> Array:
+def chances_of_point(model: SubspaceFamily, mixture: Subspaces, point: Array) -> Array:
     """The part of imagined samples on which each subspace holds most of a point, (k,).
 
     Notes
@@ -42,7 +42,7 @@ def chances_of_point(model: SubspaceModel, mixture: Subspaces, point: Array) -> 
     return np.asarray(np.bincount(imagined.argmax(axis=1), minlength=len(mixture.weights)) / N_DRAWS)
 
 
-def _moves(model: SubspaceModel, mixture: Subspaces, point: Array) -> Array:
+def _moves(model: SubspaceFamily, mixture: Subspaces, point: Array) -> Array:
     """What each block of samples adds to Uᵢ'v, (B, k, r)."""
     partitions = model.partitions
     inside = point @ mixture.bases

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.component import Component
 from mixsearch.core.em import MAX_ITER, EMOptions
 from mixsearch.core.moments import Replicates
 from mixsearch.core.posterior import clip_weight, log_normal, posterior
@@ -21,7 +22,7 @@ from mixsearch.subspace._choice import chances_of_point, chances_of_samples, hel
 from mixsearch.subspace._em import RefinedSubspace, Subspaces, coordinates, find_mixture, memberships, refine_subspace
 from mixsearch.subspace._extraction import SubspaceCandidate, extract_subspace
 from mixsearch.subspace._jackknife import SubspaceErrors, nearest_subspace, subspace_errors
-from mixsearch.subspace._moments import SubspaceModel
+from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._refined_jackknife import refined_subspace_errors
 
 # What the other subspaces are known by, where only moments were asked for.
@@ -29,10 +30,10 @@ DEFAULT_STEPS = EMOptions(MAX_ITER, 0.01)
 
 
 @dataclass(frozen=True, eq=False)
-class SubspaceFamily:
+class SubspaceCandidates:
     """All subspaces of a mixture, as one hint shows them; those after the first are found when asked for."""
 
-    model: SubspaceModel
+    model: SubspaceFamily
     first: SubspaceCandidate
     hint: Array  # in the frame, (k r, q)
     are_samples: bool = False  # whether the hint is made of samples, and so of noise as well
@@ -94,7 +95,7 @@ class SubspaceFamily:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Subspace:
+class Subspace(Component):
     """One subspace of a mixture.
 
     Attributes
@@ -113,7 +114,7 @@ class Subspace:
         The other subspaces, likeliest first, each found from what this one leaves of the hint.
     variances : array of shape (r,)
         Of the coordinates along the columns of `basis`, without the noise.
-    noise : float
+    noise_variance : float
         The variance of the noise around it.
     moment_estimate : Subspace
         The same without likelihood steps, where ``refine=True`` took some.
@@ -123,29 +124,34 @@ class Subspace:
         The chance that the hint means this subspace.
     """
 
-    family: SubspaceFamily
-    rank: int = 0
-    refined: RefinedSubspace | None = None  # the same subspace after likelihood steps
+    _set: SubspaceCandidates
+    _rank: int = 0
+    _refined: RefinedSubspace | None = None  # the same subspace after likelihood steps
 
     @property
-    def model(self) -> SubspaceModel:
+    def _family(self) -> SubspaceFamily:
         """The mixture that the subspace was found in."""
-        return self.family.model
+        return self._set.model
 
     @property
-    def directions(self) -> Array:
+    def _directions(self) -> Array:
         """√α W'U up to a rotation, (k r, r): the subspace in the frame."""
-        return self.family.members[self.rank] if self.rank else self.family.first.directions
+        return self._set.members[self._rank] if self._rank else self._set.first.directions
+
+    @property
+    def center(self) -> Array:
+        """The origin, (d,): every subspace passes through it."""
+        return np.zeros(len(self._family.frame.basis))
 
     @cached_property
     def _image(self) -> tuple[Array, Array]:
-        vectors, lengths, _ = np.linalg.svd(self.model.frame.unwhiten(self.directions), full_matrices=False)
+        vectors, lengths, _ = np.linalg.svd(self._family.frame.unwhiten(self._directions), full_matrices=False)
         return vectors, lengths
 
     @property
     def basis(self) -> Array:
         """Orthonormal columns that span the subspace, (d, r)."""
-        return self._image[0] if self.refined is None else self.refined.basis
+        return self._image[0] if self._refined is None else self._refined.basis
 
     @property
     def weight(self) -> float:
@@ -155,24 +161,24 @@ class Subspace:
         -----
         VD^(1/2)G = √α U where coordinates have variance 1. Where it is c², that is c√α U, and the trace of A is r c².
         """
-        if self.refined is not None:
-            return self.refined.weight
-        return float(np.sum(self._image[1] ** 2) / self.model.frame.values.sum())
+        if self._refined is not None:
+            return self._refined.weight
+        return float(np.sum(self._image[1] ** 2) / self._family.frame.values.sum())
 
     @property
     def variances(self) -> Array:
         """The variances of the coordinates along the basis, (r,), without the noise."""
-        return self._image[1] ** 2 / self.weight if self.refined is None else self.refined.variances
+        return self._image[1] ** 2 / self.weight if self._refined is None else self._refined.variances
 
     @property
-    def noise(self) -> float:
+    def noise_variance(self) -> float:
         """The variance of the noise around the subspace: of its own after likelihood steps, of all samples before."""
-        return self.model.noise if self.refined is None else self.refined.noise
+        return self._family.noise_variance if self._refined is None else self._refined.noise
 
     @property
     def moment_estimate(self) -> Subspace:
         """The subspace as moments alone find it, without likelihood steps."""
-        return replace(self, refined=None)
+        return replace(self, _refined=None)
 
     @cached_property
     def stderr(self) -> SubspaceErrors:
@@ -180,40 +186,40 @@ class Subspace:
 
         A basis is known up to a rotation only: those of its entries are for a truth turned onto it.
         """
-        if self.refined is not None:
-            return refined_subspace_errors(self.model, self.refined)
-        return subspace_errors(self.model, self.directions, self.basis, self.family.replicates)
+        if self._refined is not None:
+            return refined_subspace_errors(self._family, self._refined)
+        return subspace_errors(self._family, self._directions, self.basis, self._set.replicates)
 
     @cached_property
     def confidence(self) -> float:
         """The chance that this is the subspace that the hint means."""
-        if self.refined is not None:
-            return float(self.family.chances(self.refined.mixture)[0])
-        mixture = self.family.mixture
-        nearest = nearest_subspace(self.model.frame, mixture.bases, self.directions[None])[0]
-        return float(self.family.chances(mixture)[nearest])
+        if self._refined is not None:
+            return float(self._set.chances(self._refined.mixture)[0])
+        mixture = self._set.mixture
+        nearest = nearest_subspace(self._family.frame, mixture.bases, self._directions[None])[0]
+        return float(self._set.chances(mixture)[nearest])
 
     @property
     def separation(self) -> float:
         """The gap after the r-th eigenvalue; for an alternative, its share over that of the subspace found."""
-        first = self.family.first
-        return self.share / self.family.share(first.directions) if self.rank else first.separation
+        first = self._set.first
+        return self.share / self._set.share(first.directions) if self._rank else first.separation
 
     @property
     def scores(self) -> Array:
         """Eigenvalues of the whitened hinted moment, falling."""
-        return self.family.first.scores
+        return self._set.first.scores
 
     @property
     def share(self) -> float:
         """The part of the hint that the subspace accounts for."""
-        return self.family.share(self.directions)
+        return self._set.share(self._directions)
 
     @property
     def alternatives(self) -> tuple[Subspace, ...]:
         """The other subspaces, likeliest first."""
-        ranks = range(len(self.family.members))
-        return tuple(Subspace(self.family, rank) for rank in ranks if rank != self.rank)
+        ranks = range(len(self._set.members))
+        return tuple(Subspace(self._set, rank) for rank in ranks if rank != self._rank)
 
     def membership(self, X: Any) -> Any:
         """The probability that each sample belongs to this subspace, (n,).
@@ -223,17 +229,17 @@ class Subspace:
         In the signal space, the density of noise plus this subspace against that of noise plus the rest of A; after
         likelihood steps, against all other subspaces.
         """
-        frame, weight = self.model.frame, clip_weight(self.weight)
+        frame, weight = self._family.frame, clip_weight(self.weight)
         if is_dask(X):
             return dask_arrays().map_rows(self.membership, X, frame.basis.shape[0])
-        Y = frame.whiten(check_samples(X, frame.basis.shape[0], self.family.feature_names))
-        if self.refined is not None:
-            return memberships(self.refined.mixture, coordinates(Y, frame.values))[:, 0]
-        floor = max(self.model.noise, 1e-9 * float(frame.values[0]))
+        Y = frame.whiten(check_samples(X, frame.basis.shape[0], self._set.feature_names))
+        if self._refined is not None:
+            return memberships(self._refined.mixture, coordinates(Y, frame.values))[:, 0]
+        floor = max(self._family.noise_variance, 1e-9 * float(frame.values[0]))
         noise = floor * np.diag(1 / frame.values)
-        if self.weight >= 1 or len(self.scores) == self.directions.shape[1]:
+        if self.weight >= 1 or len(self.scores) == self._directions.shape[1]:
             return np.ones(len(Y))  # there is no rest
-        own = self.directions @ self.directions.T
+        own = self._directions @ self._directions.T
         rest = (np.eye(len(own)) - own) / (1 - weight) + noise
         return posterior(weight, log_normal(Y, own / weight + noise), log_normal(Y, rest))
 
@@ -252,9 +258,3 @@ class Subspace:
             ],
             bars_title="what the hint makes of each direction",
         )
-
-    def __repr__(self) -> str:
-        return self._card().text()
-
-    def _repr_html_(self) -> str:
-        return self._card().html()

@@ -17,7 +17,7 @@ from mixsearch.core.second_moment import blas_threads_for, second_moment, square
 from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.subspace._extraction import SubspaceCandidate, extract_subspace
-from mixsearch.subspace._moments import SubspaceModel, SubspacePartition
+from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
 
 # Each point found is the hint for the next one, so many times.
 N_HINTS = 3
@@ -54,13 +54,13 @@ class RefinedSubspace:
 
 
 def refine_subspace(
-    model: SubspaceModel, mixture: Subspaces, target: int, objectives: tuple[float, ...]
+    model: SubspaceFamily, mixture: Subspaces, target: int, objectives: tuple[float, ...]
 ) -> RefinedSubspace | None:
     """The subspace of that number in all dimensions; None where the likelihood steps left it too few samples.
 
     Parameters
     ----------
-    model : SubspaceModel
+    model : SubspaceFamily
     mixture : Subspaces
         After the likelihood steps.
     target : int
@@ -83,7 +83,9 @@ def refine_subspace(
     return RefinedSubspace(basis, variances, noise, float(first.weights[0]), objectives, first)
 
 
-def find_mixture(model: SubspaceModel, point: Array, dim: int, steps: EMOptions) -> tuple[Subspaces, tuple[float, ...]]:
+def find_mixture(
+    model: SubspaceFamily, point: Array, dim: int, steps: EMOptions
+) -> tuple[Subspaces, tuple[float, ...]]:
     """All subspaces after likelihood steps that start from a point in the frame, (k r,), and what each step gained."""
     return sharpen(model, rough_mixture(model, separate(model, point, dim)), steps)
 
@@ -123,7 +125,7 @@ def _share(partition: MemberPartition, size: float) -> Array:
     return np.asarray(partition.membership / size)
 
 
-def separate(model: SubspaceModel, point: Array, dim: int) -> list[Array]:
+def separate(model: SubspaceFamily, point: Array, dim: int) -> list[Array]:
     """The directions of all subspaces, (k r, r) each, that of the point first.
 
     Notes
@@ -140,7 +142,7 @@ def separate(model: SubspaceModel, point: Array, dim: int) -> list[Array]:
     return members
 
 
-def _settle(model: SubspaceModel, point: Array, dim: int, excluded: Array | None) -> SubspaceCandidate:
+def _settle(model: SubspaceFamily, point: Array, dim: int, excluded: Array | None) -> SubspaceCandidate:
     for _ in range(N_HINTS):
         candidate = extract_subspace(model.hinted((model.frame.values * point)[None, :]), dim, excluded)
         point = candidate.directions[:, 0]
@@ -159,7 +161,7 @@ def coordinates(Y: Array, values: Array) -> Array:
     return np.asarray(Y * np.sqrt(values), dtype=np.float64)
 
 
-def rough_mixture(model: SubspaceModel, members: Sequence[Array]) -> Subspaces:
+def rough_mixture(model: SubspaceFamily, members: Sequence[Array]) -> Subspaces:
     """The mixture as moments have it.
 
     Notes
@@ -169,7 +171,7 @@ def rough_mixture(model: SubspaceModel, members: Sequence[Array]) -> Subspaces:
     scale = np.sqrt(model.frame.values)[:, None]
     bases, lengths, _ = np.linalg.svd(scale * np.array(members), full_matrices=False)
     weights = np.sum(lengths**2, axis=1) / model.frame.values.sum()
-    return Subspaces(bases, lengths**2 / weights[:, None], weights, max(model.noise, _least_noise(model)))
+    return Subspaces(bases, lengths**2 / weights[:, None], weights, max(model.noise_variance, _least_noise(model)))
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ class CoordinatePartition(Partition):
     coordinates: Array  # z, (n, p)
 
 
-def sharpen(model: SubspaceModel, start: Subspaces, steps: EMOptions) -> tuple[Subspaces, tuple[float, ...]]:
+def sharpen(model: SubspaceFamily, start: Subspaces, steps: EMOptions) -> tuple[Subspaces, tuple[float, ...]]:
     """Expectation maximisation for all subspaces together, and the log-likelihood step by step."""
     partitions, energy = model.partitions.map_reduce(_see_coordinates, model.frame.values)
     least = _least_noise(model)
@@ -264,5 +266,5 @@ def _maximise(expected: Expected, r: int, n: int, energy: float, least: float) -
     return Subspaces(bases, np.maximum(values - noise, 0), sizes / n, noise)
 
 
-def _least_noise(model: SubspaceModel) -> float:
+def _least_noise(model: SubspaceFamily) -> float:
     return LEAST_NOISE * float(model.frame.values[0])

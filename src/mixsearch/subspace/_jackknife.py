@@ -14,7 +14,7 @@ from mixsearch.core.moments import Replicates
 from mixsearch.core.second_moment import weighted_sums
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
-from mixsearch.subspace._moments import SubspaceModel, SubspacePartition
+from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
 
 # Entries of all sums that one pass over the samples brings back, where a single one has not more: 32 MB.
 MOST_ENTRIES = 2**22
@@ -27,12 +27,12 @@ class SubspaceErrors(NamedTuple):
     weight: float
 
 
-def subspace_errors(model: SubspaceModel, directions: Array, basis: Array, replicates: Replicates) -> SubspaceErrors:
+def subspace_errors(model: SubspaceFamily, directions: Array, basis: Array, replicates: Replicates) -> SubspaceErrors:
     """Standard errors of a subspace that moments found.
 
     Parameters
     ----------
-    model : SubspaceModel
+    model : SubspaceFamily
     directions : array of shape (k r, r)
         √α W'U, the subspace in the frame.
     basis : array of shape (d, r)

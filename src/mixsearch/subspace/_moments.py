@@ -1,9 +1,9 @@
-"""Mixtures of subspaces: x = UᵢUᵢ'y + noise with y standard normal, Uᵢ of shape (d, r), orthonormal."""
+"""Moments of mixtures of subspaces: x = UᵢUᵢ'y + noise with y standard normal, Uᵢ of shape (d, r), orthonormal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,75 +11,117 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances, weighted_gram
+from mixsearch.core.second_moment import (
+    blas_threads_for,
+    second_moment,
+    squared_distances,
+    weighted_gram,
+    weighted_sums,
+)
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out
+from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
 
 
 @dataclass(frozen=True)
 class SubspacePartition(Partition):
-    """Samples of a mixture of subspaces, seen in the span of all."""
+    """Samples of a mixture of subspaces with their coordinates in the span of all."""
 
-    samples: Samples  # x itself, not a copy: likelihood steps and error bars read it, (n, d)
+    samples: Samples  # x itself, not a copy: EM and the jackknife read it, (n, d)
     projected: Array  # Y = XW, (n, k r)
-    energy: Array  # of each sample outside the frame, per direction, (n,): averages to the noise
+    energy: Array  # squared residual outside the frame, per direction, (n,): averages to the noise variance
 
 
 @dataclass(frozen=True, slots=True)
-class SubspaceModel:
-    """All that a search among subspaces needs. The frame has k r columns."""
+class SubspaceFamily:
+    """The fitted moments of a mixture of subspaces. The frame has k r columns."""
 
     frame: Frame
-    noise: float  # s2
+    noise_variance: float  # s2
+    dim: int  # r, the dimension of each subspace
     partitions: Partitions[SubspacePartition]
+    n_hints: ClassVar[int] = 2
 
-    def hinted(self, hints: Array) -> Hinted:
-        """The hinted moment of one or several points of the wanted subspace, given in the frame, (q, k r)."""
-        return self.corrected(self.partitions.reduce(_fourth, hints).total / self.partitions.n_rows, hints)
+    @property
+    def n_components(self) -> int:
+        """The number of subspaces of the fit."""
+        return self.frame.n_components // self.dim
 
-    def corrected(self, fourth: Array, hints: Array, second: Array | None = None) -> Hinted:
-        """The hinted moment from W'E[⟨x, v⟩²xx']W, (k r, k r): what the noise adds to it is taken off.
+    @property
+    def mean(self) -> Array:
+        """W'm, (k r,): zero, since every subspace is centered at the origin."""
+        return np.zeros(self.frame.n_components)
+
+    def hinted(self, hint: Array) -> Hinted:
+        """Contract the fourth moment twice with one point of the wanted subspace, (k r,), or with several, (q, k r)."""
+        hints = np.atleast_2d(hint)
+        fourth = self.partitions.reduce(_hinted_sum, hints).total / self.partitions.n_rows
+        return Hinted(self._correct(fourth, hints.T @ hints / len(hints)), self.mean, hints.T)
+
+    def tensor(self, basis: Array) -> Array:
+        """Contract the fourth moment with all pairs of columns of a basis, (k r, q) -> (q, q, q, q)."""
+        q, n = basis.shape[1], self.partitions.n_rows
+        fourth = self.partitions.reduce(_tensor_sum, basis).total / n
+        corrected = np.empty_like(fourth)
+        for a, b in np.ndindex(q, q):
+            pair = (np.outer(basis[:, a], basis[:, b]) + np.outer(basis[:, b], basis[:, a])) / 2
+            noise = self._correct(np.zeros((len(basis), len(basis))), pair)
+            corrected[a, b] = fourth[a, b] + basis.T @ noise @ basis
+        return np.asarray(corrected)
+
+    def _correct(self, fourth: Array, C: Array, second: Array | None = None) -> Array:
+        """Remove from W'E[⟨x, v⟩²xx']W, (k r, k r), what the noise adds to it.
 
         Notes
         -----
         For one point v, B = E[⟨x,v⟩²xx'] - s2 (v'Av) I - s2 |v|²A - s4 (|v|²I + 2vv') - 2 s2 (Avv' + vv'A). It is
-        linear in vv', so several points enter through the average H of their vv'. In the frame v = Wc, so that with
-        C the average of cc' and W'AW = I, but for samples that the frame was not made from: W'HW = C / DD',
+        linear in vv', so several points enter through the average H of their vv'. In the frame v = Wc. With C the
+        average of cc', and with W'AW = I for the samples that the frame was made from: W'HW = C / DD',
         W'AHW = W'AW C / D, v'Av = tr(W'AW C) and |v|² = tr(C / D). The paper's theorem prints vv' once where the
         fourth moment of the noise has 2vv'.
         """
-        D, s2 = self.frame.values, self.noise
+        D, s2 = self.frame.values, self.noise_variance
         A = np.eye(len(D)) if second is None else second
-        C = hints.T @ hints / len(hints)
         inverse = np.diag(1 / D)
-        crossed = A @ C @ inverse
+        cross = A @ C @ inverse
         norm = np.trace(C @ inverse)
         matrix = fourth - s2 * np.trace(A @ C) * inverse - s2 * norm * A
         matrix -= s2**2 * (norm * inverse + 2 * inverse @ C @ inverse)
-        matrix -= 2 * s2 * (crossed + crossed.T)
-        return Hinted(matrix, np.zeros(len(D)), hints.T)
+        matrix -= 2 * s2 * (cross + cross.T)
+        return np.asarray(matrix)
 
-    def leave_one_out(self, hints: Array) -> Replicates:
-        """The moments of all samples but one block, for each block in turn, under hints in the frame, (q, k r)."""
-        replicates = [self._moments_of(sums, hints) for sums in leave_one_out(self.partitions, _sums, hints)]
+    def leave_one_out(self, hint: Array) -> Replicates:
+        """Compute the moments of all samples but one group, for each group in turn."""
+        hints = np.atleast_2d(hint)
+        replicates = [self._replicate(sums, hints) for sums in leave_one_out(self.partitions, _sums, hints)]
         return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
-    def _moments_of(self, sums: SubspaceSums, hints: Array) -> tuple[Array, Array, Array]:
-        """W'AW, W'BW and W'm."""
-        partly = replace(self, noise=sums.energy / sums.n)
-        second = sums.squares / sums.n - np.diag(partly.noise / self.frame.values)
-        hinted = partly.corrected(sums.fourth / sums.n, hints, second)
-        return second, hinted.matrix, hinted.mean
+    def _replicate(self, sums: SubspaceSums, hints: Array) -> tuple[Array, Array, Array]:
+        """Return W'AW, W'BW and W'm from the sums over some samples."""
+        partial = replace(self, noise_variance=sums.energy / sums.n)
+        second = sums.squares / sums.n - np.diag(partial.noise_variance / self.frame.values)
+        hinted = partial._correct(sums.fourth / sums.n, hints.T @ hints / len(hints), second)
+        return second, hinted, self.mean
 
-    def take(self, n_columns: int) -> SubspaceModel:
-        """The same fit with fewer subspaces."""
-        return replace(
-            self, frame=self.frame.take(n_columns), partitions=self.partitions.map(_first_coordinates, n_columns)
-        )
+    def residual_replicates(self, direction: Array) -> Array:
+        """Compute A W u of all samples but one group, (d, B), up to vectors of the signal space."""
+        n, n_groups = self.partitions.n_rows, self.partitions.n_groups
+        sums = self.partitions.reduce(_sum_by_group, direction, n_groups).total
+        n_left = np.array([n - len(range(group, n, n_groups)) for group in range(n_groups)])
+        return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / n_left)
+
+    def take(self, n_components: int) -> SubspaceFamily:
+        """Return the same fit with the span of the first subspaces only."""
+        n_columns = n_components * self.dim
+        partitions = self.partitions.map(_take_coordinates, n_columns)
+        return replace(self, frame=self.frame.take(n_columns), partitions=partitions)
+
+    def thin(self, step: int) -> SubspaceFamily:
+        """Return the same fit with every `step`-th sample only."""
+        return replace(self, partitions=self.partitions.thin(step))
 
 
 class SubspaceSums(NamedTuple):
-    """Sums over a block of samples."""
+    """Sums over some samples."""
 
     n: int
     squares: Array  # Σ yy', (k r, k r)
@@ -87,67 +129,88 @@ class SubspaceSums(NamedTuple):
     energy: float  # Σ e
 
 
-def _told(Y: Array, hints: Array) -> Array:
-    """⟨y, c⟩² of each sample, on average over the hints, (n,)."""
+def _squared_scores(Y: Array, hints: Array) -> Array:
+    """Return ⟨y, c⟩² of each sample, averaged over the hints, (n,)."""
     return np.asarray(((Y @ hints.T) ** 2).mean(axis=1))
 
 
-def _fourth(partition: SubspacePartition, hints: Array) -> ArraySum:
-    """Σ ⟨y, c⟩²yy'."""
-    return ArraySum(weighted_gram(partition.projected, _told(partition.projected, hints)))
+def _hinted_sum(partition: SubspacePartition, hints: Array) -> ArraySum:
+    """Sum ⟨y, c⟩²yy'."""
+    return ArraySum(weighted_gram(partition.projected, _squared_scores(partition.projected, hints)))
+
+
+def _tensor_sum(partition: SubspacePartition, basis: Array) -> ArraySum:
+    """Sum y⊗y⊗y⊗y in the coordinates of a basis, (q, q, q, q)."""
+    Y = np.asarray(partition.projected @ basis, dtype=np.float64)
+    q = Y.shape[1]
+    pairs = [[weighted_gram(Y, Y[:, a] * Y[:, b]) for b in range(q)] for a in range(q)]
+    return ArraySum(np.array(pairs).reshape(q, q, q, q))
 
 
 def _sums(partition: SubspacePartition, rows: slice, hints: Array) -> SubspaceSums:
     Y = partition.projected[rows].astype(np.float64, copy=False)
-    return SubspaceSums(len(Y), Y.T @ Y, (Y * _told(Y, hints)[:, None]).T @ Y, partition.energy[rows].sum())
+    fourth = (Y * _squared_scores(Y, hints)[:, None]).T @ Y
+    return SubspaceSums(len(Y), Y.T @ Y, fourth, partition.energy[rows].sum())
 
 
-def _first_coordinates(partition: SubspacePartition, n_columns: int) -> SubspacePartition:
+def _sum_by_group(partition: SubspacePartition, direction: Array, n_groups: int) -> ArraySum:
+    scores = spread_over_groups(partition, partition.projected @ direction, n_groups)
+    return ArraySum(weighted_sums(partition.samples, scores).rows)
+
+
+def _take_coordinates(partition: SubspacePartition, n_columns: int) -> SubspacePartition:
     return replace(partition, projected=partition.projected[:, :n_columns])
 
 
-def fit_subspace(partitions: Partitions[SamplePartition], n_columns: int, *, noise: str, seed: int) -> SubspaceModel:
+def fit_subspace(
+    partitions: Partitions[SamplePartition], n_components: int, *, dim: int, paper: bool, seed: int
+) -> SubspaceFamily:
     """Find the span of all subspaces together and project the samples onto it.
 
     Parameters
     ----------
-    partitions : Shards of samples of shape (n, d)
-    n_columns : int
-        k r, the dimension of all subspaces together, below d.
-    noise : {"average", "paper"}
-        The noise level as the average of all d - k r noise eigenvalues, or as the largest of them.
+    partitions : Partitions of samples of shape (n, d)
+    n_components : int
+        k. All subspaces together must have fewer dimensions than there are features.
+    dim : int
+        r, the dimension of each subspace.
+    paper : bool
+        Take the largest noise eigenvalue as the noise level, as in the paper, rather than the average of all.
     seed : int
-        Of the eigen-solver's starting block, where the dimension is large.
+        Seed of the eigensolver's starting block, used if the dimension is large.
+
+    Returns
+    -------
+    SubspaceFamily
     """
+    n_columns = n_components * dim
     with blas_threads_for(partitions):
-        values, vectors, _ = top_eigenpairs(second_moment(partitions), n_columns + (noise == "paper"), seed=seed)
-    see = _beside_one_direction if noise == "paper" else _beside_all
-    inside, energy = partitions.map_reduce(see, vectors)
+        values, vectors, _ = top_eigenpairs(second_moment(partitions), n_columns + paper, seed=seed)
+    inside, energy = partitions.map_reduce(_project_along_last if paper else _project_residual, vectors)
     level = float(energy.total / partitions.n_rows)
     frame = frame_from_eigenpairs(values[:n_columns], vectors[:, :n_columns], level, precision=partitions.layout.dtype)
-    return SubspaceModel(frame, level, inside.map(_whitened, frame.values).persist())
+    return SubspaceFamily(frame, level, dim, inside.map(_whiten, frame.values).persist())
 
 
-def _beside_all(partition: SamplePartition, vectors: Array) -> tuple[SubspacePartition, ArraySum]:
-    """Coordinates along the eigenvectors, not whitened yet; the energy outside of them, per direction, and its sum."""
-    inside = _along(partition, vectors)
-    outside = squared_distances(partition.samples, np.zeros(len(vectors))) - np.einsum("ij,ij->i", inside, inside)
-    energy = np.maximum(outside, 0) / (len(vectors) - vectors.shape[1])
+def _project_residual(partition: SamplePartition, vectors: Array) -> tuple[SubspacePartition, ArraySum]:
+    """Compute coordinates along the eigenvectors, not whitened yet, and the energy of the residual per direction."""
+    inside = _project(partition, vectors)
+    residual = squared_distances(partition.samples, np.zeros(len(vectors))) - np.einsum("ij,ij->i", inside, inside)
+    energy = np.maximum(residual, 0) / (len(vectors) - vectors.shape[1])
     return SubspacePartition(partition.first, partition.samples, inside, energy), ArraySum(energy.sum())
 
 
-def _beside_one_direction(partition: SamplePartition, vectors: Array) -> tuple[SubspacePartition, ArraySum]:
-    """The same with the energy along the last of the eigenvectors, and coordinates along the others."""
-    along = _along(partition, vectors)
+def _project_along_last(partition: SamplePartition, vectors: Array) -> tuple[SubspacePartition, ArraySum]:
+    """Compute coordinates along all eigenvectors but the last, and the energy along that one."""
+    along = _project(partition, vectors)
     energy = along[:, -1] ** 2
     return SubspacePartition(partition.first, partition.samples, along[:, :-1], energy), ArraySum(energy.sum())
 
 
-def _along(partition: SamplePartition, vectors: Array) -> Array:
+def _project(partition: SamplePartition, vectors: Array) -> Array:
     return np.asarray(partition.samples @ vectors, dtype=np.float64)
 
 
-def _whitened(partition: SubspacePartition, values: Array) -> SubspacePartition:
-    return replace(
-        partition, projected=(partition.projected / np.sqrt(values)).astype(partition.samples.dtype, copy=False)
-    )
+def _whiten(partition: SubspacePartition, values: Array) -> SubspacePartition:
+    whitened = (partition.projected / np.sqrt(values)).astype(partition.samples.dtype, copy=False)
+    return replace(partition, projected=whitened)

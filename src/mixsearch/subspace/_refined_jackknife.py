@@ -14,7 +14,7 @@ from mixsearch.core.jackknife import NewtonSums, jackknife
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.subspace._em import RefinedSubspace, Subspaces, coordinates, memberships
 from mixsearch.subspace._jackknife import SubspaceErrors, jackknife_of_moves, sums_by_group
-from mixsearch.subspace._moments import SubspaceModel, SubspacePartition
+from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
 
 # Up to so many parameters the information about them takes no longer than the search.
 MOST_PARAMETERS = 1000
@@ -24,7 +24,7 @@ MOST_PARAMETERS = 1000
 SHARED = 1e-3
 
 
-def refined_subspace_errors(model: SubspaceModel, refined: RefinedSubspace) -> SubspaceErrors:
+def refined_subspace_errors(model: SubspaceFamily, refined: RefinedSubspace) -> SubspaceErrors:
     """Standard errors of a subspace after likelihood steps.
 
     Notes
@@ -139,7 +139,7 @@ def _scores(mixture: Subspaces, frames: list[Turnable], Z: Array, members: Array
 
 
 def _moves_of_basis(
-    model: SubspaceModel,
+    model: SubspaceFamily,
     refined: RefinedSubspace,
     moves: Array,
     partitions: Partitions[MixedPartition],

@@ -3,59 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.em import em_options, warn_not_refined
-from mixsearch.core.estimator import SemiSupervised, warn_no_signal
+from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
+from mixsearch.core.extraction import Extraction
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.second_moment import squared_distances
 from mixsearch.core.separation import warn_if_weak
 from mixsearch.core.validation import (
     AUTO,
-    check_choice,
     check_n_components,
     check_n_features,
     check_n_samples,
     check_positive_int,
+    reject_unknown_arguments,
 )
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import HintError, UnlikelyMixtureWarning, warn_user
-from mixsearch.subspace._component import Subspace, SubspaceFamily
+from mixsearch.errors import ArgumentError, HintError, Option, UnlikelyMixtureWarning, warn_user
+from mixsearch.subspace._component import Subspace, SubspaceCandidates
 from mixsearch.subspace._extraction import extract_subspace
-from mixsearch.subspace._moments import SubspaceModel, fit_subspace
+from mixsearch.subspace._moments import SubspaceFamily, fit_subspace
 from mixsearch.subspace._rank_selection import subspace_spectrum
 
 
-class SubspaceSearch(SemiSupervised):
-    """Find one subspace of a mixture from a point of it, or from a few.
+class SubspaceSearch(SemiSupervised[SubspaceFamily]):
+    """Find one subspace of a mixture from one or a few of its points.
 
     Parameters
     ----------
     n_components : int or "auto", default=2
-        k, the number of subspaces. "auto" counts the directions that stand out of the noise (`spectrum_`) and takes the
-        nearest whole number of subspaces, one at least.
+        k, the number of subspaces. "auto" counts the directions that stand out from the noise (`spectrum_`) and takes
+        the nearest whole number of subspaces, at least one.
     dim : int, default=1
         r, the dimension of each. All of them together, k r, must stay below the number of features.
-    noise : {"average", "paper"}, default="average"
-        The noise level as the average of all noise eigenvalues; or as the largest of them, as in the paper.
+    preset : {"default", "paper"}, default="default"
+        "paper" takes the largest noise eigenvalue as the noise level, as in the paper. By default it is the average of
+        all noise eigenvalues.
     random_state : int, RandomState instance or None, default=0
-        Of the eigen-solver's starting block, where there are many features. The same value gives the same answer.
+        Seed of the eigensolver's starting block, used if there are many features.
 
     Attributes
     ----------
     n_components_ : int
-        How many subspaces the fit holds.
+        The number of subspaces of the fit.
     spectrum_ : Spectrum
         What ``n_components="auto"`` counted.
     noise_variance_ : float
         The variance of the noise.
     component_ : Subspace
-        The subspace of the known members, where `fit` was given labels.
-    model_ : SubspaceModel
-        The frame and the projected samples.
+        The subspace of the known members, if `fit` was given labels.
+
+    References
+    ----------
+    A. Ray, J. Neeman, S. Sanghavi and S. Shakkottai, "The Search Problem in Mixture Models", Journal of Machine
+    Learning Research 18, 2018.
 
     Examples
     --------
@@ -71,63 +77,62 @@ class SubspaceSearch(SemiSupervised):
     """
 
     def __init__(
-        self, n_components: int | str = 2, *, dim: int = 1, noise: str = "average", random_state: Any = 0
+        self,
+        n_components: int | Literal["auto"] = 2,
+        *,
+        dim: int = 1,
+        preset: Preset = "default",
+        random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.dim = dim
-        self.noise = noise
+        self.preset = preset
         self.random_state = random_state
 
-    def _fit_model(self, X: Any) -> Partitions[SamplePartition]:
-        samples = self._partitions(X)
-        least = check_n_components(self.n_components)
+    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
+        partitions = self._check_partitions(X)
+        minimum, is_paper = check_n_components(self.n_components), self._is_paper()
         check_positive_int("dim", self.dim)
-        check_choice("noise", self.noise, ("average", "paper"))
-        limit = samples.shape[1] - 1
-        check_n_features(
-            samples.shape[1],
-            least * self.dim,
-            limit,
-            "dimensions of all subspaces together",
-            "one must be left to the noise",
+        dim = int(self.dim)
+        check_n_features(partitions.n_features, minimum * dim + 1, f"{minimum} subspaces of dimension {dim} and noise")
+        check_n_samples(partitions, minimum * dim + 1, f"{minimum} subspaces of dimension {dim}")
+        k = self._choose_n_components(
+            partitions, lambda: subspace_spectrum(partitions, dim=dim, seed=self._draw_seed())
         )
-        check_n_samples(samples, least * self.dim + 1, f"{least} subspaces of dimension {self.dim}")
-        self.dim_ = int(self.dim)
-        k = self._number(samples, lambda: subspace_spectrum(samples, dim=self.dim_, seed=self._seed()))
         if self.n_components == AUTO:
-            self._warn_of_spectrum()
-        self.model_ = fit_subspace(samples, k * self.dim_, noise=self.noise, seed=self._seed())
-        self.noise_variance_ = self.model_.noise
-        return samples
+            self._check_spectrum(dim)
+        self._family = fit_subspace(partitions, k, dim=dim, paper=is_paper, seed=self._draw_seed())
+        self.noise_variance_ = self._family.noise_variance
+        return partitions
 
-    @property
-    def n_components_(self) -> int:
-        """How many subspaces the fit holds."""
-        return int(self.model_.frame.n_components) // self.dim_
-
-    def _warn_of_spectrum(self) -> None:
-        """Say so where the directions that were counted do not make whole subspaces."""
+    def _check_spectrum(self, dim: int) -> None:
+        """Warn if the directions that were counted do not make whole subspaces."""
         k, n_signal = self.spectrum_.n_components, self.spectrum_.n_signal
         warn_no_signal(self.spectrum_, "one subspace")
-        if n_signal and n_signal != k * self.dim_:
+        if n_signal and n_signal != k * dim:
             warn_user(
                 UnlikelyMixtureWarning(
-                    f"{n_signal} directions stand out of the noise, which make no whole number of subspaces of "
-                    f"dim={self.dim_}; the fit went on with {k} of them. Check dim, or give a number for n_components."
+                    "{n_signal} directions stand out from the noise, which is not a multiple of {dim_argument}={dim}; "
+                    "the fit uses {n_components} subspaces. Check {dim_argument}, or set {argument} to a number.",
+                    code="no_whole_subspaces",
+                    n_signal=n_signal,
+                    dim_argument=Option("dim"),
+                    dim=dim,
+                    n_components=k,
+                    argument=Option("n_components"),
                 )
             )
 
-    def _first_components(self, n_components: int) -> Any:
-        return self.model_.take(n_components * self.dim_)
-
     def search(
         self,
-        hint: Any = None,
+        hint: ArrayLike | None = None,
         *,
-        examples: Any = None,
+        examples: ArrayLike | None = None,
         n_components: int | None = None,
-        refine: bool | int = False,
+        refine: bool = False,
         tol: float = 0.01,
+        max_iter: int | None = None,
+        **extraction: Any,
     ) -> Subspace:
         """Find the subspace that a hint means.
 
@@ -136,43 +141,69 @@ class SubspaceSearch(SemiSupervised):
         hint : array of shape (d,), optional
             One sample of the subspace, or any point in it.
         examples : array of shape (q, d), optional
-            A few samples. With as many as the subspace has dimensions they fill it, and single it out far better.
+            A few samples. With as many as the subspace has dimensions they span it, and single it out far better.
         n_components : int, optional
             Use the span of the first j of the fitted subspaces only.
-        refine : bool or int, default=False
-            Sharpen the subspace by likelihood steps, so many at most where a number is given. They answer with the
-            subspace that holds most of the hint, also where it does not stand out enough for the moments. The answer's
-            `moment_estimate` is the one without. On images and the like, subtract the mean of all samples first and
-            scale each to length 1.
+        refine : bool, default=False
+            Refine the estimate by EM, which returns the subspace that contains most of the hint even if moments do not
+            single it out. The answer's `moment_estimate` is the one before. For images and the like, first subtract the
+            mean of all samples and scale each to length 1.
         tol : float, default=0.01
-            Stop where a step raises the log-likelihood of all samples together by less than this, in nats: estimates
-            then move far less than their standard errors.
+            Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats:
+            estimates then move far less than their standard errors.
+        max_iter : int, optional
+            Maximum number of EM iterations, 100 by default.
+        **extraction
+            Only the defaults ``method="whitening"`` and ``choose="largest"``: Algorithm 3 reads a whole subspace off
+            the top eigenvectors, so cancellation, shares and normalisers do not apply.
+
+        Returns
+        -------
+        Subspace
         """
-        steps, model = em_options(refine, tol), self._model(n_components)
+        self._check_extraction(extraction)
+        options, family = em_options(refine, tol, max_iter), self._select_family(n_components)
         if check_one_hint({"hint": hint, "examples": examples}) == "examples":
-            found = self._extract(self._checked(examples, reset=False), model, are_samples=True)
+            found = self._extract(self._check_rows(examples, reset=False), family, are_samples=True)
         else:
             point = hint_from_direction(hint, self.n_features_in_)[None, :]
-            found = self._extract(point, model, are_samples=False)
-        if steps is None:
+            found = self._extract(point, family, are_samples=False)
+        if options is None:
             return found
-        refined = found.family.refine(steps)
+        refined = found._set.refine(options)
         if refined is None:
             warn_not_refined()
-        return replace(found, refined=refined)
+        return replace(found, _refined=refined)
+
+    def _check_extraction(self, extraction: dict[str, Any]) -> None:
+        allowed = {"method": "whitening", "choose": "largest"}
+        known = list(Extraction.__dataclass_fields__)
+        reject_unknown_arguments(self.search, [name for name in extraction if name not in known], known)
+        for name, value in extraction.items():
+            if value != allowed.get(name):
+                raise ArgumentError(
+                    "{argument}={value!r} does not apply to subspaces: Algorithm 3 reads a whole subspace off the top "
+                    "eigenvectors of the whitened moment.",
+                    code="not_for_subspaces",
+                    argument=Option(name),
+                    value=value,
+                )
 
     def _search_examples(self, members: Samples) -> Subspace:
-        return self._extract(members, self.model_, are_samples=True)
+        return self._extract(members, self._family, are_samples=True)
 
-    def _extract(self, points: Samples, model: SubspaceModel, *, are_samples: bool) -> Subspace:
-        inside = np.asarray(points @ model.frame.basis)
-        if not np.linalg.norm(inside) > 1e-10 * np.sqrt(squared_distances(points, np.zeros(points.shape[1])).sum()):
-            raise HintError("The hint is orthogonal to every subspace. Give a sample of the wanted one.")
-        hinted = model.hinted(inside * np.sqrt(model.frame.values))
-        first = extract_subspace(hinted, self.dim_)
-        found = Subspace(SubspaceFamily(model, first, hinted.hint, are_samples, self._names()))
+    def _extract(self, points: Samples, family: SubspaceFamily, *, are_samples: bool) -> Subspace:
+        inside = np.asarray(points @ family.frame.basis)
+        length = np.sqrt(squared_distances(points, np.zeros(points.shape[1])).sum())
+        if not np.linalg.norm(inside) > 1e-10 * length:
+            raise HintError(
+                "The hint is orthogonal to every subspace. Give a sample of the wanted one.", code="hint_orthogonal"
+            )
+        hinted = family.hinted(inside * np.sqrt(family.frame.values))
+        first = extract_subspace(hinted, family.dim)
+        found = Subspace(SubspaceCandidates(family, first, hinted.hint, are_samples, self._get_feature_names()))
         warn_if_weak(found.separation)
         return found
 
     def _whiten(self, X: Samples) -> Array:
-        return np.asarray(self.model_.frame.whiten(X), dtype=X.dtype)
+        return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)

@@ -24,11 +24,11 @@ from mixsearch.topics._counts import as_counts
 from mixsearch.topics._documents import TopicPartition, rank_documents
 from mixsearch.topics._em import LdaTopic, divergence_by_word
 from mixsearch.topics._hint import WordHint
-from mixsearch.topics._jackknife import replicate_outside, replicate_topics
+from mixsearch.topics._jackknife import one_word_at_least, sharp_errors
 from mixsearch.topics._lda_jackknife import allow_for_bias, lda_errors
 from mixsearch.topics._local_em import SharpTopic
-from mixsearch.topics._local_jackknife import one_word_at_least, sharp_errors
-from mixsearch.topics._moments import TopicModel
+from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._replicates import replicate_outside, replicate_topics
 from mixsearch.topics._simplex import project_to_simplex
 
 # A word in few documents belongs to a topic by chance more easily: as many others are taken not to.
@@ -58,52 +58,52 @@ class Topic(SampleComponent):
     Component : `separation`, `scores`, `share`, `alternatives` and the rest.
     """
 
-    model: TopicModel = field(kw_only=True)
+    _family: TopicFamily = field(kw_only=True)
     asked: WordHint | Array = field(kw_only=True)  # the hint, as words or in the frame
     vocabulary: Sequence[str] | None = field(kw_only=True)
     damping: bool = field(kw_only=True)
     max_documents: int | None = field(default=None, kw_only=True)  # of those that hold the hint, that were looked at
-    refined: SharpTopic | LdaTopic | None = field(default=None, kw_only=True)
+    _refined: SharpTopic | LdaTopic | None = field(default=None, kw_only=True)
 
     @property
     def weight(self) -> float:
         """The topic's share of the corpus."""
-        return self._moment_weight / self.model.alpha0 if self.refined is None else self.refined.weight
+        return self._moment_weight / self._family.alpha0 if self._refined is None else self._refined.weight
 
     @property
     def _moment_weight(self) -> float:
         """α of the topic, as moments have it: all of them sum to α₀."""
-        return float(self.candidates.weights[self.rank])
+        return float(self._candidates.weights[self._rank])
 
     def _moment_center(self) -> Array:
         with one_blas_thread:  # one product, over before the other threads have woken up
-            return self.frame.unwhiten(self.point)
+            return self._frame.unwhiten(self._point)
 
     @cached_property
     def probabilities(self) -> Array:
         """The topic as a distribution over words, (d,): the point of the simplex nearest to `center`."""
-        return project_to_simplex(self.center) if self.refined is None else self.refined.center
+        return project_to_simplex(self.center) if self._refined is None else self._refined.center
 
     def _moment_errors(self) -> StandardErrors:
         with one_blas_thread:
-            outside = replicate_outside(self.model, self.direction)
-            center, weight = component_errors(self.frame, self.direction, self._replicates, outside)
-        n_words = self.weight * self.model.n_words
-        return StandardErrors(one_word_at_least(center, n_words), weight / self.model.alpha0)
+            outside = replicate_outside(self._family, self._direction)
+            center, weight = component_errors(self._frame, self._direction, self._replicates, outside)
+        n_words = self.weight * self._family.n_words
+        return StandardErrors(one_word_at_least(center, n_words), weight / self._family.alpha0)
 
     @cached_property
     def _replicates(self) -> Replicates:
         with one_blas_thread:
-            return replicate_topics(self.model, self.asked, self.max_documents)
+            return replicate_topics(self._family, self.asked, self.max_documents)
 
     def _tensor_within(self, basis: Array) -> Array:
         with one_blas_thread:
-            return self.model.within(basis).tensor()
+            return self._family.tensor(basis)
 
     def _refined_errors(self, refined: SharpTopic | LdaTopic) -> StandardErrors:
         with one_blas_thread:
             if isinstance(refined, SharpTopic):
-                return sharp_errors(self.model, refined)
+                return sharp_errors(self._family, refined)
             moments, led = self.moment_estimate, refined.state.topics[:, 0]
             return allow_for_bias(lda_errors(refined), led - moments.center, moments.stderr, refined.kept)
 
@@ -133,9 +133,9 @@ class Topic(SampleComponent):
 
     @cached_property
     def _typicality(self) -> Array:
-        if self.refined is not None:
-            return self.refined.typicality
-        return divergence_by_word(self.probabilities, self.model.word_mean)
+        if self._refined is not None:
+            return self._refined.typicality
+        return divergence_by_word(self.probabilities, self._family.word_mean)
 
     def related_words(self, n: int = 10) -> list[tuple[str, float]]:
         """Words that point to the topic, however rare they are, with how many times likelier they are in it.
@@ -143,9 +143,9 @@ class Topic(SampleComponent):
         They make good hints for a narrower search.
         """
         check_positive_int("n", n)
-        p, q = self.probabilities, self.model.word_mean
+        p, q = self.probabilities, self._family.word_mean
         lift = p / np.where(q > 0, q, np.inf)
-        n_holding = self.model.holding
+        n_holding = self._family.holding
         chance = np.minimum(lift * max(self.weight, 1e-6), 1)
         ranked = top_rows(chance * n_holding / (n_holding + DOCUMENTS_ELSEWHERE), n)
         return [(self._name(column), float(lift[column])) for column in ranked if lift[column] > 1]
@@ -164,25 +164,25 @@ class Topic(SampleComponent):
         return list(zip(rows.tolist(), np.clip(shares, 0, 1).tolist(), strict=True))
 
     def _best_documents(self, n: int) -> Best:
-        if self.refined is not None:
-            return self.refined.best_documents(n)
-        best: Best = self.model.partitions.reduce(_best_by_moments, self._told_by_word, n).total
+        if self._refined is not None:
+            return self._refined.best_documents(n)
+        best: Best = self._family.partitions.reduce(_best_by_moments, self._told_by_word, n).total
         return best
 
     def membership(self, X: Any) -> Any:
         """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
         if is_dask(X):
             return dask_arrays().map_rows(self.membership, X, len(self.center))
-        counts = as_counts(check_samples(X, len(self.center), self.feature_names), self.damping)
+        counts = as_counts(check_samples(X, len(self.center), self._feature_names), self.damping)
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        if self.refined is not None:
-            return np.clip(self.refined.share(counts, lengths), 0, 1)
-        return np.clip(_linear_shares(self.frame.whiten(counts), lengths, self._told_by_word), 0, 1)
+        if self._refined is not None:
+            return np.clip(self._refined.share(counts, lengths), 0, 1)
+        return np.clip(_linear_shares(self._frame.whiten(counts), lengths, self._told_by_word), 0, 1)
 
     @property
     def _told_by_word(self) -> Array:
         """α₁W'μ₁, (k,): what a word in the frame adds to the topic's share in its document."""
-        return self._moment_weight * self.point
+        return self._moment_weight * self._point
 
     def _card(self) -> Card:
         words = self.top_words(10)

@@ -23,7 +23,7 @@ from mixsearch.data.reductions import Best
 from mixsearch.data.threads import n_cores
 from mixsearch.topics._documents import DocumentPartition, TopicPartition, rank_documents
 from mixsearch.topics._mixture import mix
-from mixsearch.topics._moments import TopicModel
+from mixsearch.topics._moments import TopicFamily
 
 # What every topic is taken to have said of each word before, in words.
 WORD_PRIOR = 0.01
@@ -103,12 +103,12 @@ def _best_documents(partition: PosteriorPartition, n: int) -> ArraySum:
     return rank_documents(partition, partition.shares[:, 0], n)
 
 
-def refine_topic(model: TopicModel, candidates: Candidates, steps: EMOptions) -> LdaTopic | None:
+def refine_topic(model: TopicFamily, candidates: Candidates, steps: EMOptions) -> LdaTopic | None:
     """Sharpen the first of the candidates; None where the steps lead away from it.
 
     Parameters
     ----------
-    model : TopicModel
+    model : TopicFamily
         The fitted corpus, its counts not damped.
     candidates : Candidates
         All topics as the hint shows them. Those that it does not tell apart are separated first.
@@ -122,7 +122,7 @@ def refine_topic(model: TopicModel, candidates: Candidates, steps: EMOptions) ->
     one pass over the counts never lowers the bound. Its maximum is near the likelihood's, not at it, and stays a little
     away however many documents there are: `take_back_bias` is for that.
     """
-    start, prior = _start(model, separate_rest(model.tensor(), candidates))
+    start, prior = _start(model, separate_rest(model.tensor(np.eye(len(model.mean))), candidates))
 
     def step(state: Lda) -> tuple[Lda, float]:
         partitions, expected = state.partitions.map_reduce(take_step, state.topics, prior)
@@ -177,7 +177,7 @@ def take_back_bias(found: LdaTopic, center: Array, errors: StandardErrors, langu
     return replace(found, center=topic, kept=kept, typicality=divergence_by_word(topic, language))
 
 
-def _start(model: TopicModel, candidates: Candidates) -> tuple[Lda, Array]:
+def _start(model: TopicFamily, candidates: Candidates) -> tuple[Lda, Array]:
     """Topics as moments find them, made distributions; shares from the linear estimate; and the Dirichlet prior."""
     k = candidates.points.shape[1]
     weights = np.maximum(candidates.weights / candidates.weights.sum(), LEAST_SHARE / k)

@@ -1,169 +1,72 @@
-"""The moments of a corpus without one block of its documents, in the frame of all of them."""
+"""How far a topic after the closer look would move without some of its documents."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.moments import Replicates
-from mixsearch.data.partitions import Partitions, leave_one_out, sums_by_group
-from mixsearch.topics._documents import HintedPartition, TopicPartition, hear
-from mixsearch.topics._hint import WordHint
-from mixsearch.topics._moments import TopicModel
+from mixsearch.core.jackknife import StandardErrors, jackknife
+from mixsearch.data.partitions import N_GROUPS, Partition, group_indices
+from mixsearch.topics._documents import ScoredPartition, few_documents
+from mixsearch.topics._local_em import SharpTopic, held_words, ratios_to_expected, shares_in
+from mixsearch.topics._moments import TopicFamily
 
 
-class TopicSums(NamedTuple):
-    """Weighted sums over the documents of a block, with hint v; W is that of the frame, v that of the hint."""
+def sharp_errors(model: TopicFamily, sharp: SharpTopic) -> StandardErrors:
+    """Standard errors of a topic after the closer look, from blocks of the documents that it looked at.
 
-    weight: float  # Σ ω
-    mean: Array  # W'Σ ωx1, (k,)
-    squares: Array  # Σ pair weight x yy', (k, k)
-    own_pairs: Array  # Σ pair weight x c, (d,)
-    triples: Array  # Σ triple weight ⟨c, v⟩yy', less the pairs of words of the hint with themselves, (k, k)
-    own_triples: Array  # Σ triple weight (⟨c, v⟩ - 2v) c, (d,)
-    crossed: Array  # Σ pair weight ⟨c, v⟩y, (k,)
-    mass: float  # Σ ω⟨x1, v⟩
-
-
-class DistinctSums(NamedTuple):
-    """Weighted sums over the documents, with hint v; x1, x2 and x3 are different words of a document."""
-
-    weight: float  # Σ ω
-    mean: Array  # W'Σ ωx1, (k,)
-    pairs: Array  # W'(Σ ωx1x2')W, (k, k)
-    triples: Array  # W'(Σ ω⟨x3, v⟩x1x2')W, (k, k)
-    crossed: Array  # W'Σ ω⟨x2, v⟩x1, (k,)
-    mass: float  # Σ ω⟨x1, v⟩
-
-
-class PairSums(NamedTuple):
-    """Weighted sums over the documents of a block, with hint v."""
-
-    weight: float  # Σ ω
-    mean: Array  # Σ ωx1, (d,)
-    crossed: Array  # Σ ω⟨x2, v⟩x1, (d,)
-
-
-class HintedWords(NamedTuple):
-    """A hint v as the words that it gives weight to."""
-
-    columns: Array | slice
-    values: Array  # v of these words, (q,)
-    weighted: Array  # rows of W, each times its v, (q, k)
-
-
-def replicate_topics(model: TopicModel, hint: WordHint | Array, max_documents: int | None = None) -> Replicates:
-    """The moments of all documents but one block, for each block in turn.
-
-    Parameters
-    ----------
-    model : TopicModel
-    hint : WordHint, or array of shape (k,)
-        Words, or a hint c in the frame, which is that of the words v = Wc.
-    max_documents : int, optional
-        Where more of them hold the words of the hint, so many stand for all, as in `TopicModel.hinted`.
+    Notes
+    -----
+    Which documents are near the hint, and which of their words are the topic's, is taken as known: without a block the
+    words expected of the topic are those of the other documents. The weight is the mean share of all documents. Both
+    leave out what was learned from the same documents and are on the small side.
     """
-    words, heard = _heard(model, hint, max_documents)
-    sums: tuple[Any, ...] = sums_by_group(heard, _sums, words, model.distinct)
-    # Before blocks are left out: one of them holds few of the words, the others together nearly all.
-    blocks = [_without_own(TopicSums(*block), words, model) for block in zip(*sums, strict=True)]
-    by_block = [np.array(field) for field in zip(*blocks, strict=True)]
-    kept = zip(*(field.sum(axis=0) - field for field in by_block), strict=True)
-    moments = [_moments_of(DistinctSums(*each), model.alpha0) for each in kept]
-    return Replicates(*map(np.array, zip(*moments, strict=True)))
+    said = _said_by_block(model, sharp)
+    rest = said.sum(axis=1, keepdims=True) - said
+    errors = np.zeros_like(sharp.center)
+    errors[sharp.look.words] = jackknife((rest / np.maximum(rest.sum(axis=0), np.finfo(np.float64).tiny)).T)
+    return StandardErrors(one_word_at_least(errors, float(said.sum())), float(jackknife(_weights(model, sharp))))
 
 
-def _heard(
-    model: TopicModel, hint: WordHint | Array, max_documents: int | None
-) -> tuple[HintedWords, Partitions[HintedPartition]]:
-    if isinstance(hint, WordHint):
-        words = HintedWords(hint.columns, hint.values, model.whitener(hint.columns) * hint.values[:, None])
-        return words, model.hear(hint, max_documents).map(_by_document)
-    W = model.whitener(slice(None))
-    v = np.asarray(W @ hint)
-    return HintedWords(slice(None), v, W * v[:, None]), hear(model.partitions, slice(None), v, max_documents)
+def one_word_at_least(errors: Array, n_words: float) -> Array:
+    """Standard errors of the probabilities of words, (d,), in a topic of which so many words were seen.
+
+    A word that is missing there may be so by chance: blocks without it cannot tell, but what is seen once in n words or
+    not at all has a probability that is known to 1/n at best.
+    """
+    return np.maximum(errors, 1 / max(n_words, 1.0))
 
 
-def _by_document(partition: HintedPartition) -> HintedPartition:
-    """Blocks of documents are picked faster from counts by document."""
-    return replace(partition, held=sp.csr_array(partition.held))
+def _said_by_block(model: TopicFamily, sharp: SharpTopic) -> Array:
+    """Words expected of the topic in each block of the documents looked at, (q, B)."""
+    look = sharp.look
+    counts, _ = held_words(few_documents(model.partitions, look.numbers).counts)
+    ratios, _ = ratios_to_expected(counts, look.topics, look.mixed)
+    n_looked, n_words = counts.shape
+    n_groups = min(N_GROUPS, n_looked)
+    documents = np.repeat(np.arange(n_looked), np.diff(counts.indptr))
+    cells = counts.indices * n_groups + group_indices(Partition(0), n_looked, n_groups)[documents]
+    shares = ratios.data * look.mixed[:, 0].astype(np.float64)[documents]
+    said = np.bincount(cells, shares, n_words * n_groups).reshape(n_words, n_groups)
+    return np.asarray(look.topics[:, :1].astype(np.float64) * said)
 
 
-def _sums(partition: HintedPartition, rows: slice, words: HintedWords, distinct: bool) -> TopicSums:
-    counts, Y = partition.by_document[rows], partition.projected[rows].astype(np.float64, copy=False)
-    pair_weights, says = partition.pair_weights[rows], partition.says(distinct)[rows]
-    per_word = says / partition.lengths[rows]
-    triples, own_triples = _triples(partition, rows, words, distinct)
-    return TopicSums(
-        weight=float(says.sum()),
-        mean=Y.T @ per_word,
-        squares=(Y * pair_weights[:, None]).T @ Y,
-        own_pairs=np.asarray(counts.T @ pair_weights) if distinct else np.zeros(0),
-        triples=triples,
-        own_triples=own_triples,
-        crossed=Y.T @ (pair_weights * partition.heard[rows]),
-        mass=float(per_word @ partition.told[rows]),
-    )
+class ShareSums(NamedTuple):
+    """Sums over the documents of each block."""
+
+    says: Array  # Σ ω, (B,)
+    told: Array  # Σ ωθ, (B,)
 
 
-def _triples(partition: HintedPartition, block: slice, words: HintedWords, distinct: bool) -> tuple[Array, Array]:
-    """Over the documents of a block that hold words of the hint; others tell nothing of it."""
-    rows = np.arange(len(partition.heard))[block][np.flatnonzero(np.diff(partition.held[block].indptr))]
-    Y, triple_weights = partition.projected[rows].astype(np.float64, copy=False), partition.triple_weights[rows]
-    by_triple = triple_weights * partition.heard[rows]
-    triples = np.asarray((Y * by_triple[:, None]).T @ Y)
-    if not distinct:
-        return triples, np.zeros(0)
-    held = partition.held[rows]
-    own = np.asarray(partition.by_document[rows].T @ by_triple)
-    own[words.columns] -= 2 * words.values * (held.T @ triple_weights)
-    beside = np.asarray(held @ words.weighted).T @ (Y * triple_weights[:, None])
-    return triples - beside - beside.T, own
+def _weights(model: TopicFamily, sharp: SharpTopic) -> Array:
+    """The mean share of all documents but one block, (B,)."""
+    says, told = sharp.told.reduce(_share_sums, sharp.base, sharp.gain, model.distinct, model.partitions.n_groups)
+    return np.asarray((told.sum() - told) / (says.sum() - says))
 
 
-def _without_own(sums: TopicSums, words: HintedWords, model: TopicModel) -> DistinctSums:
-    """Without what words make of pairs with themselves."""
-    pairs, triples, crossed = sums.squares, sums.triples, sums.crossed
-    if model.distinct:
-        pairs = pairs - model.diagonal(sums.own_pairs)
-        triples = triples - model.diagonal(sums.own_triples)
-        crossed = crossed - words.weighted.T @ sums.own_pairs[words.columns]
-    return DistinctSums(sums.weight, sums.mean, pairs, triples, crossed, sums.mass)
-
-
-def _moments_of(sums: DistinctSums, alpha0: float) -> tuple[Array, Array, Array]:
-    """W'AW, W'BW and W'm: the formulas of section 3.2, where nothing is whitened by these documents themselves."""
-    a0, weight = alpha0, sums.weight
-    m, pairs, triples = a0 * sums.mean / weight, sums.pairs / weight, sums.triples / weight
-    mass, outer = a0 * sums.mass / weight, np.outer(m, m)
-    crossed = np.outer(sums.crossed / weight, m)
-    hinted = a0 * (a0 + 1) * (a0 + 2) / 2 * triples
-    hinted -= a0 * (a0 + 1) / 2 * (mass * pairs + crossed + crossed.T)
-    return a0 * (a0 + 1) * pairs - outer, hinted + mass * outer, m
-
-
-def replicate_outside(model: TopicModel, direction: Array) -> Array:
-    """A W u of all documents but one block, (d, B), where u is a direction in the frame, (k,)."""
-    v = np.asarray(model.whitener(slice(None)) @ direction)
-    a0 = model.alpha0
-    replicates = []
-    for weight, total, crossed in leave_one_out(model.partitions, _pair_sums, v, model.distinct):
-        m = a0 * total / weight
-        replicates.append(a0 * (a0 + 1) * crossed / weight - m * (m @ v))
-    return np.column_stack(replicates)
-
-
-def _pair_sums(partition: TopicPartition, rows: slice, v: Array, distinct: bool) -> PairSums:
-    counts, pair_weights, says = (
-        partition.by_document[rows],
-        partition.pair_weights[rows],
-        partition.says(distinct)[rows],
-    )
-    crossed = np.asarray(counts.T @ (pair_weights * (counts @ v)))
-    if distinct:
-        crossed -= v * (counts.T @ pair_weights)
-    return PairSums(float(says.sum()), np.asarray(counts.T @ (says / partition.lengths[rows])), crossed)
+def _share_sums(partition: ScoredPartition, base: float, gain: float, distinct: bool, n_groups: int) -> ShareSums:
+    says, blocks = partition.says(distinct), group_indices(partition, len(partition.lengths), n_groups)
+    shares = says * shares_in(partition, base, gain)
+    return ShareSums(np.bincount(blocks, says, n_groups), np.bincount(blocks, shares, n_groups))

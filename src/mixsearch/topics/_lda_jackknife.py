@@ -23,7 +23,7 @@ from mixsearch.topics._em import (
     expected_logs,
     take_step,
 )
-from mixsearch.topics._local_jackknife import one_word_at_least
+from mixsearch.topics._jackknife import one_word_at_least
 from mixsearch.topics._mixture import mix
 
 # Conjugate gradients stop at this part of the first residual: standard errors need no more digits.

@@ -33,7 +33,7 @@ from mixsearch.topics._documents import (
     rank_documents,
 )
 from mixsearch.topics._mixture import mix
-from mixsearch.topics._moments import TopicModel
+from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._simplex import project_to_simplex
 
 # Documents near the hint: twice as many as it names, within these bounds.
@@ -144,12 +144,12 @@ class SharpTopic(Refined):
         return np.where(lengths > 0, _share_of(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
 
 
-def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds, steps: EMOptions) -> SharpTopic:
+def sharpen_topic(model: TopicFamily, candidates: Candidates, seeds: Seeds, steps: EMOptions) -> SharpTopic:
     """Sharpen the first of the candidates.
 
     Parameters
     ----------
-    model : TopicModel
+    model : TopicFamily
         The fitted corpus.
     candidates : Candidates
         All topics as the hint shows them: the others compete with the chosen one.
@@ -160,17 +160,17 @@ def sharpen_topic(model: TopicModel, candidates: Candidates, seeds: Seeds, steps
     """
     start = _start(model, candidates, seeds)
     near = _nearest(model, start, seeds)
-    look, objectives = _climb(model, near, start, candidates, steps._replace(most=min(steps.most, N_STEPS)))
+    look, objectives = _climb(model, near, start, candidates, steps._replace(max_iter=min(steps.max_iter, N_STEPS)))
     return _describe(model, look, objectives, seeds, float(candidates.weights[0]) / model.alpha0)
 
 
-def _start(model: TopicModel, candidates: Candidates, seeds: Seeds) -> Array:
+def _start(model: TopicFamily, candidates: Candidates, seeds: Seeds) -> Array:
     """Halfway between the topic that moments find and the documents of the hint, (d,)."""
     found = project_to_simplex(model.frame.unwhiten(candidates.points[:, 0]))
     return found if seeds.words is None else (found + seeds.words) / 2
 
 
-def evidence_of(model: TopicModel, probabilities: Array) -> Array:
+def evidence_of(model: TopicFamily, probabilities: Array) -> Array:
     """The chance that a word is of the topic rather than of the corpus, (d,), for words that speak for it."""
     told, other = USUAL_SHARE * probabilities, (1 - USUAL_SHARE) * model.word_mean
     speaking = np.flatnonzero(probabilities > LEAST_LIFT * model.word_mean)
@@ -222,7 +222,7 @@ class Near(NamedTuple):
     named: Best  # of those that the hint names
 
 
-def _nearest(model: TopicModel, probabilities: Array, seeds: Seeds) -> Array:
+def _nearest(model: TopicFamily, probabilities: Array, seeds: Seeds) -> Array:
     """Numbers of the documents that the topic and the hint are about, (m,)."""
     n_near = int(np.clip(NEAR_PER_SEED * seeds.size, NEAR_LEAST, NEAR_MOST))
     near = seeds.telling.reduce(_near, evidence_of(model, probabilities), seeds.least, n_near)
@@ -252,7 +252,7 @@ def _n_within(sizes: Array, most_words: int, least: int) -> int:
 
 
 def _climb(
-    model: TopicModel, numbers: Array, start: Array, candidates: Candidates, steps: EMOptions
+    model: TopicFamily, numbers: Array, start: Array, candidates: Candidates, steps: EMOptions
 ) -> tuple[Look, tuple[float, ...]]:
     """What a few steps make of the topic in these documents, and the log-likelihoods on the way."""
     near = few_documents(model.partitions, numbers)
@@ -284,7 +284,7 @@ def held_words(counts: sp.csr_array) -> tuple[sp.csr_array, Array]:
     return sp.csr_array((counts.data, columns, counts.indptr), shape=(counts.shape[0], len(words))), words
 
 
-def _neighbours(model: TopicModel, near: DocumentSample, words: Array, candidates: Candidates) -> Array:
+def _neighbours(model: TopicFamily, near: DocumentSample, words: Array, candidates: Candidates) -> Array:
     """The other topics that have most of these documents, as far as these words go, (q, J)."""
     points, weights = candidates.points, candidates.weights[: candidates.points.shape[1]]
     shares = (near.projected / near.lengths[:, None]) @ (points * weights)
@@ -319,7 +319,7 @@ def _maximise(look: Look, ratios: sp.csr_array, prior: Array) -> Look:
 
 
 def _describe(
-    model: TopicModel, look: Look, objectives: tuple[float, ...], seeds: Seeds, rough_weight: float
+    model: TopicFamily, look: Look, objectives: tuple[float, ...], seeds: Seeds, rough_weight: float
 ) -> SharpTopic:
     probabilities = np.zeros_like(model.word_mean)
     probabilities[look.words] = look.topics[:, 0]
@@ -385,7 +385,7 @@ def _holding(partition: TopicPartition, numbers: Array) -> ArraySum:
     return ArraySum(np.bincount(counts.indices, minlength=counts.shape[1]))
 
 
-def _typicality(model: TopicModel, probabilities: Array, members: Array) -> Array:
+def _typicality(model: TopicFamily, probabilities: Array, members: Array) -> Array:
     """How much holding each word tells of being about the topic, (d,): its information in nats per document.
 
     Notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -12,14 +12,15 @@ from scipy.sparse.linalg import LinearOperator
 from mixsearch._typing import Array
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
-from mixsearch.core.moments import Hinted
-from mixsearch.core.second_moment import change, multiply_gram_chunks, symmetric_operator, weighted_gram
+from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetric_operator, weighted_gram
 from mixsearch.data.chunks import ArraySum, RowChunks, sum_chunks
 from mixsearch.data.partitions import LocalPartitions, Partitions
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, SearchError
 from mixsearch.topics._documents import CountPartition, HintedPartition, TopicPartition, Weighing, hear, total_say
 from mixsearch.topics._hint import WordHint
+from mixsearch.topics._replicates import replicate_outside, replicate_topics
 
 # Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all.
 BLOCK = 20
@@ -33,7 +34,7 @@ Allocate = Callable[[tuple[int, int], Any], Array]
 
 
 @dataclass(frozen=True, slots=True)
-class TopicModel:
+class TopicFamily:
     """All that a search among topics needs: the documents in shards, and the frame."""
 
     frame: Frame
@@ -47,21 +48,41 @@ class TopicModel:
     holding: Array  # documents that hold each word, (d,)
     n_applications: int  # passes over the counts that the eigenvectors took
     partitions: Partitions[TopicPartition]
+    n_hints: ClassVar[int] = 1
 
-    def hinted(self, hint: WordHint, max_documents: int | None = None) -> Hinted:
-        """The hinted moment of a hint over words. Only documents that hold one of its words are touched.
+    @property
+    def n_components(self) -> int:
+        """The number of topics of the fit."""
+        return self.frame.n_components
 
-        Where they are more than `max_documents`, so many of them at even steps stand for all.
+    def hinted(self, hint: WordHint | Array, max_documents: int | None = None) -> Hinted:
+        """Contract the third moment with a hint over words, or with a hint c in the frame: that of the words v = Wc.
+
+        For words, only documents that contain one of them are read. If there are more than `max_documents`, that many
+        at even steps represent all.
         """
+        if not isinstance(hint, WordHint):
+            return self._hinted_in_frame(self.partitions.reduce(_third, hint).total, hint)
         mass = self.alpha0 * float(self.word_mean[hint.columns] @ hint.values)
         return self._corrected(*self._contract(hint, max_documents), mass, self.project(hint))
 
-    def hinted_in_frame(self, hint: Array) -> Hinted:
-        """The hinted moment of a hint c given in the frame, which is that of the words v = Wc."""
-        return self._hinted_in_frame(self.partitions.reduce(_third, hint).total, hint)
+    def tensor(self, basis: Array) -> Array:
+        """Contract the third moment with all columns of a basis, (k, q) -> (q, q, q), in one pass."""
+        return self.within(basis)._full_tensor()
 
-    def tensor(self) -> Array:
-        """The hinted moments of all coordinates of the frame as hints, (k, k, k), in one pass over the documents."""
+    def leave_one_out(self, hint: WordHint | Array, max_documents: int | None = None) -> Replicates:
+        """Compute the moments of all documents but one group, for each group in turn."""
+        return replicate_topics(self, hint, max_documents)
+
+    def residual_replicates(self, direction: Array) -> Array:
+        """Compute A W u of all documents but one group, (d, B), up to vectors of the signal space."""
+        return replicate_outside(self, direction)
+
+    def thin(self, step: int) -> TopicFamily:
+        """Return the same fit with every `step`-th document only, its weights scaled up."""
+        return replace(self, partitions=self.partitions.thin(step))
+
+    def _full_tensor(self) -> Array:
         thirds, hints = self.partitions.reduce(_all_thirds).total, np.eye(len(self.mean))
         return np.stack([self._hinted_in_frame(third, c).matrix for third, c in zip(thirds, hints, strict=True)])
 
@@ -139,7 +160,7 @@ class TopicModel:
         plain = hint.values if self.frame.metric is None else hint.values / self.frame.metric[hint.columns]
         return np.asarray(np.sqrt(self.frame.values) * (plain @ self.frame.basis[hint.columns]))
 
-    def take(self, n_components: int) -> TopicModel:
+    def take(self, n_components: int) -> TopicFamily:
         """The same fit with fewer topics."""
         k = n_components
         return replace(
@@ -150,7 +171,7 @@ class TopicModel:
             partitions=self.partitions.map(_first_coordinates, k),
         )
 
-    def within(self, basis: Array) -> TopicModel:
+    def within(self, basis: Array) -> TopicFamily:
         """The same fit in the coordinates of some orthonormal directions of its frame, (k, q): W becomes W basis."""
         turned = self.frame.basis @ (basis / np.sqrt(self.frame.values)[:, None])
         return replace(
@@ -235,7 +256,7 @@ def fit_topics(
     seed: int,
     allocate: Allocate = np.empty,
     on_pass: Callable[[int], None] | None = None,
-) -> TopicModel:
+) -> TopicFamily:
     """Find the signal space of the topics and project the documents onto it, in passes over blocks of documents.
 
     Parameters
@@ -263,7 +284,7 @@ def fit_topics(
     weighed, sums = partitions.map_reduce(_weigh, weighing)
     word_mean, own_pairs, own_triples = sums.words.T.copy()
     units = units_of(word_mean, metric)
-    second = change(
+    second = rescale(
         _pairs(weighed),
         scale=alpha0 * (alpha0 + 1),
         metric=units,
@@ -286,7 +307,7 @@ def fit_topics(
     k = max(count_above(values), 1)
     frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=units)
     projected, crossed = weighed.map_reduce(_project, _whitener(frame), allocate)
-    return TopicModel(
+    return TopicFamily(
         frame=frame,
         alpha0=alpha0,
         mean=frame.whiten(alpha0 * word_mean),

@@ -11,7 +11,7 @@ import numpy as np
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.rank_selection import N_FOLDS, Folds, FoldSums, Spectrum, find_spectrum, max_directions, sums_of
-from mixsearch.core.second_moment import change, multiply_gram_chunks, symmetric_operator
+from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetric_operator
 from mixsearch.data.chunks import ArraySum, RowChunks, add_all, sum_chunks
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.threads import n_cores, one_blas_thread
@@ -56,7 +56,7 @@ def topic_spectrum(
             return np.asarray(partitions.reduce(_applied_beside, part, np.ascontiguousarray(Q), weighing).total)
 
         others = np.arange(N_FOLDS) != part
-        return change(
+        return rescale(
             symmetric_operator(d, partitions.layout.dtype, apply),
             scale=scale / float(sums.shares[others].sum()),
             metric=units,

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.em import EMOptions, em_options, warn_not_refined
-from mixsearch.core.estimator import SemiSupervised, warn_no_signal
+from mixsearch.core.em import MAX_ITER, EMOptions, em_options, warn_not_refined
+from mixsearch.core.estimator import Preset, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.moments import Hinted
@@ -31,7 +31,7 @@ from mixsearch.topics._documents import CountPartition, few_documents, numbers_o
 from mixsearch.topics._em import refine_topic, take_back_bias
 from mixsearch.topics._hint import WordHint, hint_from_documents, hint_from_words
 from mixsearch.topics._local_em import Seeds, sharpen_topic
-from mixsearch.topics._moments import TopicModel, fit_topics
+from mixsearch.topics._moments import TopicFamily, fit_topics
 from mixsearch.topics._rank_selection import topic_spectrum
 from mixsearch.topics._seeds import breadth, seeds_of_documents, seeds_of_words
 from mixsearch.topics._storage import open_search, restore_search, save_search
@@ -63,7 +63,7 @@ def _are_words(hint: Any) -> bool:
     return listed or isinstance(hint, str | Mapping)
 
 
-class TopicSearch(SemiSupervised):
+class TopicSearch(SemiSupervised[TopicFamily]):
     """Find one topic of a corpus from a word, several words or a few documents.
 
     Parameters
@@ -101,7 +101,7 @@ class TopicSearch(SemiSupervised):
         The rows of X that did enter, where X was in memory.
     component_ : Topic
         The topic of the known documents, where `fit` was given labels.
-    model_ : TopicModel
+    model_ : TopicFamily
         The frame, the counts and the projected documents.
 
     Examples
@@ -119,8 +119,9 @@ class TopicSearch(SemiSupervised):
 
     def __init__(
         self,
-        n_components: int | str = 50,
+        n_components: int | Literal["auto"] = 50,
         *,
+        preset: Preset = "default",
         alpha0: float = 0.01,
         moments: str = "auto",
         weights: str = "length",
@@ -129,6 +130,7 @@ class TopicSearch(SemiSupervised):
         random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
+        self.preset = preset
         self.alpha0 = alpha0
         self.moments = moments
         self.weights = weights
@@ -148,8 +150,8 @@ class TopicSearch(SemiSupervised):
         vocabulary : sequence of str, optional
             The words, one per column; the column names where X is a data frame.
         """
-        samples = self._fit_model(X)
-        names = self._names() if vocabulary is None else vocabulary
+        samples = self._fit_family(X)
+        names = self._get_feature_names() if vocabulary is None else vocabulary
         self.name_words(None if names is None else one_word_per_column(names, self.n_features_in_))
         self._search_members(samples, y)
         return self
@@ -190,8 +192,8 @@ class TopicSearch(SemiSupervised):
         restore_search(search, folder)
         return search
 
-    def _fit_model(self, X: Any) -> Partitions[SamplePartition]:
-        counts, is_whole = counts_of(self._partitions(X))
+    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
+        counts, is_whole = counts_of(self._check_partitions(X))
         self.check_options(counts.n_features)
         distinct = self._distinct(is_whole)
         counts = damped_counts(counts) if self.damping else counts
@@ -202,14 +204,14 @@ class TopicSearch(SemiSupervised):
 
     def fit_documents(self, partitions: Partitions[CountPartition], *, distinct: bool, **how: Any) -> None:
         """Fit documents that are checked and long enough; `how` is passed to `fit_topics`."""
-        self.model_ = fit_topics(
+        self._family = fit_topics(
             partitions,
             self.n_topics(partitions, distinct=distinct),
             alpha0=self.alpha0,
             distinct=distinct,
             say=SAY[self.weights],
             metric=self.metric,
-            seed=self._seed(),
+            seed=self._draw_seed(),
             **how,
         )
         self.warn_if_fewer()
@@ -217,12 +219,12 @@ class TopicSearch(SemiSupervised):
     @property
     def kept_rows_(self) -> Array:
         """The rows that became documents of the fit, (n,), where they are in this process."""
-        rows: Array = self.model_.here.rows
+        rows: Array = self._family.here.rows
         return rows
 
     def n_topics(self, partitions: Partitions[CountPartition], *, distinct: bool) -> int:
         """How many topics to fit, as asked for or as the documents show."""
-        k = self._number(
+        k = self._choose_n_components(
             partitions,
             lambda: topic_spectrum(
                 partitions,
@@ -230,7 +232,7 @@ class TopicSearch(SemiSupervised):
                 distinct=distinct,
                 say=SAY[self.weights],
                 metric=self.metric,
-                seed=self._seed(),
+                seed=self._draw_seed(),
             ),
         )
         if self.n_components == AUTO:
@@ -276,8 +278,9 @@ class TopicSearch(SemiSupervised):
         n_components: int | Literal["enough"] | None = None,
         narrower: float = 0,
         project: bool = False,
-        refine: bool | int | None = None,
+        refine: bool | None = None,
         tol: float = 0.01,
+        max_iter: int | None = None,
         max_documents: int | None = None,
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
@@ -322,12 +325,12 @@ class TopicSearch(SemiSupervised):
             hint, words = None, hint
         if extraction.get("method") != "cancellation":
             extraction.setdefault("choose", "share")
-        how = Extraction.of(extraction)
+        how = Extraction.from_options(extraction, self.search)
         check_one_hint({"hint": hint, "words": words, "documents": documents})
         if max_documents is not None:
             check_positive_int("max_documents", max_documents)
         refine = bool(self.damping) if refine is None else refine
-        steps = em_options(refine, tol)
+        steps = em_options(refine, tol, max_iter, default_max_iter=MAX_ITER if self.damping else USUAL_STEPS)
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:
             if documents is not None:
@@ -347,47 +350,47 @@ class TopicSearch(SemiSupervised):
             if steps is None:
                 return found
             if not self.damping:
-                return self._climbed(found, steps._replace(most=USUAL_STEPS) if refine is True else steps)
+                return self._climbed(found, steps)
             by_rarity = n_components == "enough" and documents is None
             return self._sharpened(found, seeds(), steps, by_rarity=by_rarity, narrower=narrower)
 
     def _climbed(self, found: Topic, steps: EMOptions) -> Topic:
         """After steps of LDA."""
-        refined = refine_topic(found.model, found.candidates, steps)
+        refined = refine_topic(found._family, found._candidates, steps)
         if refined is None:
             warn_not_refined()
             return found
-        language = found.model.word_mean
-        return replace(found, refined=take_back_bias(refined, found.probabilities, found.stderr, language))
+        language = found._family.word_mean
+        return replace(found, _refined=take_back_bias(refined, found.probabilities, found.stderr, language))
 
     def _sharpened(
         self, found: Topic, seeds: Seeds, steps: EMOptions, *, by_rarity: bool = False, narrower: float = 0
     ) -> Topic:
         """After a closer look."""
-        usual = breadth(seeds.size, self.n_components_, self.model_.partitions.n_rows) if by_rarity else 1.0
+        usual = breadth(seeds.size, self.n_components_, self._family.partitions.n_rows) if by_rarity else 1.0
         wide = seeds._replace(size=round(usual * 2.0**-narrower * seeds.size))
-        return replace(found, refined=sharpen_topic(found.model, found.candidates, wide, steps))
+        return replace(found, _refined=sharpen_topic(found._family, found._candidates, wide, steps))
 
     def _narrowed(
         self, hint: WordHint | None, n_components: int | Literal["enough"] | None, narrower: float
-    ) -> TopicModel:
+    ) -> TopicFamily:
         """The model with as many components as asked for; "enough" where the hint is not of words is all of them."""
         if n_components == "enough":
             usual = self.n_components_ if hint is None else self._enough_components(hint)
         else:
-            usual = self._model(n_components).frame.n_components
+            usual = self._select_family(n_components).frame.n_components
         wanted = int(np.clip(usual * 2.0**narrower, min(2, usual), self.n_components_))
-        model: TopicModel = self._model(wanted)
+        model: TopicFamily = self._select_family(wanted)
         return model
 
     def _enough_components(self, hint: WordHint) -> int:
         """How many hold most of what all of them make of a hint."""
-        held = np.cumsum(self.model_.project(hint) ** 2)
+        held = np.cumsum(self._family.project(hint) ** 2)
         return int(max(np.searchsorted(held, ENOUGH * held[-1]) + 1, min(LEAST_COMPONENTS, self.n_components_)))
 
-    def _warn_if_left_out(self, hint: WordHint, model: TopicModel) -> None:
+    def _warn_if_left_out(self, hint: WordHint, model: TopicFamily) -> None:
         """With fewer components than were fitted, a word may lie mostly in those left out."""
-        whole, part = (np.sum(each.project(hint) ** 2) for each in (self.model_, model))
+        whole, part = (np.sum(each.project(hint) ** 2) for each in (self._family, model))
         if part < LEAST_KEPT * whole:
             warn_user(
                 WeakHintWarning(
@@ -398,39 +401,39 @@ class TopicSearch(SemiSupervised):
                 )
             )
 
-    def _extract_in_frame(self, hint: Array, model: TopicModel, how: Extraction) -> Topic:
-        return self._extract(model.hinted_in_frame(hint), hint, model, how)
+    def _extract_in_frame(self, hint: Array, model: TopicFamily, how: Extraction) -> Topic:
+        return self._extract(model.hinted(hint), hint, model, how)
 
     def _extract(
         self,
         hinted: Hinted,
         asked: WordHint | Array,
-        model: TopicModel,
+        model: TopicFamily,
         how: Extraction,
         max_documents: int | None = None,
     ) -> Topic:
         found = Topic(
             model.frame,
             extract(hinted, model.frame, how),
-            model=model,
-            hinted=hinted,
+            _family=model,
+            _hinted=hinted,
             asked=asked,
-            choose=how.choose,
+            _choose=how.choose,
             vocabulary=self.vocabulary_,
             damping=self.damping,
             max_documents=max_documents,
-            feature_names=self._names(),
+            _feature_names=self._get_feature_names(),
         )
         warn_if_weak(found.separation)
         return found
 
     def _hint_of_words(self, hint: Any, words: Any) -> WordHint:
         if words is not None:
-            return hint_from_words(words, self._columns, self.model_.word_mean)
+            return hint_from_words(words, self._columns, self._family.word_mean)
         direction = hint_from_direction(hint, self.n_features_in_)
         return WordHint(np.flatnonzero(direction), direction[direction != 0])
 
-    def _hint_of_documents(self, counts: sp.csr_array, model: TopicModel) -> Array:
+    def _hint_of_documents(self, counts: sp.csr_array, model: TopicFamily) -> Array:
         """In the frame. Words are compared in its metric, where a frequent word is as noisy as a rare one."""
         seen = hint_from_documents(counts, model.word_mean)
         return model.frame.values * model.frame.whiten(seen)
@@ -438,14 +441,14 @@ class TopicSearch(SemiSupervised):
     def _documents(self, documents: Any) -> tuple[sp.csr_array, Array]:
         """Counts of the hinted documents, from their rows in the corpus or as they are, and their numbers there."""
         if np.ndim(documents) != 1:
-            return as_counts(self._checked(documents, reset=False), self.damping), NOWHERE
+            return as_counts(self._check_rows(documents, reset=False), self.damping), NOWHERE
         numbers = self.places_of(documents)
-        return few_documents(self.model_.partitions, numbers).counts, numbers
+        return few_documents(self._family.partitions, numbers).counts, numbers
 
     def places_of(self, documents: Any) -> Array:
         """Where rows of the user's matrix stand among the documents of the model."""
         rows = np.asarray(documents)
-        n_rows = self.model_.partitions.n_rows + self.n_dropped_
+        n_rows = self._family.partitions.n_rows + self.n_dropped_
         if rows.dtype == bool and len(rows) == n_rows:
             rows = np.flatnonzero(rows)
         if not np.issubdtype(rows.dtype, np.integer):
@@ -453,7 +456,7 @@ class TopicSearch(SemiSupervised):
                 f"documents must be row numbers, a mask of all {n_rows:,} rows, or counts of {self.n_features_in_:,} "
                 f"columns; found {len(rows):,} values of type {rows.dtype}. Pass one document as counts[[row]]."
             )
-        numbers = numbers_of(self.model_.partitions, rows)
+        numbers = numbers_of(self._family.partitions, rows)
         if (numbers < 0).any():
             raise SearchError(
                 f"Row {rows[numbers < 0][0]} is not a document of this fit: it was left out, or is not among the "
@@ -473,17 +476,17 @@ class TopicSearch(SemiSupervised):
 
     def _search_examples(self, members: Samples) -> Topic:
         counts = sp.csr_array(members)
-        hint = self._hint_of_documents(counts, self.model_)
-        found = self._extract_in_frame(hint, self.model_, Extraction(choose="share"))
-        steps = em_options(bool(self.damping), 0.0)
+        hint = self._hint_of_documents(counts, self._family)
+        found = self._extract_in_frame(hint, self._family, Extraction(choose="share"))
+        steps = em_options(bool(self.damping), 0.0, None)
         if steps is None:
             return found
-        return self._sharpened(found, seeds_of_documents(counts, NOWHERE, self.model_, found.weight), steps)
+        return self._sharpened(found, seeds_of_documents(counts, NOWHERE, self._family, found.weight), steps)
 
     def _whiten(self, X: Samples) -> Array:
         counts = as_counts(X, self.damping)
         lengths = np.asarray(counts.sum(axis=1))
-        Y = self.model_.frame.whiten(counts) / np.where(lengths > 0, lengths, 1)[:, None]
+        Y = self._family.frame.whiten(counts) / np.where(lengths > 0, lengths, 1)[:, None]
         return np.asarray(Y, dtype=X.dtype)
 
     def __sklearn_tags__(self) -> Any:

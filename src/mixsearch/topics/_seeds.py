@@ -14,7 +14,7 @@ from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.topics._documents import ScoredPartition, TopicPartition, places_in
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._local_em import Seeds
-from mixsearch.topics._moments import TopicModel
+from mixsearch.topics._moments import TopicFamily
 
 # A hint that fewer documents hold than this says little.
 FEW_DOCUMENTS = 5
@@ -32,13 +32,13 @@ NARROWEST = 0.25
 MOST_SEEDS = 2000
 
 
-def seeds_of_words(hint: WordHint, model: TopicModel, weight: float) -> Seeds:
+def seeds_of_words(hint: WordHint, model: TopicFamily, weight: float) -> Seeds:
     """The documents that hold the words of a hint, each with more say the more of it is about them.
 
     Parameters
     ----------
     hint : WordHint
-    model : TopicModel
+    model : TopicFamily
     weight : float
         Of the topic found, which tells its size where no document holds a word of the hint.
     """
@@ -91,7 +91,7 @@ def _sum_documents(partition: TopicPartition, numbers: Array, weights: Array) ->
     return ArraySum(np.asarray(partition.by_document[rows].T @ weights[inside]))
 
 
-def seeds_of_documents(counts: sp.csr_array, numbers: Array, model: TopicModel, weight: float) -> Seeds:
+def seeds_of_documents(counts: sp.csr_array, numbers: Array, model: TopicFamily, weight: float) -> Seeds:
     """The documents of a hint themselves.
 
     Parameters
@@ -99,7 +99,7 @@ def seeds_of_documents(counts: sp.csr_array, numbers: Array, model: TopicModel, 
     counts : sparse array of shape (q, d)
     numbers : array of shape (s,)
         Where they stand in the corpus; empty where they are no part of it.
-    model : TopicModel
+    model : TopicFamily
     weight : float
         Of the topic found, which tells its size.
     """
@@ -127,6 +127,6 @@ def _broken(phrase: tuple[Array, ...], hint: WordHint, by_word: sp.csc_array) ->
     return np.asarray(lacking * (by_word[:, hint.columns[own]] @ hint.values[own]))
 
 
-def _size_of(model: TopicModel, weight: float) -> int:
+def _size_of(model: TopicFamily, weight: float) -> int:
     """How many documents a topic of this weight has, had each only one."""
     return int(np.clip(weight, 0, 1) * model.partitions.n_rows)

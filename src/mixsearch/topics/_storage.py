@@ -20,7 +20,7 @@ from mixsearch.core.rank_selection import Spectrum
 from mixsearch.data.partitions import Layout, LocalPartitions
 from mixsearch.storage import Folder, FolderWriter, open_folder
 from mixsearch.topics._documents import TopicPartition
-from mixsearch.topics._moments import TopicModel
+from mixsearch.topics._moments import TopicFamily
 
 KIND = "topic index"
 
@@ -44,7 +44,7 @@ _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
 def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Write a fitted search to a folder of its own."""
     with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
-        documents = search.model_.here
+        documents = search._family.here
         for place, counts in ((BY_DOCUMENT, documents.by_document), (BY_WORD, documents.by_word)):
             for part in _PARTS:
                 out.save(f"{place}/{part}", getattr(counts, part))
@@ -61,7 +61,7 @@ def store_documents(out: FolderWriter, documents: TopicPartition) -> None:
 
 def store_search(out: FolderWriter, search: TopicSearch) -> None:
     """Write all of a fitted search but its documents."""
-    model = search.model_
+    model = search._family
     for name in _WORDS:
         out.save(f"words/{name}", getattr(model, name))
     out.save("frame/basis", model.frame.basis)
@@ -104,7 +104,7 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
         projected=folder["documents/projected"],
         **{name: folder[f"documents/{name}"] for name in DOCUMENTS},
     )
-    search.model_ = TopicModel(
+    search._family = TopicFamily(
         frame=Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"]),
         alpha0=search.alpha0,
         mean=folder["frame/mean"],

@@ -133,7 +133,7 @@ def test_a_tensor_with_nothing_left_has_no_components():
 @pytest.mark.parametrize("noise", ["average", "paper"])
 def test_the_tensor_of_gaussians_contracted_with_a_hint_is_what_the_search_makes_of_it(noise):
     data = make_gaussian_mixture(300, 12, 4, deviation=1.0, random_state=0)
-    search = GaussianSearch(4, noise=noise).fit(data.X)
+    search = GaussianSearch(4, preset=noise).fit(data.X)
     c = np.random.default_rng(0).normal(size=4)
     assert_allclose(compute_third_moment(search).tensor @ c, search.model_.hinted(c).matrix, rtol=1e-10, atol=1e-10)
 
@@ -141,7 +141,7 @@ def test_the_tensor_of_gaussians_contracted_with_a_hint_is_what_the_search_makes
 @pytest.mark.parametrize("noise", ["average", "paper"])
 def test_the_tensor_of_gaussians_is_that_of_the_samples_less_the_noise(noise):
     data = make_gaussian_mixture(40, 6, 3, deviation=1.0, random_state=1)
-    model = (search := GaussianSearch(3, noise=noise).fit(data.X)).model_
+    model = (search := GaussianSearch(3, preset=noise).fit(data.X)).model_
     if noise == "paper":  # seen from zero
         lifted, noise_part = data.X, np.eye(6)
         W = model.frame.basis / np.sqrt(model.frame.values)
@@ -206,7 +206,7 @@ def test_sums_of_products_do_not_depend_on_the_blocks(monkeypatch):
 @pytest.mark.parametrize("noise", ["average", "paper"])
 def test_gaussians_are_all_found_about_as_well_as_by_their_labels(noise):
     data = make_gaussian_mixture(4000, 40, 5, deviation=0.5, random_state=0)
-    third = compute_third_moment(GaussianSearch(5, noise=noise).fit(data.X))
+    third = compute_third_moment(GaussianSearch(5, preset=noise).fit(data.X))
     found = tensor_power(third)
     means = np.array([data.X[data.labels == i].mean(axis=0) for i in range(5)])
     for i, center in enumerate(data.centers):
@@ -221,7 +221,7 @@ def test_seen_from_the_mean_the_eigenvalue_and_the_mean_tell_the_same_weight():
     data = make_gaussian_mixture(200, 20, 4, deviation=2.0, random_state=0)
     v = make_hint(data.centers, 1)
     for noise, agree in (("average", True), ("paper", False)):
-        third = compute_third_moment(GaussianSearch(4, noise=noise).fit(data.X))
+        third = compute_third_moment(GaussianSearch(4, preset=noise).fit(data.X))
         by_value, by_mean = (fast_tensor_power(third, v, normaliser=each).weight for each in ("value", "mean"))
         assert np.isclose(by_value, by_mean, rtol=1e-8) == agree
 

@@ -54,8 +54,8 @@ def fit_pieces(search, X, cuts, monkeypatch, y=None):
 def test_gaussians_in_pieces_are_those_of_all_rows(noise, cuts, monkeypatch):
     data = make_gaussian_mixture(1500, 12, 3, deviation=1.5, random_state=0)
     hint = data.centers[1] - data.centers.mean(axis=0)
-    one = GaussianSearch(3, noise=noise).fit(data.X).search(hint, refine=True)
-    many = fit_pieces(GaussianSearch(3, noise=noise), data.X, cuts, monkeypatch).search(hint, refine=True)
+    one = GaussianSearch(3, preset=noise).fit(data.X).search(hint, refine=True)
+    many = fit_pieces(GaussianSearch(3, preset=noise), data.X, cuts, monkeypatch).search(hint, refine=True)
     for a, b in ((one, many), (one.moment_estimate, many.moment_estimate)):
         assert_allclose(a.center, b.center, rtol=1e-9, atol=1e-10)
         assert_allclose([a.weight, a.variance], [b.weight, b.variance], rtol=1e-9)
@@ -79,8 +79,8 @@ def assert_same_subspace(one, many):
 def test_subspaces_in_pieces_are_those_of_all_rows(hint, noise, cuts, monkeypatch):
     data = make_subspaces(1500, 12, 3, dim=2, deviation=0.2, random_state=0)
     asked = {"hint": data.bases[1] @ [1, 1]} if hint == "a point" else {"examples": data.X[data.labels == 1][:4]}
-    whole = SubspaceSearch(3, dim=2, noise=noise).fit(data.X)
-    pieces = fit_pieces(SubspaceSearch(3, dim=2, noise=noise), data.X, cuts, monkeypatch)
+    whole = SubspaceSearch(3, dim=2, preset=noise).fit(data.X)
+    pieces = fit_pieces(SubspaceSearch(3, dim=2, preset=noise), data.X, cuts, monkeypatch)
     for options in ({}, {"n_components": 2}):
         one, many = (fitted.search(**asked, **options, refine=True) for fitted in (whole, pieces))
         assert_same_subspace(one, many)

@@ -100,7 +100,7 @@ def test_the_log_likelihood_never_falls(overlapping, search):
 
 def test_a_number_bounds_the_steps(overlapping, search):
     hint = make_hint(overlapping.centers, 0)
-    assert len(search.search(hint, refine=2, tol=0).refined.objectives) == 3
+    assert len(search.search(hint, refine=True, max_iter=2, tol=0).refined.objectives) == 3
 
 
 def test_answers_do_not_depend_on_what_was_asked_before(overlapping):
@@ -152,7 +152,7 @@ def test_sparse_and_single_precision_samples_give_the_same(overlapping, search, 
 @pytest.mark.parametrize("noise", ["average", "paper"])
 def test_both_noise_levels_can_be_refined(noise):
     data = make_gaussian_mixture(3000, 20, 3, deviation=1.0, random_state=0)
-    found = GaussianSearch(3, noise=noise).fit(data.X).search(make_hint(data.centers, 1), refine=True)
+    found = GaussianSearch(3, preset=noise).fit(data.X).search(make_hint(data.centers, 1), refine=True)
     oracle = data.X[data.labels == 1].mean(axis=0)
     assert_allclose(found.center, oracle, atol=0.02)
     assert found.variance == pytest.approx(1.0, rel=0.05 if noise == "average" else 0.25)

@@ -80,7 +80,7 @@ def test_samples_with_the_exact_moments_of_the_mixture_give_the_component_exactl
     times, deviations = rng.integers(1, 4, size=k), rng.uniform(0.2, 1.0, size=k)
     around = np.sqrt(d) * np.vstack([np.eye(d), -np.eye(d)])
     parts = [np.tile(m + s * around, (t, 1)) for m, s, t in zip(mixture.centers, deviations, times, strict=True)]
-    found = GaussianSearch(k, noise=noise).fit(np.vstack(parts)).search(mixture.hint)
+    found = GaussianSearch(k, preset=noise).fit(np.vstack(parts)).search(mixture.hint)
     assert_allclose(found.center, mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0]))
     assert found.weight == pytest.approx(times[0] / times.sum(), rel=1e-7)
     assert found.variance == pytest.approx(deviations[0] ** 2, rel=1e-6)
@@ -90,7 +90,7 @@ def test_samples_with_the_exact_moments_of_the_mixture_give_the_component_exactl
 def test_noise_is_averaged_over_the_whole_noise_space():
     truth = np.mean(data.deviations**2)
     ours, paper = (
-        abs(GaussianSearch(5, noise=kind).fit(data.X).noise_variance_ - truth) for kind in ("average", "paper")
+        abs(GaussianSearch(5, preset=kind).fit(data.X).noise_variance_ - truth) for kind in ("average", "paper")
     )
     assert ours < 0.02
     assert paper > 3 * ours

@@ -77,8 +77,8 @@ def test_log_densities_are_those_of_the_textbook():
 def test_no_step_lowers_the_likelihood_and_so_many_are_taken_as_asked_for():
     found = search.search(examples=members(1), refine=True)
     assert np.all(np.diff(found.refined.objectives) >= 0)
-    assert len(search.search(examples=members(1), refine=2).refined.objectives) <= 3
-    assert search.search(examples=members(1), refine=0).refined is None
+    assert len(search.search(examples=members(1), refine=True, max_iter=2).refined.objectives) <= 3
+    assert search.search(examples=members(1), refine=False).refined is None
 
 
 def test_a_hint_too_weak_for_moments_still_finds_the_subspace_that_holds_most_of_it():

@@ -54,7 +54,7 @@ def test_a_point_outside_every_subspace_is_no_hint():
 
 def test_noise_is_the_average_of_the_noise_eigenvalues():
     assert search.noise_variance_ == pytest.approx(0.04, rel=0.03)
-    assert SubspaceSearch(4, dim=3, noise="paper").fit(data.X).noise_variance_ > search.noise_variance_
+    assert SubspaceSearch(4, dim=3, preset="paper").fit(data.X).noise_variance_ > search.noise_variance_
 
 
 def test_the_answer_reads_well():

@@ -172,8 +172,8 @@ def test_no_step_lowers_the_objective_and_few_gain_much():
 
 
 def test_a_number_bounds_the_steps_and_a_tolerance_ends_them():
-    assert len(found_in(refine=3).refined.objectives) == 4
-    assert found_in(refine=0).refined is None
+    assert len(found_in(refine=True, max_iter=3).refined.objectives) == 4
+    assert found_in(refine=False).refined is None
     data = drawn()
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
     hint = {"words": data.labelled_word(0), "choose": "largest"}

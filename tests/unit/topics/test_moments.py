@@ -13,8 +13,8 @@ from tests.shards_in_pieces import jackknife_slices
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.topics._documents import corpus_in_memory
 from mixsearch.topics._hint import WordHint
-from mixsearch.topics._jackknife import replicate_outside, replicate_topics
 from mixsearch.topics._moments import _third, fit_topics
+from mixsearch.topics._replicates import replicate_outside, replicate_topics
 
 WORDS = 5
 documents = st.lists(st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=6), min_size=4, max_size=8)

@@ -38,8 +38,8 @@ def test_by_default_the_look_is_closer_where_counts_are_damped():
 
 
 def test_a_closer_look_takes_three_steps_at_most_and_none_lowers_its_objective():
-    assert len(search.search(WORDS[1], refine=50).refined.objectives) == 4
-    assert len(search.search(WORDS[1], refine=1).refined.objectives) == 2
+    assert len(search.search(WORDS[1], refine=True, max_iter=50).refined.objectives) == 4
+    assert len(search.search(WORDS[1], refine=True, max_iter=1).refined.objectives) == 2
     assert np.diff(search.search(WORDS[1]).refined.objectives).min() > 0
 
 

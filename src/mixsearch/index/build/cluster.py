@@ -215,7 +215,7 @@ def _word_pieces(pieces: list[ColumnPiece], per_word: Array) -> Pieces:
 
 def _store_fit(writer: SpreadWriter, search: TopicSearch, documents: SpreadDocuments) -> None:
     """Write what the fit has found out about each document."""
-    fitted = search.model_.partitions.persist()
+    fitted: Any = search._family.partitions.persist()
     n, k = documents.n_documents, search.n_components_
     writer.make("documents/projected", (n, k), np.float32)
     names = [name for name in DOCUMENTS if name != "rows"]

@@ -121,7 +121,7 @@ def _write(
     _fit(out, search, counts, rows, say)
     search.n_dropped_ = n_short + corpus.n_dropped
     search.name_words(corpus.vocabulary)
-    store_documents(out, search.model_.here)
+    store_documents(out, search._family.here)
     store_search(out, search)
     out.facts["corpus"] = facts_of(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
     return {

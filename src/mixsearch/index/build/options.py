@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from mixsearch.index.build.memory import physical_memory
 
@@ -35,7 +35,7 @@ class IndexOptions:
         Replace an index that exists already.
     """
 
-    n_components: int | str | None = None
+    n_components: int | Literal["auto"] | None = None
     search: dict[str, Any] = field(default_factory=dict)
     memory: int | None = None
     overwrite: bool = False

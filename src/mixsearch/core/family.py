@@ -1,0 +1,112 @@
+"""The contract of a family: what a mixture model must offer so that a search can work with it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self, runtime_checkable
+
+from mixsearch._typing import Array
+from mixsearch.core.frame import Frame
+from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.data.partitions import Partitions
+
+
+@runtime_checkable
+class Family(Protocol):
+    """The moments of a mixture, fitted to samples and seen in their frame.
+
+    A family fits itself to samples without a hint. Afterwards each hint costs sums over samples in k coordinates.
+    `mixsearch.testing.check_family` checks all of it; ``docs/adding-a-family.md`` writes one from scratch.
+
+    Attributes
+    ----------
+    frame : Frame
+        The signal space, in which the second moment A is the identity.
+    mean : array of shape (k,)
+        W'm.
+    partitions : Partitions
+        The samples, with their coordinates in the frame.
+    n_hints : int
+        How often the hint enters the hinted moment: once in B = Σ αᵢ⟨μᵢ, v⟩μᵢμᵢ', twice for subspaces.
+    """
+
+    @property
+    def frame(self) -> Frame:
+        """The signal space."""
+
+    @property
+    def mean(self) -> Array:
+        """W'm, (k,)."""
+
+    @property
+    def partitions(self) -> Partitions[Any]:
+        """The samples, with their coordinates in the frame."""
+
+    @property
+    def n_hints(self) -> int:
+        """How often the hint enters the hinted moment."""
+
+    @property
+    def n_components(self) -> int:
+        """The number of components of the fit."""
+
+    def hinted(self, hint: Any) -> Hinted:
+        """Contract the moment with a hint.
+
+        Parameters
+        ----------
+        hint : array of shape (k,)
+            c, with ⟨x, v⟩ = ⟨W'x, c⟩ in the signal space. Families may take hints of their own kind as well.
+
+        Returns
+        -------
+        Hinted
+            R = W'BW and W'm.
+        """
+
+    def tensor(self, basis: Array) -> Array:
+        """Contract the moment with all columns of a basis at once.
+
+        Parameters
+        ----------
+        basis : array of shape (k, q)
+            Orthonormal columns, each a hint in the frame.
+
+        Returns
+        -------
+        array of shape (q, q, q)
+            T with Σ cₐTₐ = basis' R(basis c) basis. With two hints, (q, q, q, q), contracted with c twice.
+        """
+
+    def leave_one_out(self, hint: Any) -> Replicates:
+        """Compute the moments of all samples but one group, for each group of the jackknife in turn.
+
+        Parameters
+        ----------
+        hint : array of shape (k,)
+            As `hinted` takes it.
+
+        Returns
+        -------
+        Replicates
+            A, B and m in the frame of all samples.
+        """
+
+    def residual_replicates(self, direction: Array) -> Array:
+        """Compute A W u of all samples but one group, up to vectors of the signal space.
+
+        Parameters
+        ----------
+        direction : array of shape (k,)
+            u, the direction of a component in the frame.
+
+        Returns
+        -------
+        array of shape (d, B)
+            Their part outside the signal space shows how far the component leaves it from sample to sample.
+        """
+
+    def take(self, n_components: int) -> Self:
+        """Return the same fit with the first components only. Frames are nested, so this costs nothing."""
+
+    def thin(self, step: int) -> Self:
+        """Return the same fit with every `step`-th sample only."""
