@@ -45,7 +45,7 @@ def run(*, quick: bool = False, seeds: int = 10) -> None:
 def gaussians(seed: int) -> Iterator[Outcome]:
     data = make_gaussian_mixture(10_000, 500, 10, deviation=0.5, random_state=seed)
     oracle = np.array([data.X[data.labels == i].mean(axis=0) for i in range(10)])
-    for noise in ("average", "paper"):
+    for noise in ("default", "paper"):
         search = GaussianSearch(10, preset=noise).fit(data.X)
         found = [search.search(make_hint(data.centers, i, gamma=GAMMA)).center for i in range(10)]
         yield from _compare(f'noise="{noise}"', found, oracle, data.centers, _distance)
@@ -96,7 +96,7 @@ def subspaces(seed: int) -> Iterator[Outcome]:
     oracle = np.array([np.linalg.eigh(X.T @ X)[1][:, -10:] for X in members])
     rng = np.random.default_rng(seed)
     hints = [X[rng.integers(len(X))] for X in members]
-    for noise in ("average", "paper"):
+    for noise in ("default", "paper"):
         search = SubspaceSearch(5, dim=10, preset=noise).fit(data.X)
         found = [search.search(hint).basis for hint in hints]
         yield from _compare(f'noise="{noise}"', found, oracle, data.bases, _largest_sine)

@@ -221,7 +221,7 @@ class Traffic(NamedTuple):
 
 def _traffic(client: Client, fit: Callable[[], Any]) -> Traffic:
     sent, network = _sent(client), _loopback()
-    n_passes = fit().model_.n_applications
+    n_passes = fit()._family.n_applications
     return Traffic(n_passes, _sent(client) - sent, _loopback() - network)
 
 

@@ -54,7 +54,7 @@ def run(*, quick: bool = False) -> None:
     if quick:
         return
     print()
-    passes = fit.result.model_.n_applications
+    passes = fit.result._family.n_applications
     for width, each in ((K + OVERSAMPLING, wide_pair), (BLOCK, pair)):
         cost = fit.seconds / (passes * each.seconds)
         print(verdict(f"fit / (applications x pair of {width} columns)", cost, FIT_LIMIT))
@@ -63,7 +63,7 @@ def run(*, quick: bool = False) -> None:
 
 
 def _print_fit(counts: sp.csr_array, fit: Measured, others: dict[str, Measured]) -> None:
-    passes = fit.result.model_.n_applications
+    passes = fit.result._family.n_applications
     work = {"TopicSearch.fit": fit, **others}
     n, d = counts.shape
     print_table(

@@ -19,3 +19,5 @@ Samples: TypeAlias = "Array | Sparse"
 
 
 Matrix = Array | LinearOperator
+# What users pass as samples: anything that converts to an array, or a sparse matrix.
+SamplesLike: TypeAlias = "npt.ArrayLike | sp.sparray | sp.spmatrix"

@@ -388,7 +388,7 @@ def _draw_samples(figure: Figure, axes: Axes, samples: Array, membership: Array)
 
 
 def _draw_centers(axes: Axes, found: GaussianComponent, plane: Array) -> None:
-    x, y = np.transpose([center.point @ plane for center in (found, *found.alternatives)])
+    x, y = np.transpose([center._point @ plane for center in (found, *found.alternatives)])
     axes.scatter(x[:1], y[:1], marker="*", s=320, color=HINT_COLOR, edgecolors="white", zorder=3, label="Center found")
     axes.scatter(x[1:], y[1:], marker="x", s=45, color=MUTED_COLOR, linewidths=1.2, zorder=2, label="Alternatives")
 

@@ -41,8 +41,8 @@ def test_json_has_every_number(index: Path) -> None:
     told = json.loads(invoke("info", index, "--json").stdout)
     opened = open_index(index)
     assert told["n_documents"] == N_DOCUMENTS
-    assert told["n_nonzeros"] == opened.topics.model_.here.by_document.nnz
-    assert told["eigenvalues"] == [float(value) for value in opened.topics.model_.frame.values]
+    assert told["n_nonzeros"] == opened.topics._family.here.by_document.nnz
+    assert told["eigenvalues"] == [float(value) for value in opened.topics._family.frame.values]
     assert told["bytes_of_parts"] == open_folder(index, kind="topic index", version=1).sizes()
     assert told["n_bytes"] == sum(told["bytes_of_parts"].values())
     assert told["options"]["n_components"] == N_TOPICS
@@ -51,8 +51,8 @@ def test_json_has_every_number(index: Path) -> None:
     assert told["verified"] is False
     most = told["frequent_words"][0]
     column = opened.vocabulary.index(most["word"])
-    assert most["n_documents"] == opened.topics.model_.here.by_document[:, [column]].nnz
-    assert column == opened.topics.model_.word_mean.argmax()
+    assert most["n_documents"] == opened.topics._family.here.by_document[:, [column]].nnz
+    assert column == opened.topics._family.word_mean.argmax()
 
 
 def test_a_terminal_gets_a_small_picture_of_the_spectrum(index: Path) -> None:

@@ -12,12 +12,12 @@ from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.gaussian._moments import GaussianModel
+from mixsearch.gaussian._moments import GaussianFamily
 from mixsearch.regression._design import Design
-from mixsearch.regression._moments import RegressionModel
+from mixsearch.regression._moments import RegressionFamily
 from mixsearch.subspace._extraction import extract_subspace
-from mixsearch.subspace._moments import SubspaceModel
-from mixsearch.topics._moments import TopicModel
+from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.topics._moments import TopicFamily
 
 EXACT = [
     {"method": "whitening"},
@@ -106,7 +106,7 @@ def test_scores_shares_and_alternatives_are_those_of_the_mixture(mixture):
     order = np.argsort(-mixture.scores)
     assert_allclose(found.scores, mixture.scores[order], atol=1e-8)
     shares = mixture.weights * mixture.scores**2
-    assert_allclose(found.candidates.shares, shares[order] / shares.sum(), atol=1e-8)
+    assert_allclose(found._candidates.shares, shares[order] / shares.sum(), atol=1e-8)
     if len(order) > 1 and mixture.scores[order[1]] > 1e-6:
         assert found.separation == pytest.approx(mixture.scores[order[0]] / mixture.scores[order[1]])
     gaps = np.diff(np.sort(mixture.scores))
@@ -129,7 +129,7 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         a * ((m @ v) * np.outer(m, m) + s2 * (np.outer(m, v) + np.outer(v, m) + (m @ v) * np.eye(d)))
         for a, m, s2 in zip(mixture.weights, mixture.centers, variances, strict=True)
     )
-    model = GaussianModel(
+    model = GaussianFamily(
         frame,
         W.T @ mixture.mean,
         float(mixture.weights @ variances),
@@ -156,7 +156,7 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
     first = 3 * (mixture.weights * energies) @ mixture.centers
     noise = np.outer(first, v) + np.outer(v, first) + (first @ v) * np.eye(d)
     third = 6 * mixture.hinted + noise
-    model = RegressionModel(
+    model = RegressionFamily(
         frame,
         Design(np.zeros(d), None),
         0.0,
@@ -197,7 +197,7 @@ def test_topic_moments_for_any_dirichlet(how, seed, size, alpha0):
     frame = frame_of(mixture.second, k)
     W = whitener(frame)
     inside = topics @ W
-    model = TopicModel(frame, alpha0, W.T @ mixture.mean, *[np.zeros(0)] * 8)
+    model = TopicFamily(frame, alpha0, W.T @ mixture.mean, *[np.zeros(0)] * 8)
     hinted = model._corrected(
         inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
         inside.T @ pairs @ scores,
@@ -229,7 +229,7 @@ def test_subspace_moments(seed, k, r, room, several):
         for a, C in zip(weights, covariances, strict=True)
         for v in points
     )
-    model = SubspaceModel(frame, s2, partition_in_memory(np.zeros((0, len(frame.basis)))))
+    model = SubspaceFamily(frame, s2, partition_in_memory(np.zeros((0, len(frame.basis)))))
     hints = points @ frame.basis * np.sqrt(frame.values)
     found = extract_subspace(model.corrected(W.T @ fourth @ W, hints), r)
     span = np.linalg.svd(frame.unwhiten(found.directions), full_matrices=False)

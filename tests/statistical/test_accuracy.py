@@ -13,7 +13,7 @@ def test_gaussian_centers_are_nearly_as_good_as_the_average_of_the_true_members(
     found, paper, oracle = [], [], []
     for seed in SEEDS:
         data = make_gaussian_mixture(10_000, 500, 10, deviation=0.5, random_state=seed)
-        ours, theirs = (GaussianSearch(10, preset=noise).fit(data.X) for noise in ("average", "paper"))
+        ours, theirs = (GaussianSearch(10, preset=noise).fit(data.X) for noise in ("default", "paper"))
         for i, center in enumerate(data.centers):
             hint = make_hint(data.centers, i)
             found.append(np.linalg.norm(ours.search(hint).center - center))

@@ -141,7 +141,7 @@ def test_the_center_found_lies_on_the_first_axis_and_its_runner_up_above_it(
     component: GaussianComponent, gaussians: GaussianMixtureData
 ) -> None:
     _, found, others = plot_component(component, gaussians.X).axes[0].collections
-    assert_allclose(found.get_offsets(), [[np.linalg.norm(component.point), 0]], atol=1e-12)
+    assert_allclose(found.get_offsets(), [[np.linalg.norm(component._point), 0]], atol=1e-12)
     runner_up = component.alternatives[0].point
     assert len(others.get_offsets()) == len(component.alternatives)
     assert_allclose(np.linalg.norm(others.get_offsets()[0]), np.linalg.norm(runner_up))
@@ -206,7 +206,7 @@ def test_a_spectrum_without_positive_eigenvalues_is_refused(values: list[float])
 def test_a_fit_with_a_number_shows_its_eigenvalues(gaussians: GaussianMixtureData) -> None:
     search = GaussianSearch(4).fit(gaussians.X)
     (line,) = plot_spectrum(search).axes[0].lines
-    assert_allclose(np.asarray(line.get_ydata()), search.model_.frame.values[1:])
+    assert_allclose(np.asarray(line.get_ydata()), search._family.frame.values[1:])
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mixsearch._typing import Array, Matrix
 from mixsearch.baselines._anchor_recovery import Recovery, find_anchors, recover_topics
 from mixsearch.baselines._tensor_power import OneComponent
-from mixsearch.core.second_moment import change, second_moment_of_rows
+from mixsearch.core.second_moment import rescale, second_moment_of_rows
 from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.errors import ArgumentError, FewerComponentsWarning, Option, SearchError, SearchWarning, warn_user
@@ -260,7 +260,7 @@ def compute_cooccurrence(counts: sp.csr_array[Any], document_weights: Array | No
     weights = np.where(lengths >= MIN_WORDS, weights, 0.0)
     per_pair = weights / weights.sum() / np.maximum(lengths * (lengths - 1), 1)
     zeros = np.zeros(counts.shape[1])
-    return change(
+    return rescale(
         second_moment_of_rows(counts.astype(np.result_type(counts, np.float32)), per_pair),
         scale=1.0,
         metric=zeros + 1,

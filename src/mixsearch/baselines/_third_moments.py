@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +14,7 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.tensor import sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum
 from mixsearch.gaussian import GaussianSearch
-from mixsearch.topics import TopicPartition, TopicSearch
+from mixsearch.topics import TopicSearch
 
 
 @dataclass(frozen=True, slots=True)

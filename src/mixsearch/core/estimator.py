@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixsearch._typing import Array, Samples
+from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.family import Family
 from mixsearch.core.rank_selection import N_FOLDS, Spectrum
 from mixsearch.core.validation import (
@@ -81,7 +81,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         return map_parallel(lambda hint: self.search(**{by: hint}, **options), hints, n_jobs)
 
-    def transform(self, X: ArrayLike) -> Array:
+    def transform(self, X: SamplesLike) -> Array:
         """Return the coordinates of samples in the frame, where the second moment of the mixture is the identity.
 
         Parameters
@@ -192,7 +192,7 @@ class SemiSupervised(BaseSearch[F]):
 
     component_: Any
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: SamplesLike, y: ArrayLike | None = None) -> Self:
         """Fit the mixture. With labels, also find the component of the known members.
 
         Parameters

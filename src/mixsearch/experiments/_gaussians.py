@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
-from mixsearch.core.estimator import Preset
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.baselines import compute_third_moment, fast_tensor_power, tensor_power
+from mixsearch.core.estimator import Preset
 from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture, make_hint
 from mixsearch.experiments._comparison import MIN_GAIN, Comparison

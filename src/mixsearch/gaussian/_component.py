@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, SamplesLike
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.sample_component import SampleComponent
@@ -83,7 +82,7 @@ class GaussianComponent(SampleComponent):
         """The average variance, or a trace of one if the samples have none: densities need a positive variance."""
         return max(self._family.noise_variance, 1e-9 * float(self._frame.values[-1]))
 
-    def membership(self, X: ArrayLike) -> Array:
+    def membership(self, X: SamplesLike) -> Array:
         """Return the probability that each sample belongs to this component.
 
         Parameters

@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixsearch._typing import Array, Samples
+from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.em import EMOptions, em_options, warn_not_refined
 from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
@@ -101,7 +101,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         self,
         hint: ArrayLike | None = None,
         *,
-        examples: ArrayLike | None = None,
+        examples: SamplesLike | None = None,
         n_components: int | None = None,
         refine: bool = False,
         tol: float = 0.01,

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y, validate_data
 
-from mixsearch._typing import Array, Samples
+from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import Candidates
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
@@ -94,7 +94,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         self.preset = preset
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: SamplesLike, y: ArrayLike) -> Self:
         """Fit the mixture.
 
         Parameters
@@ -163,7 +163,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         self,
         hint: ArrayLike | None = None,
         *,
-        examples: tuple[ArrayLike, ArrayLike] | None = None,
+        examples: tuple[SamplesLike, ArrayLike] | None = None,
         n_components: int | None = None,
         refine: bool = False,
         tol: float = 0.01,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixsearch._typing import Array, Samples
+from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.em import em_options, warn_not_refined
 from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
@@ -127,7 +127,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         self,
         hint: ArrayLike | None = None,
         *,
-        examples: ArrayLike | None = None,
+        examples: SamplesLike | None = None,
         n_components: int | None = None,
         refine: bool = False,
         tol: float = 0.01,

@@ -259,7 +259,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             raise SearchError(f"alpha0 must be a number above 0; found {self.alpha0!r}.")
         if not (isinstance(self.metric, Real) and 0 <= self.metric <= 1):
             raise SearchError(f"metric must be a number from 0 to 1; found {self.metric!r}.")
-        check_n_features(n_words, least, n_words, "topics", "their word vectors must be linearly independent")
+        check_n_features(n_words, least, f"{least} topics")
 
     def _distinct(self, is_whole: bool) -> bool:
         if self.moments == "distinct" and not is_whole:
@@ -463,16 +463,6 @@ class TopicSearch(SemiSupervised[TopicFamily]):
                 f"{n_rows:,} rows."
             )
         return numbers
-
-    def _arguments(self, hint: Any) -> dict[str, Any]:
-        """Counts are documents, an array is a direction, words with numbers are words with weights."""
-        if sp.issparse(hint) or (isinstance(hint, np.ndarray) and hint.ndim == 2):
-            return {"documents": hint}
-        if isinstance(hint, np.ndarray):
-            return {"hint": hint}
-        if isinstance(hint, dict) and not all(isinstance(weight, Real) for weight in hint.values()):
-            return hint
-        return {"words": hint}
 
     def _search_examples(self, members: Samples) -> Topic:
         counts = sp.csr_array(members)

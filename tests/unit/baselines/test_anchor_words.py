@@ -257,7 +257,7 @@ def test_a_descent_that_is_cut_short_says_so():
         ([[1, 1], [1, 2]], {}, [1, 1, 1], r"got shape \(3,\)"),
         ([[1, 0], [0, 1]], {}, None, "None of the 2 documents has a positive weight and at least 2 words"),
         ([[1, 1], [1, 2]], {"min_documents": 3}, None, "No word occurs in 3 documents"),
-        ([[1, 1], [1, 2]], {"loss": "l1"}, None, "loss must be one of 'l2', 'kl'; found 'l1'"),
+        ([[1, 1], [1, 2]], {"loss": "l1"}, None, "loss must be one of 'l2', 'kl', got 'l1'"),
         ([[1, 1], [1, 2]], {"solver": "newton"}, None, "solver must be one of 'admm', 'exponentiated'"),
         ([[1, 1], [1, 2]], {"n_components": 0}, None, "n_components must be a whole number from 1"),
     ],

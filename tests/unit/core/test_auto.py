@@ -62,7 +62,7 @@ def test_a_number_given_later_takes_the_spectrum_away():
 
 @pytest.mark.parametrize("search", [GaussianSearch("many"), TopicSearch("many")])
 def test_another_word_than_auto_is_refused(search):
-    with pytest.raises(SearchError, match="n_components must be a whole number from 1, or 'auto'; found 'many'"):
+    with pytest.raises(SearchError, match="n_components must be a positive integer or 'auto', got 'many'"):
         search.fit(np.eye(10))
 
 

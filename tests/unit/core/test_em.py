@@ -14,7 +14,7 @@ def test_steps_stop_where_they_gain_less_than_the_tolerance():
     climbed = run_em(0, follow([0.0, 5.0, 5.5, 5.6, 9.0]), EMOptions(100, 0.2))
     assert climbed.state == 3
     assert climbed.objectives == (0.0, 5.0, 5.5, 5.6)
-    assert climbed.n_steps == 3
+    assert climbed.n_iter == 3
 
 
 def test_a_step_that_lowers_the_objective_is_undone():
@@ -33,25 +33,25 @@ def test_no_more_steps_are_taken_than_asked_for(most):
 
 
 def test_refine_is_a_switch_or_a_number_of_steps():
-    assert em_options(False, 0.01) is None
-    assert em_options(0, 0.01) is None
-    assert em_options(3, 0.5) == EMOptions(3, 0.5)
-    assert em_options(True, 0).most > 10
+    assert em_options(False, 0.01, None) is None
+    assert em_options(0, 0.01, None) is None
+    assert em_options(3, 0.5, None) == EMOptions(3, 0.5)
+    assert em_options(True, 0, None).most > 10
 
 
 @pytest.mark.parametrize("refine", [-1, 2.5, "yes", None])
 def test_refine_that_is_neither_is_named(refine):
     with pytest.raises(SearchError, match="refine must be True, False or a number of steps from 0; found"):
-        em_options(refine, 0.01)
+        em_options(refine, 0.01, None)
 
 
 @pytest.mark.parametrize("tol", [-0.1, float("nan"), "small"])
 def test_a_tolerance_must_be_a_number_of_nats(tol):
     with pytest.raises(SearchError, match="tol must be a number of nats from 0; found"):
-        em_options(True, tol)
+        em_options(True, tol, None)
 
 
 def test_switches_and_numbers_of_numpy_are_as_good():
-    assert em_options(np.True_, 0.01) == em_options(True, 0.01)
+    assert em_options(np.True_, 0.01) == em_options(True, 0.01, None)
     assert em_options(np.False_, 0.01) is None
     assert em_options(np.int64(3), np.float32(0.5)) == EMOptions(3, 0.5)

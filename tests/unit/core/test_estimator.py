@@ -57,7 +57,7 @@ def test_every_answer_carries_what_is_promised(case):
     assert 0 < found.weight < 1
     assert found.separation > 1.1
     assert 0 < found.share <= 1
-    assert len(found.scores) == search.model_.frame.n_components
+    assert len(found.scores) == search._family.frame.n_components
     assert len(found.alternatives) == k - 1
     assert sum(part.weight for part in (found, *found.alternatives)) == pytest.approx(1, abs=0.15)
     assert "separation" in repr(found)
@@ -142,7 +142,7 @@ def test_a_search_with_fewer_components_uses_the_first_of_the_frame(case):
 def test_one_fit_with_fewer_components_equals_a_fit_with_fewer():
     wide = SubspaceSearch(3, dim=2).fit(subspaces.X)
     narrow = SubspaceSearch(2, dim=2).fit(subspaces.X)
-    assert_allclose(wide.model_.take(4).frame.basis, narrow.model_.frame.basis, atol=1e-8)
+    assert_allclose(wide._family.take(4).frame.basis, narrow._family.frame.basis, atol=1e-8)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -150,14 +150,14 @@ def test_transform_whitens_and_names_its_columns_for_pandas(case):
     search, _, X = case()
     Y = search.set_output(transform="pandas").transform(X)
     assert isinstance(Y, pd.DataFrame)
-    k = search.model_.frame.n_components
+    k = search._family.frame.n_components
     assert list(Y.columns) == [f"{type(search).__name__.lower()}{i}" for i in range(k)]
 
 
 def test_frame_coordinates_have_the_identity_as_second_moment_less_the_noise():
     search, _, X = gaussian_case()
     Y = search.transform(X)
-    noise = search.noise_variance_ * search.model_.frame.spread
+    noise = search.noise_variance_ * search._family.frame.spread
     assert_allclose(Y.T @ Y / len(Y), np.eye(4) + np.diag(noise), atol=1e-10)
     assert_allclose(Y[:, 0], 1)
 
@@ -262,11 +262,11 @@ def test_a_direction_must_fit_the_samples(case):
             "Found n_features=12, which hold 12 Gaussians at most, since .* noise; 13 were asked for",
         ),
         (SubspaceSearch(3, dim=4), "Found n_features=12, which hold 11 dimensions.* noise.* 12 were asked for"),
-        (GaussianSearch(0), "n_components must be a whole number from 1; found 0"),
-        (GaussianSearch(2.5), "n_components must be a whole number from 1; found 2.5"),
-        (SubspaceSearch(2, dim=0), "dim must be a whole number from 1; found 0"),
-        (GaussianSearch(2, noise="loud"), "noise must be one of 'average', 'paper'; found 'loud'"),
-        (SubspaceSearch(2, noise="loud"), "noise must be one of 'average', 'paper'; found 'loud'"),
+        (GaussianSearch(0), "n_components must be a positive integer, got 0"),
+        (GaussianSearch(2.5), "n_components must be a positive integer, got 2.5"),
+        (SubspaceSearch(2, dim=0), "dim must be a positive integer, got 0"),
+        (GaussianSearch(2, noise="loud"), "noise must be one of 'average', 'paper', got 'loud'"),
+        (SubspaceSearch(2, noise="loud"), "noise must be one of 'average', 'paper', got 'loud'"),
     ],
     ids=str,
 )

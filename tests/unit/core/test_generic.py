@@ -106,7 +106,7 @@ def test_whitening_has_no_unprojected_form():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "magic"}, "method must be one of whitening, cancellation; found 'magic'"),
+        ({"method": "magic"}, "method must be one of whitening, cancellation, got 'magic'"),
         ({"choose": "best"}, "choose must be one of"),
         ({"rule": "none"}, "rule must be one of"),
         ({"normaliser": "median"}, "normaliser must be one of"),

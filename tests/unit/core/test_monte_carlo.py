@@ -6,8 +6,8 @@ import pytest
 from mixsearch.core.frame import Frame
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.regression._design import Design
-from mixsearch.regression._moments import RegressionModel
-from mixsearch.subspace._moments import SubspaceModel
+from mixsearch.regression._moments import RegressionFamily
+from mixsearch.subspace._moments import SubspaceFamily
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def regression():
 def test_regression_moments_agree_with_ten_million_draws(regression, multiple):
     centers, weights, intercepts, noises, v = regression
     design, nobody = Design(np.zeros(3), None), partition_in_memory(np.zeros((0, 3)))
-    model = RegressionModel(WHOLE, design, 0.0, *[np.zeros(3)] * 4, linear=0.0, noise=0.0, partitions=nobody)
+    model = RegressionFamily(WHOLE, design, 0.0, *[np.zeros(3)] * 4, linear=0.0, noise=0.0, partitions=nobody)
     energy = weights @ ((centers**2).sum(axis=1) + noises**2 + intercepts**2)
 
     def hinted(rng):
@@ -90,7 +90,7 @@ def test_subspace_moments_agree_with_ten_million_draws(subspace_draws):
     W = frame.basis / np.sqrt(frame.values)
     projected = frame.basis @ (frame.basis.T @ v)
     hints = (np.sqrt(frame.values) * (frame.basis.T @ projected))[None, :]
-    model = SubspaceModel(frame, s2, partition_in_memory(np.zeros((0, 3))))
+    model = SubspaceFamily(frame, s2, partition_in_memory(np.zeros((0, 3))))
     noise = model.corrected(np.zeros((2, 2)), hints).matrix
     # The draws were hinted by v itself, so compare in the whole space with v's own terms.
     norm, vv = v @ v, np.outer(v, v)

@@ -65,7 +65,7 @@ def test_a_single_component_has_no_rest():
 def test_the_tensor_of_a_model_holds_the_moments_of_all_hints(model, within):
     basis = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0][:, : 2 if within else 3]
     if model == "topics":
-        topics = TopicSearch(3, damping=False).fit(make_topics(500, 30, 3, random_state=0).counts).model_
+        topics = TopicSearch(3, damping=False).fit(make_topics(500, 30, 3, random_state=0).counts)._family
         tensor, contract = topics.within(basis).tensor(), topics.hinted_in_frame
     else:
         if model == "gaussian":
@@ -73,6 +73,6 @@ def test_the_tensor_of_a_model_holds_the_moments_of_all_hints(model, within):
         else:
             data = make_mixed_regression(2000, 6, 3, random_state=0)
             fitted = RegressionSearch(3).fit(data.X, data.y)
-        tensor, contract = fitted.model_.tensor(basis), fitted.model_.hinted
+        tensor, contract = fitted._family.tensor(basis), fitted._family.hinted
     wanted = [basis.T @ contract(u).matrix @ basis for u in basis.T]
     assert_allclose(tensor, wanted, atol=1e-9 * np.abs(wanted).max())

@@ -55,7 +55,7 @@ def test_row_slices_have_the_size_asked_for():
 def test_rows_are_cut_so_that_each_is_in_one_block_and_no_block_is_empty(lengths, size):
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK_NONZEROS", size)
+        patch.setattr(blocks, "CHUNK_NONZEROS", size)
         slices = split_rows(indptr)
     assert [row for part in slices for row in range(part.start, part.stop)] == list(range(len(lengths)))
     assert all(part.stop > part.start for part in slices)
@@ -65,7 +65,7 @@ def test_rows_are_cut_so_that_each_is_in_one_block_and_no_block_is_empty(lengths
 def test_a_block_holds_at_most_its_size_and_one_row_more(lengths, size):
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK_NONZEROS", size)
+        patch.setattr(blocks, "CHUNK_NONZEROS", size)
         slices = split_rows(indptr)
     # With as many blocks as rows allow, each has an even part at most, and the row that crosses its end.
     even = -(-int(indptr[-1]) // min(len(lengths), max(2, -(-int(indptr[-1]) // size))))
@@ -85,7 +85,7 @@ def sparse_rows(lengths, seed):
 def test_blocks_of_rows_in_memory_are_the_rows_without_a_copy(lengths, seed, size):
     X = sparse_rows(lengths, seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK_NONZEROS", size)
+        patch.setattr(blocks, "CHUNK_NONZEROS", size)
         rows = chunk_rows(X)
     assert (rows.shape, rows.n_nonzeros, rows.dtype) == (X.shape, X.nnz, X.dtype)
     for number, part in rows.enumerate():
@@ -96,7 +96,7 @@ def test_blocks_of_rows_in_memory_are_the_rows_without_a_copy(lengths, seed, siz
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_sums_over_blocks_are_those_over_all_rows_to_the_last_bit_with_any_number_of_threads(n_threads, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_NONZEROS", 50)
+    monkeypatch.setattr(blocks, "CHUNK_NONZEROS", 50)
     X = sparse_rows(np.full(200, 9), 0)
     rows = chunk_rows(X)
     found = sum_chunks(lambda block: ArraySum(rows.read(block[0]).sum(axis=0)), rows.enumerate(), n_threads).total

@@ -44,13 +44,13 @@ def test_sums_over_pieces_are_those_over_all_rows(cuts):
 
 
 def fit_pieces(search, X, cuts, monkeypatch, y=None):
-    monkeypatch.setattr(search, "_shards", lambda X: in_pieces(np.asarray(X), cuts))
+    monkeypatch.setattr(search, "_check_partitions", lambda X: in_pieces(np.asarray(X), cuts))
     search.n_features_in_ = X.shape[1]
     return search.fit(X, y)
 
 
 @pytest.mark.parametrize("cuts", [(1,), (5, 5, 700, 701)])
-@pytest.mark.parametrize("noise", ["average", "paper"])
+@pytest.mark.parametrize("noise", ["default", "paper"])
 def test_gaussians_in_pieces_are_those_of_all_rows(noise, cuts, monkeypatch):
     data = make_gaussian_mixture(1500, 12, 3, deviation=1.5, random_state=0)
     hint = data.centers[1] - data.centers.mean(axis=0)
@@ -73,7 +73,7 @@ def assert_same_subspace(one, many):
 
 
 @pytest.mark.parametrize("cuts", [(1,), (5, 5, 700, 701)])
-@pytest.mark.parametrize("noise", ["average", "paper"])
+@pytest.mark.parametrize("noise", ["default", "paper"])
 @pytest.mark.parametrize("hint", ["a point", "examples"])
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 def test_subspaces_in_pieces_are_those_of_all_rows(hint, noise, cuts, monkeypatch):

@@ -48,7 +48,7 @@ def test_standard_errors_are_those_of_refits(data, target, refine):
 def test_scores_vary_as_those_of_refits(data):
     found = GaussianSearch(3).fit(data.X).search(hint_beside(data, 1))
     scores = jackknife(np.array([other.scores for other in refits(data, 1)]))
-    axes = found._rivals[:, np.argsort(-np.einsum("ai,ab,bi->i", found._rivals, found.hinted.matrix, found._rivals))]
+    axes = found._rivals[:, np.argsort(-np.einsum("ai,ab,bi->i", found._rivals, found._hinted.matrix, found._rivals))]
     replicates = found._replicates
     roots = [np.linalg.cholesky(np.linalg.inv(second)) for second in replicates.second]
     along = np.array(
@@ -57,13 +57,13 @@ def test_scores_vary_as_those_of_refits(data):
             for L, R in zip(roots, replicates.hinted, strict=True)
         ]
     )
-    along += found._hint_shifts() @ axes / (found.hinted.mean @ axes)
+    along += found._hint_shifts() @ axes / (found._hinted.mean @ axes)
     assert_allclose(jackknife(along), scores, rtol=0.05)
 
 
 def test_leaving_out_a_block_gives_the_moments_of_the_others(data):
     search = GaussianSearch(3).fit(data.X)
-    model, hint = search.model_, search.model_.frame.project_hint(make_hint(data.centers, 1))
+    model, hint = search._family, search._family.frame.project_hint(make_hint(data.centers, 1))
     replicates = model.leave_one_out(hint)
     kept = np.arange(N) % N_GROUPS != 7
     partition = model.partitions.partition

@@ -21,7 +21,7 @@ search = GaussianSearch(5).fit(data.X)
 @pytest.mark.parametrize("target", range(5))
 def test_a_component_comes_with_a_variance_of_its_own(target):
     found = search.search(make_hint(data.centers, target))
-    assert found.variance == pytest.approx(data.deviations[target] ** 2, rel=0.15)
+    assert found.noise_variance == pytest.approx(data.deviations[target] ** 2, rel=0.15)
     assert found.weight == pytest.approx(0.2, rel=0.1)
 
 
@@ -70,7 +70,7 @@ def test_samples_seen_from_their_own_mean_are_no_obstacle():
     assert found.weight == pytest.approx(0.2, rel=0.1)
 
 
-@pytest.mark.parametrize("noise", ["average", "paper"])
+@pytest.mark.parametrize("noise", ["default", "paper"])
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 6), room=st.integers(1, 30))
 def test_samples_with_the_exact_moments_of_the_mixture_give_the_component_exactly(noise, seed, k, room):
     """Points at ±σ√d along each axis have all moments of a spherical Gaussian up to the third."""
@@ -83,14 +83,14 @@ def test_samples_with_the_exact_moments_of_the_mixture_give_the_component_exactl
     found = GaussianSearch(k, preset=noise).fit(np.vstack(parts)).search(mixture.hint)
     assert_allclose(found.center, mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0]))
     assert found.weight == pytest.approx(times[0] / times.sum(), rel=1e-7)
-    assert found.variance == pytest.approx(deviations[0] ** 2, rel=1e-6)
+    assert found.noise_variance == pytest.approx(deviations[0] ** 2, rel=1e-6)
     assert found.score == pytest.approx(mixture.scores[0], rel=1e-7)
 
 
 def test_noise_is_averaged_over_the_whole_noise_space():
     truth = np.mean(data.deviations**2)
     ours, paper = (
-        abs(GaussianSearch(5, preset=kind).fit(data.X).noise_variance_ - truth) for kind in ("average", "paper")
+        abs(GaussianSearch(5, preset=kind).fit(data.X).noise_variance_ - truth) for kind in ("default", "paper")
     )
     assert ours < 0.02
     assert paper > 3 * ours

@@ -62,7 +62,7 @@ def test_constant_features_and_few_samples_do_no_harm():
 
 @pytest.mark.parametrize("option", [{"n_neighbors": 0}, {"n_rounds": 1.5}])
 def test_options_that_make_no_sense_are_named(option):
-    with pytest.raises(SearchError, match=f"{next(iter(option))} must be a whole number from 1; found"):
+    with pytest.raises(SearchError, match=f"{next(iter(option))} must be a positive integer, got"):
         WithinWhitener(**option).fit(np.eye(3))
 
 

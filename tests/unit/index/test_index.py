@@ -158,7 +158,7 @@ def test_an_index_is_the_same_to_the_last_byte_in_any_memory(tmp_path, monkeypat
 def test_what_was_built_is_told(built, index):
     assert (built.n_documents, built.n_short, built.n_duplicates) == (298, 1, 1)
     assert (built.n_words, built.n_components) == (35, 3)
-    assert built.n_nonzeros == index.topics.model_.here.by_document.nnz == index.topics.model_.here.by_word.nnz
+    assert built.n_nonzeros == index.topics._family.here.by_document.nnz == index.topics._family.here.by_word.nnz
     assert built.n_bytes == sum(file.stat().st_size for file in built.path.rglob("*") if file.is_file())
     assert (index.n_documents, index.n_components) == (298, 3)
     assert index.vocabulary == sorted({word.lower() for text in TEXTS for word in text.split()})
@@ -320,7 +320,7 @@ def test_a_tokenizer_of_the_user_s_own_cannot_split_a_hint(tmp_path):
 
 def save_counts(folder, kind):
     """Ready-made counts whose words have capitals, and those counts."""
-    counts = in_memory(damping=False).model_.here.by_document.toarray().astype(int)
+    counts = in_memory(damping=False)._family.here.by_document.toarray().astype(int)
     names = [word.capitalize() for word in in_memory().vocabulary_]
     (folder / "vocab.news.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
     if kind == "npz":

@@ -25,7 +25,7 @@ def draw(shape, seed, density):
 
 def in_small_blocks(make, size):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK_NONZEROS", size)
+        patch.setattr(blocks, "CHUNK_NONZEROS", size)
         return make()
 
 

@@ -67,13 +67,13 @@ def test_refinement_ends_at_the_maximum_of_the_likelihood(normal, best, target):
     assert found.intercept == pytest.approx(coefficients[target, -1], abs=1e-4)
     assert found.noise_variance == pytest.approx(deviations[target] ** 2, rel=1e-3)
     assert found.weight == pytest.approx(weights[target], abs=1e-4)
-    assert found.refined.objectives[-1] == pytest.approx(objective, abs=1e-3)
+    assert found._refined.objectives[-1] == pytest.approx(objective, abs=1e-3)
 
 
 def test_the_default_tolerance_stops_far_within_the_standard_error(normal, best):
     search, (coefficients, _, _, objective) = normal[2], best
     found = search.search(CENTERS[1], refine=True)
-    assert objective - found.refined.objectives[-1] < 0.05
+    assert objective - found._refined.objectives[-1] < 0.05
     assert np.max(np.abs(found.center - coefficients[1, :-1]) / found.stderr.center) < 0.1
 
 
@@ -100,7 +100,7 @@ def test_the_moment_estimate_stays_available(normal):
     assert_allclose(found.moment_estimate.center, plain.center)
     assert found.moment_estimate.weight == pytest.approx(plain.weight)
     assert found.moment_estimate.noise_variance == pytest.approx(plain.noise_variance)
-    assert all(other.refined is None for other in found.alternatives)
+    assert all(other._refined is None for other in found.alternatives)
 
 
 @pytest.mark.slow

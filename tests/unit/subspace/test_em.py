@@ -76,7 +76,7 @@ def test_log_densities_are_those_of_the_textbook():
 
 def test_no_step_lowers_the_likelihood_and_so_many_are_taken_as_asked_for():
     found = search.search(examples=members(1), refine=True)
-    assert np.all(np.diff(found.refined.objectives) >= 0)
+    assert np.all(np.diff(found._refined.objectives) >= 0)
     assert len(search.search(examples=members(1), refine=True, max_iter=2).refined.objectives) <= 3
     assert search.search(examples=members(1), refine=False).refined is None
 
@@ -148,7 +148,7 @@ def test_memberships_of_a_refined_subspace_tell_the_labels():
 
 
 def test_a_subspace_left_without_samples_is_not_refined():
-    model = search.model_
+    model = search._family
     mixture, objectives = find_mixture(model, np.eye(6)[0], 2, EMOptions(5, 0.01))
     dead = mixture._replace(weights=np.array([1e-300, 0.5, 0.5]))
     assert refine_subspace(model, dead, 0, objectives) is None
@@ -158,4 +158,4 @@ def test_the_answer_says_where_the_moments_stand(monkeypatch):
     monkeypatch.setattr("mixsearch.subspace._component.refine_subspace", lambda *_: None)
     with pytest.warns(NotRefinedWarning, match="moment estimate stands"):
         found = search.search(examples=members(0), refine=True)
-    assert found.refined is None
+    assert found._refined is None

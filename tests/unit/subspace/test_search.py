@@ -83,7 +83,7 @@ def test_the_scale_of_the_samples_does_not_matter(scale):
 
 def test_a_point_nearly_outside_every_subspace_is_no_hint():
     v = np.random.default_rng(0).normal(size=30)
-    basis = search.model_.frame.basis
+    basis = search._family.frame.basis
     with pytest.raises(HintError, match="orthogonal to every subspace"):
         search.search(v - basis @ (basis.T @ v))
 

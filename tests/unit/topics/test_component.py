@@ -163,7 +163,7 @@ def test_fractions_are_no_counts():
     with pytest.raises(SearchError, match="moments='distinct' needs whole counts, but X holds fractions"):
         TopicSearch(4, moments="distinct").fit(frequencies)
     fitted = TopicSearch(4, alpha0=0.8, damping=False).fit(frequencies)
-    assert not fitted.model_.distinct
+    assert not fitted._family.distinct
 
 
 def test_a_hint_of_documents_without_words_is_refused():
@@ -172,7 +172,7 @@ def test_a_hint_of_documents_without_words_is_refused():
 
 
 def test_damping_keeps_single_words_and_flattens_repeats():
-    damped = TopicSearch(4, alpha0=0.8).fit(data.counts).model_.here.by_document
+    damped = TopicSearch(4, alpha0=0.8).fit(data.counts)._family.here.by_document
     assert_allclose(damped.data, np.log2(1 + data.counts.data))
 
 
@@ -267,5 +267,5 @@ def test_too_few_components_for_a_word_are_told():
 
 
 def test_a_number_of_words_is_a_whole_number_from_one(topic):
-    with pytest.raises(SearchError, match="n must be a whole number from 1; found -1"):
+    with pytest.raises(SearchError, match="n must be a positive integer, got -1"):
         topic.top_words(-1)

@@ -90,7 +90,7 @@ def found_in_pieces(cuts, **how):
     """The same search of the same corpus, its documents in one shard and cut into several."""
     data = drawn(300)
     whole, pieces = (TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts) for _ in range(2))
-    pieces.model_ = replace(pieces.model_, partitions=cut(pieces.model_.partitions, cuts))
+    pieces._family = replace(pieces._family, partitions=cut(pieces._family.partitions, cuts))
     return [each.search(words=data.labelled_word(0), choose="largest", **how) for each in (whole, pieces)]
 
 
@@ -100,8 +100,8 @@ def found_in_pieces(cuts, **how):
 def test_documents_in_pieces_give_the_topic_of_all(cuts, n_components):
     whole, pieces = found_in_pieces(cuts, n_components=n_components, refine=True)
     assert_allclose(pieces.center, whole.center, rtol=1e-8, atol=1e-10)
-    assert_allclose(pieces.refined.state.topics, whole.refined.state.topics, rtol=1e-8, atol=1e-10)
-    assert_allclose(pieces.refined.objectives[-1], whole.refined.objectives[-1], rtol=1e-12)
+    assert_allclose(pieces.refined.state.topics, whole._refined.state.topics, rtol=1e-8, atol=1e-10)
+    assert_allclose(pieces.refined.objectives[-1], whole._refined.objectives[-1], rtol=1e-12)
     assert pieces.weight == pytest.approx(whole.weight, rel=1e-9)
     assert_allclose(pieces.stderr.center, whole.stderr.center, rtol=1e-7)
     assert pieces.stderr.weight == pytest.approx(whole.stderr.weight, rel=1e-7)
@@ -114,8 +114,8 @@ def test_documents_in_pieces_give_the_topic_of_all(cuts, n_components):
 @pytest.mark.slow
 def test_error_bars_of_few_blocks_at_once_are_the_same(monkeypatch):
     whole, pieces = found_in_pieces((0, 1, 120), refine=True)
-    stderr = lda_errors.lda_errors(whole.refined)
-    monkeypatch.setattr(lda_errors, "BLOCK_CELLS", 7 * whole.refined.state.topics.size)
+    stderr = lda_errors.lda_errors(whole._refined)
+    monkeypatch.setattr(lda_errors, "BLOCK_CELLS", 7 * whole._refined.state.topics.size)
     some = lda_errors.lda_errors(pieces.refined)
     # Conjugate gradients stop together, whichever blocks they solve for.
     assert_allclose(some.center, stderr.center, rtol=1e-2)
@@ -188,7 +188,7 @@ def test_a_refined_topic_is_a_distribution_with_a_share_of_each_document():
     assert found.center.min() > 0
     assert found.center.sum() == pytest.approx(1)
     lengths = np.asarray(data.counts.sum(axis=1))
-    shares = found.refined.state.partitions.partition.shares[:, 0]
+    shares = found._refined.state.partitions.partition.shares[:, 0]
     assert found.weight == pytest.approx(lengths @ shares / lengths.sum())
     assert_array_equal(found.center, found_in.__wrapped__().center)  # the same every time
     assert np.corrcoef(shares, data.shares[:, 0])[0, 1] > 0.97
@@ -213,7 +213,7 @@ def test_where_steps_lead_to_another_topic_the_moment_estimate_stands(monkeypatc
     monkeypatch.setattr(lda, "_nearest", lambda topics, start: 1)
     with pytest.warns(NotRefinedWarning, match="moment estimate stands"):
         found = search.search(words=data.labelled_word(0), refine=True)
-    assert found.refined is None
+    assert found._refined is None
     assert_allclose(found.center, search.search(words=data.labelled_word(0)).center)
 
 
@@ -222,7 +222,7 @@ def test_steps_and_error_bars_do_with_one_topic_or_two(n_components):
     data = drawn()
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
     found = search.search(words=data.labelled_word(0), n_components=n_components, refine=True)
-    assert found.refined is not None
+    assert found._refined is not None
     assert np.isfinite(found.stderr.center).all()
     if n_components == 1:
         lengths = np.asarray(data.counts.sum(axis=1))
@@ -243,7 +243,7 @@ def settled(documents, refined, n_steps):
 @pytest.mark.slow
 def test_error_bars_are_those_of_refits_without_each_block():
     found = found_in(400)
-    refined = refine_topic(found.model, found.candidates, EMOptions(200, 1e-3))
+    refined = refine_topic(found._family, found._candidates, EMOptions(200, 1e-3))
     documents, n_blocks = refined.state.partitions.partition, refined.state.partitions.n_blocks
     blocks = [[documents.thin(n_blocks, block) for block in range(n_blocks) if block != out] for out in range(n_blocks)]
     refits = [settled(PosteriorPartition.joined(kept), refined, 30) for kept in blocks]
@@ -260,7 +260,7 @@ def test_error_bars_count_that_shares_and_topics_are_not_known(monkeypatch):
     found = found_in()
     whole = found.stderr.center
     monkeypatch.setattr(lda_errors, "_conjugate_gradients", lambda apply, goal, metric: goal)
-    known = lda_errors.lda_errors(found.refined).center
+    known = lda_errors.lda_errors(found._refined).center
     assert np.median(whole[found.center > 0.005] / known[found.center > 0.005]) > 1.02
 
 
@@ -268,7 +268,7 @@ def test_error_bars_count_that_shares_and_topics_are_not_known(monkeypatch):
 def test_error_bars_in_many_blocks_are_the_same(monkeypatch):
     found = found_in(600)
     monkeypatch.setattr(lda_errors, "BLOCK_CELLS", 40_000)
-    stderr = lda_errors.lda_errors(found.refined)
+    stderr = lda_errors.lda_errors(found._refined)
     assert_allclose(stderr.center, found.stderr.center, rtol=1e-6)
     assert stderr.weight == pytest.approx(found.stderr.weight)
 
@@ -301,7 +301,7 @@ def test_no_error_bar_is_wider_than_all_occurrences_of_a_word_would_make_it():
     n_words = found.weight * data.counts.sum()
     others = data.topics[0] < 1e-3
     most = np.maximum(np.asarray(data.counts.sum(axis=0)).ravel(), 1) / n_words
-    stderr = lda_errors.lda_errors(found.refined).center
+    stderr = lda_errors.lda_errors(found._refined).center
     assert np.all(stderr[others] < 1.5 * most[others])
 
 
@@ -312,7 +312,7 @@ def test_many_documents_show_the_bias_of_the_steps_and_it_is_taken_back():
         data = make_topics(20_000, 40, 3, mean_length=30, alpha=0.3, random_state=seed)
         search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
         found = search.search(words=data.labelled_word(0), choose="largest", project=True, refine=True)
-        centers = found.moment_estimate.center, found.refined.state.topics[:, 0], found.center
+        centers = found.moment_estimate.center, found._refined.state.topics[:, 0], found.center
         errors.append([np.linalg.norm(center - data.topics[0]) for center in centers])
         assert found.center.sum() == pytest.approx(1)
     moments, led, refined = np.mean(errors, axis=0)

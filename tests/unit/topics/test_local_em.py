@@ -32,7 +32,7 @@ from mixsearch.topics._local_em import (
 def small_model():
     counts = np.random.default_rng(0).poisson(0.6, size=(60, 12)) * (np.arange(12) < 11)
     counts[:, :3] += 1
-    return TopicSearch(1, damping=False).fit(sp.csr_array(counts)).model_
+    return TopicSearch(1, damping=False).fit(sp.csr_array(counts))._family
 
 
 def draw_step(seed, n=6, d=8, n_topics=3):
@@ -196,7 +196,7 @@ def search_in(long_ones=0):
 
 def shares_of(topic):
     """The topic's share in every document of the corpus."""
-    return shares_in(topic.refined.told.partition, topic.refined.base, topic.refined.gain)
+    return shares_in(topic._refined.told.partition, topic._refined.base, topic._refined.gain)
 
 
 def words_of(topic, n=15, **options):
@@ -292,8 +292,8 @@ def test_many_short_documents_have_their_share_of_the_words():
     short = rng.multinomial(8, np.repeat([1 / 6, 0.0], [6, 30]), size=120)
     long = rng.multinomial(400, np.repeat([0.0, 1 / 30], [6, 30]), size=80)
     found = TopicSearch(2).fit(sp.csr_array(np.vstack([short, long]))).search(words=[0])
-    lengths = found.model.here.lengths
-    is_short = found.model.here.rows < 120
+    lengths = found._family.here.lengths
+    is_short = found._family.here.rows < 120
     assert found.weight == pytest.approx(lengths[is_short].sum() / lengths.sum(), rel=0.2)
     assert shares_of(found)[is_short].mean() > 0.8
 
@@ -301,7 +301,7 @@ def test_many_short_documents_have_their_share_of_the_words():
 def test_where_no_word_tells_a_topic_from_the_corpus_it_is_all_of_it():
     counts = sp.csr_array(np.ones((60, 8)))
     found = TopicSearch(1).fit(counts).search(documents=[0, 1])
-    assert not found.refined.evidence.any()
+    assert not found._refined.evidence.any()
     assert found.weight == pytest.approx(found.moment_estimate.weight, rel=1e-6)
     assert_allclose(found.membership(counts), found.weight)
     assert_allclose(found.membership(sp.csr_array((2, 8))), 0)

@@ -170,7 +170,7 @@ def test_replicates_are_the_moments_of_the_other_documents(in_frame):
         scale = float(np.abs(W).max()) ** 3
         assert_allclose(found.mean[number], W.T @ m, atol=1e-10 * scale)
         assert_allclose(found.second[number], W.T @ A @ W, atol=1e-10 * scale)
-        assert_allclose(found.hinted[number], W.T @ B @ W, atol=1e-9 * scale)
+        assert_allclose(found._hinted[number], W.T @ B @ W, atol=1e-9 * scale)
         assert_allclose(outside[:, number], A @ W @ direction, atol=1e-10 * scale)
 
 
@@ -195,6 +195,6 @@ def test_a_fit_within_some_directions_contracts_as_the_whole_one_does(distinct):
     basis, _ = np.linalg.qr(rng.normal(size=(model.frame.n_components, 2)))
     within = model.within(basis)
     for axis, hint in zip(np.eye(2), basis.T, strict=True):
-        found, whole = within.hinted_in_frame(axis), model.hinted_in_frame(hint)
+        found, whole = within.hinted(axis), model.hinted(hint)
         assert_allclose(found.matrix, basis.T @ whole.matrix @ basis, atol=1e-9)
         assert_allclose(found.mean, basis.T @ whole.mean, atol=1e-12)

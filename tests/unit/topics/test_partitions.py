@@ -96,11 +96,11 @@ def test_topics_by_other_hints_are_those_of_all_documents(cuts):
 @pytest.mark.parametrize("most", [1, 7, 60, 10_000])
 def test_the_same_documents_stand_for_all_that_hold_a_word(most, cuts):
     whole, pieces = fit_cached(cuts, damping=False)
-    word = [int(whole.model_.holding.argmax())]
+    word = [int(whole._family.holding.argmax())]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)
         one, other = (each.search(words=word, max_documents=most) for each in (whole, pieces))
-    assert_allclose(one.hinted.matrix, other.hinted.matrix, rtol=1e-8, atol=1e-10)
+    assert_allclose(one._hinted.matrix, other._hinted.matrix, rtol=1e-8, atol=1e-10)
     assert_allclose(one._replicates.hinted, other._replicates.hinted, rtol=1e-7, atol=1e-8)
 
 
@@ -116,7 +116,7 @@ def test_a_closer_look_sees_the_same_words_and_documents(hint, cuts):
         "counts": {"documents": X[[300, 10]]},
     }[hint]
     one, other = whole.search(**asked), pieces.search(**asked)
-    assert_array_equal(one.refined.look.numbers, other.refined.look.numbers)
+    assert_array_equal(one._refined.look.numbers, other._refined.look.numbers)
     assert [word for word, _ in one.top_words(10)] == [word for word, _ in other.top_words(10)]
     assert [row for row, _ in one.documents(10)] == [row for row, _ in other.documents(10)]
     assert_allclose(one.probabilities, other.probabilities, atol=1e-3)
@@ -188,4 +188,4 @@ def test_documents_elsewhere_are_not_brought_here(tmp_path):
 def test_words_that_cancel_in_all_shards_tell_nothing():
     pieces = fit_cached(CUTS[1], damping=False)[1]
     with pytest.raises(HintError, match="No document tells anything"):
-        pieces.model_.hinted(WordHint(np.array([3]), np.zeros(1)))
+        pieces._family.hinted(WordHint(np.array([3]), np.zeros(1)))

@@ -45,7 +45,7 @@ def test_a_closer_look_takes_three_steps_at_most_and_none_lowers_its_objective()
 
 def test_error_bars_of_a_closer_look_are_those_of_its_words_in_blocks_of_its_documents():
     found = search.search(WORDS[1])
-    look, model = found.refined.look, found.model
+    look, model = found._refined.look, found._family
     counts = model.here.by_document[look.numbers].toarray()[:, look.words].astype(float)
     chances = look.mixed[:, :1] * look.topics[:, 0] / (look.mixed @ look.topics.T)
     own = counts * chances
@@ -102,7 +102,7 @@ def test_alternatives_are_as_moments_alone_find_them():
     rough = search.search(WORDS[1], refine=False)
     assert len(found.alternatives) == 3
     for one, other in zip(found.alternatives, rough.alternatives, strict=True):
-        assert one.refined is None
+        assert one._refined is None
         assert_close(one.center, other.center)
 
 
@@ -153,7 +153,7 @@ def test_typical_words_tell_topics_apart_where_the_likeliest_may_be_those_of_the
     found = TopicSearch(2).fit(counts).search(words=[3])
     assert found.top_words(1, by="probability")[0][0] == "40"
     assert {int(word) for word, _ in found.top_words(20)} == set(range(20))
-    with pytest.raises(SearchError, match="by must be one of 'typical', 'probability'; found 'beauty'"):
+    with pytest.raises(SearchError, match="by must be one of 'typical', 'probability', got 'beauty'"):
         found.top_words(by="beauty")
 
 
@@ -169,7 +169,7 @@ def test_related_words_are_likelier_in_the_topic_and_say_how_much():
     assert 0 < len(related) <= 8
     for word, times in related:
         column = data.vocabulary.index(word)
-        assert times == pytest.approx(found.probabilities[column] / found.model.word_mean[column])
+        assert times == pytest.approx(found.probabilities[column] / found._family.word_mean[column])
         assert times > 1
 
 
@@ -240,7 +240,7 @@ def test_a_sample_of_documents_has_the_expectation_of_all():
 
 @pytest.mark.parametrize("limit", [0, -3, 1.5])
 def test_a_limit_is_a_whole_number_from_one(limit):
-    with pytest.raises(SearchError, match=f"max_documents must be a whole number from 1; found {limit}"):
+    with pytest.raises(SearchError, match=f"max_documents must be a positive integer, got {limit}"):
         search.search(WORDS[1], max_documents=limit)
 
 
@@ -298,7 +298,7 @@ def test_counts_that_are_stored_as_zero_are_no_words():
     )
     stored.sort_indices()
     fitted = TopicSearch(4).fit(stored, vocabulary=data.vocabulary)
-    assert fitted.model_.here.by_word.nnz == counts.nnz
+    assert fitted._family.here.by_word.nnz == counts.nnz
     assert_close(fitted.search(WORDS[1]).center, search.search(WORDS[1]).center)
     assert stored.nnz == counts.nnz + 1
 
