@@ -137,7 +137,7 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         mixture.mean,
         partition_in_memory(np.zeros((0, d))),
     )
-    candidates = extract(model.corrected(W.T @ third @ W, hint), frame, Extraction(**how))
+    candidates = extract(model.correct(W.T @ third @ W, hint), frame, Extraction(**how))
     assert_allclose(
         frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
     )
@@ -166,7 +166,7 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
         noise=0.0,
         partitions=partition_in_memory(np.zeros((0, d))),
     )
-    candidates = extract(model.corrected(W.T @ third @ W, W.T @ first, hint), frame, Extraction(**how))
+    candidates = extract(model.correct(W.T @ third @ W, W.T @ first, hint), frame, Extraction(**how))
     assert_allclose(
         frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
     )
@@ -229,9 +229,11 @@ def test_subspace_moments(seed, k, r, room, several):
         for a, C in zip(weights, covariances, strict=True)
         for v in points
     )
-    model = SubspaceFamily(frame, s2, partition_in_memory(np.zeros((0, len(frame.basis)))))
+    model = SubspaceFamily(frame, s2, r, partition_in_memory(np.zeros((0, len(frame.basis)))))
     hints = points @ frame.basis * np.sqrt(frame.values)
-    found = extract_subspace(model.corrected(W.T @ fourth @ W, hints), r)
+    found = extract_subspace(
+        Hinted(model.correct(W.T @ fourth @ W, hints.T @ hints / len(hints)), model.mean, hints.T), r
+    )
     span = np.linalg.svd(frame.unwhiten(found.directions), full_matrices=False)
     assert_allclose(span[0] @ span[0].T, bases[0] @ bases[0].T, atol=1e-8)
     assert np.mean(span[1] ** 2) == pytest.approx(weights[0], rel=1e-8)

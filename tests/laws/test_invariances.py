@@ -34,7 +34,7 @@ def test_rotating_the_samples_rotates_the_gaussian(seed):
     turned = GaussianSearch(3).fit(gaussian.X @ turn).search(v @ turn)
     assert_allclose(turned.center, plain.center @ turn, atol=1e-8)
     assert turned.weight == pytest.approx(plain.weight)
-    assert turned.variance == pytest.approx(plain.variance)
+    assert turned.noise_variance == pytest.approx(plain.noise_variance)
 
 
 @given(seed=seeds)
@@ -119,7 +119,7 @@ def test_sparse_and_dense_samples_give_the_same_answer(dtype):
     tol = 1e-9 if dtype == np.float64 else 1e-3
     dense, sparse = (GaussianSearch(3).fit(Z).search(gaussian.centers[0]) for Z in (X, sp.csr_array(X)))
     assert_allclose(sparse.center, dense.center, atol=tol)
-    assert sparse.variance == pytest.approx(dense.variance, rel=10 * tol)
+    assert sparse.noise_variance == pytest.approx(dense.noise_variance, rel=10 * tol)
 
 
 @pytest.mark.slow

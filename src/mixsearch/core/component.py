@@ -248,7 +248,7 @@ class VectorComponent(Component):
 
     def _card(self) -> Card:
         return Card(
-            title=f"{type(self).__name__}, one of {len(self.scores)}",
+            title=f"{type(self).__name__.removeprefix('Vector')}, one of {len(self.scores)}",
             facts=[
                 ("weight", plain_number(self.weight)),
                 ("separation", separation_in_words(self.separation)),

@@ -54,9 +54,9 @@ class GaussianFamily:
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame."""
-        return self._correct(self.partitions.reduce(_hinted_sum, hint).total / self.partitions.n_rows, hint)
+        return self.correct(self.partitions.reduce(_hinted_sum, hint).total / self.partitions.n_rows, hint)
 
-    def _correct(self, third: Array, hint: Array) -> Hinted:
+    def correct(self, third: Array, hint: Array) -> Hinted:
         """Remove from W'E[⟨x, v⟩xx']W, (k, k), what the noise adds to it.
 
         Notes
@@ -85,7 +85,7 @@ class GaussianFamily:
         n, total, squares, third, energy, energy_mean = sums
         partial = replace(self, noise_mean=energy_mean / n)
         second = squares / n - energy / n * np.diag(self.frame.spread)
-        return second, partial._correct(third / n, hint).matrix, total / n
+        return second, partial.correct(third / n, hint).matrix, total / n
 
     def hint_shifts(self, hint: Array) -> Array:
         """Return how the coordinates of a direction v shift with the frame of all samples but one group, (B, k).

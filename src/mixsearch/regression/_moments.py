@@ -84,7 +84,7 @@ class RegressionFamily:
     def hinted(self, hint: Array) -> Hinted:
         """The hinted moment of a hint given in the frame."""
         third, first = self.partitions.reduce(_third, hint, self.linear)
-        return self.corrected(third / self.partitions.n_rows, first / self.partitions.n_rows, hint)
+        return self.correct(third / self.partitions.n_rows, first / self.partitions.n_rows, hint)
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments of all samples but one group, for each group in turn."""
@@ -101,14 +101,14 @@ class RegressionFamily:
     def tensor(self, basis: Array) -> Array:
         """R of the columns of an orthonormal basis, (k, q), as hints in the frame, seen in that basis, (q, q, q)."""
         third, first = self.partitions.reduce(_tensor, basis, self.linear)
-        return self.corrected_tensor(third / self.partitions.n_rows, first / self.partitions.n_rows, basis)
+        return self.correct_tensor(third / self.partitions.n_rows, first / self.partitions.n_rows, basis)
 
-    def corrected_tensor(self, third: Array, first: Array, basis: Array) -> Array:
+    def correct_tensor(self, third: Array, first: Array, basis: Array) -> Array:
         """The same from W'E[f(y) x⊗x⊗x]W in all places, (q, q, q), and W'E[f(y)x], (q,), seen in a basis."""
         identity = (basis.T * self.frame.spread) @ basis
         return np.asarray((third - symmetrize(np.multiply.outer(identity, first))) / 6)
 
-    def corrected(self, third: Array, first: Array, hint: Array) -> Hinted:
+    def correct(self, third: Array, first: Array, hint: Array) -> Hinted:
         """The hinted moment from W'E[f(y)⟨x,v⟩xx']W, (k, k), and W'E[f(y)x], (k,).
 
         Notes

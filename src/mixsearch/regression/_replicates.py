@@ -96,7 +96,7 @@ def _whole(model: RegressionFamily) -> Whole:
     n, k = model.partitions.n_rows, model.frame.n_components
     third, second, first, plain = model.partitions.reduce(_whole_sums, model.linear)
     crossed = second / n - plain / n * np.diag(model.frame.spread)
-    return Whole(model.corrected_tensor(third / n, first / n, np.eye(k)), crossed / 6)
+    return Whole(model.correct_tensor(third / n, first / n, np.eye(k)), crossed / 6)
 
 
 def _whole_sums(partition: RegressionPartition, linear: float) -> WholeSums:

@@ -55,7 +55,7 @@ class SubspaceFamily:
         """Contract the fourth moment twice with one point of the wanted subspace, (k r,), or with several, (q, k r)."""
         hints = np.atleast_2d(hint)
         fourth = self.partitions.reduce(_hinted_sum, hints).total / self.partitions.n_rows
-        return Hinted(self._correct(fourth, hints.T @ hints / len(hints)), self.mean, hints.T)
+        return Hinted(self.correct(fourth, hints.T @ hints / len(hints)), self.mean, hints.T)
 
     def tensor(self, basis: Array) -> Array:
         """Contract the fourth moment with all pairs of columns of a basis, (k r, q) -> (q, q, q, q)."""
@@ -64,11 +64,11 @@ class SubspaceFamily:
         corrected = np.empty_like(fourth)
         for a, b in np.ndindex(q, q):
             pair = (np.outer(basis[:, a], basis[:, b]) + np.outer(basis[:, b], basis[:, a])) / 2
-            noise = self._correct(np.zeros((len(basis), len(basis))), pair)
+            noise = self.correct(np.zeros((len(basis), len(basis))), pair)
             corrected[a, b] = fourth[a, b] + basis.T @ noise @ basis
         return np.asarray(corrected)
 
-    def _correct(self, fourth: Array, C: Array, second: Array | None = None) -> Array:
+    def correct(self, fourth: Array, C: Array, second: Array | None = None) -> Array:
         """Remove from W'E[⟨x, v⟩²xx']W, (k r, k r), what the noise adds to it.
 
         Notes
@@ -99,7 +99,7 @@ class SubspaceFamily:
         """Return W'AW, W'BW and W'm from the sums over some samples."""
         partial = replace(self, noise_variance=sums.energy / sums.n)
         second = sums.squares / sums.n - np.diag(partial.noise_variance / self.frame.values)
-        hinted = partial._correct(sums.fourth / sums.n, hints.T @ hints / len(hints), second)
+        hinted = partial.correct(sums.fourth / sums.n, hints.T @ hints / len(hints), second)
         return second, hinted, self.mean
 
     def residual_replicates(self, direction: Array) -> Array:

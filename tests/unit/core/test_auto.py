@@ -67,13 +67,15 @@ def test_another_word_than_auto_is_refused(search):
 
 
 def test_too_few_samples_to_compare_parts_of_are_refused():
-    with pytest.raises(SearchError, match="Found n_samples=5, but the parts that n_components='auto' compares need at"):
+    with pytest.raises(
+        SearchError, match="The folds that n_components='auto' compares need at least 6 samples, but X has n_samples=5"
+    ):
         GaussianSearch("auto").fit(np.random.default_rng(0).standard_normal((5, 2)))
 
 
 def test_responses_of_noise_are_fitted_with_one_regression_and_told():
     rng = np.random.default_rng(1)
-    with pytest.warns(UnlikelyMixtureWarning, match="No direction stands out of the noise.*one regression"):
+    with pytest.warns(UnlikelyMixtureWarning, match="No direction stands out from the noise.*one regression"):
         search = RegressionSearch("auto").fit(rng.standard_normal((300, 8)), rng.standard_normal(300) > 0)
     assert search.n_components_ == 1
 
@@ -81,7 +83,7 @@ def test_responses_of_noise_are_fitted_with_one_regression_and_told():
 def test_clusters_that_are_no_balls_fill_the_spectrum_and_are_told():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 6)) * np.arange(6, 0, -1)
-    with pytest.warns(UnlikelyMixtureWarning, match="All 5 directions that were looked at stand out"):
+    with pytest.warns(UnlikelyMixtureWarning, match="All 5 directions tested stand out"):
         GaussianSearch("auto").fit(X)
 
 

@@ -11,47 +11,53 @@ def follow(objectives):
 
 
 def test_steps_stop_where_they_gain_less_than_the_tolerance():
-    climbed = run_em(0, follow([0.0, 5.0, 5.5, 5.6, 9.0]), EMOptions(100, 0.2))
-    assert climbed.state == 3
-    assert climbed.objectives == (0.0, 5.0, 5.5, 5.6)
-    assert climbed.n_iter == 3
+    result = run_em(0, follow([0.0, 5.0, 5.5, 5.6, 9.0]), EMOptions(100, 0.2))
+    assert result.state == 3
+    assert result.objectives == (0.0, 5.0, 5.5, 5.6)
+    assert result.n_iter == 3
 
 
 def test_a_step_that_lowers_the_objective_is_undone():
-    climbed = run_em(0, follow([0.0, 5.0, 4.0, 9.0]), EMOptions(100, 0.0))
-    assert climbed.state == 1
-    assert climbed.objectives == (0.0, 5.0)
+    result = run_em(0, follow([0.0, 5.0, 4.0, 9.0]), EMOptions(100, 0.0))
+    assert result.state == 1
+    assert result.objectives == (0.0, 5.0)
 
 
 def test_a_step_into_nonsense_is_undone():
     assert run_em(0, follow([0.0, 1.0, float("nan"), 2.0]), EMOptions(100, 0.0)).state == 1
 
 
-@pytest.mark.parametrize("most", [1, 2])
-def test_no_more_steps_are_taken_than_asked_for(most):
-    assert run_em(0, follow([0.0, 5.0, 9.0, 12.0]), EMOptions(most, 0.0)).state == most
+@pytest.mark.parametrize("max_iter", [1, 2])
+def test_no_more_steps_are_taken_than_asked_for(max_iter):
+    assert run_em(0, follow([0.0, 5.0, 9.0, 12.0]), EMOptions(max_iter, 0.0)).state == max_iter
 
 
-def test_refine_is_a_switch_or_a_number_of_steps():
+def test_refine_is_a_switch_and_the_limit_stands_beside_it():
     assert em_options(False, 0.01, None) is None
-    assert em_options(0, 0.01, None) is None
-    assert em_options(3, 0.5, None) == EMOptions(3, 0.5)
-    assert em_options(True, 0, None).most > 10
+    assert em_options(False, 0.01, 3) is None
+    assert em_options(True, 0.5, 3) == EMOptions(3, 0.5)
+    assert em_options(True, 0, None).max_iter > 10
 
 
-@pytest.mark.parametrize("refine", [-1, 2.5, "yes", None])
-def test_refine_that_is_neither_is_named(refine):
-    with pytest.raises(SearchError, match="refine must be True, False or a number of steps from 0; found"):
+@pytest.mark.parametrize("refine", [-1, 0, 3, 2.5, "yes", None])
+def test_refine_that_is_no_switch_is_named(refine):
+    with pytest.raises(SearchError, match="refine must be True or False, got .* Limit the iterations with max_iter"):
         em_options(refine, 0.01, None)
+
+
+@pytest.mark.parametrize("max_iter", [0, -3, 2.5])
+def test_a_limit_is_a_positive_integer(max_iter):
+    with pytest.raises(SearchError, match="max_iter must be a positive integer, got"):
+        em_options(True, 0.01, max_iter)
 
 
 @pytest.mark.parametrize("tol", [-0.1, float("nan"), "small"])
 def test_a_tolerance_must_be_a_number_of_nats(tol):
-    with pytest.raises(SearchError, match="tol must be a number of nats from 0; found"):
+    with pytest.raises(SearchError, match="tol must be a non-negative number of nats, got"):
         em_options(True, tol, None)
 
 
 def test_switches_and_numbers_of_numpy_are_as_good():
-    assert em_options(np.True_, 0.01) == em_options(True, 0.01, None)
-    assert em_options(np.False_, 0.01) is None
-    assert em_options(np.int64(3), np.float32(0.5)) == EMOptions(3, 0.5)
+    assert em_options(np.True_, 0.01, None) == em_options(True, 0.01, None)
+    assert em_options(np.False_, 0.01, None) is None
+    assert em_options(True, np.float32(0.5), np.int64(3)) == EMOptions(3, 0.5)

@@ -259,14 +259,17 @@ def test_a_direction_must_fit_the_samples(case):
     [
         (
             GaussianSearch(13),
-            "Found n_features=12, which hold 12 Gaussians at most, since .* noise; 13 were asked for",
+            "13 Gaussians need at least 13 features, but X has n_features=12",
         ),
-        (SubspaceSearch(3, dim=4), "Found n_features=12, which hold 11 dimensions.* noise.* 12 were asked for"),
+        (
+            SubspaceSearch(3, dim=4),
+            "3 subspaces of dimension 4 and noise need at least 13 features, but X has n_features=12",
+        ),
         (GaussianSearch(0), "n_components must be a positive integer, got 0"),
         (GaussianSearch(2.5), "n_components must be a positive integer, got 2.5"),
         (SubspaceSearch(2, dim=0), "dim must be a positive integer, got 0"),
-        (GaussianSearch(2, noise="loud"), "noise must be one of 'average', 'paper', got 'loud'"),
-        (SubspaceSearch(2, noise="loud"), "noise must be one of 'average', 'paper', got 'loud'"),
+        (GaussianSearch(2, preset="loud"), "preset must be one of 'default', 'paper', got 'loud'"),
+        (SubspaceSearch(2, preset="loud"), "preset must be one of 'default', 'paper', got 'loud'"),
     ],
     ids=str,
 )
@@ -286,8 +289,8 @@ def test_as_many_gaussians_as_features_can_be_fitted():
 @pytest.mark.parametrize(
     ("search", "n", "message"),
     [
-        (GaussianSearch(4), 4, "Found n_samples=4, but 4 components and their noise need at least 5"),
-        (SubspaceSearch(2, dim=2), 4, "Found n_samples=4, but 2 subspaces of dimension 2 need at least 5"),
+        (GaussianSearch(4), 4, "4 Gaussians and their noise need at least 5 samples, but X has n_samples=4"),
+        (SubspaceSearch(2, dim=2), 4, "2 subspaces of dimension 2 need at least 5 samples, but X has n_samples=4"),
     ],
     ids=str,
 )

@@ -14,7 +14,7 @@ from mixsearch.topics._hint import hint_from_documents
     ("v", "message"),
     [
         (np.zeros(3), "The hint is zero, so it prefers no component"),
-        (np.ones(4), r"shape \(4,\), but samples of 3 features need \(3,\)"),
+        (np.ones(4), r"shape \(4,\), but samples with 3 features need \(3,\)"),
         (np.ones((2, 3)), r"shape \(2, 3\).*Pass several samples as examples="),
         ([1, np.nan, 2], "NaN or infinity"),
         ([1, np.inf, 2], "NaN or infinity"),
@@ -60,8 +60,8 @@ def test_documents_without_words_are_no_hint():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"hint": None, "words": None}, "out of hint, words; found none"),
-        ({"hint": 1, "words": 2}, "found hint and words"),
+        ({"hint": None, "words": None}, "exactly one of hint, words, got none"),
+        ({"hint": 1, "words": 2}, "got hint and words"),
     ],
 )
 def test_exactly_one_hint_is_needed(given, message):

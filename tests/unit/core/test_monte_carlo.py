@@ -45,7 +45,7 @@ def test_regression_moments_agree_with_ten_million_draws(regression, multiple):
         y = (X * centers[labels]).sum(axis=1) + intercepts[labels] + noises[labels] * rng.standard_normal(BATCH)
         f = y**3 - multiple * energy * y
         third = (X * (f * (X @ v))[:, None]).T @ X / BATCH
-        return model.corrected(third, X.T @ f / BATCH, v).matrix
+        return model.correct(third, X.T @ f / BATCH, v).matrix
 
     expected = (centers.T * (weights * (centers @ v))) @ centers
     assert deviations(batch_means(hinted), expected).max() < 4
@@ -90,8 +90,8 @@ def test_subspace_moments_agree_with_ten_million_draws(subspace_draws):
     W = frame.basis / np.sqrt(frame.values)
     projected = frame.basis @ (frame.basis.T @ v)
     hints = (np.sqrt(frame.values) * (frame.basis.T @ projected))[None, :]
-    model = SubspaceFamily(frame, s2, partition_in_memory(np.zeros((0, 3))))
-    noise = model.corrected(np.zeros((2, 2)), hints).matrix
+    model = SubspaceFamily(frame, s2, 1, partition_in_memory(np.zeros((0, 3))))
+    noise = model.correct(np.zeros((2, 2)), hints.T @ hints)
     # The draws were hinted by v itself, so compare in the whole space with v's own terms.
     norm, vv = v @ v, np.outer(v, v)
     whole = s2 * (v @ A @ v) * np.eye(3) + s2 * norm * A + 2 * s2 * (A @ vv + vv @ A)

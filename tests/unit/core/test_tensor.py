@@ -66,7 +66,7 @@ def test_the_tensor_of_a_model_holds_the_moments_of_all_hints(model, within):
     basis = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0][:, : 2 if within else 3]
     if model == "topics":
         topics = TopicSearch(3, damping=False).fit(make_topics(500, 30, 3, random_state=0).counts)._family
-        tensor, contract = topics.within(basis).tensor(), topics.hinted_in_frame
+        tensor, contract = topics.tensor(basis), topics.hinted
     else:
         if model == "gaussian":
             fitted = GaussianSearch(3).fit(make_gaussian_mixture(500, 8, 3, random_state=0).X)

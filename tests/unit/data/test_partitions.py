@@ -58,7 +58,7 @@ def test_gaussians_in_pieces_are_those_of_all_rows(noise, cuts, monkeypatch):
     many = fit_pieces(GaussianSearch(3, preset=noise), data.X, cuts, monkeypatch).search(hint, refine=True)
     for a, b in ((one, many), (one.moment_estimate, many.moment_estimate)):
         assert_allclose(a.center, b.center, rtol=1e-9, atol=1e-10)
-        assert_allclose([a.weight, a.variance], [b.weight, b.variance], rtol=1e-9)
+        assert_allclose([a.weight, a.noise_variance], [b.weight, b.noise_variance], rtol=1e-9)
         assert_allclose(a.stderr.center, b.stderr.center, rtol=1e-7)
         assert a.confidence == pytest.approx(b.confidence, abs=1e-8)
 
@@ -66,7 +66,7 @@ def test_gaussians_in_pieces_are_those_of_all_rows(noise, cuts, monkeypatch):
 def assert_same_subspace(one, many):
     assert_allclose(one.basis, many.basis, atol=1e-9)
     assert_allclose(one.variances, many.variances, rtol=1e-9)
-    assert_allclose([one.weight, one.noise], [many.weight, many.noise], rtol=1e-9)
+    assert_allclose([one.weight, one.noise_variance], [many.weight, many.noise_variance], rtol=1e-9)
     assert_allclose(one.stderr.basis, many.stderr.basis, rtol=1e-7, atol=1e-12)
     assert one.stderr.weight == pytest.approx(many.stderr.weight, rel=1e-7)
     assert one.confidence == pytest.approx(many.confidence, abs=1e-8)

@@ -213,7 +213,7 @@ def test_refined_answers_do_not_depend_on_where_zero_is(overlapping, search):
     plain = search.search(examples=examples, refine=True)
     found = GaussianSearch(4).fit(overlapping.X + 1e7).search(examples=examples + 1e7, refine=True)
     assert_allclose(found.center - 1e7, plain.center, atol=1e-4)
-    assert found.noise_variance == pytest.approx(plain.variance, rel=1e-4)
+    assert found.noise_variance == pytest.approx(plain.noise_variance, rel=1e-4)
     assert_allclose(found.stderr.center, plain.stderr.center, rtol=1e-3)
 
 

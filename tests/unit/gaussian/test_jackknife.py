@@ -116,9 +116,9 @@ def test_moments_alone_have_no_error_bars():
         weights @ centers, (centers.T * weights) @ centers, (centers.T * (weights * (centers @ v))) @ centers
     )
     found = search_moments(moments, 2)
-    with pytest.raises(SearchError, match="Standard errors come from samples"):
+    with pytest.raises(SearchError, match="Standard errors need samples"):
         _ = found.stderr
-    with pytest.raises(SearchError, match="A confidence comes from samples"):
+    with pytest.raises(SearchError, match="A confidence needs samples"):
         _ = found.confidence
 
 

@@ -88,10 +88,11 @@ def test_refined_members_are_those_of_the_whole_mixture(normal, best):
 
 def test_no_step_lowers_the_likelihood_and_their_number_is_bounded(normal):
     _, _, search = normal
-    for most in (1, 2, 50):
-        objectives = search.search(CENTERS[0], refine=most, tol=0).refined.objectives
+    for max_iter in (1, 2, 50):
+        found = search.search(CENTERS[0], refine=True, tol=0, max_iter=max_iter)
+        objectives = found._refined.objectives
         assert np.all(np.diff(objectives) >= 0)
-        assert 2 <= len(objectives) <= most + 1
+        assert 2 <= len(objectives) <= max_iter + 1
 
 
 def test_the_moment_estimate_stays_available(normal):

@@ -59,7 +59,7 @@ def test_regressions_in_pieces_are_those_of_all_rows(data, design, intercept, cu
 )
 def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features, noise):
     data = make_mixed_regression(1500, n_features, n_components, deviation=0.3, random_state=2)
-    options = {"design": "covariance", "intercept": True, "noise": noise, "seed": 0}
+    options = {"design": "covariance", "intercept": True, "paper": noise == "paper", "seed": 0}
     one = fit_regression(partition_in_memory(data.X, data.y), n_components, **options)
     many = fit_regression(in_pieces(data.X, (1, 1, 900), data.y), n_components, **options)
     basis = np.eye(n_components)
@@ -116,7 +116,7 @@ def test_columns_that_do_not_vary_are_seen_as_such_in_pieces(cuts):
 
 def test_columns_that_depend_on_others_count_once_where_the_second_moment_is_an_operator(data, monkeypatch):
     X = np.hstack([data.X, data.X[:, :2]])
-    options = {"design": "covariance", "intercept": True, "noise": "average", "seed": 0}
+    options = {"design": "covariance", "intercept": True, "paper": False, "seed": 0}
     array = fit_regression(partition_in_memory(X, data.y), 3, **options)
     monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", 3)
     operator = fit_regression(partition_in_memory(X, data.y), 3, **options)

@@ -91,7 +91,7 @@ def test_a_response_whose_square_is_constant_shows_no_component():
     ("options", "message"),
     [
         ({"design": "free"}, "design must be one of"),
-        ({"noise": "loud"}, "noise must be one of"),
+        ({"preset": "loud"}, "preset must be one of"),
     ],
 )
 def test_a_fit_that_cannot_be_says_why(options, message):
@@ -100,7 +100,9 @@ def test_a_fit_that_cannot_be_says_why(options, message):
 
 
 def test_too_few_samples_say_how_many_are_needed():
-    with pytest.raises(SearchError, match="Found n_samples=8, but 2 regressions .* on 8 features need at least 9"):
+    with pytest.raises(
+        SearchError, match="2 regressions .* on 8 features need at least 9 samples, but X has n_samples=8"
+    ):
         RegressionSearch(2).fit(data.X[:8], data.y[:8])
 
 
@@ -137,7 +139,7 @@ def test_lines_through_zero_are_found_wherever_x_has_its_mean(fit_intercept):
 def test_coefficients_that_cancel_are_reported():
     rng = np.random.default_rng(0)
     X, sign = rng.normal(size=(20_000, 4)), rng.choice([-1, 1], size=20_000)
-    with pytest.warns(UnlikelyMixtureWarning, match="weights of all regressions add up to .* should add up to 1"):
+    with pytest.warns(UnlikelyMixtureWarning, match="weights of all regressions sum to .* instead of 1"):
         RegressionSearch(2).fit(X, sign * (X @ [1.0, 2, 0, 1]) + 0.1 * rng.normal(size=20_000))
 
 
@@ -163,7 +165,7 @@ def test_new_samples_must_have_the_right_width():
 
 def test_search_many_takes_pairs_in_lists():
     members = data.labels == 0
-    (found,) = search.search_many([[data.X[members][:50], data.y[members][:50]]])
+    (found,) = search.search_many([[data.X[members][:50], data.y[members][:50]]], by="examples")
     assert np.linalg.norm(found.center - data.centers[0]) < 0.25
 
 
@@ -190,7 +192,7 @@ def test_examples_with_columns_in_another_order_are_refused():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(data.X[:500], columns=list("abcdefgh"))
     named = RegressionSearch(2).fit(frame, data.y[:500])
-    with pytest.raises(SearchError, match="other columns than the fit"):
+    with pytest.raises(SearchError, match="columns of X differ from those of the fit"):
         named.search(examples=(frame.iloc[:9, ::-1], data.y[:9]))
 
 

@@ -16,7 +16,7 @@ def test_subspaces_are_counted():
 
 def test_directions_that_make_no_whole_subspaces_are_told():
     X = make_subspaces(1500, 30, 2, dim=4, random_state=0).X
-    with pytest.warns(UnlikelyMixtureWarning, match="8 directions stand out.*dim=3; the fit went on with 3 of them"):
+    with pytest.warns(UnlikelyMixtureWarning, match="8 directions stand out.*dim=3; the fit uses 3 subspaces"):
         assert SubspaceSearch("auto", dim=3).fit(X).n_components_ == 3
 
 
@@ -29,5 +29,5 @@ def test_subspaces_never_fill_the_whole_space():
 
 def test_noise_is_fitted_with_one_subspace_and_told():
     X = np.random.default_rng(1).standard_normal((300, 8))
-    with pytest.warns(UnlikelyMixtureWarning, match="No direction stands out of the noise.*one subspace"):
+    with pytest.warns(UnlikelyMixtureWarning, match="No direction stands out from the noise.*one subspace"):
         assert SubspaceSearch("auto").fit(X).n_components_ == 1

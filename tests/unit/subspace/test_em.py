@@ -77,8 +77,8 @@ def test_log_densities_are_those_of_the_textbook():
 def test_no_step_lowers_the_likelihood_and_so_many_are_taken_as_asked_for():
     found = search.search(examples=members(1), refine=True)
     assert np.all(np.diff(found._refined.objectives) >= 0)
-    assert len(search.search(examples=members(1), refine=True, max_iter=2).refined.objectives) <= 3
-    assert search.search(examples=members(1), refine=False).refined is None
+    assert len(search.search(examples=members(1), refine=True, max_iter=2)._refined.objectives) <= 3
+    assert search.search(examples=members(1), refine=False)._refined is None
 
 
 def test_a_hint_too_weak_for_moments_still_finds_the_subspace_that_holds_most_of_it():
@@ -103,7 +103,7 @@ def test_variances_and_noise_are_those_of_the_coordinates():
     X = np.vstack([rng.normal(size=(3000, 2)) * [3, 1.5] @ U.T for U in bases]) + 0.2 * rng.normal(size=(6000, 20))
     found = SubspaceSearch(2, dim=2).fit(X).search(examples=X[:5], refine=True)
     assert_allclose(found.variances, [9, 2.25], rtol=0.1)
-    assert found.noise == pytest.approx(0.04, rel=0.05)
+    assert found.noise_variance == pytest.approx(0.04, rel=0.05)
 
 
 def test_samples_without_noise_give_the_subspace_exactly():
@@ -156,6 +156,6 @@ def test_a_subspace_left_without_samples_is_not_refined():
 
 def test_the_answer_says_where_the_moments_stand(monkeypatch):
     monkeypatch.setattr("mixsearch.subspace._component.refine_subspace", lambda *_: None)
-    with pytest.warns(NotRefinedWarning, match="moment estimate stands"):
+    with pytest.warns(NotRefinedWarning, match="moment estimate is returned"):
         found = search.search(examples=members(0), refine=True)
     assert found._refined is None

@@ -11,14 +11,14 @@ data = make_subspaces(800, 12, 2, dim=2, deviation=0.3, random_state=0)
 
 @pytest.mark.parametrize("noise", ["default", "paper"])
 def test_energies_average_to_the_noise(noise):
-    model = fit_subspace(partition_in_memory(data.X), 4, noise=noise, seed=0)
+    model = fit_subspace(partition_in_memory(data.X), 2, dim=2, paper=noise == "paper", seed=0)
     values = np.sort(np.linalg.eigvalsh(data.X.T @ data.X / 800))[::-1]
-    assert model.partitions.partition.energy.mean() == pytest.approx(model.noise)
-    assert model.noise == pytest.approx(values[4:].mean() if noise == "average" else values[4])
+    assert model.partitions.partition.energy.mean() == pytest.approx(model.noise_variance)
+    assert model.noise_variance == pytest.approx(values[4:].mean() if noise != "paper" else values[4])
 
 
 def test_replicates_are_the_moments_without_a_block_in_the_frame_of_all():
-    model = fit_subspace(partition_in_memory(data.X), 4, paper=False, seed=0)
+    model = fit_subspace(partition_in_memory(data.X), 2, dim=2, paper=False, seed=0)
     V = model.frame.basis
     W = V / np.sqrt(model.frame.values)
     points = np.random.default_rng(1).normal(size=(3, 12)) @ V @ V.T
@@ -41,7 +41,7 @@ def _hinted_moment(X, A, s2, v):
 
 
 def test_without_a_block_left_out_the_moment_is_that_of_the_search():
-    model = fit_subspace(partition_in_memory(data.X), 4, paper=False, seed=0)
+    model = fit_subspace(partition_in_memory(data.X), 2, dim=2, paper=False, seed=0)
     hints = np.random.default_rng(2).normal(size=(1, 4))
     replicates = model.leave_one_out(hints)
     assert_allclose(replicates.hinted.mean(axis=0), model.hinted(hints).matrix, rtol=0.02, atol=0.02)

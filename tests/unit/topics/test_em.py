@@ -27,10 +27,10 @@ def drawn(n=1500, seed=1):
 
 
 @cache
-def found_in(n=1500, seed=1, refine=True):
+def found_in(n=1500, seed=1, refine=True, max_iter=None):
     data = drawn(n, seed)
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
-    return search.search(words=data.labelled_word(0), choose="largest", refine=refine)
+    return search.search(words=data.labelled_word(0), choose="largest", refine=refine, max_iter=max_iter)
 
 
 def small_state(seed, n=5, d=7, k=3):
@@ -100,8 +100,8 @@ def found_in_pieces(cuts, **how):
 def test_documents_in_pieces_give_the_topic_of_all(cuts, n_components):
     whole, pieces = found_in_pieces(cuts, n_components=n_components, refine=True)
     assert_allclose(pieces.center, whole.center, rtol=1e-8, atol=1e-10)
-    assert_allclose(pieces.refined.state.topics, whole._refined.state.topics, rtol=1e-8, atol=1e-10)
-    assert_allclose(pieces.refined.objectives[-1], whole._refined.objectives[-1], rtol=1e-12)
+    assert_allclose(pieces._refined.state.topics, whole._refined.state.topics, rtol=1e-8, atol=1e-10)
+    assert_allclose(pieces._refined.objectives[-1], whole._refined.objectives[-1], rtol=1e-12)
     assert pieces.weight == pytest.approx(whole.weight, rel=1e-9)
     assert_allclose(pieces.stderr.center, whole.stderr.center, rtol=1e-7)
     assert pieces.stderr.weight == pytest.approx(whole.stderr.weight, rel=1e-7)
@@ -116,7 +116,7 @@ def test_error_bars_of_few_blocks_at_once_are_the_same(monkeypatch):
     whole, pieces = found_in_pieces((0, 1, 120), refine=True)
     stderr = lda_errors.lda_errors(whole._refined)
     monkeypatch.setattr(lda_errors, "BLOCK_CELLS", 7 * whole._refined.state.topics.size)
-    some = lda_errors.lda_errors(pieces.refined)
+    some = lda_errors.lda_errors(pieces._refined)
     # Conjugate gradients stop together, whichever blocks they solve for.
     assert_allclose(some.center, stderr.center, rtol=1e-2)
     assert some.weight == pytest.approx(stderr.weight, rel=1e-2)
@@ -166,18 +166,18 @@ def test_refinement_comes_nearer_to_the_truth_than_moments():
 
 
 def test_no_step_lowers_the_objective_and_few_gain_much():
-    gains = np.diff(found_in().refined.objectives)
+    gains = np.diff(found_in()._refined.objectives)
     assert gains.min() >= 0
     assert gains[-1] < 0.01 * gains[0]
 
 
 def test_a_number_bounds_the_steps_and_a_tolerance_ends_them():
-    assert len(found_in(refine=True, max_iter=3).refined.objectives) == 4
-    assert found_in(refine=False).refined is None
+    assert len(found_in(refine=True, max_iter=3)._refined.objectives) == 4
+    assert found_in(refine=False)._refined is None
     data = drawn()
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
     hint = {"words": data.labelled_word(0), "choose": "largest"}
-    objectives = search.search(**hint, refine=True, tol=100.0).refined.objectives
+    objectives = search.search(**hint, refine=True, tol=100.0)._refined.objectives
     gains = np.diff(objectives)
     assert gains[-1] < 100 <= gains[:-1].min()
 
@@ -211,7 +211,7 @@ def test_where_steps_lead_to_another_topic_the_moment_estimate_stands(monkeypatc
     data = drawn()
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
     monkeypatch.setattr(lda, "_nearest", lambda topics, start: 1)
-    with pytest.warns(NotRefinedWarning, match="moment estimate stands"):
+    with pytest.warns(NotRefinedWarning, match="moment estimate is returned"):
         found = search.search(words=data.labelled_word(0), refine=True)
     assert found._refined is None
     assert_allclose(found.center, search.search(words=data.labelled_word(0)).center)

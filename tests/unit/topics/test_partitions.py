@@ -35,7 +35,7 @@ class Pieces(TopicSearch):
         self.cuts_ = cuts
         return super().fit(X, y, **options)
 
-    def _partitions(self, X):
+    def _check_partitions(self, X):
         self.n_features_in_ = X.shape[1]
         return in_pieces(X, self.cuts_)
 
@@ -130,7 +130,7 @@ def test_a_closer_look_at_many_documents_takes_every_so_many_th_level(monkeypatc
     monkeypatch.setattr("mixsearch.topics._local_em.NEAR_WORDS", 1500)
     whole, pieces = fit_cached(CUTS[1])
     labelled = corpus()[2]
-    one, other = (each.search(words=[labelled[3]]).refined for each in (whole, pieces))
+    one, other = (each.search(words=[labelled[3]])._refined for each in (whole, pieces))
     assert len(one.look.numbers) < 100
     assert_array_equal(one.look.numbers, other.look.numbers)
     assert one.base == pytest.approx(other.base, abs=1e-6)

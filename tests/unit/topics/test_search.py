@@ -29,18 +29,18 @@ def with_columns(columns, n=400, seed=0):
 
 
 def test_by_default_the_look_is_closer_where_counts_are_damped():
-    assert search.search(WORDS[1]).refined is not None
-    assert plain.search(WORDS[1]).refined is None
+    assert search.search(WORDS[1])._refined is not None
+    assert plain.search(WORDS[1])._refined is None
     assert_close(search.search(WORDS[1], refine=True).center, search.search(WORDS[1]).center)
     assert_close(plain.search(WORDS[1], refine=False).center, plain.search(WORDS[1]).center)
-    assert isinstance(search.search(WORDS[1]).refined, SharpTopic)
-    assert isinstance(plain.search(WORDS[1], refine=True).refined, LdaTopic)
+    assert isinstance(search.search(WORDS[1])._refined, SharpTopic)
+    assert isinstance(plain.search(WORDS[1], refine=True)._refined, LdaTopic)
 
 
 def test_a_closer_look_takes_three_steps_at_most_and_none_lowers_its_objective():
-    assert len(search.search(WORDS[1], refine=True, max_iter=50).refined.objectives) == 4
-    assert len(search.search(WORDS[1], refine=True, max_iter=1).refined.objectives) == 2
-    assert np.diff(search.search(WORDS[1]).refined.objectives).min() > 0
+    assert len(search.search(WORDS[1], refine=True, max_iter=50)._refined.objectives) == 4
+    assert len(search.search(WORDS[1], refine=True, max_iter=1)._refined.objectives) == 2
+    assert np.diff(search.search(WORDS[1])._refined.objectives).min() > 0
 
 
 def test_error_bars_of_a_closer_look_are_those_of_its_words_in_blocks_of_its_documents():
