@@ -81,8 +81,8 @@ def _whitening(
         return TopicSearch(K, **options).fit(corpus.counts, vocabulary=corpus.words)
 
     def answer(how: Mapping[str, Any]) -> Topics:
-        found = search.search_many({word: word for word in corpus.labeled}, **how)
-        return {word: topic.probabilities for word, topic in found.items()}
+        found = search.search_many(corpus.labeled, by="words", **how)
+        return {word: topic.probabilities for word, topic in zip(corpus.labeled, found, strict=True)}
 
     search, fit_seconds = _shortest(fit)
     for method, how in methods.items():
