@@ -128,7 +128,7 @@ def test_texts_and_counts_are_written_by_the_workers(scheduler, files, tmp_path,
 
 def test_where_workers_do_not_see_the_folder_the_blocks_come_here(scheduler, files, local, tmp_path, monkeypatch):
     ask = cluster_writer.on_every_worker
-    monkeypatch.setattr(cluster_writer, "on_every_worker", lambda sees, marker, token: ask(sees, marker, "another"))
+    monkeypatch.setattr(cluster_writer, "on_every_worker", lambda check, marker, token: ask(check, marker, "another"))
     built = build_index(str(files.folder / "part*.jsonl"), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
     assert_same(built, local)
     assert "The workers do not see the folder" in str(built.notes[0])
@@ -214,7 +214,7 @@ def test_local_is_a_cluster_of_this_machine(workers, files, local, tmp_path, mon
         (["-"], "A cluster cannot read standard input. Name files, or leave out --scheduler."),
         (["{jsonl}", "--n-jobs", "2"], "--n-jobs has no effect on a cluster, because workers have their own threads"),
         (["{jsonl}", "--tmp-dir", "."], "--tmp-dir has no effect on a cluster"),
-        (["{jsonl}", "--memory", "1GB"], "for work on a cluster, whose workers have memory of their own"),
+        (["{jsonl}", "--memory", "1GB"], "--memory has no effect on a cluster, whose workers have their own limit"),
         (["{jsonl}", "--drop-duplicates", "near"], "--drop-duplicates can only be 'exact' on a cluster"),
         (["{npz}"], "A cluster reads texts, but the files hold ready-made counts (npz). Leave out --scheduler"),
         (["no*.jsonl"], "No file 'no*.jsonl'"),
@@ -234,14 +234,14 @@ def test_what_a_cluster_cannot_do_is_said_before_one_is_asked(files, tmp_path, a
 def test_what_is_on_this_machine_stays_here(tmp_path):
     texts = tmp_path / "texts.txt"
     texts.write_text("good sushi\ngood ramen\n")
-    with read_corpus(texts) as corpus, pytest.raises(SearchError, match="Found a Corpus, which is on this machine"):
+    with read_corpus(texts) as corpus, pytest.raises(SearchError, match="A Corpus is on this machine"):
         build_index(corpus, tmp_path / "x.index", scheduler="local")
 
 
 def test_an_index_is_no_url(files):
     result = CliRunner().invoke(app, ["index", str(files.jsonl), "-o", "s3://bucket/x.index"])
     assert result.exit_code == 1
-    assert "Found the URL 's3://bucket/x.index' for the index, needed a folder" in result.stderr
+    assert "An index needs a folder in a file system, got the URL 's3://bucket/x.index'" in result.stderr
 
 
 def test_a_worker_that_dies_changes_nothing(scheduler, files, local, tmp_path):

@@ -138,14 +138,14 @@ def checksums(path):
 def test_an_index_is_the_same_to_the_last_byte_in_any_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "CHUNK_NONZEROS", 500)  # several chunks of rows
     source, read, pieces = write_jsonl(tmp_path), [], []
-    from_disk, columns = local.rows_on_disk, local.columns_of
-    monkeypatch.setattr(local, "columns_of", lambda *args: (pieces.append(1) or part for part in columns(*args)))
+    from_disk, columns = local.open_rows, local.transpose_rows
+    monkeypatch.setattr(local, "transpose_rows", lambda *args: (pieces.append(1) or part for part in columns(*args)))
 
     def counted(*args):
         rows = from_disk(*args)
         return replace(rows, read=lambda number: read.append(number) or rows.read(number))
 
-    monkeypatch.setattr(local, "rows_on_disk", counted)
+    monkeypatch.setattr(local, "open_rows", counted)
     build_index(source, tmp_path / "roomy", IndexOptions(n_components=3))
     assert (len(read), len(pieces)) == (0, 1)
     build_index(source, tmp_path / "tight", IndexOptions(n_components=3, memory=20_000))
@@ -373,16 +373,14 @@ def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(json.dumps({"text": text}) for text in ("one", "two words", "three of them")))
     with pytest.raises(
-        SearchError, match="Of 3 documents, 1 have at least 3 words of the vocabulary; an index needs 2"
+        SearchError, match="An index needs at least 2 documents, but 1 of 3 have 3 words of the vocabulary or more"
     ):
         build_index(path, tmp_path / "index", IndexOptions(n_components=2))
 
 
 def test_more_non_zeros_than_an_index_holds_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(fit, "MOST_NONZEROS", 1000)
-    with pytest.raises(
-        SearchError, match="more than 1,000 non-zero counts, which is all that one index holds. Raise min_df"
-    ):
+    monkeypatch.setattr(fit, "MAX_NONZEROS", 1000)
+    with pytest.raises(SearchError, match="at most 1,000 non-zero counts, and the corpus has more. Raise min_df"):
         build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
 
 

@@ -9,11 +9,11 @@ from numpy.testing import assert_array_equal
 
 from mixsearch.data import chunks as blocks
 from mixsearch.data.chunks import chunk_rows
-from mixsearch.index.build.transpose import BYTES_PER_MOVE, columns_of, rows_on_disk
+from mixsearch.index.build.transpose import BYTES_PER_NONZERO, open_rows, transpose_rows
 
 shapes = st.tuples(st.integers(1, 30), st.integers(1, 12))
 # A column at a time, a few non-zeros, and all at once.
-memories = st.sampled_from([0, 1, 5 * BYTES_PER_MOVE, 40 * BYTES_PER_MOVE, 10**9])
+memories = st.sampled_from([0, 1, 5 * BYTES_PER_NONZERO, 40 * BYTES_PER_NONZERO, 10**9])
 block_sizes = st.sampled_from([1, 10, 2_000_000])
 
 
@@ -30,7 +30,7 @@ def in_small_blocks(make, size):
 
 
 def from_files(X):
-    return rows_on_disk({"data": X.data, "indices": X.indices, "indptr": X.indptr}.__getitem__, X.shape[1])
+    return open_rows({"data": X.data, "indices": X.indices, "indptr": X.indptr}.__getitem__, X.shape[1])
 
 
 def per_column(X):
@@ -41,7 +41,7 @@ def per_column(X):
 def test_columns_are_those_of_scipy_in_any_memory(shape, seed, density, memory, size):
     X = draw(shape, seed, density)
     rows = in_small_blocks(lambda: chunk_rows(X), size)
-    pieces = list(columns_of(rows, per_column(X), memory))
+    pieces = list(transpose_rows(rows, per_column(X), memory))
     wanted = X.tocsc()
     wanted.sort_indices()
     assert_array_equal(np.concatenate([values for values, _ in pieces]), wanted.data)
@@ -51,14 +51,14 @@ def test_columns_are_those_of_scipy_in_any_memory(shape, seed, density, memory, 
 @given(shape=shapes, seed=st.integers(0, 999), density=st.floats(0, 1), memory=memories)
 def test_a_piece_fits_the_memory_or_is_one_column(shape, seed, density, memory):
     X = draw(shape, seed, density)
-    lengths = [len(values) for values, _ in columns_of(chunk_rows(X), per_column(X), memory)]
+    lengths = [len(values) for values, _ in transpose_rows(chunk_rows(X), per_column(X), memory)]
     assert sum(lengths) == X.nnz
-    assert all(n <= max(memory // BYTES_PER_MOVE, per_column(X).max()) for n in lengths)
+    assert all(n <= max(memory // BYTES_PER_NONZERO, per_column(X).max()) for n in lengths)
 
 
 def test_without_room_every_column_is_a_piece_of_its_own():
     X = draw((20, 7), 0, 0.5)
-    pieces = list(columns_of(chunk_rows(X), per_column(X), 0))
+    pieces = list(transpose_rows(chunk_rows(X), per_column(X), 0))
     assert [len(values) for values, _ in pieces] == per_column(X).tolist()
 
 

@@ -1,4 +1,4 @@
-"""Arrays of an index, written piece by piece: by the workers of a cluster where they see the folder, else here."""
+"""Distributed writing: workers write the arrays of an index if they see its folder, else this process does."""
 
 from __future__ import annotations
 
@@ -14,63 +14,84 @@ from mixsearch._typing import Array
 from mixsearch.data.dask.tasks import compute_tasks, on_every_worker, persist_tasks, task
 from mixsearch.storage import FolderWriter, SharedArray
 
-# Rows of some arrays, by the names of the arrays.
-Pieces = dict[str, Array]
+# Rows of arrays, and the index of the first of them, by the names of the arrays.
+ArrayRows = dict[str, Array]
+Offsets = dict[str, int]
 _MARKER = "seen-by-all"
 
 
 @dataclass(frozen=True)
-class SpreadWriter:
-    """Writes what tasks return to arrays of a folder."""
+class DistributedWriter:
+    """Writes the results of tasks to arrays of a folder.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        The folder.
+    is_shared : bool
+        Whether all workers see the folder.
+    files : dict of str to SharedArray
+        The arrays.
+    """
 
     out: FolderWriter
-    is_shared: bool  # whether all workers see the folder
+    is_shared: bool
     files: dict[str, SharedArray] = field(default_factory=dict)
 
     @classmethod
-    def on(cls, out: FolderWriter) -> Self:
-        """A writer for a folder, after asking the workers whether they see it."""
+    def create(cls, out: FolderWriter) -> Self:
+        """Return a writer for a folder, after a check whether the workers see it."""
         marker, token = out.staging.absolute() / _MARKER, secrets.token_hex(8)
         marker.write_text(token)
         try:
-            return cls(out, all(on_every_worker(sees, str(marker), token).values()))
+            return cls(out, all(on_every_worker(has_access, str(marker), token).values()))
         finally:
             marker.unlink()
 
-    def make(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
-        """Make room for an array."""
+    def allocate(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
+        """Create an array of zeros."""
         self.files[name] = self.out.share(name, shape, dtype)
 
-    def put(
+    def write(
         self,
-        pieces: Sequence[Any],
-        places: Sequence[dict[str, int]],
+        tasks: Sequence[Any],
+        offsets: Sequence[Offsets],
         on_done: Callable[[list[int]], None] | None = None,
     ) -> None:
-        """Write the pieces that tasks return, each from its rows on; told which are done."""
-        told = on_done or (lambda _: None)
-        if self.is_shared:
-            files = [{name: self.files[name] for name in own} for own in places]
-            persist_tasks([task(_put, *each) for each in zip(pieces, files, places, strict=True)], told)
-            return
-        for number, (piece, own) in enumerate(zip(pieces, places, strict=True)):
-            _put(compute_tasks([piece])[0], self.files, own)
-            told(list(range(number + 1)))
+        """Write the rows that tasks return.
 
-    def put_here(self, name: str, first: int, rows: Array) -> None:
-        """Write a few rows that are in this process."""
+        Parameters
+        ----------
+        tasks : sequence of tasks
+            Each returns `ArrayRows`.
+        offsets : sequence of dict of str to int
+            For each task, the index of its first row in each array.
+        on_done : callable, optional
+            Called with the indices of the tasks that are done.
+        """
+        report = on_done or (lambda _: None)
+        if self.is_shared:
+            files = [{name: self.files[name] for name in own} for own in offsets]
+            persist_tasks([task(_write_rows, *each) for each in zip(tasks, files, offsets, strict=True)], report)
+            return
+        for i, (each, own) in enumerate(zip(tasks, offsets, strict=True)):
+            _write_rows(compute_tasks([each])[0], self.files, own)
+            report(list(range(i + 1)))
+
+    def write_here(self, name: str, first: int, rows: Array) -> None:
+        """Write a few rows from this process."""
         self.files[name].write(first, rows)
 
     def finish(self) -> None:
-        """All pieces are there: hand the arrays over to the folder."""
+        """Add the arrays, which are complete, to the folder."""
         names, files = list(self.files), list(self.files.values())
-        stored = compute_tasks([task(_finished, file) for file in files]) if self.is_shared else map(_finished, files)
+        stored = compute_tasks([task(_finish, file) for file in files]) if self.is_shared else map(_finish, files)
         for name, each in zip(names, stored, strict=True):
             self.out.adopt(name, each)
 
 
-def sees(marker: str, token: str) -> bool:
-    """Whether this process finds a file that another one wrote, and may write there."""
+def has_access(marker: str, token: str) -> bool:
+    """Return whether this process finds a file that another one wrote, and may write to it."""
     try:
         with Path(marker).open("r+") as file:
             return file.read() == token
@@ -78,10 +99,10 @@ def sees(marker: str, token: str) -> bool:
         return False
 
 
-def _put(pieces: Pieces, files: dict[str, SharedArray], places: dict[str, int]) -> None:
-    for name, rows in pieces.items():
-        files[name].write(places[name], rows)
+def _write_rows(rows_by_array: ArrayRows, files: dict[str, SharedArray], offsets: Offsets) -> None:
+    for name, rows in rows_by_array.items():
+        files[name].write(offsets[name], rows)
 
 
-def _finished(file: SharedArray) -> Any:
+def _finish(file: SharedArray) -> Any:
     return file.finish()

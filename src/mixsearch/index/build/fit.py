@@ -1,4 +1,4 @@
-"""Which documents an index holds, as a fit takes them, and the fit: the same wherever they are."""
+"""The fit of an index, on this machine or on a cluster: which documents enter, and their topics."""
 
 from __future__ import annotations
 
@@ -9,65 +9,75 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
-from mixsearch.errors import SearchError
+from mixsearch.errors import Option, SearchError
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.topics import LEAST_WORDS, CountPartition, TopicSearch, damp
 
-# SciPy counts the non-zeros of counts with 32-bit columns in 32 bits.
-MOST_NONZEROS = 2**31 - 1
+# SciPy counts the non-zeros of arrays with 32-bit columns in 32 bits.
+MAX_NONZEROS = 2**31 - 1
 
 
-def checked_search(options: IndexOptions, n_words: int) -> TopicSearch:
-    """A search with these options, which are as they must be."""
-    wanted = min(DEFAULT_COMPONENTS, n_words) if options.n_components is None else options.n_components
-    search = TopicSearch(wanted, **options.search)
+def make_search(options: IndexOptions, n_words: int) -> TopicSearch:
+    """Return a search with these options, after a check of their values."""
+    n_components = min(DEFAULT_COMPONENTS, n_words) if options.n_components is None else options.n_components
+    search = TopicSearch(n_components, **options.search)
     search.check_options(n_words)
     return search
 
 
-def require_some(n_documents: int, n_short: int, least: int) -> None:
-    """Refuse a corpus with hardly any document that is long enough."""
+def check_n_documents(n_documents: int, n_short: int, min_words: int) -> None:
+    """Reject a corpus with fewer than two documents that are long enough."""
     if n_documents < 2:
         raise SearchError(
-            f"Of {n_documents + n_short:,} documents, {n_documents} have at least {least} words of the vocabulary; an "
-            "index needs 2 at least. Count rarer words (min_df), or give more documents."
+            "An index needs at least 2 documents, but {n_documents} of {n_all:,} have {min_words} words of the "
+            "vocabulary or more. Count rarer words ({option}), or add documents.",
+            code="too_few_documents",
+            n_documents=n_documents,
+            n_all=n_documents + n_short,
+            min_words=min_words,
+            option=Option("min_df"),
         )
 
 
-def check_n_features(n_nonzeros: int) -> None:
-    """Refuse more counts than an index holds."""
-    if n_nonzeros > MOST_NONZEROS:
+def check_n_nonzeros(n_nonzeros: int) -> None:
+    """Reject more counts than an index can hold."""
+    if n_nonzeros > MAX_NONZEROS:
         raise SearchError(
-            f"The corpus has more than {MOST_NONZEROS:,} non-zero counts, which is all that one index holds. "
-            "Raise min_df, lower max_df or max_words, or index parts of it."
+            "An index holds at most {maximum:,} non-zero counts, and the corpus has more. Raise {min_df}, lower "
+            "{max_df} or {max_words}, or index parts of it.",
+            code="too_many_counts",
+            maximum=MAX_NONZEROS,
+            min_df=Option("min_df"),
+            max_df=Option("max_df"),
+            max_words=Option("max_words"),
         )
 
 
-def least_words(search: TopicSearch) -> int:
-    """Words that a document must have."""
+def get_min_words(search: TopicSearch) -> int:
+    """Return the number of words that a document needs."""
     return 1 if search.moments == "plugin" else LEAST_WORDS
 
 
-def long_enough(counts: sp.csr_array, damping: bool, least: int) -> tuple[sp.csr_array, Array]:
-    """The counts of documents with enough words as a fit takes them, and which those are."""
-    # To the bit what a fit in memory makes of them, which has the counts in double precision.
+def select_documents(counts: sp.csr_array, damping: bool, min_words: int) -> tuple[sp.csr_array, Array]:
+    """Return the counts of documents with enough words, as a fit takes them, and the rows of those documents."""
+    # Bit for bit what a fit in memory makes of them, which has the counts in double precision.
     values = damp(counts.data) if damping else counts.data.astype(np.float32)
-    weighed = sp.csr_array((values, counts.indices.astype(np.int32, copy=False), counts.indptr), shape=counts.shape)
-    kept = np.flatnonzero(np.asarray(weighed.sum(axis=1)) >= least)
-    return weighed[kept], kept
+    weighted = sp.csr_array((values, counts.indices.astype(np.int32, copy=False), counts.indptr), shape=counts.shape)
+    kept = np.flatnonzero(np.asarray(weighted.sum(axis=1)) >= min_words)
+    return weighted[kept], kept
 
 
 def fit_search(
     search: TopicSearch,
     partitions: Partitions[CountPartition],
-    say: OnProgress,
+    on_progress: OnProgress,
     allocate: Callable[..., Array] = np.empty,
 ) -> None:
-    """Fit a search to documents, wherever they are."""
-    say("Fitting topics", 0, None, "passes")
+    """Fit a search to documents on this machine or on a cluster."""
+    on_progress("Fitting topics", 0, None, "passes")
     search.fit_documents(
         partitions,
         distinct=search.moments != "plugin",
         allocate=allocate,
-        on_pass=lambda n_passes: say("Fitting topics", n_passes, None, "passes"),
+        on_pass=lambda n_passes: on_progress("Fitting topics", n_passes, None, "passes"),
     )

@@ -1,4 +1,4 @@
-"""From a corpus to an index: counts to disk both ways, the fit in passes over them, everything published at the end."""
+"""Building an index: counts go to disk by document and by word, the fit reads them, the end publishes all of it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.data.chunks import RowChunks, chunk_rows
 from mixsearch.data.dask import load_with_dask
-from mixsearch.errors import SearchError
+from mixsearch.errors import ArgumentError
 from mixsearch.index.build.fit import (
-    check_n_features,
-    checked_search,
+    check_n_documents,
+    check_n_nonzeros,
     fit_search,
-    least_words,
-    long_enough,
-    require_some,
+    get_min_words,
+    make_search,
+    select_documents,
 )
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
-from mixsearch.index.build.summary import Built, facts_of, summed_up
-from mixsearch.index.build.transpose import columns_of, rows_on_disk
+from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
+from mixsearch.index.build.transpose import open_rows, transpose_rows
 from mixsearch.storage import FolderWriter, write_folder
 from mixsearch.text import Corpus, CorpusOptions, CountChunk, read_corpus
 from mixsearch.topics import (
@@ -58,72 +58,79 @@ def build_index(
     Parameters
     ----------
     source : path, URL, sequence of them, or Corpus
-        As `read_corpus` takes them, or what it gave.
+        What to index, as `read_corpus` takes it, or what it returned.
     path : path
-        The folder of the index. It appears when all is done, or stays as it was.
+        The folder of the index. It is written completely or not at all.
     options : IndexOptions, optional
-        Of the fit.
+        How to fit.
     reading : CorpusOptions, optional
-        Of the text. Of a Corpus those that it was read with, so that a text can be a hint.
+        How to read and count. For a Corpus, the options it was read with: they are needed for texts as hints.
     scheduler : str, optional
-        The address of a Dask scheduler whose workers read, count and fit, such as ``"tcp://host:8786"``, or
+        The address of a Dask scheduler whose workers read, count and fit, such as ``"tcp://host:8786"`` or
         ``client.scheduler.address``; ``"local"`` starts a worker for each core of this machine. The workers must see
-        the files under the same names. Where they see the folder of the index too, they write it; else its blocks
-        come here one at a time.
+        the files under the same names. If they also see the folder of the index, they write it; otherwise they send
+        their results to this process.
     on_progress : callable, optional
-        Told of each step, how far it is, and in which unit.
+        Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
+
+    Returns
+    -------
+    Built
+        The summary of the index.
     """
-    chosen, say = options or IndexOptions(), on_progress or (lambda *_: None)
-    wanted = reading or CorpusOptions(memory=max(chosen.memory_part, 1))
-    # What is wrong with any corpus, or with the folder, is said before an hour of reading.
-    checked_search(chosen, chosen.n_components if isinstance(chosen.n_components, int) else DEFAULT_COMPONENTS)
-    _require_folder(os.fspath(path))
+    options, report = options or IndexOptions(), on_progress or (lambda *_: None)
+    counting = reading or CorpusOptions(memory=max(options.memory_part, 1))
+    # Errors that do not depend on the corpus are raised before an hour of reading.
+    make_search(options, options.n_components if isinstance(options.n_components, int) else DEFAULT_COMPONENTS)
+    _check_path(os.fspath(path))
     if scheduler is not None:
-        on_cluster = load_with_dask("mixsearch.index.build.cluster", "Work on a cluster needs")
-        built: Built = on_cluster.build_on_cluster(
-            source, Path(path), chosen, reading or CorpusOptions(), scheduler, say
+        cluster = load_with_dask("mixsearch.index.build.cluster", "Work on a cluster needs")
+        built: Built = cluster.build_on_cluster(
+            source, Path(path), options, reading or CorpusOptions(), scheduler, report
         )
         return built
     with ExitStack() as stack:
-        out = stack.enter_context(write_folder(path, kind=KIND, version=VERSION, overwrite=chosen.overwrite))
+        out = stack.enter_context(write_folder(path, kind=KIND, version=VERSION, overwrite=options.overwrite))
         if isinstance(source, Corpus):
             corpus = source
         else:
             corpus = stack.enter_context(
-                read_corpus(source, wanted, on_progress=lambda done, total: say("Reading", done, total, "bytes"))
+                read_corpus(source, counting, on_progress=lambda done, total: report("Reading", done, total, "bytes"))
             )
-        counted = _write(out, corpus, chosen, reading if isinstance(source, Corpus) else wanted, say)
-    return summed_up(Path(path), corpus, counted)
+        counted = _write(out, corpus, options, reading if isinstance(source, Corpus) else counting, report)
+    return summarize_build(Path(path), corpus, counted)
 
 
-def _require_folder(path: str) -> None:
+def _check_path(path: str) -> None:
+    """Reject a URL: files are memory-mapped by a search, which only works in a file system."""
     # `pathlib` makes one slash of two; a drive of Windows has one letter.
     if re.match(r"[a-z][a-z0-9+]+:/", path):
         url = re.sub(":/+", "://", path, count=1)
-        raise SearchError(
-            f"Found the URL {url!r} for the index, needed a folder: its files are mapped into memory when it is "
-            "searched, which only a file system can do. Write it to a folder, and copy that."
+        raise ArgumentError(
+            "An index needs a folder in a file system, got the URL {url!r}. Write it to a folder, and copy that.",
+            code="path_is_url",
+            url=url,
         )
 
 
 def _write(
-    out: FolderWriter, corpus: Corpus, options: IndexOptions, reading: CorpusOptions | None, say: OnProgress
+    out: FolderWriter, corpus: Corpus, options: IndexOptions, reading: CorpusOptions | None, on_progress: OnProgress
 ) -> dict[str, int]:
     n_words = len(corpus.vocabulary)
-    search = checked_search(options, n_words)
-    stored = _store_documents(out, corpus, search, say)
+    search = make_search(options, n_words)
+    stored = _store_documents(out, corpus, search, on_progress)
     rows, n_short, n_nonzeros = stored.rows, stored.n_short, stored.n_nonzeros
-    require_some(len(rows), n_short, stored.least)
-    on_disk = rows_on_disk(partial(_staged, out, BY_DOCUMENT), n_words)
+    check_n_documents(len(rows), n_short, stored.min_words)
+    on_disk = open_rows(partial(_open_array, out, BY_DOCUMENT), n_words)
     fits = n_nonzeros * 8 <= options.memory_part
-    counts = chunk_rows(_mapped(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
-    _store_columns(out, counts, stored.per_word, options.memory_part, say)
-    _fit(out, search, counts, rows, say)
+    counts = chunk_rows(_open_counts(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
+    _store_columns(out, counts, stored.per_word, options.memory_part, on_progress)
+    _fit(out, search, counts, rows, on_progress)
     search.n_dropped_ = n_short + corpus.n_dropped
     search.name_words(corpus.vocabulary)
     store_documents(out, search._family.here)
     store_search(out, search)
-    out.facts["corpus"] = facts_of(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
+    out.facts["corpus"] = describe_corpus(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
     return {
         "n_documents": len(rows),
         "n_short": n_short,
@@ -135,21 +142,21 @@ def _write(
 
 @dataclass
 class _Stored:
-    """What is known once the documents are on disk."""
+    """What is known when the documents are on disk."""
 
     rows: Array
     n_short: int
     n_nonzeros: int
     per_word: Array
-    least: int
+    min_words: int
     has_texts: bool
     has_names: bool
 
 
-def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, say: OnProgress) -> _Stored:
-    """Write counts, names and texts of the documents that are long enough."""
+def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, on_progress: OnProgress) -> _Stored:
+    """Write the counts, names and texts of documents that are long enough."""
     n_words, damping = len(corpus.vocabulary), search.damping
-    least = least_words(search)
+    min_words = get_min_words(search)
     rows, n_short, total, per_word = [], 0, 0, np.zeros(n_words, dtype=np.int64)
     texts, names = None, None
     with (
@@ -158,49 +165,49 @@ def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, say
         out.stream(f"{BY_DOCUMENT}/indptr", np.int64) as indptr,
     ):
         indptr.append(np.zeros(1, dtype=np.int64))
-        for done, block in _numbered(corpus.chunks()):
-            counts, kept = long_enough(block.counts, damping, least)
-            n_short += len(block.rows) - len(kept)
-            check_n_features(total + counts.nnz)
+        for n_done, chunk in _count_documents(corpus.chunks()):
+            counts, kept = select_documents(chunk.counts, damping, min_words)
+            n_short += len(chunk.rows) - len(kept)
+            check_n_nonzeros(total + counts.nnz)
             data.append(counts.data)
             indices.append(counts.indices)
             indptr.append(total + counts.indptr[1:].astype(np.int64))
             total += counts.nnz
             per_word += np.bincount(counts.indices, minlength=n_words)
-            rows.append(np.asarray(block.rows)[kept])
-            if block.texts is not None:
+            rows.append(np.asarray(chunk.rows)[kept])
+            if chunk.texts is not None:
                 texts = texts or out.texts("texts")
-                texts.append(block.texts[row] for row in kept)
-            if block.names is not None:
+                texts.append(chunk.texts[row] for row in kept)
+            if chunk.names is not None:
                 names = names or out.texts("names")
-                names.append(block.names[row] for row in kept)
-            say("Storing", done, corpus.n_documents, "documents")
+                names.append(chunk.names[row] for row in kept)
+            on_progress("Storing", n_done, corpus.n_documents, "documents")
     for writer in (texts, names):
         if writer is not None:
             writer.close()
     all_rows = np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, dtype=np.int64)
-    return _Stored(all_rows, n_short, total, per_word, least, texts is not None, names is not None)
+    return _Stored(all_rows, n_short, total, per_word, min_words, texts is not None, names is not None)
 
 
-def _numbered(blocks: Iterator[CountChunk]) -> Iterator[tuple[int, CountChunk]]:
-    """Blocks with the number of documents up to the end of each."""
-    done = 0
-    for block in blocks:
-        done += len(block.rows)
-        yield done, block
+def _count_documents(chunks: Iterator[CountChunk]) -> Iterator[tuple[int, CountChunk]]:
+    """Yield chunks with the number of documents up to the end of each."""
+    n_done = 0
+    for chunk in chunks:
+        n_done += len(chunk.rows)
+        yield n_done, chunk
 
 
-def _staged(out: FolderWriter, place: str, part: str) -> Array:
-    return out.read(f"{place}/{part}")
+def _open_array(out: FolderWriter, group: str, part: str) -> Array:
+    return out.read(f"{group}/{part}")
 
 
-def _mapped(out: FolderWriter, place: str, shape: tuple[int, int], *, copy: bool = False) -> sp.csr_array:
-    parts = [_staged(out, place, part) for part in ("data", "indices", "indptr")]
+def _open_counts(out: FolderWriter, group: str, shape: tuple[int, int], *, copy: bool = False) -> sp.csr_array:
+    parts = [_open_array(out, group, part) for part in ("data", "indices", "indptr")]
     counts: sp.csr_array = sparse_from(sp.csr_array, [np.array(part) for part in parts] if copy else parts, shape)
     return counts
 
 
-def _store_columns(out: FolderWriter, counts: RowChunks, per_word: Array, memory: int, say: OnProgress) -> None:
+def _store_columns(out: FolderWriter, counts: RowChunks, per_word: Array, memory: int, on_progress: OnProgress) -> None:
     """Write the counts word by word."""
     n_done, n_all = 0, int(per_word.sum())
     out.save(f"{BY_WORD}/indptr", np.concatenate([[0], np.cumsum(per_word)]).astype(np.int64))
@@ -208,22 +215,22 @@ def _store_columns(out: FolderWriter, counts: RowChunks, per_word: Array, memory
         out.stream(f"{BY_WORD}/data", np.float32) as data,
         out.stream(f"{BY_WORD}/indices", np.int32) as indices,
     ):
-        for values, rows in columns_of(counts, per_word, memory):
+        for values, rows in transpose_rows(counts, per_word, memory):
             data.append(values)
             indices.append(rows)
             n_done += len(rows)
-            say("Listing words", n_done, n_all, "counts")
+            on_progress("Listing words", n_done, n_all, "counts")
 
 
-def _fit(out: FolderWriter, search: TopicSearch, counts: RowChunks, rows: Array, say: OnProgress) -> None:
-    """Fit the topics, with the projected documents on disk from the start."""
+def _fit(out: FolderWriter, search: TopicSearch, counts: RowChunks, rows: Array, on_progress: OnProgress) -> None:
+    """Fit the topics; the projected documents are written to disk right away."""
     by_word = sparse_from(
-        sp.csc_array, [_staged(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
+        sp.csc_array, [_open_array(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
     )
-    partitions = corpus_in_memory(_mapped(out, BY_DOCUMENT, counts.shape), by_word, rows, stored=counts)
+    partitions = corpus_in_memory(_open_counts(out, BY_DOCUMENT, counts.shape), by_word, rows, stored=counts)
     with ExitStack() as stack:
 
         def allocate(shape: tuple[int, int], dtype: Any) -> Array:
             return stack.enter_context(out.allocate("documents/projected", shape, dtype))
 
-        fit_search(search, partitions, say, allocate)
+        fit_search(search, partitions, on_progress, allocate)

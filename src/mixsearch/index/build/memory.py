@@ -1,17 +1,17 @@
-"""The memory of this machine."""
+"""The physical memory of this machine."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-# Where the operating system does not say: what small machines have today.
+# If the operating system does not report it: what small machines have today.
 ASSUMED_BYTES = 4 << 30
 
 
 def physical_memory() -> int:
-    """Return the bytes of physical memory, or 4 GiB on a system that does not say."""
-    return _ask_system() or ASSUMED_BYTES
+    """Return the bytes of physical memory, or 4 GiB if the system does not report them."""
+    return _query_system() or ASSUMED_BYTES
 
 
 if sys.platform == "win32":
@@ -27,14 +27,14 @@ if sys.platform == "win32":
             ("others", ctypes.c_ulonglong * 6),
         )
 
-    def _ask_system() -> int:
+    def _query_system() -> int:
         status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
         found = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
         return int(status.physical) if found else 0
 
 else:
 
-    def _ask_system() -> int:
+    def _query_system() -> int:
         try:
             size, n_pages = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
         except (AttributeError, ValueError, OSError):

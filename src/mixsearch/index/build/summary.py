@@ -1,4 +1,4 @@
-"""What is told of an index: to the caller, and to those who open it."""
+"""The summary of a build: for the caller, and for the manifest of the index."""
 
 from __future__ import annotations
 
@@ -15,11 +15,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Built:
-    """What came of building an index."""
+    """The summary of an index that was built.
+
+    Attributes
+    ----------
+    path : Path
+        The folder of the index.
+    n_documents, n_short, n_duplicates : int
+        The number of documents, and of those left out as too short or repeated.
+    n_words, n_nonzeros, n_components : int
+        The number of words, of non-zero counts and of fitted topics.
+    n_bytes : int
+        The size on disk.
+    notes : tuple of SearchWarning
+        What to know about the corpus.
+    """
 
     path: Path
     n_documents: int
-    n_short: int  # documents of too few words
+    n_short: int
     n_duplicates: int
     n_words: int
     n_nonzeros: int
@@ -28,31 +42,31 @@ class Built:
     notes: tuple[SearchWarning, ...]
 
 
-def summed_up(path: Path, corpus: Corpus | DistributedCorpus, counted: dict[str, int]) -> Built:
-    """What came of an index that is published."""
+def summarize_build(path: Path, corpus: Corpus | DistributedCorpus, counted: dict[str, int]) -> Built:
+    """Return the summary of a published index."""
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     return Built(path=path, n_bytes=size, notes=corpus.notes, n_duplicates=corpus.n_dropped, **counted)
 
 
-def facts_of(
+def describe_corpus(
     corpus: Corpus | DistributedCorpus, reading: CorpusOptions | None, *, has_texts: bool, has_names: bool
 ) -> dict[str, Any]:
-    """What an index must know of its corpus beside the arrays."""
+    """Return the facts about a corpus that the manifest stores."""
     return {
         "n_characters": corpus.n_characters,
         "n_duplicates": corpus.n_dropped,
         "has_texts": has_texts,
         "has_names": has_names,
-        "tokens": _tokens(corpus, reading),
+        "tokens": _describe_tokens(corpus, reading),
     }
 
 
-def _tokens(corpus: Corpus | DistributedCorpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
-    """What a text must go through to be a hint; nothing where only the user's own function knows, or counts came."""
+def _describe_tokens(corpus: Corpus | DistributedCorpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
+    """Return how to split a text into words; None for ready counts and for a custom tokenizer."""
     if reading is None or reading.tokenizer is not None or not corpus.n_characters:
         return None
-    kept = ("token_pattern", "lowercase", "normal_form", "strip_tags", "ngrams")
-    tokens = {name: value for name, value in asdict(reading).items() if name in kept}
-    # They matter for pairs of words, which close up over them; a file of them may be gone when a text is asked for.
+    stored = ("token_pattern", "lowercase", "normal_form", "strip_tags", "ngrams")
+    tokens = {name: value for name, value in asdict(reading).items() if name in stored}
+    # Stop words matter for n-grams, which skip them. A file of them may be gone when the index is searched.
     is_listed = reading.stop_words == "english" or isinstance(reading.stop_words, list | tuple)
     return {**tokens, "stop_words": reading.stop_words if is_listed else None}

@@ -1,4 +1,4 @@
-"""Counts on disk, row by row, seen in blocks and turned into columns, without ever holding all of them."""
+"""Transposition of sparse counts on disk in bounded memory: from rows to columns."""
 
 from __future__ import annotations
 
@@ -11,76 +11,81 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.data.chunks import RowChunks, split_rows
 
-# Of a non-zero while it moves from its row to its column: value, row, place, and the block it comes from.
-BYTES_PER_MOVE = 40
+# Memory that a non-zero takes while it moves from its row to its column: value, row, position and its chunk of rows.
+BYTES_PER_NONZERO = 40
 
-# Gives an array of a file, mapped anew: what was mapped before does not stay in memory.
-Opened = Callable[[str], Array]
+# Maps an array of a file. Each call makes a new map, so that pages of the last one do not stay in memory.
+OpenArray = Callable[[str], Array]
 
 
-def rows_on_disk(opened: Opened, n_columns: int) -> RowChunks:
-    """Blocks of rows from the files data, indices and indptr, each copied into memory when it is its turn."""
-    indptr = np.array(opened("indptr"))
+def open_rows(open_array: OpenArray, n_columns: int) -> RowChunks:
+    """Return chunks of rows from the files data, indices and indptr; each is copied into memory when it is read."""
+    indptr = np.array(open_array("indptr"))
     slices = split_rows(indptr)
 
-    def read(number: int) -> sp.csr_array:
-        rows = slices[number]
+    def read(index: int) -> sp.csr_array:
+        rows = slices[index]
         start, stop = int(indptr[rows.start]), int(indptr[rows.stop])
         pointers = (indptr[rows.start : rows.stop + 1] - start).astype(np.int32)
-        data, indices = (np.array(opened(name)[start:stop]) for name in ("data", "indices"))
+        data, indices = (np.array(open_array(name)[start:stop]) for name in ("data", "indices"))
         return sp.csr_array((data, indices, pointers), shape=(len(pointers) - 1, n_columns))
 
-    return RowChunks(slices, read, (len(indptr) - 1, n_columns), int(indptr[-1]), opened("data").dtype)
+    return RowChunks(slices, read, (len(indptr) - 1, n_columns), int(indptr[-1]), open_array("data").dtype)
 
 
-def columns_of(rows: RowChunks, per_column: Array, memory: int) -> Iterator[tuple[Array, Array]]:
-    """The values and rows of the non-zeros, column after column, in pieces that fit the memory.
+def transpose_rows(rows: RowChunks, per_column: Array, memory: int) -> Iterator[tuple[Array, Array]]:
+    """Yield the values and rows of the non-zeros, column by column, in chunks that fit the memory.
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
-        Passed over once for each piece.
+    rows : RowChunks of shape (n, d)
+        Read once for each chunk of columns.
     per_column : array of shape (d,)
-        How many non-zeros each column has.
+        The number of non-zeros of each column.
     memory : int
-        Bytes that a piece may take.
+        Bytes that a chunk may take.
+
+    Yields
+    ------
+    values, rows : array of shape (m,)
+        The non-zeros of the next columns.
     """
     ends = np.concatenate([[0], np.cumsum(per_column)])
     first = 0
     while first < len(per_column):
-        last = int(np.searchsorted(ends, ends[first] + memory // BYTES_PER_MOVE, side="right")) - 1
+        last = int(np.searchsorted(ends, ends[first] + memory // BYTES_PER_NONZERO, side="right")) - 1
         last = max(last, first + 1)  # at least one column, however long
-        yield _collect(rows, first, last, ends)
+        yield _read_columns(rows, first, last, ends)
         first = last
 
 
-def _collect(rows: RowChunks, first: int, last: int, ends: Array) -> tuple[Array, Array]:
-    pieces = (cut_columns(rows.read(number).tocsc(), first, last, part.start) for number, part in rows.enumerate())
-    return join_columns(pieces, np.diff(ends[first : last + 1]), rows.dtype)
+def _read_columns(rows: RowChunks, first: int, last: int, ends: Array) -> tuple[Array, Array]:
+    chunks = (slice_columns(rows.read(i).tocsc(), first, last, part.start) for i, part in rows.enumerate())
+    return concatenate_columns(chunks, np.diff(ends[first : last + 1]), rows.dtype)
 
 
-class ColumnPiece(NamedTuple):
-    """The non-zeros of some columns in some of the rows, column after column."""
+class ColumnChunk(NamedTuple):
+    """The non-zeros of some columns in some of the rows, column by column."""
 
-    lengths: Array  # how many each column has
+    lengths: Array  # non-zeros of each column
     values: Array
-    rows: Array  # the number of each one's row among all
+    rows: Array  # index of each one's row among all rows
 
 
-def cut_columns(block: sp.csc_array, first: int, last: int, first_row: int) -> ColumnPiece:
-    """Some columns of a block of rows."""
-    start, stop = int(block.indptr[first]), int(block.indptr[last])
-    lengths = np.diff(block.indptr[first : last + 1])
-    return ColumnPiece(lengths, block.data[start:stop], (block.indices[start:stop] + first_row).astype(np.int32))
+def slice_columns(chunk: sp.csc_array, first: int, last: int, first_row: int) -> ColumnChunk:
+    """Return some columns of a chunk of rows."""
+    start, stop = int(chunk.indptr[first]), int(chunk.indptr[last])
+    lengths = np.diff(chunk.indptr[first : last + 1])
+    return ColumnChunk(lengths, chunk.data[start:stop], (chunk.indices[start:stop] + first_row).astype(np.int32))
 
 
-def join_columns(pieces: Iterable[ColumnPiece], per_column: Array, dtype: Any) -> tuple[Array, Array]:
-    """The values and rows of whole columns, from pieces in the order of their rows."""
+def concatenate_columns(chunks: Iterable[ColumnChunk], per_column: Array, dtype: Any) -> tuple[Array, Array]:
+    """Return the values and rows of whole columns, from chunks in the order of their rows."""
     ends = np.cumsum(per_column)
     values, owners = np.empty(int(ends[-1]), dtype=dtype), np.empty(int(ends[-1]), dtype=np.int32)
-    next_place = (ends - per_column).astype(np.int64)
-    for lengths, own_values, own_rows in pieces:
-        places = np.repeat(next_place - np.cumsum(lengths) + lengths, lengths) + np.arange(len(own_values))
-        values[places], owners[places] = own_values, own_rows
-        next_place += lengths
+    next_free = (ends - per_column).astype(np.int64)
+    for lengths, own_values, own_rows in chunks:
+        positions = np.repeat(next_free - np.cumsum(lengths) + lengths, lengths) + np.arange(len(own_values))
+        values[positions], owners[positions] = own_values, own_rows
+        next_free += lengths
     return values, owners
