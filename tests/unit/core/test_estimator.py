@@ -86,7 +86,7 @@ def test_a_clone_is_unfitted_and_says_so(case):
     search, hint, X = case()
     fresh = clone(search)
     assert fresh.get_params() == search.get_params()
-    for call in (lambda: fresh.search(**hint), lambda: fresh.transform(X), lambda: fresh.search_many([hint])):
+    for call in (lambda: fresh.search(**hint), lambda: fresh.transform(X), lambda: fresh.search_many([1])):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             call()
 
@@ -95,7 +95,8 @@ def test_a_clone_is_unfitted_and_says_so(case):
 def test_search_many_keeps_the_order_and_equals_one_search_at_a_time(case):
     search, hint, _ = case()
     for n_jobs in (1, 2):
-        many = search.search_many([hint] * 3, n_jobs=n_jobs)
+        ((by, value),) = hint.items()
+        many = search.search_many([value] * 3, by=by, n_jobs=n_jobs)
         assert len(many) == 3
         for found in many:
             assert_allclose(parameter(found), parameter(search.search(**hint)), atol=1e-12)
@@ -105,14 +106,14 @@ def test_search_many_finds_every_component_from_a_hint_on_each():
     search = GaussianSearch(4).fit(gaussian.X)
     found = search.search_many(list(gaussian.centers))
     assert_allclose([part.center for part in found], gaussian.centers, atol=0.5)
-    by_examples = search.search_many([gaussian.X[gaussian.labels == i][:3] for i in range(4)])
+    by_examples = search.search_many([gaussian.X[gaussian.labels == i][:3] for i in range(4)], by="examples")
     assert_allclose([part.center for part in by_examples], gaussian.centers, atol=0.5)
 
 
 def test_search_many_takes_words_lists_and_weights():
     search, hint, _ = topic_case()
     word = hint["words"]
-    one, listed, weighted = search.search_many([word, [word], {word: 2.0}])
+    one, listed, weighted = search.search_many([word, [word], {word: 2.0}], by="words")
     assert_allclose(one.center, listed.center)
     assert_allclose(one.center, weighted.center, atol=1e-12)
 
@@ -120,7 +121,7 @@ def test_search_many_takes_words_lists_and_weights():
 def test_search_many_takes_pairs_of_regression_examples():
     search, _, _ = regression_case()
     members = [regression.labels == i for i in range(3)]
-    many = search.search_many([(regression.X[who][:60], regression.y[who][:60]) for who in members])
+    many = search.search_many([(regression.X[who][:60], regression.y[who][:60]) for who in members], by="examples")
     assert_allclose([part.center for part in many], regression.centers, atol=0.25)
 
 
@@ -133,16 +134,16 @@ def test_a_search_with_fewer_components_uses_the_first_of_the_frame(case):
         found = search.search(**hint, n_components=j)
         assert len(found.alternatives) == j - 1
     assert_allclose(parameter(search.search(**hint, n_components=k)), parameter(search.search(**hint)))
-    with pytest.raises(SearchError, match=f"n_components={k + 1}, but this fit holds {k}"):
+    with pytest.raises(SearchError, match=f"n_components={k + 1}, but this fit has {k} components"):
         search.search(**hint, n_components=k + 1)
-    with pytest.raises(SearchError, match="whole number from 1; found 0"):
+    with pytest.raises(SearchError, match="must be a positive integer, got 0"):
         search.search(**hint, n_components=0)
 
 
 def test_one_fit_with_fewer_components_equals_a_fit_with_fewer():
     wide = SubspaceSearch(3, dim=2).fit(subspaces.X)
     narrow = SubspaceSearch(2, dim=2).fit(subspaces.X)
-    assert_allclose(wide._family.take(4).frame.basis, narrow._family.frame.basis, atol=1e-8)
+    assert_allclose(wide._family.take(2).frame.basis, narrow._family.frame.basis, atol=1e-8)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -230,17 +231,17 @@ def test_nan_and_infinity_are_refused_at_fit_and_after(case, bad):
 @pytest.mark.parametrize("case", [gaussian_case, topic_case, regression_case])
 def test_an_argument_that_does_not_exist_names_those_that_do(case):
     search, hint, _ = case()
-    with pytest.raises(TypeError, match="unexpected argument 'example'.*method, choose, normaliser, rule, threshold"):
+    with pytest.raises(TypeError, match="has no argument 'example'. Its arguments, nearest first: "):
         search.search(**hint, example=1)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_exactly_one_hint_must_be_given(case):
     search, hint, _ = case()
-    with pytest.raises(HintError, match="exactly one hint out of .*; found none"):
+    with pytest.raises(HintError, match="Give exactly one of .*, got none"):
         search.search()
     other = {"examples": np.ones((1, 2))} if not isinstance(search, TopicSearch) else {"documents": [0]}
-    with pytest.raises(HintError, match="found .* and "):
+    with pytest.raises(HintError, match="got .* and "):
         search.search(**hint, **other)
 
 
@@ -248,7 +249,7 @@ def test_exactly_one_hint_must_be_given(case):
 def test_a_direction_must_fit_the_samples(case):
     search, _, X = case()
     d = X.shape[1]
-    with pytest.raises(HintError, match=f"but samples of {d} features need"):
+    with pytest.raises(HintError, match=f"but samples with {d} features need"):
         search.search(np.ones(d + 1))
     with pytest.raises(HintError, match="The hint is zero"):
         search.search(np.zeros(d))
@@ -321,5 +322,5 @@ def test_columns_in_another_order_are_not_scored_silently(case):
     hint = {"words": [topics.labelled_word(1)]} if isinstance(search, TopicSearch) else hint
     found = clone(search).fit(frame, *y).search(**hint)
     assert found.membership(frame, *y).shape == (len(frame),)
-    with pytest.raises(SearchError, match="X has other columns than the fit, or in another order"):
+    with pytest.raises(SearchError, match="columns of X differ from those of the fit"):
         found.membership(frame[frame.columns[::-1]], *y)

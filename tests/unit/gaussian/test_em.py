@@ -93,14 +93,14 @@ def test_the_moment_estimate_stays_available(overlapping, search):
 
 
 def test_the_log_likelihood_never_falls(overlapping, search):
-    objectives = search.search(make_hint(overlapping.centers, 0), refine=True).refined.objectives
+    objectives = search.search(make_hint(overlapping.centers, 0), refine=True)._refined.objectives
     assert len(objectives) > 2
     assert np.all(np.diff(objectives) >= 0)
 
 
 def test_a_number_bounds_the_steps(overlapping, search):
     hint = make_hint(overlapping.centers, 0)
-    assert len(search.search(hint, refine=True, max_iter=2, tol=0).refined.objectives) == 3
+    assert len(search.search(hint, refine=True, max_iter=2, tol=0)._refined.objectives) == 3
 
 
 def test_answers_do_not_depend_on_what_was_asked_before(overlapping):
@@ -136,7 +136,7 @@ def test_a_search_says_that_it_was_not_refined(overlapping, monkeypatch):
     search = GaussianSearch(4).fit(overlapping.X)
     hint = make_hint(overlapping.centers, 1)
     monkeypatch.setattr(estimator, "refine_gaussian", lambda *_: None)
-    with pytest.warns(NotRefinedWarning, match="the moment estimate stands"):
+    with pytest.warns(NotRefinedWarning, match="the moment estimate is returned"):
         found = search.search(hint, refine=True)
     assert_allclose(found.center, search.search(hint).center)
 
@@ -219,4 +219,4 @@ def test_refined_answers_do_not_depend_on_where_zero_is(overlapping, search):
 
 def test_a_component_without_noise_has_no_negative_variance():
     X = np.ones((100, 5))
-    assert GaussianSearch(1).fit(X).search(np.ones(5), refine=True).variance >= 0
+    assert GaussianSearch(1).fit(X).search(np.ones(5), refine=True).noise_variance >= 0
