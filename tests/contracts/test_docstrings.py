@@ -9,7 +9,7 @@ from numpydoc.validate import Validator, validate
 
 from mixsearch.errors import Coded
 
-FRONTS = ("mixsearch.metrics", "mixsearch.text")
+FRONTS = ("mixsearch.metrics", "mixsearch.text", "mixsearch.web", "mixsearch.web.middleware")
 # No docstring, no Returns section, a parameter that is not listed, a parameter without a description.
 CODES = ("GL08", "RT01", "PR01", "PR07")
 

@@ -33,7 +33,7 @@ from mixsearch.cli._docstrings import (
     read_docstrings,
 )
 from mixsearch.cli._units import format_share
-from mixsearch.core.separation import verdict
+from mixsearch.core.separation import DOUBTFUL_SEPARATION, verdict
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.datasets import DocstringCorpus, GaussianMixtureData, make_gaussian_mixture
 from mixsearch.display import plain_chance, plain_number
@@ -61,7 +61,6 @@ _MIN_DF = 10
 _MAX_DF = 0.2  # half of it would lose "matrix" if few packages are installed
 
 _N_DOCUMENTS = 3
-_DOUBTFUL = 1.5  # the separation below which the runner-up is shown as well
 _DEVIATION = 2.0
 
 
@@ -252,7 +251,7 @@ def _panel(hint: str, answer: _Answer, names: Sequence[str], n_words: int) -> Pa
     facts.add_column(overflow="fold")
     facts.add_row("words", _words(topic, n_words, set(hint.split())))
     facts.add_row("separation", _separation(topic.separation))
-    if topic.separation < _DOUBTFUL and topic.alternatives:
+    if topic.separation < DOUBTFUL_SEPARATION and topic.alternatives:
         facts.add_row("weak hint" if answer.is_weak else "runner-up", _runner_up(answer))
     facts.add_row("weight", f"{format_share(topic.weight)} of the corpus")
     for line, (row, share) in enumerate(topic.documents(_N_DOCUMENTS)):
@@ -277,7 +276,7 @@ def _words(topic: Topic, n_words: int, hint: set[str]) -> Columns:
 
 
 def _separation(separation: float) -> str:
-    style = "green" if separation >= _DOUBTFUL else "yellow"
+    style = "green" if separation >= DOUBTFUL_SEPARATION else "yellow"
     return f"{plain_number(separation)}: [{style}]{verdict(separation)}[/]"
 
 

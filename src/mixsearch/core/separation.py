@@ -7,8 +7,9 @@ import math
 from mixsearch.display import plain_number
 from mixsearch.errors import WeakHintWarning, warn_user
 
-# Below this lead over the runner-up, the hint is called weak.
+# Below this lead over the runner-up, the hint is called weak; below the other one, the runner-up is worth a look.
 WEAK_SEPARATION = 1.1
+DOUBTFUL_SEPARATION = 1.5
 
 
 def warn_if_weak(separation: float) -> None:
@@ -23,11 +24,11 @@ def warn_if_weak(separation: float) -> None:
         )
 
 
-# The smallest lead over the runner-up, a code and a sentence; in falling order. The search warns below 1.1.
+# The smallest lead over the runner-up, a code and a sentence; in falling order.
 _VERDICTS = (
     (3.0, "clear", "clearly singled out"),
-    (1.5, "distinct", "singled out"),
-    (1.1, "close", "singled out, but the runner-up is close"),
+    (DOUBTFUL_SEPARATION, "distinct", "singled out"),
+    (WEAK_SEPARATION, "close", "singled out, but the runner-up is close"),
     (1.0, "ambiguous", "hardly singled out: the runner-up is about as good"),
     (-math.inf, "behind", "not singled out: another component answers the hint better"),
 )

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mixsearch.core.separation import verdict, verdict_code
+from mixsearch.core.separation import DOUBTFUL_SEPARATION, verdict, verdict_code
 from mixsearch.errors import SearchWarning, SkippedWordsWarning
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.query import Found
 from mixsearch.index.snippets import make_snippet
 from mixsearch.topics import Topic
 
-# Below this separation, or this confidence, the alternatives are worth a look.
-DOUBTFUL_SEPARATION = 1.5
+# Below this confidence, the alternatives are worth a look, as below `DOUBTFUL_SEPARATION`.
 DOUBTFUL_CONFIDENCE = 0.8
 N_ALTERNATIVES = 3
 N_WORDS_OF_ALTERNATIVE = 6

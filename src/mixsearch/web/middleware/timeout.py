@@ -15,7 +15,18 @@ from mixsearch.web.settings import UPLOADS, Limits
 
 
 def make_protocol(limits: Limits) -> type[H11Protocol]:
-    """Return uvicorn's HTTP protocol with a time limit for headers and a limit of connections."""
+    """Return uvicorn's HTTP protocol with a time limit for headers and a limit of connections.
+
+    Parameters
+    ----------
+    limits : Limits
+        `timeout` and `max_connections`.
+
+    Returns
+    -------
+    type
+        A subclass of `H11Protocol`.
+    """
 
     class LimitedProtocol(H11Protocol):
         deadline: asyncio.TimerHandle | None = None
