@@ -235,7 +235,7 @@ def _draw_spectrum(axes: Axes, spectrum: Spectrum, which: Array) -> None:
 
 def _find_eigenvalues(shown: Any) -> Any:
     """Return the eigenvalues of a fitted search, without that of the constant coordinate."""
-    if not hasattr(shown, "model_"):
+    if not hasattr(shown, "_family"):
         return shown
     frame = shown._family.frame
     return frame.values if frame.origin is None else frame.values[1:]
