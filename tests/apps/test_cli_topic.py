@@ -145,7 +145,8 @@ def test_an_error_is_json_too_with_its_code_and_fields(index: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("--n-component", "--n-components"), ("--narower", "--narrower"), ("--docments", "--document")]
+    ("typed", "meant"),
+    [("--n-component", "--n-components"), ("--narower", "--narrower"), ("--docments", "--document")],
 )
 def test_a_misspelt_option_gets_the_nearest_one(index: Path, typed: str, meant: str) -> None:
     result = invoke("topic", index, "word10", typed, "3")
@@ -177,7 +178,7 @@ def test_a_text_and_documents_are_hints_too(files: Files, index: Path, tmp_path:
     (tmp_path / "text.txt").write_text(files.texts[row])
     by_text = told(index, "--text", files.texts[row])
     by_file = told(index, "--text-file", tmp_path / "text.txt")
-    by_row = told(index, "--document", row)
+    by_row = told(index, "--documents", row)
     assert by_text["words"] == by_file["words"]
     assert by_row["hint"] == f"document {row}"
     for answer in (by_text, by_row):
@@ -321,9 +322,9 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
         (("zz*",), "None of the 76 words matches 'zz*'"),
         (("word10^x",), "'x' in 'word10^x' is not a weight"),
         (("",), "'' names no word"),
-        (("--document", "600"), "Row 600 is not a document of this fit"),
+        (("--documents", "600"), "Row 600 is not a document of this fit"),
         (("--text", "nothing of this is known"), "hold no word of the vocabulary"),
-        (("word10", "-k", "5"), "--n-components=5, but this fit holds 4"),
+        (("word10", "-k", "5"), "--n-components=5, but this fit has 4 components"),
         (("--hints", "nowhere.txt"), "Cannot read 'nowhere.txt': No such file"),
         (("--text-file", "nowhere.txt"), "Cannot read 'nowhere.txt': No such file"),
     ],
@@ -353,11 +354,11 @@ def test_a_file_without_hints_or_of_other_bytes_is_refused(index: Path, tmp_path
     [
         ((), "got none"),
         (("word10", "--text", "a text"), "got words and --text"),
-        (("--document", "1", "--not", "word10"), "--not and --each need words"),
+        (("--documents", "1", "--not", "word10"), "--not and --each need words"),
         (("word10", "--json", "--csv"), "--json or --csv"),
         (("word10", "-k", "2", "--broader"), "--n-components or --broader"),
         (("word10", "--by", "luck"), "luck"),
-        (("--document", "first"), "--document"),
+        (("--documents", "first"), "--document"),
     ],
 )
 def test_a_wrong_command_ends_with_code_2(index: Path, arguments: tuple[str, ...], said: str) -> None:

@@ -1,5 +1,7 @@
 """The wheel builds, holds what it should, and works where the source is not."""
 
+import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -42,6 +44,20 @@ def test_the_wheel_works_where_the_source_is_not(wheel, tmp_path):
     )
     ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert ran.stdout.startswith(str(tmp_path / "elsewhere"))
+
+
+def test_the_wheel_holds_every_file_of_the_package(wheel):
+    package = ROOT / "src" / "mixsearch"
+    files = {str(path.relative_to(package.parent)) for path in package.rglob("*") if path.is_file()}
+    assert {name for name in files if "__pycache__" not in name} <= set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_the_experiments_come_with_the_wheel(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path / "elsewhere")
+    command = [sys.executable, "-m", "mixsearch", "reproduce", "--list", "--json"]
+    env = os.environ | {"PYTHONPATH": str(tmp_path / "elsewhere")}
+    ran = subprocess.run(command, cwd=tmp_path, env=env, check=True, capture_output=True, text=True)
+    assert {"gmm-error", "topics-text", "segmentation"} <= {each["name"] for each in json.loads(ran.stdout)}
 
 
 def test_the_version_of_the_project_is_that_of_the_package():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,15 @@ from mixsearch.storage import MANIFEST_NAME
 EXIT_ERROR, EXIT_STOPPED = 1, 130
 
 # Arguments of the library that are positional here, or options that are given once for each item.
-_OTHER_NAMES = {"source": "SOURCE", "words": "WORD", "image": "IMAGE", "documents": "--document", "seeds": "--seed"}
+_OTHER_NAMES = {
+    "source": "SOURCE",
+    "path": "INDEX",
+    "indexes": "INDEX",
+    "words": "WORD",
+    "image": "IMAGE",
+    "seeds": "--seed",
+    "hosts": "--allow-host",
+}
 
 
 def spell(name: str) -> str:
@@ -35,47 +42,9 @@ def spell(name: str) -> str:
     return _OTHER_NAMES.get(name, f"--{name.replace('_', '-')}")
 
 
-# Until every error names arguments by fields.
-_NAMES = (
-    "text",
-    "id",
-    "format",
-    "encoding",
-    "vocabulary",
-    "memory",
-    "token_pattern",
-    "stop_words",
-    "ngrams",
-    "strip_tags",
-    "min_df",
-    "max_df",
-    "max_words",
-    "drop_duplicates",
-    "overwrite",
-    "scheduler",
-    "alpha0",
-    "moments",
-    "weights",
-    "metric",
-    "damping",
-    "n_components",
-    "n_jobs",
-    "random_state",
-    "tmp_dir",
-)
-_WITH_VALUE = re.compile(rf"(?<![\w'\"-])({'|'.join(_NAMES)})=(True\b|(?=[\s.,;:)]|$))?")
-_BY_NAME = re.compile(rf"(?<![\w'\"-])({'|'.join(name for name in _NAMES if '_' in name)})\b(?!=)")
-
-
-def as_typed(sentence: str) -> str:
-    """Return a sentence of the library with its arguments called as the command line has them."""
-    named = _WITH_VALUE.sub(lambda found: spell(found[1]) + ("" if found[2] is not None else "="), sentence)
-    return _BY_NAME.sub(lambda found: spell(found[1]), named)
-
-
 def describe(coded: Coded) -> str:
     """Return the sentence of an error or a warning, with arguments as the command line spells them."""
-    return coded.describe(spell) if coded.fields else as_typed(str(coded))
+    return coded.describe(spell)
 
 
 def describe_for_json(coded: Coded) -> dict[str, Any]:

@@ -34,13 +34,13 @@ class TypedHints:
         given = {
             "words": bool(self.words),
             "--text": bool(self.texts) or self.text_file is not None,
-            "--document": bool(self.documents),
+            "--documents": bool(self.documents),
             "--hints": self.hints is not None,
         }
         kinds = [name for name, is_given in given.items() if is_given]
         if len(kinds) != 1:
             found = " and ".join(kinds) or "none"
-            raise typer.BadParameter(f"Give exactly one of words, --text, --document and --hints, got {found}.")
+            raise typer.BadParameter(f"Give exactly one of words, --text, --documents and --hints, got {found}.")
         if kinds != ["words"] and (self.avoid or self.each):
             raise typer.BadParameter(f"--not and --each need words, got {kinds[0]}.")
 

@@ -93,7 +93,7 @@ def topic(
     documents: Annotated[
         list[int] | None,
         typer.Option(
-            "--document",
+            "--documents",
             metavar="ROW",
             help="Row of a document about the topic, as shown with documents; repeat for several.",
             rich_help_panel=_HINTS,

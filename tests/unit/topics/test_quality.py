@@ -54,28 +54,3 @@ def test_long_documents_about_a_topic_come_before_short_ones(refine):
     for topic in topics:
         documents = search.search(words=[int(topic.argmax())], refine=refine).documents(10)
         assert max(row for row, _ in documents) < len(counts)
-
-
-@pytest.fixture(scope="module")
-def companions():
-    """Refined topics, each of which has three words of ten in its documents, next to one of three frequent topics."""
-    rng = np.random.default_rng(0)
-    topics = np.zeros((11, 220))
-    for i, topic in enumerate(topics):
-        topic[20 * i : 20 * (i + 1)] = rng.dirichlet(np.ones(20))
-    counts = []
-    for _ in range(900):
-        topic, frequent = topics[rng.integers(8)], topics[8 + rng.integers(3)]
-        mixed = frequent if rng.random() < 0.2 else 0.3 * topic + 0.7 * frequent
-        counts.append(rng.multinomial(3 + rng.poisson(60), mixed))
-    search = TopicSearch(11).fit(np.array(counts))
-    return [(topic > 0, search.search(words=[int(topic.argmax())])) for topic in topics[:8]]
-
-
-def test_a_refined_topic_leaves_the_words_of_other_topics_to_them(companions):
-    assert np.mean([found.probabilities[own].sum() for own, found in companions]) > 0.56
-
-
-def test_typical_words_are_those_of_the_topic_itself(companions):
-    """Its documents are full of the words of other topics."""
-    assert np.mean([own[found.top_columns(20)].mean() for own, found in companions]) > 0.85

@@ -46,7 +46,7 @@ from mixsearch.topics import (
 
 def build_index(
     source: Any,
-    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     options: IndexOptions | None = None,
     reading: CorpusOptions | None = None,
     *,
@@ -59,7 +59,7 @@ def build_index(
     ----------
     source : path, URL, sequence of them, or Corpus
         What to index, as `read_corpus` takes it, or what it returned.
-    path : path
+    output : path
         The folder of the index. It is written completely or not at all.
     options : IndexOptions, optional
         How to fit.
@@ -82,15 +82,15 @@ def build_index(
     counting = reading or CorpusOptions(memory=max(options.memory_part, 1))
     # Errors that do not depend on the corpus are raised before an hour of reading.
     make_search(options, options.n_components if isinstance(options.n_components, int) else DEFAULT_COMPONENTS)
-    _check_path(os.fspath(path))
+    _check_path(os.fspath(output))
     if scheduler is not None:
         cluster = load_with_dask("mixsearch.index.build.cluster", "Work on a cluster needs")
         built: Built = cluster.build_on_cluster(
-            source, Path(path), options, reading or CorpusOptions(), scheduler, report
+            source, Path(output), options, reading or CorpusOptions(), scheduler, report
         )
         return built
     with ExitStack() as stack:
-        out = stack.enter_context(write_folder(path, kind=KIND, version=VERSION, overwrite=options.overwrite))
+        out = stack.enter_context(write_folder(output, kind=KIND, version=VERSION, overwrite=options.overwrite))
         if isinstance(source, Corpus):
             corpus = source
         else:
@@ -98,7 +98,7 @@ def build_index(
                 read_corpus(source, counting, on_progress=lambda done, total: report("Reading", done, total, "bytes"))
             )
         counted = _write(out, corpus, options, reading if isinstance(source, Corpus) else counting, report)
-    return summarize_build(Path(path), corpus, counted)
+    return summarize_build(Path(output), corpus, counted)
 
 
 def _check_path(path: str) -> None:
