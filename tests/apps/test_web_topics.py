@@ -78,7 +78,13 @@ def test_openapi_speaks_plainly_and_describes_every_operation(client):
     operations = [each for path in described["paths"].values() for each in path.values()]
     names = [*described["components"]["schemas"], *(operation["operationId"] for operation in operations)]
     assert [name for name in names if coined.search(name)] == []
+    assert {"find_topic", "compare", "map_corpus", "segment_image"} <= set(names)
     assert all(operation["description"] for operation in operations)
+    answer = described["components"]["schemas"]["Answer"]
+    assert "Attributes" not in answer["description"]
+    assert [name for name, each in answer["properties"].items() if not each.get("description")] == []
+    parameters = [parameter for operation in operations for parameter in operation.get("parameters", [])]
+    assert [parameter["name"] for parameter in parameters if not parameter.get("description")] == []
 
 
 def test_every_index_is_described(client, index):

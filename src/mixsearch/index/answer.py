@@ -235,7 +235,8 @@ def _describe_documents(
 
 def _describe_alternatives(found: Found, topic: Topic) -> tuple[Alternative, ...]:
     """Describe what else the hint could mean; the topic found comes first if another one is described."""
-    others = topic.alternatives[:N_ALTERNATIVES]
+    # Of the topic found, as it was refined.
+    others = [found.choose(other._rank) for other in topic.alternatives[:N_ALTERNATIVES]]
     return tuple(
         Alternative(
             other._rank,

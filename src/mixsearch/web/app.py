@@ -15,6 +15,7 @@ from mixsearch.web.errors import handle_errors
 from mixsearch.web.image_store import ImageStore
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.middleware import AccessMiddleware, TimeoutMiddleware
+from mixsearch.web.openapi import describe_properties, name_operation
 from mixsearch.web.routes import compare, images, pages, server, topics
 from mixsearch.web.settings import STATIC, STATIC_FILES, Access, Limits
 from mixsearch.web.workers import Workers
@@ -54,6 +55,7 @@ def make_app(
         openapi_url="/api/openapi.json",
         docs_url=None,  # these pages load scripts from other hosts
         redoc_url=None,
+        generate_unique_id_function=name_operation,
         lifespan=lifespan,
     )
     app.state.indexes = {name: ServedIndex(name, index) for name, index in indexes.items()}
@@ -63,6 +65,7 @@ def make_app(
     app.include_router(images.make_router(ImageStore(limits), limits, workers.images))
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
     handle_errors(app)
+    describe_properties(app)
     app.add_middleware(TimeoutMiddleware, limits=limits)
     app.add_middleware(AccessMiddleware, access=access)
     return app

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import parse_qs
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
-from mixsearch.index import Answer, CorpusWord, TypicalDocument
+from mixsearch.index import Answer, AnswerWarning, CorpusWord, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH = 1000
@@ -22,7 +22,7 @@ MAX_EVERY = 64
 Features = Literal["rich", "rgb"]
 Assign = Literal["nearest", "posterior"]
 # The largest integer that every JSON reader keeps exact.
-Row = Annotated[int, Field(ge=0, le=2**53)]
+Row = Annotated[int, Field(ge=0, le=2**53, description="The row of a document in the indexed files, from 0.")]
 
 
 class TopicRequest(BaseModel):
@@ -180,14 +180,6 @@ class UploadedImage(BaseModel):
     height: int
 
 
-class WarningDetail(BaseModel):
-    """What to know before trusting an answer."""
-
-    code: str = Field(description="A short code for programs, such as `weak_hint`.")
-    message: str = Field(description="A sentence for people.")
-    fields: dict[str, Any] = Field(description="The facts of the message.")
-
-
 class Segment(BaseModel):
     """A segment of an image."""
 
@@ -214,7 +206,7 @@ class SegmentedImage(BaseModel):
     assign: str
     every: int
     segments: list[Segment]
-    warnings: list[WarningDetail]
+    warnings: list[AnswerWarning]
 
 
 def parse_topic_request(query_string: str) -> TopicRequest:

@@ -71,8 +71,8 @@ async def get_index(index: Index) -> IndexInfo:
 @router.get("/{index}/words", response_model=WordList)
 async def complete_word(
     index: Index,
-    prefix: Annotated[str, QueryParameter(max_length=200)] = "",
-    n: Annotated[int, QueryParameter(ge=1, le=100)] = 8,
+    prefix: Annotated[str, QueryParameter(max_length=200, description="The first letters.")] = "",
+    n: Annotated[int, QueryParameter(ge=1, le=100, description="Maximum number of words.")] = 8,
 ) -> Response:
     """Return words that start with a prefix, the most frequent first; without a prefix, words to start with."""
     # In the event loop: a lookup takes less time than handing it to a thread.

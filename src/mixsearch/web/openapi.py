@@ -1,0 +1,41 @@
+"""The OpenAPI description: operations have the names of functions, properties their descriptions from docstrings."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+_ATTRIBUTES = "\n\nAttributes\n----------\n"
+# One or several names with their type, and the indented lines below.
+_ENTRY = re.compile(r"^(\w[\w, ]*) : .*\n((?:    .*\n?)+)", re.MULTILINE)
+
+
+def name_operation(route: APIRoute) -> str:
+    """Return the name of an operation: that of its function."""
+    return route.name
+
+
+def describe_properties(app: FastAPI) -> None:
+    """Move the attributes in the docstrings of answers to their properties in OpenAPI."""
+    make_schema = app.openapi
+
+    def make_described() -> dict[str, Any]:
+        schema = make_schema()
+        for component in schema["components"]["schemas"].values():
+            _move_attributes(component)
+        return schema
+
+    app.openapi = make_described  # type: ignore[method-assign]
+
+
+def _move_attributes(component: dict[str, Any]) -> None:
+    summary, _, attributes = component.get("description", "").partition(_ATTRIBUTES)
+    if not attributes:
+        return
+    component["description"] = summary
+    for names, text in _ENTRY.findall(attributes):
+        for name in component["properties"].keys() & set(names.split(", ")):
+            component["properties"][name]["description"] = " ".join(text.split())
