@@ -191,7 +191,7 @@ def draw_topics() -> None:
         with count_texts(docstrings.texts, reading) as corpus:
             build_index(corpus, folder / "docstrings.index", reading=reading)
         index = open_index(folder / "docstrings.index")
-        topics = index.search_many({word: word for word in WORDS})
+        topics = dict(zip(WORDS, index.search_many(WORDS), strict=True))
         save_figure(plot_topics(topics), FOLDER / "six_topics.png")
         save_figure(plot_topic(topics["socket"], errors=True), FOLDER / "topic_errors.png")
         save_figure(plot_spectrum(index.topics.model_.frame.values), FOLDER / "spectrum.png")

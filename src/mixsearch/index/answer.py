@@ -180,7 +180,7 @@ def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
     listed = {each.word for each in words}
     return Answer(
         hint=found.query.name,
-        alternative=topic._rank,
+        alternative=options.alternative,
         weight=float(topic.weight),
         separation=float(topic.separation) if math.isfinite(topic.separation) else None,
         verdict=verdict(topic.separation),
@@ -191,7 +191,7 @@ def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
         words=words,
         related_words=_describe_related(topic, listed, options),
         documents=_describe_documents(found, topic, listed, options),
-        alternatives=_describe_alternatives(found, topic),
+        alternatives=_describe_alternatives(found, options),
         weight_stderr=float(topic.stderr.weight) if options.errors else None,
         confidence=topic.confidence if options.confidence else None,
         skipped=_list_skipped(found.warnings),
@@ -202,13 +202,9 @@ def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
 def _describe_words(topic: Topic, options: AnswerOptions) -> tuple[TopicWord, ...]:
     if not options.n_words:
         return ()
-    columns = topic.top_columns(options.n_words, by=options.by)
-    pairs = topic.words_at(columns)
-    expected = topic._family.word_mean[columns].tolist()
-    errors = topic.stderr.center[columns].tolist() if options.errors else [None] * len(pairs)
     return tuple(
-        TopicWord(word, probability, probability / mean if mean > 0 else 0.0, error)
-        for (word, probability), mean, error in zip(pairs, expected, errors, strict=True)
+        TopicWord(word.word, word.probability, word.lift, word.stderr)
+        for word in topic.word_table(options.n_words, by=options.by, errors=options.errors)
     )
 
 
@@ -233,18 +229,17 @@ def _describe_documents(
     )
 
 
-def _describe_alternatives(found: Found, topic: Topic) -> tuple[Alternative, ...]:
+def _describe_alternatives(found: Found, options: AnswerOptions) -> tuple[Alternative, ...]:
     """Describe what else the hint could mean; the topic found comes first if another one is described."""
-    # Of the topic found, as it was refined.
-    others = [found.choose(other._rank) for other in topic.alternatives[:N_ALTERNATIVES]]
+    others = [(rank, topic) for rank, topic in enumerate(found.readings) if rank != options.alternative]
     return tuple(
         Alternative(
-            other._rank,
+            rank,
             tuple(word for word, _ in other.top_words(N_WORDS_OF_ALTERNATIVE)),
             float(other.weight),
             other.share,
         )
-        for other in others
+        for rank, other in others[:N_ALTERNATIVES]
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mixsearch.index.completion import CorpusWord
 from mixsearch.storage import Folder
-from mixsearch.topics import TopicSearch
+from mixsearch.topics import FittedCorpus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +72,10 @@ class Contents:
 
 
 def read_contents(
-    folder: Folder, topics: TopicSearch, frequent: Sequence[CorpusWord], distinctive: Sequence[CorpusWord]
+    folder: Folder, fitted: FittedCorpus, frequent: Sequence[CorpusWord], distinctive: Sequence[CorpusWord]
 ) -> Contents:
     """Return the contents of a folder; the counts and texts themselves are not read."""
-    corpus, sizes = folder.facts.get("corpus", {}), folder.sizes()
+    topics, corpus, sizes = fitted.search, folder.facts.get("corpus", {}), folder.sizes()
     n_documents, n_duplicates = len(topics.kept_rows_), corpus.get("n_duplicates", 0)
     return Contents(
         path=str(folder.path),
@@ -86,7 +86,7 @@ def read_contents(
         n_short=topics.n_dropped_ - n_duplicates,
         n_duplicates=n_duplicates,
         n_words=topics.n_features_in_,
-        n_nonzeros=int(topics._family.here.by_document.nnz),
+        n_nonzeros=fitted.n_nonzeros,
         n_components=topics.n_components_,
         n_characters=corpus.get("n_characters"),
         has_texts=corpus.get("has_texts", False),
@@ -98,5 +98,5 @@ def read_contents(
         bytes_per_document=round(sum(sizes.values()) / n_documents, 1),
         frequent_words=list(frequent),
         distinctive_words=list(distinctive),
-        eigenvalues=[float(value) for value in topics._family.frame.values],
+        eigenvalues=fitted.eigenvalues.tolist(),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from mixsearch.errors import HintError, SearchWarning
@@ -85,6 +86,11 @@ class Found:
     warnings: tuple[SearchWarning, ...]
     index: TopicIndex = field(repr=False)
 
+    @cached_property
+    def readings(self) -> tuple[Topic, ...]:
+        """The topic found, and the others that the hint could mean."""
+        return (self.topic, *self.topic.alternatives)
+
     def choose(self, alternative: int) -> Topic:
         """Return the topic found, or another one that the hint could mean.
 
@@ -97,13 +103,11 @@ class Found:
         -------
         Topic
         """
-        if alternative == 0:
-            return self.topic
-        if not 0 < alternative <= len(self.topic.alternatives):
+        if not 0 <= alternative < len(self.readings):
             raise HintError(
                 "Alternative {alternative} does not exist: the hint has {n_alternatives} of them, counted from 1.",
                 code="no_such_alternative",
                 alternative=alternative,
-                n_alternatives=len(self.topic.alternatives),
+                n_alternatives=len(self.readings) - 1,
             )
-        return self.topic.alternatives[alternative - 1]
+        return self.readings[alternative]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +19,7 @@ from mixsearch.index.contents import Contents, read_contents
 from mixsearch.index.query import Found, Query
 from mixsearch.storage import Folder, Texts
 from mixsearch.text import CorpusOptions, count_texts, normalize_text
-from mixsearch.topics import Topic, TopicSearch, open_search
+from mixsearch.topics import FittedCorpus, Topic, open_search
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 4_000
@@ -60,7 +59,8 @@ class TopicIndex:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
-        self.topics = TopicSearch.from_folder(folder)
+        self._fitted = FittedCorpus.from_folder(folder)
+        self.topics = self._fitted.search
         self._corpus: Mapping[str, Any] = folder.facts.get("corpus", {})
 
     @property
@@ -103,7 +103,7 @@ class TopicIndex:
 
     @cached_property
     def _n_documents_by_word(self) -> Array:
-        return np.asarray(self.topics._family.holding)
+        return self._fitted.document_frequencies
 
     @cached_property
     def _sorted_words(self) -> SortedWords:
@@ -165,24 +165,34 @@ class TopicIndex:
         defaults: dict[str, Any] = {"n_components": "enough", "max_documents": MAX_DOCUMENTS}
         return self.topics.search(**hint, **(defaults | options))
 
-    def search_many(self, hints: Any, *, n_jobs: int | None = -1, **options: Any) -> Any:
-        """Find a topic for each of several hints.
+    def search_many(
+        self,
+        hints: Iterable[Any],
+        *,
+        by: Literal["words", "text", "documents"] = "words",
+        n_jobs: int | None = -1,
+        **options: Any,
+    ) -> list[Topic]:
+        """Find a topic for each of several hints, in parallel threads.
 
         Parameters
         ----------
-        hints : sequence, or mapping of names to hints
-            Each as `search` takes words, or a dictionary of its keyword arguments such as ``{"text": "..."}``.
+        hints : iterable
+            One value per search.
+        by : {"words", "text", "documents"}, default="words"
+            The argument of `search` that takes each value.
         n_jobs : int, default=-1
             The number of threads; -1 for one per core.
         **options
-            Passed to every `search`.
+            Further arguments of every `search`.
 
         Returns
         -------
-        list of Topic, or dict of str to Topic
-            The topics in the order of the hints; by name if the hints have names.
+        list of Topic
+            In the order of the hints.
         """
-        return map_parallel(lambda hint: self.search(**_read_hint(hint), **options), hints, n_jobs)
+        arguments: list[dict[str, Any]] = [{by: hint} for hint in hints]
+        return map_parallel(lambda hint: self.search(**hint, **options), arguments, n_jobs)
 
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Return documents by their rows.
@@ -199,7 +209,7 @@ class TopicIndex:
         """
         if not len(rows):
             return []
-        numbers = self.topics.places_of(rows)
+        numbers = self._fitted.find_documents(rows)
         texts = self._texts.read(numbers) if self._texts is not None else [None] * len(numbers)
         names = self._names.read(numbers) if self._names is not None else [None] * len(numbers)
         return [Document(int(row), name, text) for row, name, text in zip(rows, names, texts, strict=True)]
@@ -224,7 +234,7 @@ class TopicIndex:
             )
         with count_texts(texts, self._token_options()) as corpus:
             counts, words = corpus.to_counts(), corpus.vocabulary
-        columns = self.topics.columns_of(words)
+        columns = self._fitted.find_columns(words)
         known = np.flatnonzero(columns >= 0)
         picked = sp.coo_array(counts[:, known])
         return sp.csr_array(
@@ -272,16 +282,10 @@ class TopicIndex:
         -------
         list of CorpusWord
             The most distinctive words first; none if the index has no vocabulary.
-
-        Notes
-        -----
-        The first component is near the mean of the corpus, which holds the common words of the language. Of the
-        others, Σ λⱼ vⱼ² over the eigenpairs of the second moment measures the variance of a word.
         """
         if not self.vocabulary:
             return []
-        frame = self.topics._family.frame
-        return self._rank_words(np.asarray(frame.basis[:, 1:] ** 2 @ frame.values[1:]), n)
+        return self._rank_words(self._fitted.word_variances, n)
 
     def frequent_words(self, n: int = 10) -> list[CorpusWord]:
         """Return the words that most documents contain.
@@ -338,8 +342,8 @@ class TopicIndex:
         -------
         Contents
         """
-        frequent = self._rank_words(self.topics._family.word_mean, N_FREQUENT)
-        return read_contents(self._folder, self.topics, frequent, self.distinctive_words())
+        frequent = self._rank_words(self._fitted.word_frequencies, N_FREQUENT)
+        return read_contents(self._folder, self._fitted, frequent, self.distinctive_words())
 
     def verify(self) -> None:
         """Read every byte of the index and compare it with the checksums."""
@@ -364,12 +368,6 @@ class TopicIndex:
     def _token_options(self) -> CorpusOptions:
         tokens = self._corpus["tokens"]
         return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"])}, n_jobs=1)
-
-
-def _read_hint(hint: Any) -> dict[str, Any]:
-    """Return one of several hints as keyword arguments; words with numbers are words with weights."""
-    is_weighted = isinstance(hint, Mapping) and all(isinstance(weight, Real) for weight in hint.values())
-    return dict(hint) if isinstance(hint, Mapping) and not is_weighted else {"words": hint}
 
 
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,27 @@ DOCUMENTS_ELSEWHERE = 10
 
 # A difference in probability never outweighs one in what words tell.
 TIE = 1e-12
+
+
+class WordStatistics(NamedTuple):
+    """A word of a topic.
+
+    Attributes
+    ----------
+    word : str
+        The word.
+    probability : float
+        Its probability in the topic.
+    lift : float
+        How many times likelier it is there than in the corpus.
+    stderr : float or None
+        The standard error of the probability, if computed.
+    """
+
+    word: str
+    probability: float
+    lift: float
+    stderr: float | None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -119,6 +140,30 @@ class Topic(SampleComponent):
             words of the language among them.
         """
         return self.words_at(self.top_columns(n, by=by))
+
+    def word_table(self, n: int = 10, *, by: str = "typical", errors: bool = False) -> list[WordStatistics]:
+        """Return the words of the topic with their probabilities, how much likelier they are, and standard errors.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many words.
+        by : {"typical", "probability"}, default="typical"
+            Which words come first, as in `top_words`.
+        errors : bool, default=False
+            Compute standard errors.
+
+        Returns
+        -------
+        list of WordStatistics
+        """
+        columns = self.top_columns(n, by=by)
+        probabilities, expected = self.probabilities[columns].tolist(), self._family.word_mean[columns].tolist()
+        stderr = self.stderr.center[columns].tolist() if errors else [None] * len(columns)
+        return [
+            WordStatistics(self._name(column), probability, probability / mean if mean > 0 else 0.0, error)
+            for column, probability, mean, error in zip(columns, probabilities, expected, stderr, strict=True)
+        ]
 
     def words_at(self, columns: Array) -> list[tuple[str, float]]:
         """The words of some columns with their probabilities."""

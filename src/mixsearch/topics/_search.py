@@ -152,16 +152,16 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         """
         samples = self._fit_family(X)
         names = self._get_feature_names() if vocabulary is None else vocabulary
-        self.name_words(None if names is None else one_word_per_column(names, self.n_features_in_))
+        self._set_vocabulary(None if names is None else one_word_per_column(names, self.n_features_in_))
         self._search_members(samples, y)
         return self
 
-    def name_words(self, vocabulary: list[str] | None) -> None:
+    def _set_vocabulary(self, vocabulary: list[str] | None) -> None:
         """Give the columns their words."""
         self.vocabulary_ = vocabulary
         self._columns = None if vocabulary is None else {word: column for column, word in enumerate(vocabulary)}
 
-    def columns_of(self, words: Iterable[str]) -> Array:
+    def _find_columns(self, words: Iterable[str]) -> Array:
         """The column of each word, -1 where it has none, (q,)."""
         if self._columns is None:  # a word is called by its column
             return np.array([int(word) for word in words], dtype=np.intp)
@@ -183,10 +183,10 @@ class TopicSearch(SemiSupervised[TopicFamily]):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """A search that was saved, its arrays mapped from the files."""
-        return cls.from_folder(open_search(path))
+        return cls._from_folder(open_search(path))
 
     @classmethod
-    def from_folder(cls, folder: Folder) -> Self:
+    def _from_folder(cls, folder: Folder) -> Self:
         """A search whose arrays are in a folder that was opened."""
         search = cls(**folder.facts["search"])
         restore_search(search, folder)
@@ -194,19 +194,19 @@ class TopicSearch(SemiSupervised[TopicFamily]):
 
     def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
         counts, is_whole = counts_of(self._check_partitions(X))
-        self.check_options(counts.n_features)
+        self._check_options(counts.n_features)
         distinct = self._distinct(is_whole)
         counts = damped_counts(counts) if self.damping else counts
         documents = long_documents(counts, LEAST_WORDS if distinct else 0, damping=self.damping)
         self.n_dropped_ = counts.n_rows - documents.n_rows
-        self.fit_documents(documents, distinct=distinct)
+        self._fit_documents(documents, distinct=distinct)
         return counts
 
-    def fit_documents(self, partitions: Partitions[CountPartition], *, distinct: bool, **how: Any) -> None:
+    def _fit_documents(self, partitions: Partitions[CountPartition], *, distinct: bool, **how: Any) -> None:
         """Fit documents that are checked and long enough; `how` is passed to `fit_topics`."""
         self._family = fit_topics(
             partitions,
-            self.n_topics(partitions, distinct=distinct),
+            self._choose_n_topics(partitions, distinct=distinct),
             alpha0=self.alpha0,
             distinct=distinct,
             say=SAY[self.weights],
@@ -214,7 +214,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             seed=self._draw_seed(),
             **how,
         )
-        self.warn_if_fewer()
+        self._warn_if_fewer()
 
     @property
     def kept_rows_(self) -> Array:
@@ -222,7 +222,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         rows: Array = self._family.here.rows
         return rows
 
-    def n_topics(self, partitions: Partitions[CountPartition], *, distinct: bool) -> int:
+    def _choose_n_topics(self, partitions: Partitions[CountPartition], *, distinct: bool) -> int:
         """How many topics to fit, as asked for or as the documents show."""
         k = self._choose_n_components(
             partitions,
@@ -239,7 +239,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             warn_no_signal(self.spectrum_, "one topic")
         return k
 
-    def warn_if_fewer(self) -> None:
+    def _warn_if_fewer(self) -> None:
         """Say so where the corpus shows fewer topics than were asked for."""
         asked = self.spectrum_.n_components if self.n_components == AUTO else check_n_components(self.n_components)
         if self.n_components_ < asked:
@@ -250,7 +250,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
                 )
             )
 
-    def check_options(self, n_words: int) -> None:
+    def _check_options(self, n_words: int) -> None:
         """Refuse options that no corpus of so many words can be fitted with."""
         least = check_n_components(self.n_components)
         check_choice("moments", self.moments, ("auto", "distinct", "plugin"))
@@ -442,10 +442,10 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         """Counts of the hinted documents, from their rows in the corpus or as they are, and their numbers there."""
         if np.ndim(documents) != 1:
             return as_counts(self._check_rows(documents, reset=False), self.damping), NOWHERE
-        numbers = self.places_of(documents)
+        numbers = self._find_documents(documents)
         return few_documents(self._family.partitions, numbers).counts, numbers
 
-    def places_of(self, documents: Any) -> Array:
+    def _find_documents(self, documents: Any) -> Array:
         """Where rows of the user's matrix stand among the documents of the model."""
         rows = np.asarray(documents)
         n_rows = self._family.partitions.n_rows + self.n_dropped_

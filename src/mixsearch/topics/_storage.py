@@ -49,14 +49,14 @@ def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite:
             for part in _PARTS:
                 out.save(f"{place}/{part}", getattr(counts, part))
         out.save("documents/projected", documents.projected)
-        store_documents(out, documents)
+        store_documents(out, search)
         store_search(out, search)
 
 
-def store_documents(out: FolderWriter, documents: TopicPartition) -> None:
+def store_documents(out: FolderWriter, search: TopicSearch) -> None:
     """Write what a fit knows of each document, but the counts and its projection, which may be on disk already."""
     for name in DOCUMENTS:
-        out.save(f"documents/{name}", getattr(documents, name))
+        out.save(f"documents/{name}", getattr(search._family.here, name))
 
 
 def store_search(out: FolderWriter, search: TopicSearch) -> None:
@@ -71,7 +71,7 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
     if search.vocabulary_ is not None:
         with out.texts("vocabulary") as words:
             words.append(search.vocabulary_)
-    out.facts["search"] = {name: _plain(value) for name, value in search.get_params().items()}
+    out.facts["search"] = _describe_parameters(search)
     out.facts["fit"] = {
         "distinct": model.distinct,
         "n_applications": model.n_applications,
@@ -79,6 +79,14 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
         "has_vocabulary": search.vocabulary_ is not None,
         "spectrum": search.spectrum_.as_dict() if hasattr(search, "spectrum_") else None,
     }
+
+
+def _describe_parameters(search: TopicSearch) -> dict[str, Any]:
+    """Return the parameters as JSON has them. A default preset is left out: versions without presets read it too."""
+    parameters = {name: _plain(value) for name, value in search.get_params().items()}
+    if parameters["preset"] == "default":
+        del parameters["preset"]
+    return parameters
 
 
 def _plain(value: Any) -> Any:
@@ -118,7 +126,7 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
     search.n_dropped_ = fit["n_dropped"]
     if fit.get("spectrum") is not None:
         search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
-    search.name_words(list(folder.texts("vocabulary")) if fit["has_vocabulary"] else None)
+    search._set_vocabulary(list(folder.texts("vocabulary")) if fit["has_vocabulary"] else None)
 
 
 def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:

@@ -24,7 +24,16 @@ from mixsearch.errors import (
     UnknownWordError,
     WeakHintWarning,
 )
-from mixsearch.index import AnswerOptions, Document, IndexOptions, Query, answer_queries, build_index, open_index
+from mixsearch.index import (
+    AnswerOptions,
+    Document,
+    IndexOptions,
+    Query,
+    answer_queries,
+    build_index,
+    describe,
+    open_index,
+)
 from mixsearch.index.build import fit, local
 from mixsearch.storage import open_folder
 from mixsearch.text import CorpusOptions, count_texts
@@ -230,19 +239,19 @@ def test_an_absent_word_among_others_is_skipped_with_a_warning(index):
     assert_close(found.probabilities, index.search("rice").probabilities)
 
 
-def test_many_hints_of_every_kind_keep_their_names_and_order(index):
-    hints = {
-        "words": "judge",
-        "text": {"text": "sushi rice"},
-        "weights": {"goal": 1.0, "cup": 0.5},
-        "rows": {"documents": [0]},
-    }
-    found = index.search_many(hints)
-    assert list(found) == list(hints)
-    assert [next(row for row, _ in topic.documents(1)) % 3 for topic in found.values()] == [2, 0, 1, 0]
-    listed = index.search_many(list(hints.values()), n_jobs=1)
-    for one, other in zip(found.values(), listed, strict=True):
-        assert_close(one.probabilities, other.probabilities)
+@pytest.mark.parametrize(
+    ("by", "hints"),
+    [
+        ("words", ["judge", {"goal": 1.0, "cup": 0.5}, ["sushi", "rice"]]),
+        ("text", ["the judge and the jury", ["goal", "a cup for the team"], "sushi rice"]),
+        ("documents", [[2, 8], [1], [0]]),
+    ],
+)
+def test_many_hints_are_answered_in_their_order(index, by, hints):
+    found = index.search_many(hints, by=by)
+    assert [next(row for row, _ in topic.documents(1)) % 3 for topic in found] == [2, 1, 0]
+    for one, hint in zip(index.search_many(hints, by=by, n_jobs=1), hints, strict=True):
+        assert_close(one.probabilities, index.search(**{by: hint}).probabilities)
 
 
 @pytest.mark.parametrize("hints", [{}, {"words": "sushi", "text": "rice"}])
@@ -391,7 +400,7 @@ def test_by_default_an_index_has_no_more_topics_than_words(tmp_path):
 
 
 def test_more_topics_than_words_are_refused_where_they_are_asked_for(tmp_path):
-    with pytest.raises(SearchError, match="hold 35 topics at most.* 36 were asked for"):
+    with pytest.raises(SearchError, match="36 topics need at least 36 features, but X has n_features=35"):
         build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=36))
     assert not (tmp_path / "index").exists()
 
@@ -400,3 +409,25 @@ def test_more_topics_than_words_are_refused_where_they_are_asked_for(tmp_path):
 def test_an_option_that_cannot_be_is_refused_before_anything_is_read(options, tmp_path):
     with pytest.raises(SearchError, match=f"{next(iter(options))} must be"):
         build_index(tmp_path / "nothing.jsonl", tmp_path / "index", IndexOptions(search=options))
+
+
+def test_an_alternative_lists_the_topic_found_first_as_the_search_found_it(index):
+    query = Query("sushi", words={"sushi": 1.0})
+    found = index.find(query)
+    first, second = describe(found), describe(found, AnswerOptions(alternative=1))
+    assert [each.rank for each in first.alternatives] == [1, 2]
+    assert [each.rank for each in second.alternatives] == [0, 2]
+    assert (second.alternative, second.alternatives[0].weight) == (1, first.weight)
+    assert second.weight == first.alternatives[0].weight
+    with pytest.raises(HintError, match="Alternative 3 does not exist: the hint has 2 of them") as caught:
+        describe(found, AnswerOptions(alternative=3))
+    assert caught.value.code == "no_such_alternative"
+
+
+def test_warnings_of_an_answer_are_objects_with_a_code(index):
+    answer = describe(index.find(Query("two", words={"rice": 1.0, "sushy": 1.0})))
+    (warning,) = answer.as_dict()["warnings"]
+    assert warning["code"] == "skipped_words"
+    assert warning["message"].startswith("Skipped: 'sushy'")
+    assert warning["fields"]["suggestions"] == {"sushy": ["sushi"]}
+    assert json.loads(json.dumps(answer.as_dict()))["verdict_code"] in ("clear", "distinct", "close", "ambiguous")

@@ -173,7 +173,7 @@ def test_what_is_wrong_with_counts_is_said_as_of_all_documents(cuts):
 
 def test_rows_that_were_left_out_are_no_documents_of_any_shard():
     whole, pieces = fit_cached(CUTS[1], damping=False)
-    assert_array_equal(pieces.places_of([0, 199, 206, 899]), whole.places_of([0, 199, 206, 899]))
+    assert_array_equal(pieces._find_documents([0, 199, 206, 899]), whole._find_documents([0, 199, 206, 899]))
     for rows in ([0, 203], [900], [-1]):
         with pytest.raises(SearchError, match=rf"Row {rows[-1]} is not a document of this fit"):
             pieces.search(documents=rows)

@@ -19,7 +19,7 @@ from mixsearch.data.dask.tasks import item, task
 from mixsearch.errors import ArgumentError, Option, SearchWarning
 from mixsearch.index.build.cluster_documents import DistributedDocuments, assemble_documents, compute_offsets
 from mixsearch.index.build.cluster_writer import ArrayRows, DistributedWriter
-from mixsearch.index.build.fit import fit_search, make_search
+from mixsearch.index.build.fit import choose_search, fit_search
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.build.transpose import ColumnChunk, concatenate_columns, slice_columns
@@ -32,6 +32,7 @@ from mixsearch.topics import (
     KIND,
     VERSION,
     CountPartition,
+    FittedCorpus,
     TopicPartition,
     TopicSearch,
     store_search,
@@ -90,7 +91,7 @@ def _write(
     on_progress: OnProgress,
 ) -> dict[str, int]:
     n_words = len(corpus.vocabulary)
-    search = make_search(options, n_words)
+    search = choose_search(options, n_words)
     documents = assemble_documents(corpus, search, on_progress)
     corpus.release()
     _store_counts(writer, documents, on_progress)
@@ -100,11 +101,9 @@ def _write(
     documents.texts.clear()
     partitions = documents.partitions(n_words)
     _store_columns(writer, partitions, on_progress)
-    fit_search(search, partitions, on_progress)
+    fit_search(search, partitions, corpus, documents.n_short, on_progress)
     _store_fit(writer, search, documents)
     writer.finish()
-    search.n_dropped_ = documents.n_short + corpus.n_dropped
-    search.name_words(corpus.vocabulary)
     store_search(writer.out, search)
     writer.out.facts["corpus"] = describe_corpus(
         corpus, reading, has_texts="texts" in columns, has_names="names" in columns
@@ -231,7 +230,7 @@ def _join_words(chunks: list[ColumnChunk], per_word: Array) -> ArrayRows:
 
 def _store_fit(writer: DistributedWriter, search: TopicSearch, documents: DistributedDocuments) -> None:
     """Write what the fit computed for each document."""
-    fitted: Any = search._family.partitions.persist()
+    fitted: Any = FittedCorpus(search).partitions.persist()
     n, k = documents.n_documents, search.n_components_
     writer.allocate("documents/projected", (n, k), np.float32)
     names = [name for name in DOCUMENTS if name != "rows"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,18 +12,20 @@ from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import Option, SearchError
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
-from mixsearch.topics import LEAST_WORDS, CountPartition, TopicSearch, damp
+from mixsearch.text import Corpus
+from mixsearch.topics import LEAST_WORDS, CountPartition, TopicSearch, damp, fit_corpus, make_search
+
+if TYPE_CHECKING:
+    from mixsearch.text import DistributedCorpus
 
 # SciPy counts the non-zeros of arrays with 32-bit columns in 32 bits.
 MAX_NONZEROS = 2**31 - 1
 
 
-def make_search(options: IndexOptions, n_words: int) -> TopicSearch:
+def choose_search(options: IndexOptions, n_words: int) -> TopicSearch:
     """Return a search with these options, after a check of their values."""
     n_components = min(DEFAULT_COMPONENTS, n_words) if options.n_components is None else options.n_components
-    search = TopicSearch(n_components, **options.search)
-    search.check_options(n_words)
-    return search
+    return make_search(n_components, n_words, options.search)
 
 
 def check_n_documents(n_documents: int, n_short: int, min_words: int) -> None:
@@ -69,15 +72,19 @@ def select_documents(counts: sp.csr_array, damping: bool, min_words: int) -> tup
 
 def fit_search(
     search: TopicSearch,
-    partitions: Partitions[CountPartition],
+    documents: Partitions[CountPartition],
+    corpus: Corpus | DistributedCorpus,
+    n_short: int,
     on_progress: OnProgress,
     allocate: Callable[..., Array] = np.empty,
 ) -> None:
-    """Fit a search to documents on this machine or on a cluster."""
+    """Fit a search to the documents of a corpus, on this machine or on a cluster."""
     on_progress("Fitting topics", 0, None, "passes")
-    search.fit_documents(
-        partitions,
-        distinct=search.moments != "plugin",
+    fit_corpus(
+        search,
+        documents,
+        vocabulary=corpus.vocabulary,
+        n_dropped=n_short + corpus.n_dropped,
         allocate=allocate,
         on_pass=lambda n_passes: on_progress("Fitting topics", n_passes, None, "passes"),
     )

@@ -17,13 +17,14 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.data.chunks import RowChunks, chunk_rows
 from mixsearch.data.dask import load_with_dask
+from mixsearch.data.partitions import Partitions
 from mixsearch.errors import ArgumentError
 from mixsearch.index.build.fit import (
     check_n_documents,
     check_n_nonzeros,
+    choose_search,
     fit_search,
     get_min_words,
-    make_search,
     select_documents,
 )
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
@@ -36,6 +37,7 @@ from mixsearch.topics import (
     BY_WORD,
     KIND,
     VERSION,
+    CountPartition,
     TopicSearch,
     corpus_in_memory,
     sparse_from,
@@ -81,7 +83,7 @@ def build_index(
     options, report = options or IndexOptions(), on_progress or (lambda *_: None)
     counting = reading or CorpusOptions(memory=max(options.memory_part, 1))
     # Errors that do not depend on the corpus are raised before an hour of reading.
-    make_search(options, options.n_components if isinstance(options.n_components, int) else DEFAULT_COMPONENTS)
+    choose_search(options, options.n_components if isinstance(options.n_components, int) else DEFAULT_COMPONENTS)
     _check_path(os.fspath(output))
     if scheduler is not None:
         cluster = load_with_dask("mixsearch.index.build.cluster", "Work on a cluster needs")
@@ -117,7 +119,7 @@ def _write(
     out: FolderWriter, corpus: Corpus, options: IndexOptions, reading: CorpusOptions | None, on_progress: OnProgress
 ) -> dict[str, int]:
     n_words = len(corpus.vocabulary)
-    search = make_search(options, n_words)
+    search = choose_search(options, n_words)
     stored = _store_documents(out, corpus, search, on_progress)
     rows, n_short, n_nonzeros = stored.rows, stored.n_short, stored.n_nonzeros
     check_n_documents(len(rows), n_short, stored.min_words)
@@ -125,10 +127,10 @@ def _write(
     fits = n_nonzeros * 8 <= options.memory_part
     counts = chunk_rows(_open_counts(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
     _store_columns(out, counts, stored.per_word, options.memory_part, on_progress)
-    _fit(out, search, counts, rows, on_progress)
-    search.n_dropped_ = n_short + corpus.n_dropped
-    search.name_words(corpus.vocabulary)
-    store_documents(out, search._family.here)
+    documents = _open_documents(out, counts, rows)
+    with ExitStack() as stack:
+        fit_search(search, documents, corpus, n_short, on_progress, partial(_allocate_projected, out, stack))
+    store_documents(out, search)
     store_search(out, search)
     out.facts["corpus"] = describe_corpus(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
     return {
@@ -222,15 +224,13 @@ def _store_columns(out: FolderWriter, counts: RowChunks, per_word: Array, memory
             on_progress("Listing words", n_done, n_all, "counts")
 
 
-def _fit(out: FolderWriter, search: TopicSearch, counts: RowChunks, rows: Array, on_progress: OnProgress) -> None:
-    """Fit the topics; the projected documents are written to disk right away."""
+def _open_documents(out: FolderWriter, counts: RowChunks, rows: Array) -> Partitions[CountPartition]:
     by_word = sparse_from(
         sp.csc_array, [_open_array(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
     )
-    partitions = corpus_in_memory(_open_counts(out, BY_DOCUMENT, counts.shape), by_word, rows, stored=counts)
-    with ExitStack() as stack:
+    return corpus_in_memory(_open_counts(out, BY_DOCUMENT, counts.shape), by_word, rows, stored=counts)
 
-        def allocate(shape: tuple[int, int], dtype: Any) -> Array:
-            return stack.enter_context(out.allocate("documents/projected", shape, dtype))
 
-        fit_search(search, partitions, on_progress, allocate)
+def _allocate_projected(out: FolderWriter, stack: ExitStack, shape: tuple[int, int], dtype: Any) -> Array:
+    """Return an array on disk for the projected documents, so that the fit need not hold them in memory."""
+    return stack.enter_context(out.allocate("documents/projected", shape, dtype))
