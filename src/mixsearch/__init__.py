@@ -1,25 +1,38 @@
 """Find one component of a mixture from a small hint, with moments and one eigenvector."""
 
-from mixsearch.core.generic import search_moments
+from mixsearch.core.component import Component
+from mixsearch.core.generic import search_family, search_moments
+from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Moments
-from mixsearch.errors import SearchError, WeakHintWarning
-from mixsearch.gaussian import GaussianSearch, WithinWhitener
-from mixsearch.regression import RegressionSearch
-from mixsearch.segmentation import segment
-from mixsearch.subspace import SubspaceSearch
-from mixsearch.topics import TopicSearch
+from mixsearch.core.rank_selection import Spectrum
+from mixsearch.errors import SearchError, SearchWarning, WeakHintWarning
+from mixsearch.gaussian import GaussianComponent, GaussianSearch, WithinWhitener
+from mixsearch.regression import RegressionComponent, RegressionSearch
+from mixsearch.segmentation import Segmentation, segment
+from mixsearch.subspace import Subspace, SubspaceSearch
+from mixsearch.topics import Topic, TopicSearch
 
 __version__ = "0.6.0"
 
 __all__ = [
+    "Component",
+    "GaussianComponent",
     "GaussianSearch",
     "Moments",
+    "RegressionComponent",
     "RegressionSearch",
     "SearchError",
+    "SearchWarning",
+    "Segmentation",
+    "Spectrum",
+    "StandardErrors",
+    "Subspace",
     "SubspaceSearch",
+    "Topic",
     "TopicSearch",
     "WeakHintWarning",
     "WithinWhitener",
+    "search_family",
     "search_moments",
     "segment",
 ]

@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.component import Component, VectorComponent
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import Extraction, ExtractionOptions, cancel_without_projection, extract
+from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
+from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
 from mixsearch.core.moments import Hinted, Moments
+from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import warn_if_weak
-from mixsearch.errors import HintError, SearchError
+from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 
 
 def search_moments(
@@ -71,7 +75,9 @@ def search_moments(
     moments = Moments(*(_as_matrix(part) for part in (moments.mean, moments.second, moments.hinted, moments.hint)))
     _check_moments(moments, n_components, needs_hint=how.normaliser == "hinted")
     if how.method == "whitening" and not projected:
-        raise SearchError("projected=False needs method='cancellation': whitening lives in the signal space.")
+        raise ArgumentError(
+            "projected=False needs method='cancellation': whitening works in the signal space.", code="options_conflict"
+        )
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
     frame = frame_from_eigenpairs(values, vectors)
     hinted = _in_frame(moments, frame)
@@ -86,8 +92,36 @@ def search_moments(
     return found
 
 
+def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[ExtractionOptions]) -> SampleComponent:
+    """Find the component of any fitted family that a direction means.
+
+    Parameters
+    ----------
+    family : Family
+        The fitted moments: see ``docs/adding-a-family.md``.
+    hint : array of shape (d,)
+        A direction v in which the wanted parameter lies further out than all others.
+    **extraction
+        How the component is extracted: `method`, `choose`, `normaliser`, `rule` and `threshold`, the fields of
+        `Extraction`.
+
+    Returns
+    -------
+    SampleComponent
+        With `center`, `weight`, `separation`, `alternatives`, `stderr` and `confidence`.
+    """
+    how = Extraction.from_options(extraction, search_family)
+    v = hint_from_direction(hint, len(family.frame.basis))
+    check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
+    hinted = family.hinted(family.frame.project_hint(v))
+    candidates = extract(hinted, family.frame, how)
+    found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _choose=how.choose)
+    warn_if_weak(found.separation)
+    return found
+
+
 def _as_matrix(part: Any) -> Any:
-    """Lists and integers as arrays of floats, sparse matrices as operators, operators as they are."""
+    """Convert lists to float arrays and sparse matrices to operators."""
     if part is None or isinstance(part, LinearOperator):
         return part
     if hasattr(part, "tocsr"):
@@ -96,35 +130,57 @@ def _as_matrix(part: Any) -> Any:
 
 
 def _in_frame(moments: Moments, frame: Frame) -> Hinted:
-    """R = W'BW, W'm and W'Av."""
+    """Return R = W'BW, W'm and W'Av."""
     W = frame.basis / np.sqrt(frame.values)
     hint = np.zeros(frame.n_components) if moments.hint is None else frame.project_hint(moments.hint)
     return Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, hint)
 
 
 def _check_moments(moments: Moments, n_components: int, *, needs_hint: bool) -> None:
-    """Shapes, symmetry and finiteness, each with both numbers."""
+    """Check shapes, symmetry and finiteness."""
     d = len(moments.mean)
     for name, matrix in (("second", moments.second), ("hinted", moments.hinted)):
         if matrix.shape != (d, d):
-            raise SearchError(f"Moments.{name} has shape {matrix.shape}, but a mean of length {d} needs ({d}, {d}).")
+            raise SearchError(
+                "Moments.{name} has shape {shape}, but a mean of length {d} needs ({d}, {d}).",
+                code="moments_shape",
+                name=name,
+                shape=matrix.shape,
+                d=d,
+            )
         _check_array(name, matrix)
     _check_array("mean", moments.mean)
     if not 1 <= n_components <= d:
-        raise SearchError(
-            f"n_components={n_components}, but moments of dimension {d} hold between 1 and {d} components: "
-            "their centers must be linearly independent."
+        raise ArgumentError(
+            "{argument} must be between 1 and {d} for moments of dimension {d}, got {value}: centers must be linearly "
+            "independent.",
+            argument=Option("n_components"),
+            value=n_components,
+            d=d,
         )
     if needs_hint and moments.hint is None:
-        raise HintError("normaliser='hinted' needs the hint itself: pass Moments(..., hint=v).")
+        raise HintError("normaliser='hinted' needs the hint itself: pass Moments(..., hint=v).", code="hint_missing")
     if moments.hint is not None and moments.hint.shape != (d,):
-        raise HintError(f"Moments.hint has shape {moments.hint.shape}, but a mean of length {d} needs ({d},).")
+        raise HintError(
+            "Moments.hint has shape {shape}, but a mean of length {d} needs ({d},).",
+            code="hint_shape",
+            shape=moments.hint.shape,
+            d=d,
+        )
 
 
 def _check_array(name: str, values: Matrix | Array) -> None:
     if isinstance(values, LinearOperator):
         return
     if not np.isfinite(values).all():
-        raise SearchError(f"Moments.{name} contains NaN or infinity. Check the samples that it was estimated from.")
+        raise SearchError(
+            "Moments.{name} contains NaN or infinity. Check the samples it was estimated from.",
+            code="moments_not_finite",
+            name=name,
+        )
     if values.ndim == 2 and not np.allclose(values, values.T, atol=1e-8 * float(np.abs(values).max())):
-        raise SearchError(f"Moments.{name} is not symmetric. Pass (M + M.T) / 2 if only rounding is to blame.")
+        raise SearchError(
+            "Moments.{name} is not symmetric. Pass (M + M.T) / 2 if only rounding is to blame.",
+            code="moments_not_symmetric",
+            name=name,
+        )

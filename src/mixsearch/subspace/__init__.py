@@ -1,5 +1,7 @@
 """Mixtures of subspaces."""
 
+from mixsearch.subspace._component import Subspace
+from mixsearch.subspace._moments import SubspaceFamily, fit_subspace
 from mixsearch.subspace._search import SubspaceSearch
 
-__all__ = ["SubspaceSearch"]
+__all__ = ["Subspace", "SubspaceFamily", "SubspaceSearch", "fit_subspace"]

@@ -1,0 +1,149 @@
+"""Every family keeps the contract of `mixsearch.core.family`, and the checks catch one that does not."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from mixsearch import TopicSearch
+from mixsearch.core.family import Family
+from mixsearch.core.moments import Hinted
+from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.gaussian import GaussianFamily, fit_gaussian
+from mixsearch.regression import fit_regression
+from mixsearch.subspace import fit_subspace
+from mixsearch.testing import ExactSamples, check_family
+
+
+def gaussian_fit(partitions):
+    return fit_gaussian(partitions, 3, paper=False, seed=0)
+
+
+def exact_gaussians():
+    """Points around each center whose first three moments are those of N(μ, σ²I), weighted by repetition."""
+    d, deviation, times = 5, 0.7, [1, 2, 3]
+    centers = np.random.default_rng(1).standard_normal((3, d)) * 2
+    around = deviation * np.sqrt(d) * np.vstack([np.eye(d), -np.eye(d)])
+    X = np.vstack([np.tile(center + around, (n, 1)) for center, n in zip(centers, times, strict=True)])
+    hint = np.linalg.pinv(centers)[:, 0]
+    return ExactSamples(X, centers[0], 1 / 6, hint)
+
+
+def gaussian_case():
+    X = make_gaussian_mixture(4000, 10, 3, random_state=0).X
+    return {"fit": gaussian_fit, "X": X, "exact": exact_gaussians()}
+
+
+def change_designs(family, other):
+    coefficients = other.design.coefficients(other.frame.unwhiten(np.eye(other.frame.n_components)))
+    return family.frame.whiten(family.design.standardised(coefficients).T).T
+
+
+def regression_case(design, intercept):
+    data = make_mixed_regression(40000, 4, 3, random_state=0)
+
+    def fit(partitions):
+        return fit_regression(partitions, 3, design=design, intercept=intercept, paper=False, seed=0)
+
+    return {"fit": fit, "X": data.X, "y": data.y, "change_frame": change_designs}
+
+
+def subspace_case(paper):
+    X = make_subspaces(4000, 20, 3, dim=2, random_state=0).X
+    return {"fit": lambda partitions: fit_subspace(partitions, 3, dim=2, paper=paper, seed=0), "X": X}
+
+
+def topic_case():
+    data = make_topics(4000, 60, 3, mean_length=60, random_state=0)
+
+    def fit(partitions):
+        search = TopicSearch(3, alpha0=float(data.alpha.sum()), damping=False)
+        search._check_partitions = lambda _: partitions
+        search._fit_family(None)
+        return search._family
+
+    return {"fit": fit, "X": sp.csr_array(data.counts).astype(np.float64)}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(gaussian_case, id="gaussian"),
+        pytest.param(lambda: regression_case("covariance", intercept=True), id="regression"),
+        pytest.param(lambda: regression_case("standard", intercept=False), id="regression-standard"),
+        pytest.param(lambda: subspace_case(paper=False), id="subspace"),
+        pytest.param(lambda: subspace_case(paper=True), id="subspace-paper"),
+        pytest.param(topic_case, id="topics"),
+    ],
+)
+def test_the_family_keeps_the_contract(case):
+    check_family(**case())
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A family that passes everything on to another one, but for what a subclass breaks."""
+
+    inner: GaussianFamily
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+class WrongHint(Wrapped):
+    def hinted(self, hint):
+        hinted = self.inner.hinted(hint)
+        return Hinted(hinted.matrix + 1e-3, hinted.mean, hinted.hint)
+
+
+class WrongTensor(Wrapped):
+    def tensor(self, basis):
+        return 1.001 * self.inner.tensor(basis)
+
+
+class WrongReplicates(Wrapped):
+    def leave_one_out(self, hint):
+        replicates = self.inner.leave_one_out(hint)
+        return replicates._replace(second=np.flip(replicates.second, axis=0))
+
+
+class WrongNesting(Wrapped):
+    def take(self, n_components):
+        return replace(self.inner.take(n_components), noise_mean=np.zeros(n_components))
+
+
+class WrongResiduals(Wrapped):
+    def residual_replicates(self, direction):
+        return self.inner.residual_replicates(direction) + 1.0
+
+
+@pytest.mark.parametrize(
+    ("broken", "claim"),
+    [
+        (WrongHint, "tensor contracted with a hint"),
+        (WrongTensor, "tensor contracted with a hint"),
+        (WrongReplicates, "differs from that of a refit"),
+        (WrongNesting, "leading part of the fit"),
+        (WrongResiduals, "residuals of all groups together vanish"),
+    ],
+)
+def test_a_broken_family_is_caught(broken, claim):
+    X = make_gaussian_mixture(2000, 8, 3, random_state=0).X
+    with pytest.raises(AssertionError, match=claim):
+        check_family(lambda partitions: broken(gaussian_fit(partitions)), X)
+
+
+def test_a_family_that_depends_on_the_order_of_rows_is_caught():
+    X = make_gaussian_mixture(2000, 8, 3, random_state=0).X
+
+    def fit(partitions):
+        first = partitions.collect().partition.samples[:1000]
+        return replace(gaussian_fit(partitions), noise_mean=gaussian_fit(partitions).frame.whiten(first).mean(axis=0))
+
+    with pytest.raises(AssertionError, match="in another order"):
+        check_family(fit, X)
+
+
+def test_an_object_that_lacks_a_member_is_no_family():
+    assert not isinstance(object(), Family)
