@@ -14,7 +14,7 @@ WORKERS ?= auto
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
 
-.PHONY: demo serve test quick check javascript browser lowest pythons bench peers pictures wheel lock clean
+.PHONY: demo serve test quick check javascript browser lowest pythons bench mutants peers pictures wheel lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -88,6 +88,9 @@ python-%: $(READY)
 
 bench: $(READY)  ## time and accuracy beside the peers, on the same data
 	$(BIN)/python benchmarks/run.py
+
+mutants: $(READY)  ## which changes of constants of quality no test notices; about ten minutes
+	$(BIN)/python benchmarks/mutants.py
 
 peers: $(READY)  ## topics beside other packages, which are installed here; an hour, and only with MIXSEARCH_DATA
 	$(PIP) install --require-hashes -r requirements/peers.txt

@@ -54,3 +54,52 @@ def test_long_documents_about_a_topic_come_before_short_ones(refine):
     for topic in topics:
         documents = search.search(words=[int(topic.argmax())], refine=refine).documents(10)
         assert max(row for row, _ in documents) < len(counts)
+
+
+@pytest.fixture(scope="module")
+def companions():
+    """Refined topics, each of which has three words of ten in its documents, next to one of three frequent topics."""
+    rng = np.random.default_rng(0)
+    topics = np.zeros((11, 220))
+    for i, topic in enumerate(topics):
+        topic[20 * i : 20 * (i + 1)] = rng.dirichlet(np.ones(20))
+    counts = []
+    for _ in range(900):
+        topic, frequent = topics[rng.integers(8)], topics[8 + rng.integers(3)]
+        mixed = frequent if rng.random() < 0.2 else 0.3 * topic + 0.7 * frequent
+        counts.append(rng.multinomial(3 + rng.poisson(60), mixed))
+    search = TopicSearch(11).fit(np.array(counts))
+    return [(topic > 0, search.search(words=[int(topic.argmax())])) for topic in topics[:8]]
+
+
+def test_a_refined_topic_leaves_the_words_of_other_topics_to_them(companions):
+    assert np.mean([found.probabilities[own].sum() for own, found in companions]) > 0.56
+
+
+def test_typical_words_are_those_of_the_topic_itself(companions):
+    """Its documents are full of the words of other topics."""
+    assert np.mean([own[found.top_columns(20)].mean() for own, found in companions]) > 0.85
+
+
+def test_rare_words_are_not_related_to_a_topic_by_chance():
+    """Many words occur in two documents only, often both about the same topic."""
+    counts, topics = plant(600, 8, 25, common_share=0.2, alpha=0.1)
+    rng = np.random.default_rng(1)
+    rare = np.zeros((600, 300), dtype=int)
+    for column in rare.T:
+        column[rng.choice(600, 2, replace=False)] = 1
+    search = TopicSearch(8).fit(np.hstack([counts, rare]))
+    for topic in topics:
+        related = search.search(words=[int(topic.argmax())], refine=False).related_words(10)
+        assert all(int(word) < counts.shape[1] for word, _ in related)
+
+
+def test_habits_of_authors_are_not_counted_as_topics():
+    """Each of 100 authors uses three words of their own, one word in twenty."""
+    counts, _ = plant(600, 6, 25, common_share=0.3, mean_length=80, alpha=0.1)
+    rng = np.random.default_rng(1)
+    habits = np.zeros((600, 300), dtype=int)
+    for document, row in enumerate(habits):
+        author = document % 100
+        row[3 * author : 3 * author + 3] = rng.poisson(4 / 3, size=3)
+    assert 5 <= TopicSearch("auto").fit(np.hstack([counts, habits])).n_components_ <= 15
