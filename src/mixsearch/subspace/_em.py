@@ -1,10 +1,9 @@
-"""A subspace sharpened by expectation maximisation in the span of all, and one step in all dimensions."""
+"""Refinement of a subspace: EM in the span of all subspaces, then one step in all dimensions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,166 +11,202 @@ import scipy.linalg
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.em import EMOptions, run_em
+from mixsearch.core.em import EMOptions, EMResult, run_em
 from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
 from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
-from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.partitions import Partition
 from mixsearch.subspace._extraction import SubspaceCandidate, extract_subspace
 from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
 
-# Each point found is the hint for the next one, so many times.
-N_HINTS = 3
+# How often a subspace is extracted before EM, each time with the top direction of the last one as the hint.
+N_EXTRACTIONS = 3
+# Densities need a positive noise variance: at least this fraction of the largest variance.
+MIN_NOISE = 1e-9
 
 
-# Densities need some noise: this part of the largest variance where the samples have none.
-LEAST_NOISE = 1e-9
-
-
-class Subspaces(NamedTuple):
-    """All subspaces of a mixture, seen in the span of all: x ~ N(0, Uᵢ diag(lᵢ) Uᵢ' + s2 I) with weight αᵢ."""
+class SubspaceMixture(NamedTuple):
+    """All subspaces in the coordinates of their span: z ~ N(0, Uᵢ diag(lᵢ) Uᵢ' + s2 I) with weight αᵢ."""
 
     bases: Array  # Uᵢ, (k, p, r), orthonormal columns
     variances: Array  # lᵢ, (k, r), of the coordinates without the noise
     weights: Array  # αᵢ, (k,)
-    noise: float  # s2
+    noise_variance: float  # s2
 
-    def led_by(self, number: int) -> Subspaces:
-        """The same mixture with that subspace first."""
-        order = [number, *(i for i in range(len(self.weights)) if i != number)]
-        return Subspaces(self.bases[order], self.variances[order], self.weights[order], self.noise)
+    def with_first(self, index: int) -> SubspaceMixture:
+        """Return the mixture with one subspace moved to the front."""
+        order = np.argsort(np.arange(len(self.weights)) != index, kind="stable")
+        return SubspaceMixture(self.bases[order], self.variances[order], self.weights[order], self.noise_variance)
+
+    def log_densities(self, Z: Array) -> Array:
+        """Return log αᵢpᵢ(z) + |z|² / 2s2 of samples (n, p) -> (n, k), up to a constant.
+
+        Notes
+        -----
+        z'Σ⁻¹z = |z|² / s2 - Σⱼ ⟨z, uⱼ⟩² lⱼ / (s2 (lⱼ + s2)), so the subspaces differ by their own coordinates alone.
+        """
+        bases, variances, weights, s2 = self
+        k, p, r = bases.shape
+        gains = np.sqrt(variances / (s2 * (variances + s2)))
+        stacked = (bases * gains[:, None, :]).transpose(1, 0, 2).reshape(p, k * r)
+        squares = ((Z @ stacked) ** 2).reshape(len(Z), k, r).sum(axis=2)
+        constants = np.log(weights) - 0.5 * (np.log(variances + s2).sum(axis=1) + (p - r) * np.log(s2))
+        return np.asarray(constants + 0.5 * squares)
 
 
 @dataclass(frozen=True, slots=True)
 class RefinedSubspace:
-    """A subspace after likelihood steps, with the mixture that it was told apart from."""
+    """A subspace after EM, with the mixture that it is part of."""
 
     basis: Array  # (d, r), orthonormal columns
     variances: Array  # (r,), of the coordinates without the noise, falling
-    noise: float
+    noise_variance: float
     weight: float
-    objectives: tuple[float, ...]  # the log-likelihood of the start and after each step that was kept
-    mixture: Subspaces  # the subspace itself first
+    objectives: tuple[float, ...]  # the log-likelihood at the start and after each accepted iteration
+    mixture: SubspaceMixture  # the subspace itself first
 
 
-def refine_subspace(
-    model: SubspaceFamily, mixture: Subspaces, target: int, objectives: tuple[float, ...]
-) -> RefinedSubspace | None:
-    """The subspace of that number in all dimensions; None where the likelihood steps left it too few samples.
+def fit_mixture(family: SubspaceFamily, point: Array, options: EMOptions) -> EMResult[SubspaceMixture]:
+    """Fit all subspaces by EM.
 
     Parameters
     ----------
-    model : SubspaceFamily
-    mixture : Subspaces
-        After the likelihood steps.
-    target : int
-    objectives : tuple of float
-        What the steps gained.
+    family : SubspaceFamily
+    point : array of shape (k r,)
+        A point of one subspace in the frame. The start of EM is found from it.
+    options : EMOptions
+
+    Returns
+    -------
+    EMResult
+    """
+    return _run_em(family, _initial_mixture(family, _separate_subspaces(family, point)), options)
+
+
+def refine_subspace(family: SubspaceFamily, fitted: EMResult[SubspaceMixture], index: int) -> RefinedSubspace | None:
+    """Refine one subspace in all dimensions; return None if EM left it too few samples.
+
+    Parameters
+    ----------
+    family : SubspaceFamily
+    fitted : EMResult
+        From `fit_mixture`.
+    index : int
+        Index of the subspace in the mixture.
+
+    Returns
+    -------
+    RefinedSubspace or None
 
     Notes
     -----
-    Who belongs to a subspace is decided in the span of all, where noise of one level for all keeps the likelihood
-    bounded. The span itself is only known up to the error of its eigenvectors; so the last step is taken in all d
-    dimensions. It is one of expectation maximisation like the others: noise outside the span tells nothing of
-    membership, so the memberships are those of the same mixture in d dimensions, and the top eigenvectors of the
-    samples' weighted second moment raise its likelihood.
+    EM runs in the span of all subspaces, where one noise level for all keeps the likelihood bounded. The span itself
+    has the error of its eigenvectors, so the last iteration is done in all d dimensions. Noise outside the span carries
+    no information about membership, so the responsibilities are those of the same mixture in d dimensions, and the top
+    eigenvectors of the weighted second moment increase its likelihood.
     """
-    first, dim = mixture.led_by(target), mixture.bases.shape[2]
-    members, told = model.partitions.map_reduce(_own_members, first, model.frame.values)
-    if told.size < dim:
+    mixture, dim = fitted.state.with_first(index), family.dim
+    partitions, sums = family.partitions.map_reduce(_assign_first, mixture, family.frame.values)
+    if sums.size < dim:
         return None
-    basis, variances, noise = _in_all_dimensions(members, told, dim)
-    return RefinedSubspace(basis, variances, noise, float(first.weights[0]), objectives, first)
-
-
-def find_mixture(
-    model: SubspaceFamily, point: Array, dim: int, steps: EMOptions
-) -> tuple[Subspaces, tuple[float, ...]]:
-    """All subspaces after likelihood steps that start from a point in the frame, (k r,), and what each step gained."""
-    return sharpen(model, rough_mixture(model, separate(model, point, dim)), steps)
+    with blas_threads_for(partitions):
+        values, basis, _ = top_eigenpairs(second_moment(partitions, _row_weights, sums.size), dim)
+    noise = max(float(sums.energy / sums.size - values.sum()), 0.0) / (partitions.n_features - dim)
+    return RefinedSubspace(
+        basis=basis,
+        variances=np.maximum(values - noise, 0),
+        noise_variance=noise,
+        weight=float(mixture.weights[0]),
+        objectives=fitted.objectives,
+        mixture=mixture,
+    )
 
 
 @dataclass(frozen=True)
-class MemberPartition(Partition):
-    """Samples with the probability of each that it belongs to one subspace."""
+class OwnPartition(Partition):
+    """Samples with their responsibilities for one subspace."""
 
     samples: Samples  # (n, d)
-    membership: Array  # p, (n,)
+    resp: Array  # p, (n,)
 
 
-class MemberSums(NamedTuple):
-    """Sums over the members of one subspace."""
+class OwnSums(NamedTuple):
+    """Sums over samples for one subspace."""
 
     size: float  # Σ p
     energy: float  # Σ p |x|²
 
 
-def _own_members(partition: SubspacePartition, mixture: Subspaces, values: Array) -> tuple[MemberPartition, MemberSums]:
-    """Of the first subspace."""
-    membership = memberships(mixture, coordinates(partition.projected, values))[:, 0]
+def _assign_first(
+    partition: SubspacePartition, mixture: SubspaceMixture, values: Array
+) -> tuple[OwnPartition, OwnSums]:
+    """Compute the responsibilities of the first subspace."""
+    resp = responsibilities(mixture, span_coordinates(partition.projected, values))[:, 0]
     squares = squared_distances(partition.samples, np.zeros(partition.samples.shape[1]))
-    sums = MemberSums(float(membership.sum()), float(membership @ squares))
-    return MemberPartition(partition.first, partition.samples, membership), sums
+    sums = OwnSums(float(resp.sum()), float(resp @ squares))
+    return OwnPartition(partition.first, partition.samples, resp), sums
 
 
-def _in_all_dimensions(members: Partitions[MemberPartition], told: MemberSums, dim: int) -> tuple[Array, Array, float]:
-    """Basis, variances and noise of the members, each with its share."""
-    with blas_threads_for(members):
-        values, basis, _ = top_eigenpairs(second_moment(members, _share, told.size), dim)
-    noise = max(float(told.energy / told.size - values.sum()), 0.0) / (members.n_features - dim)
-    return basis, np.maximum(values - noise, 0), noise
+def _row_weights(partition: OwnPartition, size: float) -> Array:
+    return np.asarray(partition.resp / size)
 
 
-def _share(partition: MemberPartition, size: float) -> Array:
-    return np.asarray(partition.membership / size)
+def _separate_subspaces(family: SubspaceFamily, point: Array) -> list[Array]:
+    """Return the directions of all subspaces, (k r, r) each, that of the point first."""
+    found: list[Array] = []
+    next_point: Array | None = point
+    while next_point is not None and (len(found) + 1) * family.dim <= len(point):
+        candidate = _extract_from_point(family, next_point, np.hstack(found) if found else None)
+        found.append(candidate.directions)
+        next_point = candidate.next_direction
+    return found
 
 
-def separate(model: SubspaceFamily, point: Array, dim: int) -> list[Array]:
-    """The directions of all subspaces, (k r, r) each, that of the point first.
+def _extract_from_point(family: SubspaceFamily, point: Array, excluded: Array | None) -> SubspaceCandidate:
+    """Extract the subspace of a point, with a better hint each time.
 
     Notes
     -----
-    Under any hint the top eigenvector of R lies in the one subspace with the largest |U'v|; the next r - 1 lie there
-    too only where |U'v|² is three times the others'. So the top eigenvector is a better hint than the hint.
+    Under any hint the top eigenvector of R lies in the one subspace with the largest |U'v|. The next r - 1 lie there
+    too only if |U'v|² is three times that of the others. So the top eigenvector is a better hint than the hint.
     """
-    members: list[Array] = []
-    following: Array | None = point
-    while following is not None and (len(members) + 1) * dim <= len(point):
-        candidate = _settle(model, following, dim, np.hstack(members) if members else None)
-        members.append(candidate.directions)
-        following = candidate.next_direction
-    return members
-
-
-def _settle(model: SubspaceFamily, point: Array, dim: int, excluded: Array | None) -> SubspaceCandidate:
-    for _ in range(N_HINTS):
-        candidate = extract_subspace(model.hinted((model.frame.values * point)[None, :]), dim, excluded)
+    for _ in range(N_EXTRACTIONS):
+        candidate = extract_subspace(family.hinted((family.frame.values * point)[None, :]), family.dim, excluded)
         point = candidate.directions[:, 0]
     return candidate
 
 
-def coordinates(Y: Array, values: Array) -> Array:
-    """Whitened samples in the units of the features, (n, p), where noise has the same level in all directions.
+def span_coordinates(Y: Array, values: Array) -> Array:
+    """Return whitened samples in the units of the features, (n, p), in which noise has the same level everywhere.
 
     Parameters
     ----------
     Y : array of shape (n, p)
     values : array of shape (p,)
-        Of the frame.
+        Eigenvalues of the frame.
+
+    Returns
+    -------
+    array of shape (n, p)
     """
     return np.asarray(Y * np.sqrt(values), dtype=np.float64)
 
 
-def rough_mixture(model: SubspaceFamily, members: Sequence[Array]) -> Subspaces:
-    """The mixture as moments have it.
+def _initial_mixture(family: SubspaceFamily, directions: Sequence[Array]) -> SubspaceMixture:
+    """Start from the subspaces that moments find.
 
     Notes
     -----
     D^(1/2)G = √α V'U diag(l)^(1/2) up to a rotation, and the weights are the parts of the trace of A.
     """
-    scale = np.sqrt(model.frame.values)[:, None]
-    bases, lengths, _ = np.linalg.svd(scale * np.array(members), full_matrices=False)
-    weights = np.sum(lengths**2, axis=1) / model.frame.values.sum()
-    return Subspaces(bases, lengths**2 / weights[:, None], weights, max(model.noise_variance, _least_noise(model)))
+    values = family.frame.values
+    bases, lengths, _ = np.linalg.svd(np.sqrt(values)[:, None] * np.array(directions), full_matrices=False)
+    weights = np.sum(lengths**2, axis=1) / values.sum()
+    noise = max(family.noise_variance, _min_noise(family))
+    return SubspaceMixture(bases, lengths**2 / weights[:, None], weights, noise)
+
+
+def _min_noise(family: SubspaceFamily) -> float:
+    return MIN_NOISE * float(family.frame.values[0])
 
 
 @dataclass(frozen=True)
@@ -181,90 +216,67 @@ class CoordinatePartition(Partition):
     coordinates: Array  # z, (n, p)
 
 
-def sharpen(model: SubspaceFamily, start: Subspaces, steps: EMOptions) -> tuple[Subspaces, tuple[float, ...]]:
-    """Expectation maximisation for all subspaces together, and the log-likelihood step by step."""
-    partitions, energy = model.partitions.map_reduce(_see_coordinates, model.frame.values)
-    least = _least_noise(model)
+def _run_em(family: SubspaceFamily, start: SubspaceMixture, options: EMOptions) -> EMResult[SubspaceMixture]:
+    partitions, energy = family.partitions.map_reduce(_compute_coordinates, family.frame.values)
+    floor = _min_noise(family)
 
-    def step(mixture: Subspaces) -> tuple[Subspaces, float]:
-        expected = partitions.reduce(_expected, mixture)
-        objective = float(expected.objective - energy.total / (2 * mixture.noise))
-        return _maximise(expected, mixture.variances.shape[1], partitions.n_rows, energy.total, least), objective
+    def step(mixture: SubspaceMixture) -> tuple[SubspaceMixture, float]:
+        sums = partitions.reduce(_resp_sums, mixture)
+        objective = float(sums.objective - energy.total / (2 * mixture.noise_variance))
+        return _m_step(sums, family.dim, partitions.n_rows, energy.total, floor), objective
 
-    climbed = run_em(start, step, steps)
-    return climbed.state, climbed.objectives
+    return run_em(start, step, options)
 
 
-def _see_coordinates(partition: SubspacePartition, values: Array) -> tuple[CoordinatePartition, ArraySum]:
-    """The coordinates, and the sum of |z|²."""
-    Z = coordinates(partition.projected, values)
+def _compute_coordinates(partition: SubspacePartition, values: Array) -> tuple[CoordinatePartition, ArraySum]:
+    """Return the coordinates, and the sum of |z|²."""
+    Z = span_coordinates(partition.projected, values)
     return CoordinatePartition(partition.first, Z), ArraySum(float(np.sum(Z**2)))
 
 
-class Expected(NamedTuple):
-    """Sums that one step takes."""
+class RespSums(NamedTuple):
+    """What the M-step needs."""
 
     sizes: Array  # Σ pᵢ, (k,)
     grams: Array  # Σ pᵢzz', (k, p, p)
     objective: float
 
 
-def _expected(partition: CoordinatePartition, mixture: Subspaces) -> Expected:
-    return sum_chunks(partial(_expected_of, partition.coordinates, mixture), row_slices(len(partition.coordinates)))
+def _resp_sums(partition: CoordinatePartition, mixture: SubspaceMixture) -> RespSums:
+    def sum_rows(rows: slice) -> RespSums:
+        Z = partition.coordinates[rows]
+        resp, totals = _e_step(mixture, Z)
+        grams = [(Z * own[:, None]).T @ Z for own in resp.T]
+        return RespSums(resp.sum(axis=0), np.array(grams), float(totals.sum()))
+
+    return sum_chunks(sum_rows, row_slices(len(partition.coordinates)))
 
 
-def _expected_of(samples: Array, mixture: Subspaces, rows: slice) -> Expected:
-    Z = samples[rows]
-    members, totals = _expect(mixture, Z)
-    grams = [(Z * own[:, None]).T @ Z for own in members.T]
-    return Expected(members.sum(axis=0), np.array(grams), float(totals.sum()))
+def responsibilities(mixture: SubspaceMixture, Z: Array) -> Array:
+    """Return the posterior probability of every subspace for each sample, (n, k)."""
+    return _e_step(mixture, Z)[0]
 
 
-def memberships(mixture: Subspaces, Z: Array) -> Array:
-    """The probability of every subspace for each sample, (n, k)."""
-    return _expect(mixture, Z)[0]
-
-
-def _expect(mixture: Subspaces, Z: Array) -> tuple[Array, Array]:
-    """Memberships, (n, k), and the log-likelihood of each sample as `log_densities` has it, (n,)."""
-    logs = log_densities(mixture, Z)
+def _e_step(mixture: SubspaceMixture, Z: Array) -> tuple[Array, Array]:
+    """Return responsibilities, (n, k), and the log-likelihood of each sample, (n,), shifted as in `log_densities`."""
+    logs = mixture.log_densities(Z)
     top = logs.max(axis=1, keepdims=True)
     odds = np.exp(logs - top)
     total = odds.sum(axis=1, keepdims=True)
     return np.asarray(odds / total), np.asarray(top + np.log(total))[:, 0]
 
 
-def log_densities(mixture: Subspaces, Z: Array) -> Array:
-    """Log αᵢpᵢ(z) + |z|² / 2s2, (n, k), up to a constant.
-
-    Notes
-    -----
-    z'Σ⁻¹z = |z|² / s2 - Σⱼ ⟨z, uⱼ⟩² lⱼ / (s2 (lⱼ + s2)), so the subspaces differ by their own coordinates alone.
-    """
-    bases, variances, weights, s2 = mixture
-    k, p, r = bases.shape
-    gains = np.sqrt(variances / (s2 * (variances + s2)))
-    stacked = (bases * gains[:, None, :]).transpose(1, 0, 2).reshape(p, k * r)
-    squares = ((Z @ stacked) ** 2).reshape(len(Z), k, r).sum(axis=2)
-    constants = np.log(weights) - 0.5 * (np.log(variances + s2).sum(axis=1) + (p - r) * np.log(s2))
-    return np.asarray(constants + 0.5 * squares)
-
-
-def _maximise(expected: Expected, r: int, n: int, energy: float, least: float) -> Subspaces:
-    """The likeliest mixture for given memberships: eigenvectors of weighted second moments, and what they leave."""
-    p = expected.grams.shape[1]
-    sizes = np.maximum(expected.sizes, np.finfo(np.float64).tiny)
+def _m_step(sums: RespSums, dim: int, n_rows: int, energy: float, floor: float) -> SubspaceMixture:
+    """Return the top eigenvectors of the weighted second moments, with the remaining energy as noise."""
+    p = sums.grams.shape[1]
+    sizes = np.maximum(sums.sizes, np.finfo(np.float64).tiny)
     pairs = [
-        scipy.linalg.eigh(gram / size, subset_by_index=(p - r, p - 1))
-        for gram, size in zip(expected.grams, sizes, strict=True)
+        scipy.linalg.eigh(gram / size, subset_by_index=(p - dim, p - 1))
+        for gram, size in zip(sums.grams, sizes, strict=True)
     ]
     values = np.array([pair[0][::-1] for pair in pairs])
-    left = energy - float(np.sum(sizes[:, None] * values))
-    # The only subspace is the whole span, and leaves no direction to see noise in.
-    noise = max(left / (n * max(p - r, 1)), least)
+    remaining = energy - float(np.sum(sizes[:, None] * values))
+    # A single subspace is the whole span, which leaves no direction for the noise.
+    noise = max(remaining / (n_rows * max(p - dim, 1)), floor)
     bases = np.array([pair[1][:, ::-1] for pair in pairs])
-    return Subspaces(bases, np.maximum(values - noise, 0), sizes / n, noise)
-
-
-def _least_noise(model: SubspaceFamily) -> float:
-    return LEAST_NOISE * float(model.frame.values[0])
+    return SubspaceMixture(bases, np.maximum(values - noise, 0), sizes / n_rows, noise)

@@ -17,20 +17,20 @@ class SubspaceCandidate:
 
     directions: Array  # √α W'U up to a rotation, (k r, r), orthonormal columns
     scores: Array  # eigenvalues of the whitened hinted moment, falling
-    next_direction: Array | None  # the likeliest direction outside, (k r,): a hint for the runner-up
+    next_direction: Array | None  # the best direction orthogonal to it, (k r,): a hint for the runner-up
 
     @property
     def separation(self) -> float:
-        """The gap after the r-th eigenvalue: above 1 where |Uᵢ'v|² < |U₁'v|² / 3 for all others."""
+        """The ratio of the r-th eigenvalue to the next: above 1 if |Uᵢ'v|² < |U₁'v|² / 3 for all others."""
         r = self.directions.shape[1]
         if len(self.scores) == r:
             return float("inf")
-        inside, outside = float(self.scores[r - 1]), float(self.scores[r])
-        return inside / outside if outside > 0 else float("inf")
+        own, runner_up = float(self.scores[r - 1]), float(self.scores[r])
+        return own / runner_up if runner_up > 0 else float("inf")
 
 
 def extract_subspace(hinted: Hinted, dim: int, excluded: Array | None = None) -> SubspaceCandidate:
-    """Recover the subspace that holds the hint.
+    """Recover the subspace that contains the hint.
 
     Parameters
     ----------
@@ -41,10 +41,14 @@ def extract_subspace(hinted: Hinted, dim: int, excluded: Array | None = None) ->
     excluded : array of shape (k r, q), optional
         Orthonormal directions of subspaces already found.
 
+    Returns
+    -------
+    SubspaceCandidate
+
     Notes
     -----
-    The blocks Gᵢ = √αᵢ W'Uᵢ are orthonormal and orthogonal to each other, and Gᵢ'RGᵢ = |Uᵢ'v|²I + 2Uᵢ'vv'Uᵢ: so R has
-    eigenvalue 3|Uᵢ'v|² once and |Uᵢ'v|² r - 1 times for every subspace.
+    The matrices Gᵢ = √αᵢ W'Uᵢ have orthonormal columns and are orthogonal to each other, and
+    Gᵢ'RGᵢ = |Uᵢ'v|²I + 2Uᵢ'vv'Uᵢ: so R has eigenvalue 3|Uᵢ'v|² once and |Uᵢ'v|² r - 1 times for every subspace.
     """
     R = (hinted.matrix + hinted.matrix.T) / 2
     free = np.eye(len(R)) if excluded is None else scipy.linalg.null_space(excluded.T)

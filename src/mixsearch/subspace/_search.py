@@ -25,7 +25,8 @@ from mixsearch.core.validation import (
 )
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import ArgumentError, HintError, Option, UnlikelyMixtureWarning, warn_user
-from mixsearch.subspace._component import Subspace, SubspaceCandidates
+from mixsearch.subspace._candidates import SubspaceCandidates
+from mixsearch.subspace._component import Subspace
 from mixsearch.subspace._extraction import extract_subspace
 from mixsearch.subspace._moments import SubspaceFamily, fit_subspace
 from mixsearch.subspace._rank_selection import subspace_spectrum
@@ -170,7 +171,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
             found = self._extract(point, family, are_samples=False)
         if options is None:
             return found
-        refined = found._set.refine(options)
+        refined = found._candidates.refine(options)
         if refined is None:
             warn_not_refined()
         return replace(found, _refined=refined)
@@ -201,7 +202,8 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
             )
         hinted = family.hinted(inside * np.sqrt(family.frame.values))
         first = extract_subspace(hinted, family.dim)
-        found = Subspace(SubspaceCandidates(family, first, hinted.hint, are_samples, self._get_feature_names()))
+        candidates = SubspaceCandidates(family, first, hinted.hint, are_samples)
+        found = Subspace(candidates, _feature_names=self._get_feature_names())
         warn_if_weak(found.separation)
         return found
 

@@ -89,13 +89,13 @@ def test_subspaces_in_pieces_are_those_of_all_rows(hint, noise, cuts, monkeypatc
             assert_allclose(a.basis, b.basis, atol=1e-9)
 
 
-@pytest.mark.parametrize("most_entries", [1, 24, 100])
-def test_errors_of_subspaces_come_in_as_many_passes_as_memory_asks_for(most_entries, monkeypatch):
+@pytest.mark.parametrize("max_entries", [1, 24, 100])
+def test_errors_of_subspaces_come_in_as_many_passes_as_memory_asks_for(max_entries, monkeypatch):
     data = make_subspaces(300, 12, 2, dim=2, deviation=0.2, random_state=0)
     search = fit_pieces(SubspaceSearch(2, dim=2), data.X, (100, 250), monkeypatch)
     found = search.search(data.bases[0] @ [1, 1], refine=True)
     plain = [answer.stderr.basis for answer in (found, found.moment_estimate)]
-    monkeypatch.setattr("mixsearch.subspace._jackknife.MOST_ENTRIES", most_entries)
+    monkeypatch.setattr("mixsearch.subspace._jackknife.MAX_ENTRIES", max_entries)
     again = search.search(data.bases[0] @ [1, 1], refine=True)
     for before, answer in zip(plain, (again, again.moment_estimate), strict=True):
         assert_allclose(answer.stderr.basis, before, rtol=1e-12)

@@ -1,4 +1,4 @@
-"""`n_components="auto"` among subspaces: directions that make whole ones, and those that do not."""
+"""`n_components="auto"` among subspaces: with and without a whole number of them."""
 
 import numpy as np
 import pytest
@@ -14,10 +14,15 @@ def test_subspaces_are_counted():
     assert (search.n_components_, search.spectrum_.n_signal) == (4, 12)
 
 
-def test_directions_that_make_no_whole_subspaces_are_told():
+def test_directions_that_are_no_multiple_of_the_dimension_warn():
     X = make_subspaces(1500, 30, 2, dim=4, random_state=0).X
-    with pytest.warns(UnlikelyMixtureWarning, match="8 directions stand out.*dim=3; the fit uses 3 subspaces"):
+    with pytest.warns(
+        UnlikelyMixtureWarning, match="8 directions stand out.*dim=3; the fit uses 3 subspaces"
+    ) as record:
         assert SubspaceSearch("auto", dim=3).fit(X).n_components_ == 3
+    warning = record[0].message
+    assert warning.code == "no_whole_subspaces"
+    assert (warning.fields["n_signal"], warning.fields["dim"], warning.fields["n_components"]) == (8, 3, 3)
 
 
 def test_subspaces_never_fill_the_whole_space():
@@ -27,7 +32,7 @@ def test_subspaces_never_fill_the_whole_space():
         assert SubspaceSearch("auto", dim=3).fit(X).n_components_ == 1
 
 
-def test_noise_is_fitted_with_one_subspace_and_told():
+def test_noise_alone_is_fitted_with_one_subspace_and_a_warning():
     X = np.random.default_rng(1).standard_normal((300, 8))
     with pytest.warns(UnlikelyMixtureWarning, match="No direction stands out from the noise.*one subspace"):
         assert SubspaceSearch("auto").fit(X).n_components_ == 1

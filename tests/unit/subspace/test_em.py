@@ -5,10 +5,10 @@ from scipy.sparse import csr_array
 from scipy.stats import multivariate_normal, ortho_group
 
 from mixsearch import SubspaceSearch
-from mixsearch.core.em import EMOptions
+from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.datasets import make_hint, make_subspaces
 from mixsearch.errors import NotRefinedWarning
-from mixsearch.subspace._em import Subspaces, find_mixture, log_densities, refine_subspace
+from mixsearch.subspace._em import SubspaceMixture, fit_mixture, refine_subspace
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 
@@ -29,15 +29,15 @@ def oracle(target):
     return np.linalg.eigh(own.T @ own)[1][:, -2:]
 
 
-def em_of_all(X, bases, n_steps):
-    """Expectation maximisation of all subspaces in all dimensions, with one noise level, by textbook densities."""
+def run_textbook_em(X, bases, n_iter):
+    """Run EM for all subspaces in all dimensions, with one noise level, by textbook densities."""
     d, r = bases[0].shape
     weights, covariances = np.full(len(bases), 1 / len(bases)), [U @ U.T + 0.1 * np.eye(d) for U in bases]
-    for _ in range(n_steps):
+    for _ in range(n_iter):
         densities = np.array([multivariate_normal(cov=C).pdf(X) for C in covariances]) * weights[:, None]
-        shares = densities / densities.sum(axis=0)
-        weights = shares.mean(axis=1)
-        pairs = [np.linalg.eigh((X.T * own) @ X / own.sum()) for own in shares]
+        resp = densities / densities.sum(axis=0)
+        weights = resp.mean(axis=1)
+        pairs = [np.linalg.eigh((X.T * own) @ X / own.sum()) for own in resp]
         noise = sum(a * values[:-r].sum() for a, (values, _) in zip(weights, pairs, strict=True)) / (d - r)
         covariances = [(U[:, -r:] * (values[-r:] - noise)) @ U[:, -r:].T + noise * np.eye(d) for values, U in pairs]
     return weights, [U[:, -r:] for _, U in pairs], [values[-r:][::-1] - noise for values, _ in pairs]
@@ -52,10 +52,10 @@ def test_a_refined_subspace_is_as_near_as_one_from_all_labels(target):
     assert found.weight == pytest.approx(np.mean(data.labels == target), abs=0.01)
 
 
-def test_steps_end_where_those_of_the_whole_mixture_do():
+def test_em_ends_where_that_of_the_whole_mixture_in_all_dimensions_does():
     small = make_subspaces(1500, 8, 2, dim=2, deviation=0.3, random_state=3)
     found = SubspaceSearch(2, dim=2).fit(small.X).search(small.bases[0] @ [1, 1], refine=True, tol=1e-6)
-    weights, bases, variances = em_of_all(small.X, small.bases, 200)
+    weights, bases, variances = run_textbook_em(small.X, small.bases, 200)
     assert found.weight == pytest.approx(weights[0], abs=0.01)
     assert gap(found.basis, bases[0]) < 0.1 * gap(bases[0], small.bases[0]) + 0.02
     assert_allclose(found.variances, variances[0], rtol=0.05)
@@ -64,24 +64,24 @@ def test_steps_end_where_those_of_the_whole_mixture_do():
 def test_log_densities_are_those_of_the_textbook():
     rng = np.random.default_rng(0)
     bases = np.array([np.linalg.qr(rng.normal(size=(5, 2)))[0] for _ in range(3)])
-    mixture = Subspaces(bases, rng.uniform(0.5, 2, size=(3, 2)), np.array([0.2, 0.3, 0.5]), 0.4)
+    mixture = SubspaceMixture(bases, rng.uniform(0.5, 2, size=(3, 2)), np.array([0.2, 0.3, 0.5]), 0.4)
     Z = rng.normal(size=(7, 5))
     expected = [
         np.log(a) + multivariate_normal(cov=(U * variances) @ U.T + 0.4 * np.eye(5)).logpdf(Z)
         for U, variances, a in zip(bases, mixture.variances, mixture.weights, strict=True)
     ]
-    own = log_densities(mixture, Z) - np.sum(Z**2, axis=1, keepdims=True) / 0.8 - 2.5 * np.log(2 * np.pi)
+    own = mixture.log_densities(Z) - np.sum(Z**2, axis=1, keepdims=True) / 0.8 - 2.5 * np.log(2 * np.pi)
     assert_allclose(own, np.array(expected).T)
 
 
-def test_no_step_lowers_the_likelihood_and_so_many_are_taken_as_asked_for():
+def test_no_iteration_lowers_the_likelihood_and_max_iter_limits_them():
     found = search.search(examples=members(1), refine=True)
     assert np.all(np.diff(found._refined.objectives) >= 0)
     assert len(search.search(examples=members(1), refine=True, max_iter=2)._refined.objectives) <= 3
     assert search.search(examples=members(1), refine=False)._refined is None
 
 
-def test_a_hint_too_weak_for_moments_still_finds_the_subspace_that_holds_most_of_it():
+def test_a_hint_too_weak_for_moments_still_finds_the_subspace_that_contains_most_of_it():
     first, second = data.bases[0] @ [1, 0], data.bases[1] @ [0.6, 0.6]
     found = search.search(first + second / np.linalg.norm(second) * 0.85, refine=True)
     assert gap(found.basis, data.bases[0]) < 0.2
@@ -138,7 +138,7 @@ def test_fewer_samples_than_features_will_do():
     assert found.stderr.basis.shape == (300, 2)
 
 
-def test_memberships_of_a_refined_subspace_tell_the_labels():
+def test_membership_of_a_refined_subspace_agrees_with_the_labels():
     found = search.search(examples=members(2), refine=True)
     plain = found.moment_estimate
     own = data.labels == 2
@@ -148,14 +148,13 @@ def test_memberships_of_a_refined_subspace_tell_the_labels():
 
 
 def test_a_subspace_left_without_samples_is_not_refined():
-    model = search._family
-    mixture, objectives = find_mixture(model, np.eye(6)[0], 2, EMOptions(5, 0.01))
-    dead = mixture._replace(weights=np.array([1e-300, 0.5, 0.5]))
-    assert refine_subspace(model, dead, 0, objectives) is None
+    fitted = fit_mixture(search._family, np.eye(6)[0], EMOptions(5, 0.01))
+    empty = fitted.state._replace(weights=np.array([1e-300, 0.5, 0.5]))
+    assert refine_subspace(search._family, EMResult(empty, fitted.objectives), 0) is None
 
 
-def test_the_answer_says_where_the_moments_stand(monkeypatch):
-    monkeypatch.setattr("mixsearch.subspace._component.refine_subspace", lambda *_: None)
+def test_the_moment_estimate_is_returned_with_a_warning_if_refinement_fails(monkeypatch):
+    monkeypatch.setattr("mixsearch.subspace._candidates.refine_subspace", lambda *_: None)
     with pytest.warns(NotRefinedWarning, match="moment estimate is returned"):
         found = search.search(examples=members(0), refine=True)
     assert found._refined is None

@@ -13,7 +13,7 @@ hint = data.bases[0] @ [1, 1]
 found = SubspaceSearch(3, dim=2).fit(data.X).search(hint, refine=True)
 
 
-def turned(basis, onto):
+def rotate(basis, onto):
     return basis @ scipy.linalg.polar(basis.T @ onto)[0]
 
 
@@ -28,7 +28,7 @@ def test_standard_errors_are_the_spread_over_fresh_samples():
         fresh = SubspaceSearch(2, dim=2).fit(inside + 0.2 * rng.normal(size=(1000, 10)))
         others.append(fresh.search(v, refine=True))
     for own, rest in ((answer, others), (answer.moment_estimate, [other.moment_estimate for other in others])):
-        spread = np.std([turned(other.basis, own.basis) for other in rest], axis=0)
+        spread = np.std([rotate(other.basis, own.basis) for other in rest], axis=0)
         assert np.sqrt(np.mean(own.stderr.basis**2)) == pytest.approx(np.sqrt(np.mean(spread**2)), rel=0.25)
         assert own.stderr.weight == pytest.approx(np.std([other.weight for other in rest]), rel=0.4)
 
@@ -40,12 +40,12 @@ def test_the_weight_of_known_members_has_the_error_of_a_share():
     assert answer.stderr.weight == pytest.approx(np.sqrt(share * (1 - share) / 4000), rel=0.3)
 
 
-def test_replicates_of_moments_are_those_of_a_fit_without_the_block():
+def test_errors_of_moments_are_those_of_fits_without_a_group():
     few = make_subspaces(1200, 10, 2, dim=2, deviation=0.2, random_state=2)
     v = few.bases[0] @ [1, 1]
     answer = SubspaceSearch(2, dim=2).fit(few.X).search(v)
-    without = [few.X[np.arange(1200) % 40 != block] for block in range(40)]
-    bases = [turned(SubspaceSearch(2, dim=2).fit(X).search(v).basis, answer.basis) for X in without]
+    without = [few.X[np.arange(1200) % 40 != group] for group in range(40)]
+    bases = [rotate(SubspaceSearch(2, dim=2).fit(X).search(v).basis, answer.basis) for X in without]
     assert_allclose(answer.stderr.basis, np.sqrt(39 * np.var(bases, axis=0)), rtol=0.1)
 
 
@@ -57,12 +57,12 @@ def test_a_clear_hint_is_sure_and_one_between_two_subspaces_is_not():
     assert 0.02 < between.confidence < 0.98
 
 
-def test_what_a_hint_finds_instead_of_what_it_means_is_not_trusted():
+def test_an_alternative_of_a_clear_hint_has_no_confidence():
     alternative = found.alternatives[0]
     assert alternative.confidence < 0.01
 
 
-def test_examples_are_as_sure_as_their_memberships():
+def test_the_confidence_of_one_example_is_its_membership():
     search = SubspaceSearch(3, dim=2).fit(data.X)
     near_zero = data.X[np.argsort(np.linalg.norm(data.X, axis=1))[:1]]
     answer = search.search(examples=near_zero, refine=True)

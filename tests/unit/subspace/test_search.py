@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -5,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from mixsearch import SubspaceSearch
 from mixsearch.datasets import make_subspaces
-from mixsearch.errors import HintError
+from mixsearch.errors import ArgumentError, HintError, UnknownArgumentError
 
 data = make_subspaces(8000, 30, 4, dim=3, deviation=0.2, random_state=1)
 search = SubspaceSearch(4, dim=3).fit(data.X)
@@ -39,17 +41,18 @@ def test_the_alternatives_are_the_other_subspaces():
         assert gap(other, data.bases[truth]) < 0.3
 
 
-def test_membership_tells_members_from_others():
+def test_membership_separates_members_from_others():
     found = search.search(examples=data.X[data.labels == 3][:5])
-    members = found.membership(data.X)
-    assert roc_auc_score(data.labels == 3, members) > 0.97
-    assert members.mean() == pytest.approx(data.weights[3], abs=0.05)
+    membership = found.membership(data.X)
+    assert roc_auc_score(data.labels == 3, membership) > 0.97
+    assert membership.mean() == pytest.approx(data.weights[3], abs=0.05)
 
 
 def test_a_point_outside_every_subspace_is_no_hint():
     flat = SubspaceSearch(1, dim=2).fit(np.random.default_rng(0).normal(size=(100, 2)) @ np.eye(2, 4))
-    with pytest.raises(HintError, match="orthogonal to every subspace"):
+    with pytest.raises(HintError, match="orthogonal to every subspace") as caught:
         flat.search([0.0, 0, 0, 1])
+    assert caught.value.code == "hint_orthogonal"
 
 
 def test_noise_is_the_average_of_the_noise_eigenvalues():
@@ -60,14 +63,15 @@ def test_noise_is_the_average_of_the_noise_eigenvalues():
 def test_the_answer_reads_well():
     text = repr(search.search(data.bases[0][:, 0]))
     assert text.startswith("Subspace of dimension 3 in 30 features")
+    assert "noise variance" in text
     assert "direction 4 (outside)" in text
 
 
 def test_shares_of_all_subspaces_add_up_and_alternatives_fall_behind():
     found = search.search(examples=data.X[data.labels == 0][:8])
-    family = (found, *found.alternatives)
-    assert sum(part.share for part in family) == pytest.approx(1)
-    assert sum(part.weight for part in family) == pytest.approx(1)
+    subspaces = (found, *found.alternatives)
+    assert sum(each.share for each in subspaces) == pytest.approx(1)
+    assert sum(each.weight for each in subspaces) == pytest.approx(1)
     assert all(other.separation < 1 for other in found.alternatives)
     assert len(found.alternatives[0].alternatives) == 3
 
@@ -97,3 +101,54 @@ def test_the_dimension_of_a_fit_is_that_of_the_fit():
 def test_all_samples_belong_to_the_only_subspace():
     one = data.X[data.labels == 0]
     assert_allclose(SubspaceSearch(1, dim=3).fit(one).search(one[0]).membership(one), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("method", "cancellation"), ("choose", "share"), ("normaliser", "mean"), ("rule", "line"), ("threshold", 0.5)],
+)
+def test_an_extraction_that_does_not_apply_is_rejected_in_a_sentence(name, value):
+    with pytest.raises(ArgumentError, match=re.escape(f"{name}={value!r} does not apply to subspaces")) as caught:
+        search.search(data.bases[0][:, 0], **{name: value})
+    error = caught.value
+    assert error.code == "not_for_subspaces"
+    assert (error.fields["argument"], error.fields["value"]) == (name, value)
+    assert error.describe(lambda each: f"--{each}").startswith(f"--{name}=")
+
+
+def test_the_default_extraction_may_be_named():
+    named = search.search(data.bases[0] @ np.ones(3), method="whitening", choose="largest")
+    assert_allclose(named.basis, search.search(data.bases[0] @ np.ones(3)).basis, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "nearest"), [("tolerance", "tol"), ("max_steps", "max_iter"), ("components", "n_components")]
+)
+def test_an_unknown_argument_is_answered_with_those_that_exist_nearest_first(wrong, nearest):
+    with pytest.raises(UnknownArgumentError, match=f"has no argument '{wrong}'") as caught:
+        search.search(data.bases[0][:, 0], **{wrong: 1})
+    arguments = caught.value.fields["arguments"].split(", ")
+    assert arguments[0] == nearest
+    assert {"hint", "examples", "n_components", "refine", "tol", "max_iter", "method", "choose"} <= set(arguments)
+    assert caught.value.code == "unknown_argument"
+
+
+def test_tab_completion_shows_results_only():
+    found = search.search(data.bases[0] @ np.ones(3))
+    shared = {
+        "alternatives",
+        "center",
+        "confidence",
+        "moment_estimate",
+        "scores",
+        "separation",
+        "share",
+        "stderr",
+        "weight",
+    }
+    own = {"basis", "membership", "noise_variance", "variances"}
+    assert {name for name in dir(found) if not name.startswith("_")} == shared | own
+
+
+def test_every_subspace_contains_the_origin_which_is_its_center():
+    assert_allclose(search.search(data.bases[0] @ np.ones(3)).center, np.zeros(30))

@@ -1,0 +1,83 @@
+"""Which subspace of a mixture a hint means, and with what probability."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import softmax
+
+from mixsearch._typing import Array
+from mixsearch.core.frame import Frame
+from mixsearch.data.chunks import ArraySum
+from mixsearch.subspace._em import SubspaceMixture, responsibilities, span_coordinates
+from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
+
+N_DRAWS = 1000
+
+
+def posterior_of_examples(mixture: SubspaceMixture, Z: Array) -> Array:
+    """Return the probability of each subspace that all of some samples, (q, p), are its own, (k,)."""
+    logs = mixture.log_densities(Z).sum(axis=0) - (len(Z) - 1) * np.log(mixture.weights)
+    return np.asarray(softmax(logs))
+
+
+def squared_projections(mixture: SubspaceMixture, point: Array) -> Array:
+    """Return |Uᵢ'v|², (k,), of a point of the span, (p,)."""
+    return np.asarray(np.sum((point @ mixture.bases) ** 2, axis=1))
+
+
+def posterior_of_point(family: SubspaceFamily, mixture: SubspaceMixture, point: Array) -> Array:
+    """Return how often each subspace has the largest projection of a point on simulated samples, (k,).
+
+    Parameters
+    ----------
+    family : SubspaceFamily
+    mixture : SubspaceMixture
+    point : array of shape (p,)
+        A point of the span.
+
+    Returns
+    -------
+    array of shape (k,)
+
+    Notes
+    -----
+    Leaving out a group of samples moves Uᵢ'v by diag(lᵢ)⁻¹Uᵢ'CᵢP⊥v to first order, where Cᵢ is the second moment of
+    the members left out. |Uᵢ'v|² on new samples is simulated as its estimate plus normal noise with the covariance that
+    the jackknife gives.
+    """
+    shifts = _projection_shifts(family, mixture, point)
+    n_groups = len(shifts)
+    replicates = np.sum((point @ mixture.bases - shifts) ** 2, axis=2)
+    rng = np.random.default_rng(0)  # the same answer every time
+    draws = rng.standard_normal((N_DRAWS, n_groups)) * np.sqrt((n_groups - 1) / n_groups)
+    simulated = squared_projections(mixture, point) + draws @ (replicates - replicates.mean(axis=0))
+    return np.asarray(np.bincount(simulated.argmax(axis=1), minlength=len(mixture.weights)) / N_DRAWS)
+
+
+def _projection_shifts(family: SubspaceFamily, mixture: SubspaceMixture, point: Array) -> Array:
+    """Return what each group of samples adds to Uᵢ'v, (B, k, r)."""
+    partitions = family.partitions
+    residuals = point - np.einsum("kpr,kr->kp", mixture.bases, point @ mixture.bases)
+    n_groups = partitions.n_groups
+    sums = partitions.reduce(_cross_moments_by_group, mixture, family.frame.values, residuals, n_groups).total
+    # A subspace without members, or with less variance than the noise, must not shift without bound.
+    sizes = np.maximum(mixture.weights * partitions.n_rows, 1)[:, None]
+    variances = np.maximum(mixture.variances, mixture.noise_variance)
+    return np.asarray(sums / (sizes * variances * (1 - 1 / n_groups)))
+
+
+def _cross_moments_by_group(
+    partition: SubspacePartition, mixture: SubspaceMixture, values: Array, residuals: Array, n_groups: int
+) -> ArraySum:
+    """Sum pᵢ ⟨z, P⊥v⟩ Uᵢ'z over the samples of each group, (B, k, r), given P⊥v for each subspace, (k, p)."""
+    Z = span_coordinates(partition.projected, values)
+    weights = responsibilities(mixture, Z) * (Z @ residuals.T)
+    groups = [partition.rows_at(n_groups, group) for group in range(n_groups)]
+    return ArraySum(np.array([np.einsum("kp,kpr->kr", weights[rows].T @ Z[rows], mixture.bases) for rows in groups]))
+
+
+def match_subspace(frame: Frame, mixture: SubspaceMixture, directions: Array) -> int:
+    """Return the index of the subspace of a mixture that directions in the frame, (k r, q), are nearest to."""
+    span, _ = np.linalg.qr(np.sqrt(frame.values)[:, None] * directions)
+    cosines = np.einsum("kpi,pj->kij", mixture.bases, span)
+    return int(np.sum(cosines**2, axis=(1, 2)).argmax())
