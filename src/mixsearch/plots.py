@@ -271,6 +271,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
     Parameters
     ----------
     figure : matplotlib.figure.Figure
+        The figure.
     path : path
         The suffix sets the format; .png by default.
 

@@ -217,6 +217,7 @@ def compute_word_frequencies(counts: ArrayLike | sp.sparray | sp.spmatrix, word:
     Parameters
     ----------
     counts : sparse matrix or array of shape (n, d)
+        Word counts, one row per document.
     word : int
         The column of the word.
 

@@ -41,6 +41,7 @@ class Subspaces:
         Parameters
         ----------
         hint : array of shape (d,)
+            The direction v.
 
         Returns
         -------
@@ -78,6 +79,7 @@ def kmeans_subspaces(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
+        The samples.
     n_components : int
         The number k of clusters and subspaces.
     dim : int
@@ -139,6 +141,7 @@ def seeded_kmeans(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
+        The samples.
     y : array of shape (n,)
         The cluster of each seed, from 0, and -1 for all other samples. Every cluster needs a seed.
     constrained : bool, default=False

@@ -47,6 +47,7 @@ class Regressions:
         Parameters
         ----------
         hint : array of shape (d,)
+            The direction v.
 
         Returns
         -------
@@ -71,7 +72,9 @@ def em_regressions(
     Parameters
     ----------
     X : array of shape (n, d)
+        The samples.
     y : array of shape (n,)
+        The responses.
     n_components : int
         The number k of regressions.
     n_init : int, default=5
@@ -122,8 +125,11 @@ def run_em(X: Array, y: Array, start: Regressions, max_iter: int, tol: float) ->
     Parameters
     ----------
     X : array of shape (n, d)
+        The samples.
     y : array of shape (n,)
+        The responses.
     start : Regressions
+        The initial parameters.
     max_iter : int
         The maximum number of iterations.
     tol : float

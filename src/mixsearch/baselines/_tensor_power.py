@@ -57,6 +57,7 @@ class Components:
         Parameters
         ----------
         hint : array of shape (d,)
+            The direction v.
 
         Returns
         -------

@@ -71,6 +71,7 @@ class Rows:
     Parameters
     ----------
     rows : iterable of Row
+        The rows.
 
     Examples
     --------
@@ -109,6 +110,7 @@ class Rows:
         Parameters
         ----------
         column : str
+            The name of the column.
 
         Returns
         -------
@@ -143,7 +145,9 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     Parameters
     ----------
     path : Path
+        The file.
     rows : iterable of Row
+        Rows with the same setting columns.
     """
     listed = list(rows)
     with (
@@ -164,6 +168,7 @@ def read_rows(path: Path) -> Rows:
     Parameters
     ----------
     path : Path
+        The file.
 
     Returns
     -------

@@ -65,10 +65,12 @@ def run_experiment(
     Parameters
     ----------
     experiment : Experiment
+        The experiment to run.
     path : Path
         The file of rows, saved after each case, so that a stopped run can resume. Rows of another version, or of a
         quick run if this is a full one, are replaced.
     run : Run
+        The options.
     on_progress : callable, optional
         Called at the start and after each case.
 

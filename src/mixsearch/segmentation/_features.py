@@ -113,6 +113,7 @@ def compute_features(image: RasterImage, features: Features) -> FeatureImage:
     Parameters
     ----------
     image : RasterImage
+        The image.
     features : {"rich", "rgb"}, callable or array of shape (h, w, f)
         The name of the features, a function from colors to features, or the features themselves.
 
@@ -170,6 +171,7 @@ def compute_rich_features(image: RasterImage) -> Array:
     Parameters
     ----------
     image : RasterImage
+        The image.
 
     Returns
     -------

@@ -88,6 +88,7 @@ def argmax_segments(scores: Array) -> Array:
     Parameters
     ----------
     scores : array of shape (k, ...)
+        A score for each segment.
 
     Returns
     -------

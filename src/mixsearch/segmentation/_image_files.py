@@ -70,6 +70,7 @@ def make_pillow_image(array: Array) -> Image:
     Parameters
     ----------
     array : array of uint8 of shape (h, w) or (h, w, 3)
+        Gray levels or RGB.
 
     Returns
     -------

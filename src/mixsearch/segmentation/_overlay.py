@@ -31,6 +31,7 @@ def make_segment_colors(n_segments: int) -> Array:
     Parameters
     ----------
     n_segments : int
+        The number of segments.
 
     Returns
     -------
@@ -61,6 +62,7 @@ def find_borders(labels: Array) -> Array:
     Parameters
     ----------
     labels : array of shape (h, w)
+        The index of each pixel's segment.
 
     Returns
     -------

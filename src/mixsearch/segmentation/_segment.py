@@ -205,12 +205,17 @@ def search_segments(
     Parameters
     ----------
     image : RasterImage
+        The image.
     features : FeatureImage
         The features of the image.
     seeds : Seeds
+        The known pixels of each segment.
     options : SearchOptions
+        How to search, such as `choose_options` returns.
     assign : {"nearest", "posterior"}, default="nearest"
+        As in `segment`.
     n_components : int, optional
+        As in `segment`.
     n_jobs : int, default=-1
         As in `segment`.
 

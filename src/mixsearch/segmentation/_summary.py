@@ -18,6 +18,7 @@ def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
     Parameters
     ----------
     found : Segmentation
+        The result of `segment`.
 
     Returns
     -------
