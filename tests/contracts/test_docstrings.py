@@ -9,7 +9,17 @@ from numpydoc.validate import Validator, validate
 
 from mixsearch.errors import Coded
 
-FRONTS = ("mixsearch.metrics", "mixsearch.text", "mixsearch.web", "mixsearch.web.middleware")
+FRONTS = (
+    "mixsearch.baselines",
+    "mixsearch.datasets",
+    "mixsearch.experiments",
+    "mixsearch.metrics",
+    "mixsearch.plots",
+    "mixsearch.segmentation",
+    "mixsearch.text",
+    "mixsearch.web",
+    "mixsearch.web.middleware",
+)
 # No docstring, no Returns section, a parameter that is not listed, a parameter without a description.
 CODES = ("GL08", "RT01", "PR01", "PR07")
 

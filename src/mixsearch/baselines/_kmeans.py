@@ -58,7 +58,9 @@ class Clusters(NamedTuple):
     Attributes
     ----------
     centers : array of shape (k, d)
+        The center of each cluster.
     labels : array of shape (n,)
+        The cluster of each sample.
     """
 
     centers: Array

@@ -26,9 +26,11 @@ class Regressions:
     Attributes
     ----------
     weights : array of shape (k,)
+        The share of samples of each regression.
     centers : array of shape (k, d)
         The coefficients.
     intercepts : array of shape (k,)
+        The intercept of each regression.
     variances : array of shape (k,)
         The noise variances.
     log_likelihood : float

@@ -30,7 +30,9 @@ class OneComponent(NamedTuple):
     Attributes
     ----------
     center : array of shape (d,)
+        The center.
     weight : float
+        The weight.
     """
 
     center: Array
@@ -44,6 +46,7 @@ class Components:
     Attributes
     ----------
     centers : array of shape (k, d)
+        The center of each component.
     weights : array of shape (k,)
         The estimates need not sum to one. For topics, shares of the corpus.
     """

@@ -24,6 +24,7 @@ class ThirdMoment:
     Attributes
     ----------
     frame : Frame
+        The frame of the search.
     tensor : array of shape (k, k, k)
         T, symmetric.
     mean : array of shape (k,)

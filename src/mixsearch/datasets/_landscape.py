@@ -25,6 +25,7 @@ class LandscapeData:
     Attributes
     ----------
     image : array of uint8 of shape (h, w, 3)
+        The image in RGB.
     segments : array of shape (h, w)
         The index of each pixel's segment, from 0.
     names : tuple of str

@@ -27,7 +27,9 @@ class GaussianMixtureData:
     labels : array of shape (n,)
         The component of each sample.
     centers : array of shape (k, d)
+        The center of each component.
     weights : array of shape (k,)
+        The weight of each component.
     deviations : array of shape (k,)
         The standard deviation σᵢ of each component.
     """
@@ -111,13 +113,17 @@ class MixedRegressionData:
     Attributes
     ----------
     X : array of shape (n, d)
+        The samples.
     y : array of shape (n,)
+        The responses.
     labels : array of shape (n,)
         The component of each sample.
     centers : array of shape (k, d)
         The coefficients of each component.
     intercepts : array of shape (k,)
+        The intercept of each component.
     weights : array of shape (k,)
+        The weight of each component.
     """
 
     X: Array
@@ -146,11 +152,13 @@ class SubspacesData:
     Attributes
     ----------
     X : array of shape (n, d)
+        The samples.
     labels : array of shape (n,)
         The component of each sample.
     bases : array of shape (k, d, r)
         Orthonormal bases of the subspaces, in columns.
     weights : array of shape (k,)
+        The weight of each component.
     """
 
     X: Array

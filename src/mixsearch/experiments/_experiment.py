@@ -21,6 +21,7 @@ class Case:
     setting : mapping of str to value
         The parameters of the dataset.
     seed : int
+        The seed of the dataset.
     """
 
     setting: Mapping[str, Value]
@@ -34,8 +35,11 @@ class Result:
     Attributes
     ----------
     method : str
+        The name of the method.
     metric : str
+        The name of the metric.
     value : float
+        The number.
     target : str
         Which component, labeled word or image, if there are several.
     note : str

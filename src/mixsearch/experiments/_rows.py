@@ -27,16 +27,25 @@ class Row:
     Attributes
     ----------
     experiment : str
+        The name of the experiment.
     setting : mapping of str to value
+        The parameters of the dataset.
     seed : int
+        The seed of the dataset.
     method : str
+        The name of the method.
     metric : str
+        The name of the metric.
     target : str
         Which component, labeled word or image.
     value : float
+        The number.
     note : str
+        What a table shows next to the number.
     version : str
+        The version of the package.
     quick : bool
+        Whether the run was quick.
     """
 
     experiment: str

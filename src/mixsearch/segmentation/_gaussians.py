@@ -21,8 +21,11 @@ class SegmentGaussians(NamedTuple):
     Attributes
     ----------
     centers : array of shape (k, f)
+        The center of each segment.
     variances : array of shape (k,)
+        The variance of each segment.
     weights : array of shape (k,)
+        The weight of each segment.
     """
 
     centers: Array

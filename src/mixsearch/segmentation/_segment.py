@@ -157,7 +157,9 @@ class FoundSegments:
     Attributes
     ----------
     image : RasterImage
+        The image.
     seeds : Seeds
+        The known pixels of each segment.
     components : tuple of GaussianComponent
         One per seed.
     """
