@@ -260,9 +260,9 @@ class Texts:
         if rows.ndim != 1 or not (rows.size == 0 or np.issubdtype(rows.dtype, np.integer)):
             raise TypeError(f"read needs a list of row numbers, got {rows.dtype} of shape {rows.shape}.")
         numbers = rows.astype(np.int64)
-        outside = (numbers < -len(self)) | (numbers >= len(self))
-        if outside.any():
-            raise IndexError(f"Row {numbers[outside][0]:,} is out of range: '{self._name}' has {len(self):,} texts.")
+        invalid = (numbers < -len(self)) | (numbers >= len(self))
+        if invalid.any():
+            raise IndexError(f"Row {numbers[invalid][0]:,} is out of range: '{self._name}' has {len(self):,} texts.")
         return np.where(numbers < 0, numbers + len(self), numbers)
 
     def _inflate(self, block: int) -> bytes:

@@ -394,10 +394,12 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         if part < LEAST_KEPT * whole:
             warn_user(
                 WeakHintWarning(
-                    f"The first {model.frame.n_components} of {self.n_components_} components hold "
-                    f"{part / whole:.0%} of what all of them make of the hint: the topic found may be about "
-                    "something else. Use more "
-                    "components."
+                    "The first {n_components} of {n_fitted} components explain {share:.0%} of the hint, so the topic "
+                    "found may be about something else. Use more components.",
+                    code="hint_left_out",
+                    n_components=model.frame.n_components,
+                    n_fitted=self.n_components_,
+                    share=float(part / whole),
                 )
             )
 
@@ -459,8 +461,10 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         numbers = numbers_of(self._family.partitions, rows)
         if (numbers < 0).any():
             raise SearchError(
-                f"Row {rows[numbers < 0][0]} is not a document of this fit: it was left out, or is not among the "
-                f"{n_rows:,} rows."
+                "Row {row} is not a document of this fit: it was left out, or is not among the {n_rows:,} rows.",
+                code="unknown_row",
+                row=int(rows[numbers < 0][0]),
+                n_rows=n_rows,
             )
         return numbers
 

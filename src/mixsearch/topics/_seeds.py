@@ -49,9 +49,11 @@ def seeds_of_words(hint: WordHint, model: TopicFamily, weight: float) -> Seeds:
     if n_named < FEW_DOCUMENTS and np.any(hint.values > 0):
         warn_user(
             WeakHintWarning(
-                f"Only {n_named} of {model.partitions.n_rows:,} documents hold the words of the hint: too few to "
-                "tell what "
-                "else belongs to their topic. Add words that go with them."
+                "Only {n_named} of {n_documents:,} documents contain the words of the hint: too few to find what else "
+                "belongs to their topic. Add related words.",
+                code="rare_hint",
+                n_named=n_named,
+                n_documents=model.partitions.n_rows,
             )
         )
     if not n_named:

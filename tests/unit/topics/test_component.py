@@ -260,9 +260,7 @@ def test_words_may_come_first(wrap):
 
 def test_too_few_components_for_a_word_are_told():
     word = data.vocabulary[data.labelled_word(2)]
-    with pytest.warns(
-        WeakHintWarning, match="The first 1 of 4 components hold .*% of what all of them make of the hint"
-    ):
+    with pytest.warns(WeakHintWarning, match="The first 1 of 4 components explain .*% of the hint"):
         search.search(words=word, n_components=1)
 
 

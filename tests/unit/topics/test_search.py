@@ -143,7 +143,7 @@ def test_a_word_of_every_document_has_the_language_as_its_topic():
 
 def test_a_corpus_of_three_documents_can_be_searched():
     fitted = TopicSearch(1).fit(data.counts[:3])
-    with pytest.warns(WeakHintWarning, match="Only . of 3 documents hold the words of the hint"):
+    with pytest.warns(WeakHintWarning, match="Only . of 3 documents contain the words of the hint"):
         found = fitted.search(words=[int(data.counts[[0]].indices[0])])
     assert len(found.documents(10)) == 3
 
@@ -185,7 +185,7 @@ def test_few_documents_are_too_few_to_tell():
     rare = np.zeros((400, 1), dtype=int)
     rare[:8:2] = 1
     fitted = TopicSearch(2).fit(with_columns(rare))
-    with pytest.warns(WeakHintWarning, match="Only 4 of 400 documents hold the words of the hint: too few"):
+    with pytest.warns(WeakHintWarning, match="Only 4 of 400 documents contain the words of the hint: too few"):
         fitted.search(words=[40])
 
 
@@ -276,15 +276,16 @@ def test_an_absent_word_among_several_is_skipped_and_named_once():
     assert_close(found.center, search.search(WORDS[1]).center)
 
 
-def test_answers_to_many_hints_keep_their_names_and_order():
-    hints = {"b": WORDS[1], "a": {WORDS[2]: 2.0}, "rows": {"documents": [0, 1]}, "v": np.eye(80)[data.labelled_word(0)]}
+def test_answers_to_many_hints_keep_their_order():
+    direction = np.eye(80)[data.labelled_word(0)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)
-        found = search.search_many(hints)
-        alone = [search.search(WORDS[1]), search.search({WORDS[2]: 2.0}), search.search(documents=[0, 1])]
+        found = search.search_many([WORDS[1], {WORDS[2]: 2.0}, direction])
+        found += search.search_many([[0, 1]], by="documents")
+        alone = [search.search(WORDS[1]), search.search({WORDS[2]: 2.0}), search.search(direction)]
+        alone.append(search.search(documents=[0, 1]))
         listed = search.search_many([WORDS[3], WORDS[0]], n_jobs=1)
-    assert list(found) == ["b", "a", "rows", "v"]
-    for one, other in zip(found.values(), alone, strict=False):
+    for one, other in zip(found, alone, strict=True):
         assert_close(one.center, other.center)
     assert_close([each.top_words(1) for each in listed], [search.search(WORDS[i]).top_words(1) for i in (3, 0)])
 
