@@ -9,7 +9,7 @@ from mixsearch.errors import SearchError, SearchWarning, WeakHintWarning
 from mixsearch.gaussian import GaussianComponent, GaussianSearch, WithinWhitener
 from mixsearch.regression import RegressionComponent, RegressionSearch
 from mixsearch.segmentation import Segmentation, segment
-from mixsearch.subspace import Subspace, SubspaceSearch
+from mixsearch.subspace import Subspace, SubspaceErrors, SubspaceSearch
 from mixsearch.topics import Topic, TopicSearch
 
 __version__ = "0.6.0"
@@ -27,6 +27,7 @@ __all__ = [
     "Spectrum",
     "StandardErrors",
     "Subspace",
+    "SubspaceErrors",
     "SubspaceSearch",
     "Topic",
     "TopicSearch",

@@ -20,9 +20,17 @@ MAX_ENTRIES = 2**22
 
 
 class SubspaceErrors(NamedTuple):
-    """Standard errors of a subspace; a 95% interval is 1.96 of them to both sides."""
+    """Standard errors of a subspace; a 95% interval is 1.96 of them to both sides.
 
-    basis: Array  # (d, r), after a rotation onto the basis found: a basis is determined up to a rotation only
+    Attributes
+    ----------
+    basis : array of shape (d, r)
+        Of each entry, after a rotation onto the basis found: a basis is determined up to a rotation only.
+    weight : float
+        Of the share of the mixture.
+    """
+
+    basis: Array
     weight: float
 
 

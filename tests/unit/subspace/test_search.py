@@ -105,7 +105,7 @@ def test_all_samples_belong_to_the_only_subspace():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("method", "cancellation"), ("choose", "share"), ("normaliser", "mean"), ("rule", "line"), ("threshold", 0.5)],
+    [("method", "cancellation"), ("choose", "share"), ("normaliser", "mean"), ("rule", "nuclear"), ("threshold", 0.5)],
 )
 def test_an_extraction_that_does_not_apply_is_rejected_in_a_sentence(name, value):
     with pytest.raises(ArgumentError, match=re.escape(f"{name}={value!r} does not apply to subspaces")) as caught:

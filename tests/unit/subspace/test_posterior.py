@@ -1,0 +1,80 @@
+"""Which subspace a hint means: against textbook densities, projections and exact ties."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import softmax
+from scipy.stats import multivariate_normal, ortho_group
+
+from mixsearch.core.frame import Frame
+from mixsearch.data.partitions import partition_in_memory
+from mixsearch.datasets import make_subspaces
+from mixsearch.subspace import fit_subspace
+from mixsearch.subspace._em import SubspaceMixture, span_coordinates
+from mixsearch.subspace._posterior import (
+    match_subspace,
+    posterior_of_examples,
+    posterior_of_point,
+    squared_projections,
+)
+
+
+def make_mixture(seed=0):
+    """Three planes in five dimensions."""
+    rng = np.random.default_rng(seed)
+    bases = np.array([np.linalg.qr(rng.normal(size=(5, 2)))[0] for _ in range(3)])
+    return SubspaceMixture(bases, rng.uniform(0.5, 2, size=(3, 2)), np.array([0.2, 0.3, 0.5]), 0.1)
+
+
+def test_the_posterior_of_examples_is_that_of_textbook_densities():
+    mixture = make_mixture()
+    Z = np.random.default_rng(1).normal(size=(3, 5))
+    logs = [
+        np.log(weight) + multivariate_normal(cov=(U * variances) @ U.T + 0.1 * np.eye(5)).logpdf(Z).sum()
+        for U, variances, weight in zip(mixture.bases, mixture.variances, mixture.weights, strict=True)
+    ]
+    assert_allclose(posterior_of_examples(mixture, Z), softmax(logs), rtol=1e-9)
+
+
+def test_the_subspace_that_contains_a_point_projects_all_of_it():
+    mixture = make_mixture()
+    point = mixture.bases[1] @ [0.6, -0.8]
+    projections = squared_projections(mixture, point)
+    assert projections.argmax() == 1
+    assert projections[1] == pytest.approx(1)
+
+
+def test_a_mixture_with_another_first_subspace_is_the_same_mixture():
+    mixture = make_mixture()
+    turned = mixture.with_first(2)
+    assert_allclose(turned.weights, [0.5, 0.2, 0.3])
+    Z = np.random.default_rng(2).normal(size=(4, 5))
+    assert_allclose(turned.log_densities(Z), mixture.log_densities(Z)[:, [2, 0, 1]])
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_directions_match_their_subspace_whatever_the_basis(index):
+    mixture, values = make_mixture(), np.array([5.0, 4, 3, 2, 1])
+    frame = Frame(np.eye(5), values)
+    basis = mixture.bases[index] @ ortho_group.rvs(2, random_state=0)
+    assert match_subspace(frame, mixture, basis / np.sqrt(values)[:, None]) == index
+
+
+def test_a_point_between_two_subspaces_means_either():
+    data = make_subspaces(2000, 10, 2, dim=2, deviation=0.2, random_state=0)
+    family = fit_subspace(partition_in_memory(data.X), 2, dim=2, paper=False, seed=0)
+    bases = np.array([np.linalg.qr(family.frame.basis.T @ U)[0] for U in data.bases])
+    mixture = SubspaceMixture(bases, np.ones((2, 2)), data.weights, 0.04)
+    # The point with the projections (1, 0) onto both.
+    tie = np.linalg.lstsq(np.hstack(list(bases)).T, np.array([1.0, 0, 1, 0]), rcond=None)[0]
+    assert_allclose(squared_projections(mixture, tie), [1, 1])
+    between = posterior_of_point(family, mixture, tie)
+    assert between.sum() == pytest.approx(1)
+    assert 0.2 < between[0] < 0.8
+    assert posterior_of_point(family, mixture, bases[1] @ [1, 1])[1] > 0.99
+
+
+def test_coordinates_of_the_span_undo_the_whitening():
+    X = np.random.default_rng(3).normal(size=(6, 3))
+    frame = Frame(np.eye(3), np.array([4.0, 2, 1]))
+    assert_allclose(span_coordinates(frame.whiten(X), frame.values), X)
