@@ -163,7 +163,7 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
         W.T @ mixture.mean,
         *[np.zeros(k)] * 3,
         linear=0.0,
-        noise=0.0,
+        noise_level=0.0,
         partitions=partition_in_memory(np.zeros((0, d))),
     )
     candidates = extract(model.correct(W.T @ third @ W, W.T @ first, hint), frame, Extraction(**how))

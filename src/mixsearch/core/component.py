@@ -177,7 +177,11 @@ class VectorComponent(Component):
         return self._moment_center() if self._refined is None else self._refined.center
 
     def _moment_center(self) -> Array:
-        return self._frame.unwhiten(self._point)
+        return self._to_features(self._frame.unwhiten(self._point))
+
+    def _to_features(self, points: Array) -> Array:
+        """Map centers, (r,) or (r, q), from the features of the frame to those of the user, (d,) or (d, q)."""
+        return points
 
     @property
     def moment_estimate(self) -> Self:

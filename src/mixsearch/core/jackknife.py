@@ -61,7 +61,13 @@ def replicate_component(replicates: Replicates, direction: Array) -> tuple[Array
     return back / overlaps[:, None], overlaps**2
 
 
-def component_errors(frame: Frame, direction: Array, replicates: Replicates, outside: Array) -> StandardErrors:
+def component_errors(
+    frame: Frame,
+    direction: Array,
+    replicates: Replicates,
+    outside: Array,
+    to_features: Callable[[Array], Array] = np.asarray,
+) -> StandardErrors:
     """Standard errors of a component that moments found.
 
     Parameters
@@ -73,6 +79,8 @@ def component_errors(frame: Frame, direction: Array, replicates: Replicates, out
     replicates : Replicates
     outside : array of shape (d, B)
         A W u of every replicate, up to what lies in the signal space.
+    to_features : callable, optional
+        From centers in the features of the frame, (r, B), to those of the user, (d, B).
 
     Notes
     -----
@@ -83,7 +91,7 @@ def component_errors(frame: Frame, direction: Array, replicates: Replicates, out
     points, weights = replicate_component(replicates, direction)
     found = float(np.sqrt(weights.mean()))
     centers = frame.unwhiten(points.T) + frame.residual(outside) / found
-    return StandardErrors(jackknife(centers.T), float(jackknife(weights)))
+    return StandardErrors(jackknife(to_features(centers).T), float(jackknife(weights)))
 
 
 class NewtonSums(NamedTuple):

@@ -42,7 +42,7 @@ class SampleComponent(VectorComponent):
 
     def _moment_errors(self) -> StandardErrors:
         residuals = self._family.residual_replicates(self._direction)
-        return component_errors(self._frame, self._direction, self._replicates, residuals)
+        return component_errors(self._frame, self._direction, self._replicates, residuals, self._to_features)
 
     def _refined_errors(self, refined: Any) -> StandardErrors:
         raise NotImplementedError

@@ -1,25 +1,30 @@
-"""One regression of a mixture, as a search answers it."""
+"""One regression of a mixture."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y
 
-from mixsearch._typing import Array, Samples
-from mixsearch.core.jackknife import StandardErrors, jackknife, replicate_component
+from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight, posterior
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.validation import FLOAT_DTYPES, check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import SearchError
-from mixsearch.regression._jackknife import chance_of_refined, refined_regression_errors
-from mixsearch.regression._moments import Lines, RegressionFamily
-from mixsearch.regression._refinement import RefinedRegression, for_fit
+from mixsearch.regression._jackknife import probability_of_refined, refined_regression_errors
+from mixsearch.regression._mixture import RegressionMixture
+from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._refinement import RefinedRegression, convert_to_fit
+
+# Named coefficients that `repr` shows.
+MAX_NAMED = 6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -29,13 +34,14 @@ class RegressionComponent(SampleComponent):
     Attributes
     ----------
     center : array of shape (d,)
-        The coefficients, for X in the user's units. Where columns depend on each other, as all levels of a category do,
-        the smallest of all that predict the same (in units of the columns' deviations): differences between levels mean
-        something then, the coefficient of one level alone does not. A constant column has coefficient 0.
+        The coefficients, for X in the user's units. If columns depend on each other, like all levels of a category,
+        these are the smallest coefficients, in units of the columns' deviations, of all that give the same predictions:
+        differences between levels are meaningful, the coefficient of one level alone is not. A constant column has
+        coefficient 0.
     coefficients : dict
-        The same under the names of their columns.
+        The coefficients by the names of their columns.
     intercept : float
-        Its own intercept; 0 where the fit has none.
+        Its own intercept; 0 if the fit has none.
     noise_variance : float
         The variance of y around the regression.
 
@@ -46,32 +52,27 @@ class RegressionComponent(SampleComponent):
 
     _family: RegressionFamily = field(kw_only=True)
     _refined: RefinedRegression | None = field(default=None, kw_only=True)
-    examples: tuple[Samples, Array] | None = field(default=None, kw_only=True)  # X and y, where they are the hint
-    wanted: Array | None = field(
-        default=None, kw_only=True
-    )  # a direction for standardised x, (r,), if that is the hint
-    told: Lines | None = field(default=None, kw_only=True)  # all regressions, where likelihood alone told them apart
+    _examples: tuple[Samples, Array] | None = field(default=None, kw_only=True)  # X and y of a search by examples
+    _direction_hint: Array | None = field(default=None, kw_only=True)  # for standardized x, (r,), of one by direction
+    _likelihood_mixture: RegressionMixture | None = field(default=None, kw_only=True)  # if moments cannot separate it
 
-    def _moment_center(self) -> Array:
-        return self._family.design.coefficients(self._slope)
+    def _to_features(self, points: Array) -> Array:
+        return self._family.design.to_coefficients(points)
 
     @cached_property
-    def _lines(self) -> Lines:
-        return self._family.lines(self._candidates) if self.told is None else self.told
-
-    @property
-    def _slope(self) -> Array:
-        """The coefficients for standardised x, (r,)."""
-        return np.asarray(self._lines.slopes[:, self._rank])
+    def _mixture(self) -> RegressionMixture:
+        """All candidates as regressions, for standardized x."""
+        mixture = self._likelihood_mixture
+        return self._family.to_mixture(self._candidates) if mixture is None else mixture
 
     @property
     def _level(self) -> float:
-        """E[y] - offset in this component."""
-        return float(self._lines.levels[self._rank])
+        """The value of the regression at the mean of x, less the offset."""
+        return float(self._mixture.levels[self._rank])
 
     @property
     def intercept(self) -> float:
-        """What the regression predicts at x = 0."""
+        """The prediction at x = 0."""
         if not self._family.fit_intercept:
             return 0.0
         if self._refined is not None:
@@ -80,98 +81,137 @@ class RegressionComponent(SampleComponent):
 
     @property
     def noise_variance(self) -> float:
-        """The variance of y around the regression; from moments, never below a thousandth of what it explains of y."""
-        return float(self._lines.variances[self._rank]) if self._refined is None else self._refined.noise_variance
+        """The variance of y around the regression.
+
+        An estimate from moments is at least a thousandth of the variance that the regression explains.
+        """
+        return float(self._mixture.variances[self._rank]) if self._refined is None else self._refined.noise_variance
 
     @property
     def coefficients(self) -> dict[str, float]:
-        """The coefficients under the names of their columns; x0, x1, ... where the fit saw no names."""
+        """The coefficients by the names of their columns; x0, x1, ... if the fit saw no names."""
         names = self._feature_names or [f"x{column}" for column in range(len(self.center))]
         return dict(zip(names, self.center.tolist(), strict=True))
 
     @property
     def moment_estimate(self) -> Self:
-        """The component as moments alone find it, without likelihood steps."""
-        if self.told is not None:
+        """The estimate from moments alone, before EM."""
+        if self._likelihood_mixture is not None:
             raise SearchError(
-                f"There is no moment estimate: {self._family.n_components} regressions on "
-                f"{self._frame.n_components} independent features are told apart by their likelihood alone."
+                "There is no moment estimate: moments cannot separate {n_components} regressions on {n_features} "
+                "independent features, so this one was found by its likelihood alone.",
+                code="no_moment_estimate",
+                n_components=self._family.n_components,
+                n_features=self._frame.n_components,
             )
-        return replace(self, _refined=None)
+        return super().moment_estimate
 
     def _moment_errors(self) -> StandardErrors:
-        if self.told is not None:
+        if self._likelihood_mixture is not None:
             raise SearchError(
-                "Only the regression that the examples are of has standard errors, where likelihood alone told them "
-                "apart. Search with examples of this one."
+                "Standard errors of an alternative need moments, which cannot separate {n_components} regressions on "
+                "{n_features} independent features. Search with examples of this one.",
+                code="no_standard_errors",
+                n_components=self._family.n_components,
+                n_features=self._frame.n_components,
             )
-        points, weights = replicate_component(self._replicates, self._direction)
-        outside = self._family.residual_replicates(self._direction) / np.sqrt(weights.mean())
-        slopes = self._frame.unwhiten(points.T) + self._frame.residual(outside)
-        return StandardErrors(jackknife(self._family.design.coefficients(slopes).T), float(jackknife(weights)))
+        return super()._moment_errors()
 
     def _refined_errors(self, refined: RefinedRegression) -> StandardErrors:
         return refined_regression_errors(self._family, refined)
 
     @cached_property
     def confidence(self) -> float:
-        """The chance that this is the component that the hint means: that no other would come first on more samples.
+        """The probability that this is the component that the hint means: that it comes first on new samples too.
 
-        Where the hint is made of examples, times the probability that those are of this component and of no other.
+        For examples, times the probability that they belong to this component and to no other.
         """
-        if self.told is not None:
-            return float(self.prefer(self.told)[self._rank])
-        if self._refined is not None and self.wanted is not None:
-            return chance_of_refined(self._family, self._refined, self.wanted, choose=self._choose)
+        if self._likelihood_mixture is not None:
+            return float(self._preference_of(self._likelihood_mixture)[self._rank])
         if self._refined is not None:
-            return float(self.prefer(for_fit(self._family, self._refined.design, self._refined.mixture))[0])
-        chance = super().confidence
-        return chance if self.examples is None else chance * float(self.prefer(self._lines)[self._rank])
+            return self._refined_confidence(self._refined)
+        confidence = super().confidence
+        return (
+            confidence if self._examples is None else confidence * float(self._preference_of(self._mixture)[self._rank])
+        )
+
+    def _refined_confidence(self, refined: RefinedRegression) -> float:
+        if self._direction_hint is not None:
+            return probability_of_refined(self._family, refined, self._direction_hint, choose=self._choose)
+        return float(self._preference_of(convert_to_fit(self._family, refined.design, refined.mixture))[0])
 
     def _hint_shifts(self) -> Array | None:
-        return None if self.wanted is None else self._family.hint_shifts(self.wanted)
+        return None if self._direction_hint is None else self._family.hint_shifts(self._direction_hint)
 
-    def prefer(self, lines: Lines) -> Array:
-        """What the hint makes of regressions of this fit, (k,): their chances under examples, or their scores."""
-        if self.wanted is not None:
-            scores = lines.slopes.T @ self.wanted
-            return np.asarray(scores if self._choose == "largest" else scores * np.sqrt(lines.weights))
-        if self.examples is None:
-            raise SearchError("Neither a direction nor examples are known of this component.")
-        X, y = self.examples
-        return lines.odds(self._family.design.predict(X, lines.slopes), y - self._family.offset)
+    def _preference_of(self, mixture: RegressionMixture) -> Array:
+        """Return how much the hint prefers each regression of a mixture, (k,): its score, or its posterior.
 
-    def predict(self, X: Any) -> Any:
-        """⟨x, center⟩ + intercept for each row, (n,)."""
+        The mixture is for the design of the fit.
+        """
+        if self._direction_hint is not None:
+            scores = mixture.slopes.T @ self._direction_hint
+            return np.asarray(scores if self._choose == "largest" else scores * np.sqrt(mixture.weights))
+        if self._examples is None:
+            raise SearchError("This component has no hint: neither a direction nor examples.", code="no_hint")
+        X, y = self._examples
+        return mixture.posterior_of_all(self._family.design.predict(X, mixture.slopes), y - self._family.offset)
+
+    def predict(self, X: SamplesLike) -> Array:
+        """Return ⟨x, center⟩ + intercept for each sample.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or Dask array of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,)
+            A lazy Dask array if X is one.
+        """
         if is_dask(X):
-            return dask_arrays().map_rows(self.predict, X, len(self.center))
+            rows: Array = dask_arrays().map_rows(self.predict, X, len(self.center))
+            return rows
         return np.asarray(check_samples(X, len(self.center), self._feature_names) @ self.center) + self.intercept
 
-    def membership(self, X: Any, y: Any) -> Any:
-        """The probability that each sample (x, y) belongs to this regression, (n,).
+    def membership(self, X: SamplesLike, y: ArrayLike) -> Array:
+        """Return the probability that each sample (x, y) belongs to this component.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or Dask array of shape (n, d)
+        y : array or Dask array of shape (n,)
+
+        Returns
+        -------
+        array of shape (n,)
+            A lazy Dask array if X is one.
 
         Notes
         -----
-        Against one Gaussian for y under the rest of the mixture, whose mean and variance at x follow from the moments
-        of all samples less this component's; after likelihood steps, against all other regressions.
+        Compared with one Gaussian for y under the rest of the mixture, whose mean and variance at x follow from the
+        moments of all samples less those of this component; after refinement, with all other regressions.
         """
         if is_dask(X):
-            return dask_arrays().map_rows(self.membership, X, len(self.center), y=y)
-        samples, response = check_X_y(
+            rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center), y=y)
+            return rows
+        samples, responses = check_X_y(
             check_samples(X, len(self.center), self._feature_names), y, accept_sparse="csr", dtype=FLOAT_DTYPES
         )
+        return self._membership(samples, responses)
+
+    def _membership(self, X: Samples, y: Array) -> Array:
         if len(self.scores) == 1:
-            return np.ones(len(response))  # there is no rest
+            return np.ones(len(y))  # there is no rest
         if self._refined is not None:
-            return np.asarray(self._refined.expect(samples, response).memberships[:, 0])
-        model, weight = self._family, clip_weight(self.weight)
-        Y = model.frame.whiten(model.design.standardise(samples)) * model.frame.values
-        t = response - model.offset
+            return np.asarray(self._refined.responsibilities(X, y)[:, 0])
+        family, weight = self._family, clip_weight(self.weight)
+        Y = family.frame.whiten(family.design.standardize(X)) * family.frame.values
+        t = y - family.offset
         own = t - Y @ self._point - self._level
-        rest_mean = (Y @ (model.mean - weight * self._point) - weight * self._level) / (1 - weight)
-        # E[(⟨x,μ⟩ + b)²] over all components, with Σ αb² = |W'Σ αbμ|², less this one's.
-        levels = model.intercepts
-        total = np.einsum("ij,ij->i", Y, Y) + 2 * Y @ levels + levels @ levels
+        rest_mean = (Y @ (family.mean - weight * self._point) - weight * self._level) / (1 - weight)
+        # E[(⟨x, μ⟩ + b)²] over all components, with Σ αb² = |W'Σ αbμ|², less that of this one.
+        intercepts = family.intercepts
+        total = np.einsum("ij,ij->i", Y, Y) + 2 * Y @ intercepts + intercepts @ intercepts
         second = (total - weight * (Y @ self._point + self._level) ** 2) / (1 - weight)
         rest_variance = np.maximum(second - rest_mean**2, 0) + self.noise_variance
         return posterior(
@@ -182,15 +222,15 @@ class RegressionComponent(SampleComponent):
 
     def _card(self) -> Card:
         card = super()._card()
+        unnamed = card.facts[-1][1]
         card.facts[-1:] = [
-            ("coefficients", card.facts[-1][1] if self._feature_names is None else _named(self.coefficients)),
+            ("coefficients", unnamed if self._feature_names is None else _format_coefficients(self.coefficients)),
             ("intercept", plain_number(self.intercept)),
             ("noise variance", plain_number(self.noise_variance)),
         ]
         return card
 
 
-def _named(coefficients: dict[str, float]) -> str:
-    """The first few of them with their names."""
-    first = [f"{name} {plain_number(value)}" for name, value in list(coefficients.items())[:6]]
-    return ", ".join(first) + (f", ... ({len(coefficients):,} features)" if len(coefficients) > 6 else "")
+def _format_coefficients(coefficients: dict[str, float]) -> str:
+    first = [f"{name} {plain_number(value)}" for name, value in list(coefficients.items())[:MAX_NAMED]]
+    return ", ".join(first) + (f", ... ({len(coefficients):,} features)" if len(coefficients) > MAX_NAMED else "")

@@ -9,14 +9,32 @@ from mixsearch.core.frame import Frame
 
 
 def hint_from_responses(frame: Frame, X: Samples, y: Array, *, intercept: bool) -> Array:
-    """What a few members of a regression say of its coefficients, in the frame, (k,).
+    """Estimate the coefficients of a regression from a few of its members, in the frame.
 
-    The paper's hint is the mean of y x, in the frame y Y with Y = D W'x: noisy, since x is. The coefficients themselves
-    follow by least squares on Y, of which there are only k; the ridge leaves the paper's direction to a single sample.
+    Parameters
+    ----------
+    frame : Frame
+    X : array of shape (q, r)
+        Standardized samples.
+    y : array of shape (q,)
+        Centered responses.
+    intercept : bool
+        Whether the regression has an intercept.
+
+    Returns
+    -------
+    array of shape (k,)
+        Zero if the members do not determine any coefficient.
+
+    Notes
+    -----
+    The paper's hint is the mean of y x, in the frame y Y with Y = D W'x, which is noisy because x is. Least squares on
+    Y, which has only k columns, gives the coefficients themselves; with a ridge, a single sample still gives the
+    paper's direction.
     """
     Y, k = frame.whiten(X) * frame.values, frame.n_components
-    if intercept and len(y) > k + 1:  # fewer could not tell an intercept from the coefficients
-        y = y - y[0]  # copies of one sample have a response of zero then, and not one of rounding
+    if intercept and len(y) > k + 1:  # fewer samples do not determine an intercept besides the coefficients
+        y = y - y[0]  # makes responses of identical samples exactly zero, without rounding
         Y, y = Y - Y.mean(axis=0), y - y.mean()
     if not y.any():
         return np.zeros(k)

@@ -9,90 +9,116 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.frame import project
 from mixsearch.core.jackknife import StandardErrors, invert_information
-from mixsearch.regression._em import Position, information_of, look
+from mixsearch.regression._evaluation import Evaluation, evaluate
+from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._moments import RegressionFamily, RegressionPartition
-from mixsearch.regression._refinement import MOST_SCORES, N_DRAWS, RefinedRegression, for_fit, regressors_of
+from mixsearch.regression._refinement import RefinedRegression, convert_to_fit, make_regressors
+
+# Draws of scores of new samples.
+N_DRAWS = 1000
+# Up to this many scores of samples, the span is the whole space.
+MAX_SCORES = 20_000_000
 
 
-def refined_regression_errors(model: RegressionFamily, refined: RefinedRegression) -> StandardErrors:
-    """Standard errors of a refined regression.
+def refined_regression_errors(family: RegressionFamily, refined: RefinedRegression) -> StandardErrors:
+    """Return the standard errors of a refined regression.
 
     Notes
     -----
     Leaving out one sample moves the estimate by a Newton step, the inverse information times the sample's scores. With
     the outer products of the scores as the information, the squares of all these moves add up to its inverse: the full
-    one for all that lies in the span of the slopes, and the k x k one for every direction outside of it. Where that is
-    no more work than a step, the span is taken to be the whole space: then x may have any distribution.
+    one in the span of the slopes, and the k x k one for every direction outside of it. If that takes no more work than
+    a step, the span is the whole space: then x may have any distribution.
     """
-    design, lines = refined.design, refined.mixture
-    is_small = len(lines.levels) * (len(lines.slopes) + 3) * model.partitions.n_rows < MOST_SCORES
-    here = _with_noise_seen(look(regressors_of(model, design), lines, whole=is_small, every=1))
-    covariance, (k, q) = _covariance(here), (len(lines.levels), here.basis.shape[1])
-    axes = design.coefficients(here.basis)
+    design, mixture = refined.design, refined.mixture
+    k = mixture.n_components
+    is_small = k * (len(mixture.slopes) + 3) * family.partitions.n_rows < MAX_SCORES
+    state = evaluate(make_regressors(family, design), mixture, whole_space=is_small, step=1)
+    state = _with_residual_variances(state)
+    covariance, q = _covariance(state), state.basis.shape[1]
+    axes = design.to_coefficients(state.basis)
     inside = np.einsum("iq,qp,ip->i", axes, covariance[:q, :q], axes)
-    outside = invert_information(here.sums.pulls)[0, 0]
-    beside = np.maximum(design.squares - np.sum(axes**2, axis=1), 0)
-    slope = lines.weights[0] * (np.eye(k)[0] - lines.weights)  # of the weight by all logarithms
-    return StandardErrors(np.sqrt(inside + outside * beside), float(np.sqrt(slope @ covariance[-k:, -k:] @ slope)))
+    outside = np.maximum(design.squares - np.sum(axes**2, axis=1), 0) * invert_information(state.sums.score_gram)[0, 0]
+    by_log_weights = mixture.weights[0] * (np.eye(k)[0] - mixture.weights)
+    weight_variance = by_log_weights @ covariance[-k:, -k:] @ by_log_weights
+    return StandardErrors(np.sqrt(inside + outside), float(np.sqrt(weight_variance)))
 
 
-def _with_noise_seen(here: Position) -> Position:
-    """The same where noise variances s were kept from falling to those of the residuals, e: then √(se) for both.
+def _with_residual_variances(state: Evaluation) -> Evaluation:
+    """Return the state with √(se) for noise variances s that a lower bound kept above those of the residuals, e.
 
-    The scores of slopes, residuals over variances, then tell 1/s per sample, as they do where s = e; with s they would
-    tell e/s², next to nothing where y has no noise.
+    The scores of slopes, residuals over variances, then carry the information 1/s per sample, as they do if s = e. With
+    s they would carry e/s², almost none if y has no noise.
     """
-    sums, kept = here.sums, here.lines.variances
-    seen = sums.energies / np.maximum(sums.sizes, 1e-9)
-    between = kept * np.sqrt(np.clip(seen / kept, np.finfo(np.float64).tiny, 1.0))
-    pulls = sums.pulls * np.outer(kept / between, kept / between)
-    return here._replace(lines=here.lines._replace(variances=between), sums=sums._replace(pulls=pulls))
+    sums, bounded = state.sums, state.mixture.variances
+    observed = sums.energies / np.maximum(sums.sizes, 1e-9)
+    variances = bounded * np.sqrt(np.clip(observed / bounded, np.finfo(np.float64).tiny, 1.0))
+    score_gram = sums.score_gram * np.outer(bounded / variances, bounded / variances)
+    mixture = state.mixture._replace(variances=variances)
+    return state._replace(mixture=mixture, sums=sums._replace(score_gram=score_gram))
 
 
-def _covariance(here: Position) -> Array:
-    """Of all parameters in the span, in the order of their scores, (p, p)."""
-    k, sums, information = len(here.lines.levels), here.sums, information_of(here)
-    # A noise variance that was kept from falling tells nothing of the weights.
-    told = np.ones(len(information))
-    told[-2 * k : -k] = 0.5 * (sums.energies / here.lines.variances - sums.sizes) > -0.25 * sums.sizes
-    return invert_information(information * np.outer(told, told))
+def _covariance(state: Evaluation) -> Array:
+    """Return the covariance of all parameters in the span, in the order of their scores, (p, p)."""
+    k, sums, information = state.mixture.n_components, state.sums, state.information()
+    # A noise variance at its lower bound carries no information about the weights.
+    is_free = np.ones(len(information))
+    is_free[-2 * k : -k] = 0.5 * (sums.energies / state.mixture.variances - sums.sizes) > -0.25 * sums.sizes
+    return invert_information(information * np.outer(is_free, is_free))
 
 
-def chance_of_refined(model: RegressionFamily, refined: RefinedRegression, v: Array, *, choose: str) -> float:
-    """The part of imagined samples on which a direction still prefers a refined regression.
+def probability_of_refined(family: RegressionFamily, refined: RefinedRegression, v: Array, *, choose: str) -> float:
+    """Return the probability that a direction prefers a refined regression on new samples too.
 
     Parameters
     ----------
-    model : RegressionFamily
+    family : RegressionFamily
     refined : RefinedRegression
     v : array of shape (r,)
         The hint, for the design of the fit.
     choose : {"largest", "share"}
-        What puts the components in order.
+        What the components are sorted by.
+
+    Returns
+    -------
+    float
 
     Notes
     -----
-    Scores move with the slopes, by their covariance in the span, and with the samples that x was standardised by: they
+    Scores vary with the slopes, by their covariance in the span, and with the samples that x was standardized by: they
     are averages of ⟨z, μᵢ⟩⟨z, v⟩ over those.
     """
-    design, lines = refined.design, refined.mixture
-    here = _with_noise_seen(look(regressors_of(model, design), lines, every=1))
-    (k, q), n = (len(lines.levels), here.basis.shape[1]), model.partitions.n_rows
-    axes = for_fit(model, design, lines._replace(slopes=here.basis, levels=np.zeros(q))).slopes
-    by_slopes = np.zeros((k, here.n_features * k))
-    for i in range(k):
-        by_slopes[i, i * here.n_features :][:q] = axes.T @ v
-    covariance = by_slopes @ _covariance(here)[: -2 * k, : -2 * k] @ by_slopes.T
-    slopes = for_fit(model, design, lines).slopes
-    if model.design.whitener is not None:
-        seen = model.design.coefficients(np.column_stack([slopes, v]))
-        total, squares = model.partitions.reduce(_score_products, seen, model.design.center)
-        covariance = covariance + (squares - np.outer(total, total) / n) / (n - 1) / n
+    design, mixture = refined.design, refined.mixture
+    covariance = _score_covariance(family, refined, v)
+    slopes = convert_to_fit(family, design, mixture).slopes
+    if family.design.whitener is not None:
+        covariance = covariance + _standardization_covariance(family, slopes, v)
     values, vectors = np.linalg.eigh(covariance)
-    draws = np.random.default_rng(0).standard_normal((N_DRAWS, k)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
-    scores = slopes.T @ v + draws
-    preference = scores if choose == "largest" else scores * np.sqrt(lines.weights)
+    draws = np.random.default_rng(0).standard_normal((N_DRAWS, mixture.n_components))  # the same answer every time
+    scores = slopes.T @ v + draws * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    preference = scores if choose == "largest" else scores * np.sqrt(mixture.weights)
     return float(np.mean(preference.argmax(axis=1) == 0))
+
+
+def _score_covariance(family: RegressionFamily, refined: RefinedRegression, v: Array) -> Array:
+    """Return the covariance of the scores, (k, k), as the slopes vary."""
+    design, mixture = refined.design, refined.mixture
+    state = _with_residual_variances(evaluate(make_regressors(family, design), mixture, step=1))
+    k, q = mixture.n_components, state.basis.shape[1]
+    basis = RegressionMixture(state.basis, np.zeros(q), mixture.variances, mixture.weights)
+    axes = convert_to_fit(family, design, basis).slopes
+    by_slopes = np.zeros((k, state.n_features * k))
+    for i in range(k):
+        by_slopes[i, i * state.n_features :][:q] = axes.T @ v
+    return np.asarray(by_slopes @ _covariance(state)[: -2 * k, : -2 * k] @ by_slopes.T)
+
+
+def _standardization_covariance(family: RegressionFamily, slopes: Array, v: Array) -> Array:
+    """Return the covariance of the scores, (k, k), as the samples vary that x was standardized by."""
+    n = family.partitions.n_rows
+    coefficients = family.design.to_coefficients(np.column_stack([slopes, v]))
+    total, squares = family.partitions.reduce(_score_products, coefficients, family.design.center)
+    return np.asarray((squares - np.outer(total, total) / n) / (n - 1) / n)
 
 
 class ScoreSums(NamedTuple):
@@ -102,8 +128,8 @@ class ScoreSums(NamedTuple):
     squares: Array  # of the outer products, (k, k)
 
 
-def _score_products(partition: RegressionPartition, axes: Array, center: Array) -> ScoreSums:
-    """From the slopes and the hint for the user's x, (d, k + 1)."""
-    seen = np.asarray(project(partition.samples, axes, center), dtype=np.float64)
-    products = seen[:, :-1] * seen[:, -1:]
+def _score_products(partition: RegressionPartition, coefficients: Array, center: Array) -> ScoreSums:
+    """Sum products of predictions, from the slopes and the hint for the user's x, (d, k + 1)."""
+    predicted = np.asarray(project(partition.samples, coefficients, center), dtype=np.float64)
+    products = predicted[:, :-1] * predicted[:, -1:]
     return ScoreSums(products.sum(axis=0), products.T @ products)

@@ -1,4 +1,4 @@
-"""A regression sharpened by likelihood steps for the whole mixture, and how far it can be trusted then."""
+"""Refinement of a regression by EM and Newton steps for the whole mixture."""
 
 from __future__ import annotations
 
@@ -14,176 +14,201 @@ from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.core.tensor import all_components, separate_rest
 from mixsearch.data.partitions import SamplePartition
 from mixsearch.regression._design import Design, scale_design
-from mixsearch.regression._em import FEW_PER_PARAMETER, FEW_SAMPLES, Expected, Regressors, climb_regressions, expect
-from mixsearch.regression._moments import Lines, RegressionFamily, RegressionPartition
+from mixsearch.regression._em import maximize_likelihood
+from mixsearch.regression._evaluation import START_PER_PARAMETER, START_SAMPLES, Regressors, e_step
+from mixsearch.regression._mixture import RegressionMixture
+from mixsearch.regression._moments import RegressionFamily, RegressionPartition
 
-# A component is taken to have this part of an even share at least, and of the variance of y, so that none dies early.
-LEAST_SHARE, LEAST_NOISE = 0.2, 0.02
-
-
-# Draws of imagined samples; numbers that standard errors may take memory for.
-N_DRAWS, MOST_SCORES = 1000, 20_000_000
+# A component starts with at least this fraction of an even weight, and of the variance of y, so that none vanishes.
+MIN_SHARE, MIN_NOISE = 0.2, 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class RefinedRegression(Refined):
-    """A regression after likelihood steps, with the mixture that it was told apart from."""
+    """A regression after EM, with the mixture that it is part of."""
 
     intercept: float
     noise_variance: float
-    mixture: Lines  # the component itself first
+    mixture: RegressionMixture  # the component itself first
     design: Design  # of the mixture's slopes
     offset: float  # of the mixture's levels
 
-    def expect(self, X: Samples, y: Array) -> Expected:
-        """What the mixture says of any samples."""
-        return expect(self.mixture, self.design.predict(X, self.mixture.slopes), y - self.offset)
+    def responsibilities(self, X: Samples, y: Array) -> Array:
+        """Return the posterior probability of every component for each sample, (n, k)."""
+        return e_step(self.mixture, self.design.predict(X, self.mixture.slopes), y - self.offset).resp
 
 
-class Learned(NamedTuple):
-    """The whole mixture, which serves every hint, and the samples that it was learned from."""
+class FittedMixture(NamedTuple):
+    """The whole mixture. It depends on no hint, so one serves every search."""
 
-    regressors: Regressors
-    climbed: EMResult[Lines]
-
-
-def learn_regressions(model: RegressionFamily, steps: EMOptions) -> Learned:
-    """The whole mixture, from all contractions of its third moment and likelihood steps."""
-    regressors = regressors_of(model)
-    return Learned(regressors, _climb(model, regressors, all_components(_tensor_of_few(model), model.mean), steps))
+    regressors: Regressors  # the samples that it was fitted to
+    result: EMResult[RegressionMixture]
 
 
-def _tensor_of_few(model: RegressionFamily) -> Array:
-    """The moments of all coordinates of the frame as hints, (k, k, k), of a part of the samples."""
-    return model.thin(few_of(model)).tensor(np.eye(model.frame.n_components))
-
-
-def refine_regression(
-    model: RegressionFamily,
-    candidates: Candidates,
-    steps: EMOptions,
-    learned: Learned,
-    prefer: Callable[[Lines], Array],
-) -> tuple[RefinedRegression, int]:
-    """The regression that the hint means, sharpened, and which of the candidates it is.
+def fit_mixture(family: RegressionFamily, options: EMOptions) -> FittedMixture:
+    """Fit the whole mixture, from all contractions of its third moment, by EM and Newton steps.
 
     Parameters
     ----------
-    model : RegressionFamily
+    family : RegressionFamily
+    options : EMOptions
+
+    Returns
+    -------
+    FittedMixture
+    """
+    regressors = make_regressors(family)
+    candidates = all_components(_thinned_tensor(family), family.mean)
+    return FittedMixture(regressors, _maximize_from(family, regressors, candidates, options))
+
+
+def _thinned_tensor(family: RegressionFamily) -> Array:
+    """Return the third moment of part of the samples, (k, k, k)."""
+    return family.thin(start_step(family)).tensor(np.eye(family.frame.n_components))
+
+
+def refine_regression(
+    family: RegressionFamily,
+    candidates: Candidates,
+    options: EMOptions,
+    fitted: FittedMixture,
+    preference_of: Callable[[RegressionMixture], Array],
+) -> tuple[RefinedRegression, int]:
+    """Refine the regression that the hint means.
+
+    Parameters
+    ----------
+    family : RegressionFamily
     candidates : Candidates
-        As moments show them.
-    steps : Steps
+        From moments.
+    options : EMOptions
         For a component that the mixture lacks.
-    learned : Learned
-        The mixture as `learn_regressions` has it.
-    prefer : callable
-        From regressions for the design of the fit to what the hint makes of each, (k,).
+    fitted : FittedMixture
+        From `fit_mixture`.
+    preference_of : callable
+        From a mixture for the design of the fit to how much the hint prefers each of its components, (k,).
+
+    Returns
+    -------
+    refined : RefinedRegression
+    index : int
+        Index of the candidate nearest to it.
 
     Notes
     -----
-    Lines at the maximum of the likelihood are much sharper than those of moments: they tell better, too, which of them
-    the hint means. Where the mixture lacks the component that moments find, the steps begin there once more, and the
-    larger likelihood decides.
+    Refined regressions are much more precise than those of moments, so they also identify better which of them the hint
+    means. If the mixture lacks the component that moments find, EM starts from there as well, and the larger likelihood
+    decides.
     """
-    regressors, climbed = learned
-    rough, design = model.lines(candidates), regressors.design
-    if not np.all(_alive(climbed.state, model)) or _place_of(rough, 0, for_fit(model, design, climbed.state)) is None:
-        again = _climb(model, regressors, separate_rest(_tensor_of_few(model), candidates), steps)
-        climbed = max(climbed, again, key=lambda each: each.objectives[-1])
-    lines = for_fit(model, design, climbed.state)
-    place = int(np.argmax(np.where(_alive(lines, model), prefer(lines), -np.inf)))
-    rank = int(np.argmin(_squared_distances(lines, place, rough)))
-    return refined_of(regressors, climbed, model.offset, place), rank
+    regressors, result = fitted
+    rough, design = family.to_mixture(candidates), regressors.design
+    if _lacks_first(family, rough, design, result.state):
+        again = _maximize_from(family, regressors, separate_rest(_thinned_tensor(family), candidates), options)
+        result = max(result, again, key=lambda each: each.objectives[-1])
+    mixture = convert_to_fit(family, design, result.state)
+    index = int(np.argmax(np.where(_has_support(mixture, family), preference_of(mixture), -np.inf)))
+    nearest = int(np.argmin(_squared_distances(mixture, index, rough)))
+    return make_refined(regressors, result, family.offset, index), nearest
 
 
-def _alive(lines: Lines, model: RegressionFamily) -> Array:
-    """Which regressions have more samples than it takes to draw a line through them anywhere, (k,)."""
-    n = model.partitions.n_rows
-    return lines.weights * n > min(model.design.n_coordinates, n / 4)
+def _lacks_first(
+    family: RegressionFamily, rough: RegressionMixture, design: Design, mixture: RegressionMixture
+) -> bool:
+    """Return whether a fitted mixture has lost a component, or the first of the rough ones."""
+    if not np.all(_has_support(mixture, family)):
+        return True
+    return _match_component(rough, 0, convert_to_fit(family, design, mixture)) is None
 
 
-def _climb(
-    model: RegressionFamily, regressors: Regressors, candidates: Candidates, steps: EMOptions
-) -> EMResult[Lines]:
-    start = _in_units(model, model.lines(candidates), regressors)
-    return climb_regressions(regressors, start, steps, few=few_of(model))
+def _has_support(mixture: RegressionMixture, family: RegressionFamily) -> Array:
+    """Return which regressions have more samples than any line could pass through, (k,)."""
+    n = family.partitions.n_rows
+    return mixture.weights * n > min(family.design.n_coordinates, n / 4)
 
 
-def _place_of(rough: Lines, rank: int, lines: Lines) -> int | None:
-    """Which line of a mixture a rough one is: less than halfway to any other."""
-    distances = _squared_distances(rough, rank, lines)
+def _maximize_from(
+    family: RegressionFamily, regressors: Regressors, candidates: Candidates, options: EMOptions
+) -> EMResult[RegressionMixture]:
+    start = _initial_mixture(family, family.to_mixture(candidates), regressors)
+    return maximize_likelihood(regressors, start, options, step=start_step(family))
+
+
+def _match_component(rough: RegressionMixture, index: int, mixture: RegressionMixture) -> int | None:
+    """Return the index of the regression nearest to a rough one, if it is less than halfway to any other."""
+    distances = _squared_distances(rough, index, mixture)
     nearest = int(np.argmin(distances))
-    apart = np.delete(_squared_distances(lines, nearest, lines), nearest)
+    apart = np.delete(_squared_distances(mixture, nearest, mixture), nearest)
     return nearest if 4 * distances[nearest] < apart.min(initial=np.inf) else None
 
 
-def _squared_distances(one: Lines, rank: int, lines: Lines) -> Array:
-    """E[(difference of predictions)²] between a line and others, (k,)."""
-    return np.asarray(
-        np.sum((lines.slopes - one.slopes[:, [rank]]) ** 2, axis=0) + (lines.levels - one.levels[rank]) ** 2
-    )
+def _squared_distances(one: RegressionMixture, index: int, mixture: RegressionMixture) -> Array:
+    """Return E[(difference of predictions)²] between one regression and others, (k,)."""
+    between_slopes = np.sum((mixture.slopes - one.slopes[:, [index]]) ** 2, axis=0)
+    return np.asarray(between_slopes + (mixture.levels - one.levels[index]) ** 2)
 
 
-def regressors_of(model: RegressionFamily, design: Design | None = None) -> Regressors:
-    """The samples of a fit, in coordinates of about the same variance each, or in those of a design known already."""
-    if design is None:
-        design = _design_of(model)
-    shift = 0.0 if model.fit_intercept else model.offset
-    return Regressors(design, model.partitions.map(_samples, shift), constant=model.fit_intercept)
+def make_regressors(family: RegressionFamily, design: Design | None = None) -> Regressors:
+    """Return the samples of a fit, in coordinates of about the same variance, or in those of a given design."""
+    shift = 0.0 if family.fit_intercept else family.offset
+    partitions = family.partitions.map(_shift_responses, shift)
+    return Regressors(design or _make_design(family), partitions, has_intercepts=family.fit_intercept)
 
 
-def _design_of(model: RegressionFamily) -> Design:
-    design = model.design
+def _make_design(family: RegressionFamily) -> Design:
+    design = family.design
     if design.whitener is None:
-        design = scale_design(model.partitions, centered=model.fit_intercept)
-    return design if model.fit_intercept else replace(design, center=np.zeros_like(design.center))
+        design = scale_design(family.partitions, centered=family.fit_intercept)
+    return design if family.fit_intercept else replace(design, center=np.zeros_like(design.center))
 
 
-def _samples(partition: RegressionPartition, shift: float) -> SamplePartition:
-    return SamplePartition(
-        partition.first, partition.samples, partition.responses + shift if shift else partition.responses
-    )
+def _shift_responses(partition: RegressionPartition, shift: float) -> SamplePartition:
+    responses = partition.responses + shift if shift else partition.responses
+    return SamplePartition(partition.first, partition.samples, responses)
 
 
-def refined_of(regressors: Regressors, climbed: EMResult[Lines], offset: float, place: int) -> RefinedRegression:
-    """One component of a mixture, in the user's units."""
-    lines, design = climbed.state.with_first(place), regressors.design
-    center = design.coefficients(lines.slopes[:, 0])
-    level = offset if regressors.constant else 0.0
+def make_refined(
+    regressors: Regressors, result: EMResult[RegressionMixture], offset: float, index: int
+) -> RefinedRegression:
+    """Return one component of a mixture, in the user's units."""
+    mixture, design = result.state.with_first(index), regressors.design
+    center = design.to_coefficients(mixture.slopes[:, 0])
+    offset = offset if regressors.has_intercepts else 0.0
+    intercept = offset + float(mixture.levels[0] - design.center @ center)
     return RefinedRegression(
         center=center,
-        weight=float(lines.weights[0]),
-        objectives=climbed.objectives,
-        intercept=level + float(lines.levels[0] - design.center @ center) if regressors.constant else 0.0,
-        noise_variance=float(lines.variances[0]),
-        mixture=lines,
+        weight=float(mixture.weights[0]),
+        objectives=result.objectives,
+        intercept=intercept if regressors.has_intercepts else 0.0,
+        noise_variance=float(mixture.variances[0]),
+        mixture=mixture,
         design=design,
-        offset=level,
+        offset=offset,
     )
 
 
-def for_fit(model: RegressionFamily, design: Design, lines: Lines) -> Lines:
-    """Lines for the coordinates in which the likelihood is climbed -> lines for the design of the fit."""
-    coefficients = design.coefficients(lines.slopes)
-    level = 0.0 if model.fit_intercept else model.offset
-    levels = lines.levels - level + (model.design.center - design.center) @ coefficients
-    return lines._replace(slopes=model.design.standardised(coefficients), levels=levels)
+def convert_to_fit(family: RegressionFamily, design: Design, mixture: RegressionMixture) -> RegressionMixture:
+    """Convert a mixture from the design of EM to the design of the fit."""
+    coefficients = design.to_coefficients(mixture.slopes)
+    offset = 0.0 if family.fit_intercept else family.offset
+    levels = mixture.levels - offset + (family.design.center - design.center) @ coefficients
+    return mixture._replace(slopes=family.design.to_slopes(coefficients), levels=levels)
 
 
-def few_of(model: RegressionFamily) -> int:
-    """Of so many samples one leads near the maximum."""
-    n_parameters = model.n_components * (model.design.n_coordinates + 3)
-    return max(model.partitions.n_rows // max(FEW_SAMPLES, FEW_PER_PARAMETER * n_parameters), 1)
+def start_step(family: RegressionFamily) -> int:
+    """Return the step between the samples that EM starts with."""
+    n_parameters = family.n_components * (family.design.n_coordinates + 3)
+    return max(family.partitions.n_rows // max(START_SAMPLES, START_PER_PARAMETER * n_parameters), 1)
 
 
-def _in_units(model: RegressionFamily, lines: Lines, regressors: Regressors) -> Lines:
-    """Lines as the moments show them, for the coordinates of the likelihood, with no weight and no noise too small."""
-    coefficients = model.design.coefficients(lines.slopes)
-    shift = regressors.design.center - model.design.center
-    levels = lines.levels + shift @ coefficients if regressors.constant else np.zeros_like(lines.levels)
-    weights = np.maximum(lines.weights, LEAST_SHARE / len(levels))
-    variances = np.clip(lines.variances, LEAST_NOISE * regressors.energy, regressors.energy)
-    slopes = regressors.design.standardised(coefficients)
+def _initial_mixture(family: RegressionFamily, rough: RegressionMixture, regressors: Regressors) -> RegressionMixture:
+    """Convert regressions from moments to the design of EM, with no weight and no noise too small."""
+    coefficients = family.design.to_coefficients(rough.slopes)
+    shift = regressors.design.center - family.design.center
+    levels = rough.levels + shift @ coefficients if regressors.has_intercepts else np.zeros_like(rough.levels)
+    weights = np.maximum(rough.weights, MIN_SHARE / rough.n_components)
+    total = regressors.response_variance
+    variances = np.clip(rough.variances, MIN_NOISE * total, total)
+    slopes = regressors.design.to_slopes(coefficients)
     # No component can explain more than all of y.
-    long = np.sqrt(np.sum(slopes**2, axis=0) * weights / regressors.energy)
-    return Lines(slopes / np.maximum(long, 1.0), levels, variances, weights / weights.sum())
+    excess = np.sqrt(np.sum(slopes**2, axis=0) * weights / total)
+    return RegressionMixture(slopes / np.maximum(excess, 1.0), levels, variances, weights / weights.sum())

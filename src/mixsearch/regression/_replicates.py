@@ -1,8 +1,8 @@
-"""The moments of a mixture of regressions without one block of samples at a time.
+"""Moments of a mixture of regressions without one group of samples at a time.
 
-Without a block x has another mean and covariance, by which it would have been standardised: coefficients, unlike
-moments, hardly depend on which x were drawn, and error bars must know that. To first order in 1/B only sums inside the
-signal space are needed for it.
+Without a group x has another mean and covariance, by which it would have been standardized. Coefficients, unlike
+moments, hardly depend on which x were drawn, and standard errors must account for that. To first order in 1/B, sums
+inside the signal space are enough for it.
 """
 
 from __future__ import annotations
@@ -25,187 +25,192 @@ if TYPE_CHECKING:
 
 
 class RegressionSums(NamedTuple):
-    """Sums over a block of samples, with y its coordinates in the frame."""
+    """Sums over some samples, with y their coordinates in the frame."""
 
     n: int
     gram: Array  # Σ yy', (k, k)
     second: Array  # Σ t²yy', (k, k)
     third: Array  # Σ f(t)⟨y, c⟩yy', (k, k)
-    place: Array  # Σ y, (k,)
+    total: Array  # Σ y, (k,)
     mean: Array  # Σ ty, (k,)
     first: Array  # Σ f(t)y, (k,)
     power: float  # Σ t²
     energy: float  # Σ t²|z|² outside the signal space
-    beside: float  # Σ |z|² outside it
+    residual: float  # Σ |z|² outside it
 
 
-class Whole(NamedTuple):
-    """What the first-order change of the design acts on: averages over all samples."""
+class FullMoments(NamedTuple):
+    """Averages over all samples, on which a first-order change of the design acts."""
 
     tensor: Array  # R(c) for each unit vector c, (k, k, k)
-    crossed: Array  # Σ αᵢbᵢ W'μᵢμᵢ'W, (k, k)
+    intercept_second: Array  # Σ αᵢbᵢ W'μᵢμᵢ'W, (k, k)
 
 
-class WholeSums(NamedTuple):
-    """Sums over all samples that give it."""
+class FullSums(NamedTuple):
+    """Sums over all samples that give their moments."""
 
     third: Array  # Σ f(t) y⊗y⊗y, (k, k, k)
     second: Array  # Σ f(t) yy', (k, k)
     first: Array  # Σ f(t) y, (k,)
-    plain: float  # Σ f(t)
+    total: float  # Σ f(t)
 
 
-def leave_regressions_out(model: RegressionFamily, hint: Array) -> Replicates:
-    """The moments of all samples but one block, for each block in turn, under a hint given in the frame.
+def replicate_moments(family: RegressionFamily, hint: Array) -> Replicates:
+    """Compute the moments of all samples but one group, for each group in turn, under a hint in the frame.
 
     Notes
     -----
-    With δ and I + E the mean and the covariance of z without the block, coefficients are those of (z - δ)(I + E)^(-1):
-    every index of a moment is multiplied by I - E, the identity in Hermite tensors becomes I + E, and the mean takes
-    off δ ⊗ (the moment of one order less). The moments lie in the signal space, so that W'EW = e tells all of it, as in
+    With δ and I + E the mean and the covariance of z without the group, coefficients are those of (z - δ)(I + E)^(-1):
+    every index of a moment is multiplied by I - E, the identity in Hermite tensors becomes I + E, and the mean
+    subtracts δ ⊗ (the moment of one order less). The moments lie in the signal space, so W'EW = e is enough, as in
     W'E A W = e D.
     """
-    whole = _whole(model)
-    sums = leave_one_out(model.partitions, _sums, hint, model.linear)
-    replicates = [_moments(model, whole, each, hint) for each in sums]
+    full = _full_moments(family)
+    sums = leave_one_out(family.partitions, _sums, hint, family.linear)
+    replicates = [_replicate(family, full, each, hint) for each in sums]
     return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
 
 def _sums(partition: RegressionPartition, rows: slice, hint: Array, linear: float) -> RegressionSums:
-    y, t, beside = (
-        partition.projected[rows].astype(np.float64, copy=False),
-        partition.responses[rows],
-        partition.beside[rows],
-    )
-    squares, cubes = t**2, weight_function(t, linear)
+    y, t = partition.projected[rows].astype(np.float64, copy=False), partition.responses[rows]
+    residual, squares, cubes = partition.residual[rows], t**2, weight_function(t, linear)
     return RegressionSums(
         n=len(y),
         gram=y.T @ y,
         second=(y * squares[:, None]).T @ y,
         third=(y * (cubes * (y @ hint))[:, None]).T @ y,
-        place=y.sum(axis=0),
+        total=y.sum(axis=0),
         mean=t @ y,
         first=cubes @ y,
         power=float(squares.sum()),
-        energy=float(squares @ beside),
-        beside=float(beside.sum()),
+        energy=float(squares @ residual),
+        residual=float(residual.sum()),
     )
 
 
-def _whole(model: RegressionFamily) -> Whole:
-    n, k = model.partitions.n_rows, model.frame.n_components
-    third, second, first, plain = model.partitions.reduce(_whole_sums, model.linear)
-    crossed = second / n - plain / n * np.diag(model.frame.spread)
-    return Whole(model.correct_tensor(third / n, first / n, np.eye(k)), crossed / 6)
+def _full_moments(family: RegressionFamily) -> FullMoments:
+    n, k = family.partitions.n_rows, family.frame.n_components
+    third, second, first, total = family.partitions.reduce(_full_sums, family.linear)
+    intercept_second = second / n - total / n * np.diag(family.frame.spread)
+    return FullMoments(family.correct_tensor(third / n, first / n, np.eye(k)), intercept_second / 6)
 
 
-def _whole_sums(partition: RegressionPartition, linear: float) -> WholeSums:
+def _full_sums(partition: RegressionPartition, linear: float) -> FullSums:
     Y, f = partition.projected, weight_function(partition.responses, linear)
-    return WholeSums(sum_cubes(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum()))
+    return FullSums(sum_cubes(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum()))
 
 
-def _moments(model: RegressionFamily, whole: Whole, sums: RegressionSums, c: Array) -> tuple[Array, Array, Array]:
-    """W'AW, W'BW and W'm."""
-    n, D, noise_gram = sums.n, model.frame.values, np.diag(model.frame.spread)
-    is_fitted = model.design.whitener is not None
-    change = sums.gram / n - noise_gram if is_fitted else np.zeros_like(noise_gram)
-    place = sums.place / n if is_fitted else np.zeros_like(c)
-    noise_gram = noise_gram + change
-    mean = sums.mean / n - change @ (D * model.mean)
-    if model.n_fitted == 1:  # A = mm'
+def _replicate(
+    family: RegressionFamily, full: FullMoments, sums: RegressionSums, hint: Array
+) -> tuple[Array, Array, Array]:
+    """Return W'AW, W'BW and W'm from the sums over some samples."""
+    n, D, noise_gram = sums.n, family.frame.values, np.diag(family.frame.spread)
+    is_estimated = family.design.whitener is not None
+    e = sums.gram / n - noise_gram if is_estimated else np.zeros_like(noise_gram)
+    delta = sums.total / n if is_estimated else np.zeros_like(hint)
+    noise_gram = noise_gram + e
+    mean = sums.mean / n - e @ (D * family.mean)
+    if family.n_fitted == 1:  # A = mm'
         return np.outer(mean, mean), np.eye(1), mean
-    second = sums.second / (2 * n) - _both(np.outer(place, model.leaning)) / 2 - _both(change * D)
+    second = sums.second / (2 * n) - _add_transpose(np.outer(delta, family.cross_moment)) / 2 - _add_transpose(e * D)
     first = sums.first / n
-    third = sums.third / n - _both(np.outer(first, noise_gram @ c)) - (first @ c) * noise_gram
-    hinted = np.tensordot(c, whole.tensor, axes=1)
-    moved = _both(np.outer(place, whole.crossed @ c)) + (place @ c) * whole.crossed
-    moved += _both((change * D) @ hinted) + np.tensordot(D * (change @ c), whole.tensor, axes=1)
-    return second - _noise(model, sums, is_fitted=is_fitted) * noise_gram, third / 6 - moved, mean
+    third = sums.third / n - _add_transpose(np.outer(first, noise_gram @ hint)) - (first @ hint) * noise_gram
+    design_change = _design_change(full, e * D, D * (e @ hint), delta, hint)
+    return second - _noise_level(family, sums, is_estimated) * noise_gram, third / 6 - design_change, mean
 
 
-def _both(matrix: Array) -> Array:
-    """A matrix and its transpose."""
+def _design_change(full: FullMoments, scaled: Array, moved_hint: Array, delta: Array, hint: Array) -> Array:
+    """Return how another mean and covariance of x change the hinted moment, (k, k), to first order."""
+    hinted = np.tensordot(hint, full.tensor, axes=1)
+    change = _add_transpose(np.outer(delta, full.intercept_second @ hint)) + (delta @ hint) * full.intercept_second
+    change += _add_transpose(scaled @ hinted) + np.tensordot(moved_hint, full.tensor, axes=1)
+    return np.asarray(change)
+
+
+def _add_transpose(matrix: Array) -> Array:
     return np.asarray(matrix + matrix.T)
 
 
-def _noise(model: RegressionFamily, sums: RegressionSums, *, is_fitted: bool) -> float:
-    """The level t2 / 2 without the block."""
-    n_beside = model.design.n_coordinates - model.n_fitted
-    if n_beside == 0:
+def _noise_level(family: RegressionFamily, sums: RegressionSums, is_estimated: bool) -> float:
+    """Estimate t2 / 2 from some samples."""
+    n_noise = family.design.n_coordinates - family.n_fitted
+    if n_noise == 0:
         return sums.power / sums.n / 2
     energy = sums.energy / sums.n / 2
-    if is_fitted:
-        energy -= model.noise * (sums.beside / sums.n - n_beside)
-    return energy / n_beside
+    if is_estimated:
+        energy -= family.noise_level * (sums.residual / sums.n - n_noise)
+    return energy / n_noise
 
 
-class Pulling(NamedTuple):
-    """What the pull of a sample, beside itself, depends on."""
+class ContributionTerms(NamedTuple):
+    """Terms of the contribution of a sample to A W, besides the sample itself."""
 
     values: Array  # D, (k,)
-    level: float  # t2 / 2
-    average: Array | None  # of t²y/2, (k,), where x was standardised by its own moments
+    noise_level: float  # t2 / 2
+    average: Array | None  # of t²y/2, (k,), if x was standardized by its own moments
     is_single: bool  # whether one regression was fitted: then A = mm'
 
-    @classmethod
-    def of(cls, model: RegressionFamily) -> Pulling:
-        """Of a fit."""
-        average = None if model.design.whitener is None else model.leaning / 2
-        return cls(model.frame.values, model.noise, average, model.n_fitted == 1)
+
+def _contribution_terms(family: RegressionFamily) -> ContributionTerms:
+    average = None if family.design.whitener is None else family.cross_moment / 2
+    return ContributionTerms(family.frame.values, family.noise_level, average, family.n_fitted == 1)
 
 
-def _pulls(partition: RegressionPartition, pulling: Pulling) -> Array:
-    """The weights of samples, (n, k), with which Σ x weight is A W up to what lies in the signal space."""
-    Y, t, D = partition.projected.astype(np.float64, copy=False), partition.responses[:, None], pulling.values
-    if pulling.is_single:
+def _contributions(partition: RegressionPartition, terms: ContributionTerms) -> Array:
+    """Return weights of samples, (n, k), with which Σ z w' is A W up to vectors of the signal space."""
+    Y, t, D = partition.projected.astype(np.float64, copy=False), partition.responses[:, None], terms.values
+    if terms.is_single:
         return np.asarray(t - Y * D)
     squares = t**2 * Y / 2
-    return squares if pulling.average is None else squares - Y * (pulling.level + D) - pulling.average
+    return squares if terms.average is None else squares - Y * (terms.noise_level + D) - terms.average
 
 
-def regressions_outside(model: RegressionFamily, direction: Array) -> Array:
-    """A W u of all samples but one block, (r, B), up to what lies in the signal space, where u is a direction."""
-    n_groups = model.partitions.n_groups
-    total = model.partitions.reduce(_spread_pulls, Pulling.of(model), direction, model.design.center, n_groups).total
-    return _without_each(model.design.standardised_sums(total).T, model).T
+def replicate_residuals(family: RegressionFamily, direction: Array) -> Array:
+    """Compute A W u of all samples but one group, (r, B), up to vectors of the signal space."""
+    design, n_groups = family.design, family.partitions.n_groups
+    sums = family.partitions.reduce(
+        _contributions_by_group, _contribution_terms(family), direction, design.center, n_groups
+    )
+    return _average_without_group(design.standardize_sums(sums.total).T, family).T
 
 
-def _spread_pulls(
-    partition: RegressionPartition, pulling: Pulling, direction: Array, center: Array, n_groups: int
+def _contributions_by_group(
+    partition: RegressionPartition, terms: ContributionTerms, direction: Array, center: Array, n_groups: int
 ) -> ArraySum:
-    spread = spread_over_groups(partition, _pulls(partition, pulling) @ direction, n_groups)
-    return ArraySum(sum_centered(partition.samples, center, spread))
+    weights = spread_over_groups(partition, _contributions(partition, terms) @ direction, n_groups)
+    return ArraySum(sum_centered(partition.samples, center, weights))
 
 
-def regression_hint_shifts(model: RegressionFamily, hint: Array) -> Array:
-    """How the coordinates of a hint v for standardised x move with the frame of all samples but one block, (B, k).
+def replicate_hint_shifts(family: RegressionFamily, hint: Array) -> Array:
+    """Return how a hint v for standardized x shifts with the frame of all samples but one group, (B, k).
 
     Notes
     -----
-    W'A v⊥ is 0 for all samples together, with v⊥ what the signal space lacks of v; without a block it is not.
+    W'A v⊥ is 0 for all samples together, where v⊥ is the part of v outside the signal space; without a group it is not.
     """
-    design, n_groups = model.design, model.partitions.n_groups
-    beside = design.coefficients(model.frame.residual(hint[:, None]))
-    sums = model.partitions.reduce(_told_beside, Pulling.of(model), beside, design.center, n_groups)
-    return _without_each(sums.total, model)
-
-
-def _told_beside(
-    partition: RegressionPartition, pulling: Pulling, beside: Array, center: Array, n_groups: int
-) -> ArraySum:
-    told, pulls = (
-        np.asarray(project(partition.samples, beside, center), dtype=np.float64)[:, 0],
-        _pulls(partition, pulling),
+    design, n_groups = family.design, family.partitions.n_groups
+    residual = design.to_coefficients(family.frame.residual(hint[:, None]))
+    sums = family.partitions.reduce(
+        _residual_correlation, _contribution_terms(family), residual, design.center, n_groups
     )
-    blocks = [partition.rows_at(n_groups, block) for block in range(n_groups)]
-    return ArraySum(np.stack([told[rows] @ pulls[rows] for rows in blocks]))
+    return _average_without_group(sums.total, family)
 
 
-def _without_each(sums: Array, model: RegressionFamily) -> Array:
-    """Averages over all samples but those of one block, (B, q), from the sums over each block."""
-    return np.asarray((sums.sum(axis=0) - sums) / (model.partitions.n_rows * (1 - 1 / len(sums))))
+def _residual_correlation(
+    partition: RegressionPartition, terms: ContributionTerms, residual: Array, center: Array, n_groups: int
+) -> ArraySum:
+    """Sum the contributions times ⟨z, v⊥⟩ over each group, (B, k)."""
+    scores = np.asarray(project(partition.samples, residual, center), dtype=np.float64)[:, 0]
+    weights = _contributions(partition, terms)
+    groups = [partition.rows_at(n_groups, group) for group in range(n_groups)]
+    return ArraySum(np.stack([scores[rows] @ weights[rows] for rows in groups]))
+
+
+def _average_without_group(sums: Array, family: RegressionFamily) -> Array:
+    """Return averages over all samples but those of one group, (B, q), from the sums over each group."""
+    return np.asarray((sums.sum(axis=0) - sums) / (family.partitions.n_rows * (1 - 1 / len(sums))))
 
 
 def weight_function(responses: Array, linear: float) -> Array:
-    """f(t) = t³ - linear t, (n,)."""
+    """Return f(t) = t³ - linear t, (n,)."""
     return responses * (responses * responses - linear)

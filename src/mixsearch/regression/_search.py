@@ -29,13 +29,17 @@ from mixsearch.core.validation import (
 )
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
-from mixsearch.errors import HintError, SearchError, UnlikelyMixtureWarning, warn_user
+from mixsearch.errors import HintError, Option, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.regression._component import RegressionComponent
-from mixsearch.regression._examples import is_explained, tell_by_examples
+from mixsearch.regression._examples import fit_from_examples, is_explained
 from mixsearch.regression._hint import hint_from_responses
 from mixsearch.regression._moments import RegressionFamily, fit_regression
 from mixsearch.regression._rank_selection import regression_spectrum
-from mixsearch.regression._refinement import Learned, learn_regressions, refine_regression
+from mixsearch.regression._refinement import FittedMixture, fit_mixture, refine_regression
+
+# The weights of a mixture sum to 1. A sum from moments outside this range is not due to noise.
+MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 0.5, 2.0
+DESIGNS = ("covariance", "standard")
 
 
 class RegressionSearch(BaseSearch[RegressionFamily]):
@@ -44,28 +48,35 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     Parameters
     ----------
     n_components : int or "auto", default=2
-        k, the number of regressions. Moments tell as many apart as there are independent features; more, such as two
-        lines on one feature, need examples and ``refine=True``: then likelihood alone tells them apart. "auto" counts
-        the directions of coefficients that stand out (`spectrum_`); one that others span, such as -μ, adds none.
+        k, the number of regressions. Moments separate at most as many as there are independent features. More, such as
+        two lines on one feature, need examples and ``refine=True``: then the likelihood alone separates them. "auto"
+        counts the directions of coefficients that stand out from the noise (`spectrum_`). A regression whose
+        coefficients others span, such as -μ, adds none.
     design : {"covariance", "standard"}, optional
-        Standardize X by its own mean and covariance and map the answer back, the default; or take X as standard normal
-        already, the default of ``preset="paper"``. The moments are exact for normal X only.
+        "covariance", the default, standardizes X by its own mean and covariance and maps the answer back. "standard",
+        the default of ``preset="paper"``, takes X as standard normal already. The moments are exact for normal X only.
     fit_intercept : bool, optional
-        Give every component an intercept of its own: True by default, False with ``preset="paper"``.
+        Give every component its own intercept: True by default, False with ``preset="paper"``.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: standard normal X, no intercept, the smallest singular value for τ² and plain
-        third powers. By default the moments have less variance.
+        third powers. The default moments have less variance.
     random_state : int, RandomState instance or None, default=0
-        Of the eigen-solver's starting block, where there are many features. The same value gives the same answer.
+        Seed of the eigensolver's starting block, used if there are many features.
 
     Attributes
     ----------
     n_components_ : int
-        How many components the fit holds.
+        The number of components of the fit.
     spectrum_ : Spectrum
         What ``n_components="auto"`` counted.
-    model_ : RegressionFamily
-        The frame, the design and the projected samples.
+    noise_variance_ : float
+        The average variance of y around the regressions, from moments. Not set if there are more components than
+        independent features: moments do not determine it then.
+
+    References
+    ----------
+    A. Ray, J. Neeman, S. Sanghavi and S. Shakkottai, "The Search Problem in Mixture Models", Journal of Machine
+    Learning Research 18, 2018.
 
     Examples
     --------
@@ -119,20 +130,17 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         self._family = fit_regression(
             partitions, k, design=design, intercept=intercept, paper=is_paper, seed=self._draw_seed()
         )
-        self._mixtures: MixtureCache[Learned] = MixtureCache()
-        mass = float(self._family.mean @ self._family.mean)
-        if self._family.has_moments and not 0.5 < mass < 2:
-            warn_user(
-                UnlikelyMixtureWarning(
-                    "The weights of all regressions sum to {total:.2g} instead of 1: the coefficients may be linearly "
-                    "dependent (as μ and -μ are), or the lines too far apart at the mean of X. Try fewer components, "
-                    "or "
-                    "more samples; do not trust the weights.",
-                    code="weights_not_one",
-                    total=mass,
-                )
-            )
+        self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
+        self._set_noise_variance()
+        if self._family.has_moments:
+            _warn_if_weights_unlikely(self._family)
         return self
+
+    def _set_noise_variance(self) -> None:
+        if self._family.has_moments:
+            self.noise_variance_: float = self._family.noise_variance
+        elif hasattr(self, "noise_variance_"):
+            del self.noise_variance_
 
     def _get_design(self) -> str:
         default = "standard" if self.preset == "paper" else "covariance"
@@ -152,7 +160,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
 
     def _check_options(self, partitions: Partitions[SamplePartition], design: str) -> None:
         minimum = check_n_components(self.n_components)
-        check_choice("design", design, ("covariance", "standard"))
+        check_choice("design", design, DESIGNS)
         if partitions.layout.is_sparse and design == "covariance":
             raise TypeError("Sparse X needs design='standard', because its covariance is dense. Or pass X.toarray().")
         d = partitions.n_features
@@ -196,79 +204,98 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         -------
         RegressionComponent
         """
-        how, steps = Extraction.from_options(extraction, self.search), em_options(refine, tol, max_iter)
-        model = self._select_family(n_components)
+        how, options = Extraction.from_options(extraction, self.search), em_options(refine, tol, max_iter)
+        family = self._select_family(n_components)
         given = check_one_hint({"hint": hint, "examples": examples})
-        few = self._check_examples(examples) if given == "examples" else None
-        if not model.has_moments:
-            return self._search_by_likelihood(model, few, steps)
-        if few is None:
-            v = model.design.standardised(hint_from_direction(hint, self.n_features_in_))
-            check_not_orthogonal(model.frame, v, scale=float(np.linalg.norm(v)))
-            found = replace(self._extract(model.frame.project_hint(v), model, how), wanted=v)
+        pair = self._check_examples(examples) if given == "examples" else None
+        if not family.has_moments:
+            return self._search_by_likelihood(family, pair, options)
+        if pair is None:
+            v = family.design.to_slopes(hint_from_direction(hint, self.n_features_in_))
+            check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
+            found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
         else:
-            found = replace(self._extract(_hint_of(few, model), model, how), examples=few)
+            found = replace(self._extract(_hint_from_pair(pair, family), family, how), _examples=pair)
         warn_if_weak(found.separation)
-        return found if steps is None else self._refine(found, steps)
+        return found if options is None else self._refine(found, options)
 
-    def _refine(self, found: RegressionComponent, steps: EMOptions) -> RegressionComponent:
-        """With the whole mixture, which is learned once and serves all hints."""
-        key = found._frame.n_components, steps
-        learned = self._mixtures.get(key, lambda: learn_regressions(found._family, steps))
-        refined, rank = refine_regression(found._family, found._candidates, steps, learned, found.prefer)
-        if found.examples is not None and not is_explained(refined, *found.examples):
-            again = tell_by_examples(found._family, *found.examples, steps).refined
+    def _refine(self, found: RegressionComponent, options: EMOptions) -> RegressionComponent:
+        """Refine with the whole mixture, which is fitted once and serves all hints."""
+        family = found._family
+        fitted = self._mixtures.get((family.n_components, options), lambda: fit_mixture(family, options))
+        refined, index = refine_regression(family, found._candidates, options, fitted, found._preference_of)
+        if found._examples is not None and not is_explained(refined, *found._examples):
+            again = fit_from_examples(family, *found._examples, options).refined
             refined = max(refined, again, key=lambda each: each.objectives[-1])
-        return replace(found, _refined=refined, _rank=rank)
+        return replace(found, _refined=refined, _rank=index)
 
-    def _extract(self, c: Array, model: RegressionFamily, how: Extraction) -> RegressionComponent:
-        hinted = model.hinted(c)
+    def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
+        hinted = family.hinted(hint)
         return RegressionComponent(
-            model.frame,
-            extract(hinted, model.frame, how),
-            _family=model,
+            family.frame,
+            extract(hinted, family.frame, how),
+            _family=family,
             _hinted=hinted,
             _choose=how.choose,
             _feature_names=self._get_feature_names(),
         )
 
     def _search_by_likelihood(
-        self, model: RegressionFamily, few: tuple[Samples, Array] | None, steps: EMOptions | None
+        self, family: RegressionFamily, examples: tuple[Samples, Array] | None, options: EMOptions | None
     ) -> RegressionComponent:
-        if few is None or steps is None:
+        """Find the regression of examples among more regressions than moments can separate."""
+        if examples is None or options is None:
             raise SearchError(
-                f"Moments tell {model.frame.n_components} regressions apart at most on as many independent features, "
-                f"and this fit has {model.n_components}: only their likelihood can. Search with examples=(X, y) of the "
-                "regression and refine=True, or fit fewer components."
+                "Moments can separate at most {n_features} regressions on {n_features} independent features, but this "
+                "fit has {n_components}: only their likelihood can. Search with {examples}=(X, y) of the regression "
+                "and {refine}=True, or fit fewer components.",
+                code="needs_examples",
+                n_features=family.frame.n_components,
+                n_components=family.n_components,
+                examples=Option("examples"),
+                refine=Option("refine"),
             )
-        refined, lines = tell_by_examples(model, *few, steps)
-        slopes, weights = lines.slopes, lines.weights
+        refined, mixture = fit_from_examples(family, *examples, options)
+        slopes, weights = mixture.slopes, mixture.weights
         scores = slopes.T @ slopes[:, 0]
         return RegressionComponent(
-            model.frame,
+            family.frame,
             Candidates(slopes, weights, scores, preference=scores),
-            _family=model,
+            _family=family,
             _hinted=Hinted((slopes * weights * scores) @ slopes.T, slopes @ weights, slopes[:, 0]),
             _choose="largest",
-            examples=few,
+            _examples=examples,
             _refined=refined,
-            told=lines,
+            _likelihood_mixture=mixture,
             _feature_names=self._get_feature_names(),
         )
 
     def _check_examples(self, examples: Any) -> tuple[Samples, Array]:
         if not isinstance(examples, tuple | list) or len(examples) != 2:
-            raise HintError("examples must be a pair (X, y): the samples of the regression and their responses.")
+            raise HintError(
+                "{argument} must be a pair (X, y): samples of the regression and their responses.",
+                code="examples_not_pair",
+                argument=Option("examples"),
+            )
         X, y = check_X_y(*examples, accept_sparse="csr", dtype=FLOAT_DTYPES)
         if X.shape[1] != self.n_features_in_:
-            raise HintError(f"The examples have {X.shape[1]} features, but this fit needs {self.n_features_in_}.")
+            raise HintError(
+                "The examples have {found} features, but this fit needs {n_features}.",
+                code="other_features",
+                found=X.shape[1],
+                n_features=self.n_features_in_,
+            )
         check_samples(examples[0], self.n_features_in_, self._get_feature_names())
         return as_samples(X), np.asarray(y, dtype=np.float64)
 
     def _whiten(self, X: Samples) -> Array:
         if sp.issparse(X) and self._get_design() == "covariance":
-            raise SearchError("Sparse X needs design='standard'. Pass X.toarray() where it fits.")
-        return np.asarray(self._family.frame.whiten(self._family.design.standardise(X)), dtype=X.dtype)
+            raise SearchError(
+                "Sparse X needs {argument}='standard', because its covariance is dense. Or pass X.toarray().",
+                code="sparse_design",
+                argument=Option("design"),
+            )
+        return np.asarray(self._family.frame.whiten(self._family.design.standardize(X)), dtype=X.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -277,13 +304,30 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         return tags
 
 
-def _hint_of(examples: tuple[Samples, Array], model: RegressionFamily) -> Array:
-    """What examples say of the coefficients, in the frame, (k,)."""
+def _hint_from_pair(examples: tuple[Samples, Array], family: RegressionFamily) -> Array:
+    """Return the coefficients that examples show, in the frame, (k,)."""
     X, y = examples
-    c = hint_from_responses(model.frame, model.design.standardise(X), y - model.offset, intercept=model.fit_intercept)
-    if not c.any():
+    hint = hint_from_responses(
+        family.frame, family.design.standardize(X), y - family.offset, intercept=family.fit_intercept
+    )
+    if not hint.any():
         raise HintError(
-            "The examples tell no coefficients: all of them are the same, or every response is zero. Give examples "
-            "that differ in X and in y."
+            "The examples do not determine any coefficients: all of them are the same, or every response is zero. Give "
+            "examples that differ in X and in y.",
+            code="examples_uninformative",
         )
-    return c
+    return hint
+
+
+def _warn_if_weights_unlikely(family: RegressionFamily) -> None:
+    total = float(family.mean @ family.mean)
+    if not MIN_TOTAL_WEIGHT < total < MAX_TOTAL_WEIGHT:
+        warn_user(
+            UnlikelyMixtureWarning(
+                "The weights of all regressions sum to {total:.2g} instead of 1: the coefficients may be linearly "
+                "dependent (as μ and -μ are), or the lines too far apart at the mean of X. Try fewer components, or "
+                "more samples; do not trust the weights.",
+                code="weights_not_one",
+                total=total,
+            )
+        )

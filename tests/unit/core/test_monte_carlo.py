@@ -36,7 +36,7 @@ def regression():
 def test_regression_moments_agree_with_ten_million_draws(regression, multiple):
     centers, weights, intercepts, noises, v = regression
     design, nobody = Design(np.zeros(3), None), partition_in_memory(np.zeros((0, 3)))
-    model = RegressionFamily(WHOLE, design, 0.0, *[np.zeros(3)] * 4, linear=0.0, noise=0.0, partitions=nobody)
+    model = RegressionFamily(WHOLE, design, 0.0, *[np.zeros(3)] * 4, linear=0.0, noise_level=0.0, partitions=nobody)
     energy = weights @ ((centers**2).sum(axis=1) + noises**2 + intercepts**2)
 
     def hinted(rng):

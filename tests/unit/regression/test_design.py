@@ -12,8 +12,8 @@ DEPENDENT = np.column_stack([PLAIN, PLAIN[:, 0] * 1e5 - PLAIN[:, 1], np.full(200
 
 
 @pytest.mark.parametrize(("X", "rank"), [(PLAIN, 4), (DEPENDENT, 4)])
-def test_standardised_samples_have_mean_zero_and_identity_covariance(X, rank):
-    Z = fit_design(partition_in_memory(X), "covariance").standardise(X)
+def test_standardized_samples_have_mean_zero_and_identity_covariance(X, rank):
+    Z = fit_design(partition_in_memory(X), "covariance").standardize(X)
     assert_allclose(Z.mean(axis=0), np.zeros(rank), atol=1e-8)
     assert_allclose(np.cov(Z, rowvar=False, bias=True), np.eye(rank), atol=1e-7)
 
@@ -22,10 +22,10 @@ def test_standardised_samples_have_mean_zero_and_identity_covariance(X, rank):
 def test_coefficients_predict_the_same_in_both_coordinates(X):
     design = fit_design(partition_in_memory(X), "covariance")
     slopes = np.random.default_rng(1).standard_normal((design.n_coordinates, 2))
-    expected = design.standardise(X) @ slopes
-    assert_allclose((X - X.mean(axis=0)) @ design.coefficients(slopes), expected, atol=1e-6)
+    expected = design.standardize(X) @ slopes
+    assert_allclose((X - X.mean(axis=0)) @ design.to_coefficients(slopes), expected, atol=1e-6)
     assert_allclose(design.predict(X, slopes), expected, atol=1e-6)
-    assert_allclose(design.standardised(design.coefficients(slopes)), slopes, atol=1e-6)
+    assert_allclose(design.to_slopes(design.to_coefficients(slopes)), slopes, atol=1e-6)
 
 
 def test_coefficients_of_dependent_columns_are_the_smallest_that_predict_the_same():
@@ -34,8 +34,8 @@ def test_coefficients_of_dependent_columns_are_the_smallest_that_predict_the_sam
     deviations = DEPENDENT.std(axis=0)
     deviations[-1] = 1
     scaled = (DEPENDENT - DEPENDENT.mean(axis=0)) / deviations
-    shortest = np.linalg.lstsq(scaled, design.standardise(DEPENDENT) @ slope, rcond=1e-8)[0]
-    assert_allclose(design.coefficients(slope) * deviations, shortest, atol=1e-6)
+    shortest = np.linalg.lstsq(scaled, design.standardize(DEPENDENT) @ slope, rcond=1e-8)[0]
+    assert_allclose(design.to_coefficients(slope) * deviations, shortest, atol=1e-6)
 
 
 @pytest.mark.parametrize("centered", [True, False])

@@ -9,8 +9,7 @@ from tests.shards_in_pieces import in_pieces
 from mixsearch import RegressionSearch
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_mixed_regression
-from mixsearch.regression import _em as regression_steps
-from mixsearch.regression import _refinement as regression
+from mixsearch.regression import _em, _evaluation, _refinement
 from mixsearch.regression._design import fit_design, scale_design
 from mixsearch.regression._moments import fit_regression
 
@@ -18,7 +17,7 @@ CUTS = [(1,), (5, 5, 700, 701)]
 
 
 def fit_pieces(search, X, y, cuts):
-    search._partitions = lambda X, y: in_pieces(X, cuts, y)
+    search._check_partitions = lambda X, y: in_pieces(X, cuts, y)
     search.n_features_in_ = X.shape[1]
     return search.fit(X, y)
 
@@ -69,10 +68,10 @@ def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features
     assert_allclose(many.tensor(basis), one.tensor(basis), rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize("gathered", [0, 10**9])
+@pytest.mark.parametrize("max_collected", [0, 10**9])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_more_regressions_than_features_in_pieces(intercept, gathered, monkeypatch):
-    monkeypatch.setattr(regression_steps, "MOST_GATHERED", gathered)
+def test_more_regressions_than_features_in_pieces(intercept, max_collected, monkeypatch):
+    monkeypatch.setattr(_em, "MAX_COLLECTED", max_collected)
     rng = np.random.default_rng(0)
     x, labels = rng.standard_normal((1200, 1)), rng.integers(0, 2, 1200)
     y = np.array([1.0, -0.5])[labels] * x[:, 0] + intercept * labels + 0.1 * rng.standard_normal(1200)
@@ -84,8 +83,8 @@ def test_more_regressions_than_features_in_pieces(intercept, gathered, monkeypat
 
 
 def test_a_part_of_many_samples_leads_to_the_same_place_in_pieces(monkeypatch):
-    for module in (regression, regression_steps):
-        monkeypatch.setattr(module, "FEW_SAMPLES", 500)
+    for module in (_refinement, _evaluation):
+        monkeypatch.setattr(module, "START_SAMPLES", 500)
     data = make_mixed_regression(4001, 4, 2, deviation=0.3, intercept=0.3, random_state=2)
     one = RegressionSearch(2).fit(data.X, data.y).search(data.centers[0], refine=True)
     many = fit_pieces(RegressionSearch(2), data.X, data.y, (1, 2, 2, 1003, 3000))
