@@ -82,6 +82,7 @@ def test_openapi_speaks_plainly_and_describes_every_operation(client):
     assert all(operation["description"] for operation in operations)
     answer = described["components"]["schemas"]["Answer"]
     assert "Attributes" not in answer["description"]
+    assert set(answer["properties"]) == set(told(client, "/topic", q="sushi"))
     assert [name for name, each in answer["properties"].items() if not each.get("description")] == []
     parameters = [parameter for operation in operations for parameter in operation.get("parameters", [])]
     assert [parameter["name"] for parameter in parameters if not parameter.get("description")] == []

@@ -9,8 +9,10 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 _ATTRIBUTES = "\n\nAttributes\n----------\n"
-# One or several names with their type, and the indented lines below.
-_ENTRY = re.compile(r"^(\w[\w, ]*) : .*\n((?:    .*\n?)+)", re.MULTILINE)
+# One or several names, their type, and the indented lines below.
+_ENTRY = re.compile(r"^(\w[\w, ]*) : (.*)\n((?:    .*\n?)+)", re.MULTILINE)
+# Attributes that a class computes itself are in its answers, but not in its signature.
+_COMPUTED = {"bool": {"type": "boolean"}}
 
 
 def name_operation(route: APIRoute) -> str:
@@ -36,6 +38,7 @@ def _move_attributes(component: dict[str, Any]) -> None:
     if not attributes:
         return
     component["description"] = summary
-    for names, text in _ENTRY.findall(attributes):
-        for name in component["properties"].keys() & set(names.split(", ")):
-            component["properties"][name]["description"] = " ".join(text.split())
+    properties = component["properties"]
+    for names, kind, text in _ENTRY.findall(attributes):
+        for name in names.split(", "):
+            properties[name] = properties.get(name, _COMPUTED.get(kind, {})) | {"description": " ".join(text.split())}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Coroutine, Hashable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
@@ -154,8 +154,8 @@ class Workers:
         affinity: Hashable = None,
     ) -> bytes:
         """Return `make(index, *arguments)`, computed in a worker."""
-        work = partial(call_with_index, index.name) if self._has_processes else lambda make, *rest: make(index, *rest)
-        return await (self.slow if slow else self.search).run(partial(work, make, *arguments), affinity)
+        call = partial(call_with_index, index.name, make) if self._has_processes else partial(make, index)
+        return await (self.slow if slow else self.search).run(partial(call, *arguments), affinity)
 
     async def call_cached(
         self,
@@ -177,7 +177,7 @@ class Workers:
             task.add_done_callback(self._tasks.discard)
         return future.result() if future.done() else await asyncio.wrap_future(future)
 
-    async def _fill(self, key: Hashable, call: Any) -> None:
+    async def _fill(self, key: Hashable, call: Coroutine[Any, Any, bytes]) -> None:
         try:
             self._answers.resolve(key, await call)
         except BaseException as error:  # also when it is cancelled: nobody may wait forever
