@@ -20,7 +20,7 @@ from measuring import print_table, verdict
 from playwright.sync_api import Page, sync_playwright
 from web_demo import Server, demo_index, served
 
-N_TELLING, N_RARE = 20, 20
+N_DISTINCTIVE, N_RARE = 20, 20
 KEY_MS, LOOK_MS = 120, 700
 MOST_MS = 150.0
 _NOTE_KEYS = (
@@ -52,11 +52,11 @@ def run(*, quick: bool = False) -> None:
 
 
 def _words(server: Server) -> list[str]:
-    """Telling words and, from all over the alphabet, rare ones, in turns."""
-    telling = _known(server, "", N_TELLING)
+    """Distinctive words and, from all over the alphabet, rare ones, in turns."""
+    distinctive = _known(server, "", N_DISTINCTIVE)
     beginnings = np.random.default_rng(0).permutation([*"abcdefghijklmnopqrstuvw"])[:N_RARE]
     rare = [_known(server, letter, 100)[-1] for letter in beginnings]
-    return [word for pair in zip(telling, rare, strict=True) for word in pair]
+    return [word for pair in zip(distinctive, rare, strict=True) for word in pair]
 
 
 def _known(server: Server, prefix: str, n: int) -> list[str]:
