@@ -38,28 +38,32 @@ def top_eigenpairs(
     n_threads: int = 1,
     on_application: Callable[[int], None] | None = None,
 ) -> Eigenpairs:
-    """The eigenpairs with the largest (signed) eigenvalues.
+    """Return the eigenpairs with the largest (signed) eigenvalues.
 
     Parameters
     ----------
     matrix : array or LinearOperator of shape (d, d)
         Symmetric. An operator only ever meets blocks of a few columns.
     n_pairs : int
-        How many.
-    seed : int
-        Of the starting block.
+        The number of pairs.
+    seed : int, default=0
+        Seed of the starting block.
     tol : float
-        Stop when every residual |A y - θ y| is below this part of its own eigenvalue. An array, where a product costs
-        little, is solved to 1e-12 or by LAPACK.
+        Stop once every residual |A y - θ y| is below this fraction of its eigenvalue. Arrays, whose products cost
+        little, are solved to 1e-12 or by LAPACK.
     max_applications : int
         Stop after this many products with a block, whatever the residuals.
     block : int, optional
-        Columns of a block, by default ten more than pairs: enough to find equal eigenvalues as often as they occur.
-        Fewer are faster where no two are equal.
+        Number of columns of a block, ten more than pairs by default: enough to find multiple eigenvalues. Fewer are
+        faster if no two are equal.
     n_threads : int
-        Threads that share the dense algebra; more than one only where BLAS itself is kept to one.
+        Threads that share the dense algebra; use more than one only if BLAS is limited to one.
     on_application : callable, optional
-        Told the number of products with a block after each.
+        Called with the number of products after each of them.
+
+    Returns
+    -------
+    Eigenpairs
     """
     d, wide = matrix.shape[0], n_pairs + OVERSAMPLING
     if n_pairs == 0:
@@ -70,8 +74,8 @@ def top_eigenpairs(
         return Eigenpairs(values[::-1][:n_pairs], orient(vectors[:, ::-1][:, :n_pairs]), 1)
     if not isinstance(matrix, LinearOperator):
         tol, max_applications = 1e-12, 1000
-    told = on_application or (lambda _: None)
-    return _block_lanczos(matrix, n_pairs, block or wide, seed, tol, max_applications, n_threads, told)
+    callback = on_application or (lambda _: None)
+    return _block_lanczos(matrix, n_pairs, block or wide, seed, tol, max_applications, n_threads, callback)
 
 
 def _block_lanczos(
@@ -82,9 +86,9 @@ def _block_lanczos(
     tol: float,
     max_applications: int,
     n_threads: int,
-    told: Callable[[int], None],
+    callback: Callable[[int], None],
 ) -> Eigenpairs:
-    """Block Lanczos with full reorthogonalisation, compressed when the basis grows past its limit.
+    """Block Lanczos with full reorthogonalization, compressed when the basis grows past its limit.
 
     Holds A Q = Q T + P C E' throughout, with Q the basis, T = Q'AQ, P the next block and E the last block of the
     identity; so the residual of the Ritz pair (θ, Q s) is |C E's| and costs nothing. All of it is NumPy's own linear
@@ -101,10 +105,10 @@ def _block_lanczos(
         space[:, size : size + block] = P
         size += block
         Q, image = space[:, :size], np.array(A @ P)  # a copy: it is written to, and an operator may keep its own
-        told(n_applications)
+        callback(n_applications)
         coupling = _inner(Q, image, n_threads)
         T = np.block([[T, coupling[:-block]], [coupling[:-block].T, coupling[-block:]]])
-        P, C = _orthonormal_beside(Q, image, coupling, n_threads, thorough=n_applications % 3 == 0)
+        P, C = _orthonormalize_against(Q, image, coupling, n_threads, thorough=n_applications % 3 == 0)
         full = size + block > capacity
         if not full and block < n_pairs:
             continue  # a look at the Ritz pairs costs as much as a narrow product
@@ -137,7 +141,7 @@ def _take_off(Z: Array, Q: Array, coupling: Array, n_threads: int) -> Array:
     return np.asarray(sum_chunks(work, even_slices(len(Q), n_threads), n_threads).total)
 
 
-def _orthonormal_beside(
+def _orthonormalize_against(
     Q: Array, image: Array, coupling: Array, n_threads: int, *, thorough: bool
 ) -> tuple[Array, Array]:
     """P and C with image - Q coupling = P C, P orthonormal and orthogonal to Q.
@@ -145,14 +149,14 @@ def _orthonormal_beside(
     Each step multiplies what rounding leaves by a small factor, so that every third block is orthogonalised twice; and
     so is one with a direction that converged, since rounding is all that is left of it.
     """
-    P, C = _orthonormalise(image, _take_off(image, Q, coupling, n_threads))
+    P, C = _orthonormalize(image, _take_off(image, Q, coupling, n_threads))
     if not thorough and _well_conditioned(C):
         return P, C
-    P, again = _orthonormalise(P, _take_off(P, Q, _inner(Q, P, n_threads), n_threads))
+    P, again = _orthonormalize(P, _take_off(P, Q, _inner(Q, P, n_threads), n_threads))
     return P, again @ C
 
 
-def _orthonormalise(block: Array, gram: Array) -> tuple[Array, Array]:
+def _orthonormalize(block: Array, gram: Array) -> tuple[Array, Array]:
     """Q and R of a tall block: by Cholesky, three times faster than Householder, where the block allows it."""
     try:
         R = np.linalg.cholesky(gram).T
@@ -164,17 +168,17 @@ def _orthonormalise(block: Array, gram: Array) -> tuple[Array, Array]:
 
 
 def _well_conditioned(R: Array) -> bool:
-    """Whether a triangular factor leaves half the digits."""
+    """Return whether a triangular factor preserves half the digits."""
     sizes = np.abs(np.diag(R))
     return bool(sizes.min() > np.sqrt(np.finfo(R.dtype).eps) * 1e3 * sizes.max())
 
 
 def as_operator(matrix: Matrix) -> LinearOperator:
-    """An array or an operator as an operator."""
+    """Return an array or an operator as an operator."""
     return matrix if isinstance(matrix, LinearOperator) else aslinearoperator(matrix)
 
 
 def orient(vectors: Array) -> Array:
-    """Columns with their entry of largest size made positive, so that the same data give the same signs."""
+    """Make the largest entry of every column positive, so that the same data give the same signs."""
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None, :], axis=0)
     return np.ascontiguousarray(vectors * np.where(largest < 0, -1, 1).astype(vectors.dtype))

@@ -227,11 +227,11 @@ def _missing_component(rest: Array, mean: Array, second: Matrix) -> tuple[Array,
 
     From (m, A) the weight is α; from (Av, B) it is α⟨μ, v⟩.
     """
-    beside = mean - rest @ (rest.T @ mean)
-    length = float(np.linalg.norm(beside))
+    residual = mean - rest @ (rest.T @ mean)
+    length = float(np.linalg.norm(residual))
     if length == 0:
         refuse_no_mass(0.0, 1.0)
-    direction = beside / length
+    direction = residual / length
     basis = np.column_stack([direction, rest])
     overlaps = basis.T @ np.asarray(second @ direction)
     coefficients = overlaps / length

@@ -18,11 +18,11 @@ class Frame:
     """The signal space of a mixture, scaled so that the second moment becomes the identity.
 
     With W = S V D^(-1/2), where V and D are the top eigenpairs of S A S, the identity W'AW = I holds. The metric S is
-    diagonal and leaves the theory untouched: it only decides in which units the noise of the features is compared.
+    diagonal and leaves the theory untouched: it only sets the units in which the noise of the features is compared.
 
-    With an origin the samples are seen from there and get one more feature, the constant 1, which is the frame's first
-    coordinate: centers then need not be linearly independent, only no one on the others' plane, and nothing depends
-    on where zero is. Its column of V is empty, and its entry of D only a unit of length.
+    With an origin, samples are taken relative to it and get one more feature, the constant 1, as the first coordinate.
+    Centers then need not be linearly independent, only affinely, and nothing depends on where zero is. The first column
+    of V is zero, and the first entry of D is only a unit of length.
     """
 
     basis: Array  # V, (d, k), orthonormal columns
@@ -37,14 +37,14 @@ class Frame:
 
     @property
     def spread(self) -> Array:
-        """The variance in each coordinate, (k,), of noise that has variance 1 in each feature: W'W."""
+        """The variance in each coordinate, (k,), of noise with variance 1 in each feature: the diagonal of W'W."""
         inverse = 1 / self.values
         if self.origin is not None:
             inverse[0] = 0
         return inverse
 
     def whiten(self, X: Samples) -> Array:
-        """Coordinates of the rows of X, (n, k): X W."""
+        """Return the coordinates of the rows of X, (n, k): X W."""
         scaled = X if self.metric is None else X.multiply(self.metric).tocsr() if sp.issparse(X) else X * self.metric
         if self.origin is None:
             return np.asarray(scaled @ self.basis) / np.sqrt(self.values)
@@ -53,16 +53,16 @@ class Frame:
         return Y
 
     def unwhiten(self, points: Array) -> Array:
-        """The points of R^d with these coordinates, (d,) or (d, q): S^(-1) V D^(1/2) points."""
+        """Return the points of R^d with given coordinates, (d,) or (d, q): S^(-1) V D^(1/2) points."""
         flat = self.basis @ (np.sqrt(self.values) * points.T).T.astype(self.basis.dtype, copy=False)
         if self.origin is not None:
             flat = flat + np.multiply.outer(self.origin, points[0])
         return np.asarray(flat if self.metric is None else (flat.T / self.metric).T)
 
     def project_hint(self, v: Array, *, from_origin: bool = False) -> Array:
-        """The hint as a function of whitened coordinates, (k,): ⟨x, v⟩ = ⟨W'x, c⟩ for every x of the signal space.
+        """Return the hint c in the frame, (k,), with ⟨x, v⟩ = ⟨W'x, c⟩ for every x of the signal space.
 
-        Seen from the origin, it is ⟨x - origin, v⟩ instead.
+        With `from_origin`, ⟨x - origin, v⟩ instead.
         """
         plain = v if self.metric is None else v / self.metric
         c = np.asarray(np.sqrt(self.values) * (plain @ self.basis))
@@ -71,23 +71,23 @@ class Frame:
         return c
 
     def residual(self, points: Array) -> Array:
-        """What the signal space does not hold of points of R^d, (d, q): S^(-1) (I - VV') S points."""
+        """Return the part of points of R^d outside the signal space, (d, q): S^(-1) (I - VV') S points."""
         scaled = points if self.metric is None else points * self.metric[:, None]
-        outside = scaled - self.basis @ (self.basis.T @ scaled)
-        return np.asarray(outside if self.metric is None else outside / self.metric[:, None])
+        rest = scaled - self.basis @ (self.basis.T @ scaled)
+        return np.asarray(rest if self.metric is None else rest / self.metric[:, None])
 
     def rows(self, features: Array) -> Frame:
-        """The frame as far as some features go: what `unwhiten` gives has these only."""
+        """Return the frame restricted to some features: `unwhiten` then returns these only."""
         part = [None if each is None else each[features] for each in (self.metric, self.origin)]
         return Frame(self.basis[features], self.values, *part)
 
     def take(self, n_components: int) -> Frame:
-        """The frame of the first components only. Frames are nested: no new fit is needed."""
+        """Return the frame of the first components only. Frames are nested, so no new fit is needed."""
         return replace(self, basis=self.basis[:, :n_components], values=self.values[:n_components])
 
 
 def project(X: Samples, basis: Array, origin: Array) -> Array:
-    """(X - origin) basis, (n, k), without a copy of X or a loss of digits where the origin is far from zero."""
+    """Return (X - origin) basis, (n, k), without a copy of X or a loss of digits if the origin is far from zero."""
     if X.ndim == 1 or sp.issparse(X):
         return np.asarray(X @ basis - origin @ basis)
     middle, axes = origin.astype(X.dtype), basis.astype(X.dtype)
@@ -95,7 +95,7 @@ def project(X: Samples, basis: Array, origin: Array) -> Array:
 
 
 def count_above(values: Array, level: float = 0.0, *, precision: Any = np.float64) -> int:
-    """How many falling eigenvalues exceed a level by more than the rounding of that precision."""
+    """Count the eigenvalues that exceed a level by more than rounding."""
     rounding = 100 * np.finfo(precision).eps * np.abs(values).max(initial=0.0)
     return int(np.count_nonzero(values - level > rounding))
 
@@ -109,18 +109,39 @@ def frame_from_eigenpairs(
     name: str = "second moment",
     n_components: int | None = None,
 ) -> Frame:
-    """The frame of A = M - level I from the top eigenpairs of M, or an error that says how many carry signal.
+    """Return the frame of A = M - level I from the top eigenpairs of M; raise if some of them carry no signal.
 
-    The components that so many eigenpairs stand for are as many as those, where nothing else is said.
+    Parameters
+    ----------
+    values, vectors : arrays of shape (k,) and (d, k)
+        The top eigenpairs of M.
+    level : float, default=0
+        The noise level.
+    precision : dtype, default=float64
+        The precision of the samples, for the rounding of eigenvalues.
+    name : str, default="second moment"
+        What M is called in an error.
+    n_components : int, optional
+        The number of components that these eigenpairs belong to, if it is not k.
+
+    Returns
+    -------
+    Frame
     """
     rank, needed = count_above(values, level, precision=precision), len(values)
-    asked = n_components or needed
+    requested = n_components or needed
     if rank < needed:
         signal = values - level
+        advice = "Fit at most {possible} components" if rank else "The data show no component at all"
         raise RankError(
-            f"The {name} has rank {rank}, but {asked} components need rank {needed}: "
-            f"its eigenvalues fall from {signal[0]:.3g} to {signal[-1]:.3g}. "
-            + (f"Ask for {rank + asked - needed} components at most" if rank else "The data show no component at all")
-            + ", or check them for constant or repeated samples."
+            "The {moment} has rank {rank}, but {n_components} components need rank {needed}: its eigenvalues fall from "
+            "{first:.3g} to {last:.3g}. " + advice + ", or check for constant or repeated samples.",
+            moment=name,
+            rank=rank,
+            n_components=requested,
+            needed=needed,
+            first=signal[0],
+            last=signal[-1],
+            possible=rank + requested - needed,
         )
     return Frame(basis=vectors, values=values - level)

@@ -15,24 +15,24 @@ from mixsearch.data.threads import one_blas_thread
 
 
 class StandardErrors(NamedTuple):
-    """How far an answer would vary from sample to sample: a 95% interval is 1.96 of them to both sides."""
+    """Standard errors of a component: a 95% interval is 1.96 of them to both sides."""
 
     center: Array  # (d,)
     weight: float
 
 
-# Without one block in forty the second moment stays near the identity; below this it has lost a direction.
+# Without one group in forty the second moment stays near the identity; below this it has lost a direction.
 MIN_SECOND = 0.05
 
 
 def jackknife(replicates: Array) -> Array:
-    """The standard error of an estimate from its replicates, (B, ...) -> (...)."""
+    """Return the standard error of an estimate from its replicates, (B, ...) -> (...)."""
     n_groups = len(replicates)
     return np.asarray(np.sqrt((n_groups - 1) * np.var(replicates, axis=0)))
 
 
 def whitened(replicates: Replicates) -> tuple[Array, Array, Array]:
-    """R and m of every replicate in a frame of its own, and A^(-1/2) that led there, (B, k, k)."""
+    """Return R and m of every replicate in its own frame, and the A^(-1/2) that whitens it, (B, k, k)."""
     values, vectors = np.linalg.eigh(replicates.second)
     scaled = vectors / np.sqrt(np.maximum(values, MIN_SECOND))[:, None, :]
     root = scaled @ vectors.transpose(0, 2, 1)
@@ -40,13 +40,13 @@ def whitened(replicates: Replicates) -> tuple[Array, Array, Array]:
 
 
 def replicate_component(replicates: Replicates, direction: Array) -> tuple[Array, Array]:
-    """The component as each replicate has it: its points in the frame of all samples, (B, k), and weights, (B,).
+    """Return the component of each replicate: points in the frame of all samples, (B, k), and weights, (B,).
 
     Parameters
     ----------
     replicates : Replicates
     direction : array of shape (k,)
-        u = √α W'μ of the component found from all samples; each replicate's nearest eigenvector stands for it.
+        u = √α W'μ of the component found from all samples; each replicate's nearest eigenvector is its own.
 
     Notes
     -----
@@ -65,79 +65,83 @@ def component_errors(
     frame: Frame,
     direction: Array,
     replicates: Replicates,
-    outside: Array,
+    residuals: Array,
     to_features: Callable[[Array], Array] = np.asarray,
 ) -> StandardErrors:
-    """Standard errors of a component that moments found.
+    """Return the standard errors of a moment estimate.
 
     Parameters
     ----------
     frame : Frame
-        Of all samples. No replicate finds its own.
+        The frame of all samples. Replicates do not compute their own.
     direction : array of shape (k,)
         u = √α W'μ.
     replicates : Replicates
-    outside : array of shape (d, B)
-        A W u of every replicate, up to what lies in the signal space.
+    residuals : array of shape (d, B)
+        A W u of every replicate, up to vectors of the signal space.
     to_features : callable, optional
         From centers in the features of the frame, (r, B), to those of the user, (d, B).
 
+    Returns
+    -------
+    StandardErrors
+
     Notes
     -----
-    Eigenvectors are not found again. Inside the signal space of all samples every replicate is solved exactly. Outside,
-    the center of a replicate is P⊥ A W u / ⟨u, W'm⟩, where P⊥A itself is of the order of the difference: what the
-    replicate's own u and m would change is smaller by that order again, 1/B.
+    Eigenvectors are not recomputed. Inside the signal space of all samples every replicate is solved exactly. Outside,
+    the center of a replicate is P⊥ A W u / ⟨u, W'm⟩, where P⊥A is itself of first order in 1/B: using the replicate's
+    own u and m would change terms of second order only.
     """
     points, weights = replicate_component(replicates, direction)
     found = float(np.sqrt(weights.mean()))
-    centers = frame.unwhiten(points.T) + frame.residual(outside) / found
-    return StandardErrors(jackknife(to_features(centers).T), float(jackknife(weights)))
+    centers = frame.unwhiten(points.T) + frame.residual(residuals) / found
+    return StandardErrors(jackknife(centers.T), float(jackknife(weights)))
 
 
 class NewtonSums(NamedTuple):
-    """Sums over samples of their scores."""
+    """Sums of score vectors over samples."""
 
     information: Array  # of their outer products, (p, p)
-    by_block: Array  # of the scores in each block of the jackknife, (B, p)
+    by_group: Array  # of the scores in each group of the jackknife, (B, p)
 
 
 def newton_replicates(partitions: Partitions[Any], scores_of: Callable[..., Array], *shared: Any) -> Array:
-    """How leaving out each block moves a maximum-likelihood estimate, (B, p).
+    """Return how a maximum likelihood estimate moves without each group, (B, p).
 
     Parameters
     ----------
-    partitions : Shards of samples
+    partitions : Partitions of samples
     scores_of : callable
-        From a shard and what is shared to the derivatives of each sample's log-likelihood by the parameters, at the
+        From a partition and `shared` to the derivatives of each sample's log-likelihood by the parameters, at the
         estimate, (n, p).
     *shared
         Passed to `scores_of`.
 
     Notes
     -----
-    Without a block the scores no longer add up to zero, and one Newton step, with the sum of their outer products as
-    the information, takes them back there. What a second one would change is smaller by another factor 1/B.
+    Without a group the scores no longer sum to zero, and one Newton step, with the sum of their outer products as the
+    information, restores that. A second step would change terms of second order in 1/B.
     """
     sums = partitions.reduce(_newton_sums, scores_of, shared, partitions.n_groups)
-    return np.asarray(-sums.by_block @ invert_information(sums.information))
+    return np.asarray(-sums.by_group @ invert_information(sums.information))
 
 
 def _newton_sums(
     partition: Partition, scores_of: Callable[..., Array], shared: tuple[Any, ...], n_groups: int
 ) -> NewtonSums:
     scores = scores_of(partition, *shared)
-    by_block = [scores[partition.rows_at(n_groups, block)].sum(axis=0) for block in range(n_groups)]
-    return NewtonSums(scores.T @ scores, np.array(by_block))
+    by_group = [scores[partition.rows_at(n_groups, group)].sum(axis=0) for group in range(n_groups)]
+    return NewtonSums(scores.T @ scores, np.array(by_group))
 
 
 def invert_information(information: Array) -> Array:
-    """The inverse of a sum of outer products of scores, (p, p); of what the samples tell nothing about, zero.
+    """Return the pseudo-inverse of an information matrix, (p, p): zero for parameters without information.
 
-    Each parameter is measured in units of what the samples tell of it: in those of the features, what they tell of a
-    center and of a weight may differ by any factor, and the smaller would pass for nothing.
+    Each parameter is scaled by its own information first: that of centers and of weights may differ by any factor, and
+    the smaller would be lost to rounding.
     """
-    told = np.sqrt(np.diag(information))
-    units = 1 / np.where(told > 0, told, np.inf)
+    scale = np.sqrt(np.diag(information))
+    units = 1 / np.where(scale > 0, scale, np.inf)
     scaled = information * units[:, None] * units
     return np.asarray(units[:, None] * np.linalg.pinv(scaled, rcond=1e-12, hermitian=True) * units)
 
@@ -149,58 +153,62 @@ def probability_of_first(
     hinted: Hinted,
     replicates: Replicates,
     axes: Array,
-    place: int,
+    index: int,
     *,
     choose: str,
     hint_shifts: Array | None = None,
 ) -> float:
-    """The part of imagined samples on which the component found comes first.
+    """Return the fraction of simulated samples on which the component found comes first.
 
     Parameters
     ----------
     hinted : Hinted
         R and W'm of all samples.
     replicates : Replicates
-        Of the same hint.
+        The jackknife replicates of the same hint.
     axes : array of shape (k, q)
-        The directions √αᵢW'μᵢ of all components that could come first, orthonormal, as no single hint shows them.
-    place : int
+        Orthonormal directions √αᵢW'μᵢ of all components that could come first.
+    index : int
         Which of them was found.
     choose : {"largest", "share"}
-        What puts the components in order.
+        What the components are sorted by.
     hint_shifts : array of shape (B, k), optional
-        How the hint in the frame moves with each replicate, where it does.
+        How the hint in the frame shifts with each replicate, if it does.
+
+    Returns
+    -------
+    float
 
     Notes
     -----
-    Scores of other samples are imagined as those of these, plus normal noise with the covariance that the jackknife
-    gives. The eigenvectors of R themselves would not do: noise turns those of two components with nearly the same score
-    into each other, and drives the two eigenvalues apart, so that the answer always looks surer than it is.
+    Scores on new samples are simulated as those found, plus normal noise with the covariance of the jackknife. The
+    eigenvectors of R would not do: noise mixes those of two components with close scores and drives the two eigenvalues
+    apart, so that the answer always looks more certain than it is.
     """
-    with one_blas_thread:  # many small matrices: other threads would only wait for each other
-        return _part_of_draws(hinted, replicates, axes, place, choose, hint_shifts)
+    with one_blas_thread:  # many small matrices: threads would only wait for each other
+        return _simulate(hinted, replicates, axes, index, choose, hint_shifts)
 
 
-def _part_of_draws(
-    hinted: Hinted, replicates: Replicates, axes: Array, place: int, choose: str, hint_shifts: Array | None
+def _simulate(
+    hinted: Hinted, replicates: Replicates, axes: Array, index: int, choose: str, hint_shifts: Array | None
 ) -> float:
     matrices, means, _ = whitened(replicates)
     draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(means)))  # the same answer every time
     along, overlaps = _along(axes, matrices), hinted.mean @ axes
     if hint_shifts is not None:  # ⟨μᵢ, v⟩ = ⟨W'μᵢ, c⟩, with W'μᵢ = uᵢ / √αᵢ
         along += hint_shifts @ axes / np.where(overlaps == 0, np.inf, overlaps)
-    scores = _imagine(_along(axes, hinted.matrix[None])[0], along, draws)
+    scores = _draw_estimates(_along(axes, hinted.matrix[None])[0], along, draws)
     if choose == "share":
-        scores = scores * np.abs(_imagine(overlaps, means @ axes, draws))
-    return float(np.mean(scores.argmax(axis=1) == place))
+        scores = scores * np.abs(_draw_estimates(overlaps, means @ axes, draws))
+    return float(np.mean(scores.argmax(axis=1) == index))
 
 
 def _along(axes: Array, matrices: Array) -> Array:
-    """The diagonals of matrices in the coordinates of the axes, (B, q)."""
+    """Return the diagonals of matrices in the coordinates of the axes, (B, q)."""
     return np.asarray(np.einsum("ai,bac,ci->bi", axes, matrices, axes, optimize=True))
 
 
-def _imagine(estimate: Array, replicates: Array, draws: Array) -> Array:
-    """Estimates from other samples, (n, q)."""
+def _draw_estimates(estimate: Array, replicates: Array, draws: Array) -> Array:
+    """Draw estimates as new samples would give them, (n, q)."""
     n_groups = len(replicates)
     return np.asarray(estimate + draws @ (replicates - replicates.mean(axis=0)) * np.sqrt((n_groups - 1) / n_groups))

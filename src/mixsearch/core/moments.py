@@ -10,7 +10,7 @@ from mixsearch._typing import Array, Matrix
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """The moments of a mixture of any kind, as its user estimates them.
+    """The moments of a mixture of any kind, estimated by the user.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class Hinted:
-    """What one hint adds to a frame."""
+    """The moments of a mixture in its frame, contracted with a hint."""
 
     matrix: Array  # R = W'BW, (k, k)
     mean: Array  # W'm, (k,)
@@ -40,7 +40,7 @@ class Hinted:
 
 
 class Replicates(NamedTuple):
-    """The moments of all samples but one block, for each of B blocks, in the frame of all samples."""
+    """The moments of all samples but one group, for each of B groups, in the frame of all samples."""
 
     second: Array  # W'AW, (B, k, k): near the identity
     hinted: Array  # R = W'BW, (B, k, k)

@@ -10,17 +10,17 @@ from mixsearch._typing import Array
 
 
 def clip_weight(weight: float) -> float:
-    """A weight as a probability that is neither 0 nor 1."""
+    """Clip a weight to a probability strictly between 0 and 1."""
     return min(max(weight, 1e-9), 1 - 1e-9)
 
 
 def posterior(weight: float, log_own: Array, log_rest: Array) -> Array:
-    """α p(x) / (α p(x) + (1 - α) q(x)), (n,), from log densities."""
+    """Return α p(x) / (α p(x) + (1 - α) q(x)), (n,), from log densities."""
     return np.asarray(expit(logit(weight) + log_own - log_rest))
 
 
 def log_normal(deviations: Array, covariance: Array, floor: Array | None = None) -> Array:
-    """Log density of a centered Gaussian, (n,), up to the constant that all of one dimension share.
+    """Return the log density of a centered Gaussian, (n,), up to a constant that depends on the dimension only.
 
     A covariance found as a difference of moments may lose its positivity to noise: it is raised to `floor`.
     """
@@ -32,7 +32,7 @@ def log_normal(deviations: Array, covariance: Array, floor: Array | None = None)
 
 
 def _raise_to(covariance: Array, floor: Array) -> Array:
-    """The covariance with no direction below that of another, positive definite one."""
+    """Raise a covariance so that no direction is below that of another, positive definite one."""
     values, vectors = scipy.linalg.eigh(covariance, floor)
     dual = floor @ vectors
     return np.asarray((dual * np.maximum(values, 1.0)) @ dual.T)

@@ -13,13 +13,15 @@ DOUBTFUL_SEPARATION = 1.5
 
 
 def warn_if_weak(separation: float) -> None:
-    """Say in words that the hint does not single out one component."""
+    """Warn if the hint does not single out one component."""
     if separation < WEAK_SEPARATION:
         warn_user(
             WeakHintWarning(
-                f"The hint hardly singles out a component: the one found leads the runner-up by a factor of "
-                f"{separation:.2f} only, and 1 means a tie. Look at `alternatives`, or give a more specific hint "
-                "(more examples, another word, a direction in which the components differ)."
+                "The hint hardly singles out a component: the one found leads the runner-up by a factor of only "
+                "{separation:.2f}, where 1 is a tie. Look at `alternatives`, or give a more specific hint (more "
+                "examples, "
+                "another word, a direction in which the components differ).",
+                separation=separation,
             )
         )
 
@@ -35,12 +37,12 @@ _VERDICTS = (
 
 
 def verdict(separation: float) -> str:
-    """Say in plain words what a separation means.
+    """Return in words what a separation means.
 
     Parameters
     ----------
     separation : float
-        By what factor a component leads the best other one under the hint.
+        The factor by which a component leads the best other one under the hint.
 
     Returns
     -------
@@ -62,7 +64,7 @@ def verdict_code(separation: float) -> str:
     Parameters
     ----------
     separation : float
-        By what factor a component leads the best other one under the hint.
+        The factor by which a component leads the best other one under the hint.
 
     Returns
     -------
@@ -83,5 +85,5 @@ def _judge(separation: float) -> tuple[str, str]:
 
 
 def separation_in_words(separation: float) -> str:
-    """The separation and what it means."""
+    """Return the separation and what it means."""
     return f"{plain_number(separation)}: {verdict(separation)}"

@@ -10,64 +10,64 @@ from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.data.chunks import CHUNK_ROWS, ArraySum, row_slices, sum_chunks
 
-# Numbers in a block of outer products: they stay in cache until they are summed.
+# Numbers in a chunk of outer products: they stay in cache until they are summed.
 CACHED_PRODUCTS = 2**18
 
 
 def sum_cubes(Y: Array, Z: Array, weights: Array) -> Array:
-    """Σ wᵢ yᵢ⊗yᵢ⊗zᵢ, (k, k, k), block by block in double precision."""
+    """Return Σ wᵢ yᵢ⊗yᵢ⊗zᵢ, (k, k, k), chunk by chunk in double precision."""
     k = Y.shape[1]
 
-    def work(rows: slice) -> ArraySum:
+    def sum_rows(rows: slice) -> ArraySum:
         part, last = Y[rows].astype(np.float64, copy=False), Z[rows].astype(np.float64, copy=False)
         squares = part[:, :, None] * part[:, None, :]
         return ArraySum(squares.reshape(len(part), k * k).T @ (last * weights[rows, None]))
 
     slices = row_slices(len(Y), int(np.clip(CACHED_PRODUCTS // k**2, 1, CHUNK_ROWS)))
-    return np.asarray(sum_chunks(work, slices).total).reshape(k, k, k)
+    return np.asarray(sum_chunks(sum_rows, slices).total).reshape(k, k, k)
 
 
 def symmetrize(tensor: Array) -> Array:
-    """A tensor that is symmetric in its first two places, with its third moved to every place, (k, k, k), summed."""
+    """Sum the three cyclic permutations of a tensor that is symmetric in its first two indices, (k, k, k)."""
     return np.asarray(tensor + tensor.transpose(1, 2, 0) + tensor.transpose(2, 0, 1))
 
 
-# Bases to start from: the hint's own eigenvectors, and those of so many contractions at random.
+# Starting bases: the hint's own eigenvectors, and those of this many random contractions.
 N_STARTS = 5
 
 
-# Steps converge quadratically: after a change this small, what is left is rounding.
+# Iterations converge quadratically: after a change this small, only rounding is left.
 MAX_ITER, SMALL_CHANGE = 30, 1e-6
 
 
 def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
-    """Sharpen all candidates but the first: those of nearly the same score are any mixture of each other.
+    """Separate all candidates but the first: those of nearly equal score are arbitrary mixtures of each other.
 
     Parameters
     ----------
     tensor : array of shape (k, k, k)
         T, with R(c) = W'BW = Σ cₐTₐ for any hint c in the frame.
     candidates : Candidates
-        As one hint shows them; the first is the component found.
+        From one hint; the first is the component found.
 
     Returns
     -------
     Candidates
-        The first as it was, then the others in the order of their scores.
+        The first unchanged, then the others by falling score.
 
     Notes
     -----
     R(c) = Σ ⟨W'μᵢ, c⟩uᵢuᵢ' contracts one tensor T = Σ αᵢ^(-1/2) uᵢ⊗uᵢ⊗uᵢ, whatever the hint. Its components are the
-    fixed points of u -> T(u, u) / |T(u, u)|, and orthonormal: steps with all of them at once, each followed by the
+    orthonormal fixed points of u -> T(u, u) / |T(u, u)|. Power iterations on all of them at once, each followed by the
     nearest orthonormal basis, converge quadratically. Of several starts the one with the largest Σ T(u, u, u)² is kept:
-    that sum is largest where T is diagonal.
+    that sum is largest if T is diagonal.
     """
     k = candidates.points.shape[0]
     if k <= 2:
         return candidates
     directions = _unit_columns(candidates.points)
-    beside = _complement(directions[:, 0])
-    U = beside @ _diagonalise(_symmetric(_within(beside, tensor)), beside.T @ directions[:, 1:])
+    complement = _complement(directions[:, 0])
+    U = complement @ _diagonalize(_symmetric(_within(complement, tensor)), complement.T @ directions[:, 1:])
     hinted = (directions * candidates.scores) @ directions.T
     scores = np.einsum("ai,ab,bi->i", U, hinted, U)
     order = np.argsort(-scores, kind="stable")
@@ -82,16 +82,21 @@ def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
 
 
 def all_components(tensor: Array, mean: Array) -> Candidates:
-    """All components of a mixture, rough as they are, without any hint.
+    """Return rough estimates of all components of a mixture, without a hint.
 
     Parameters
     ----------
     tensor : array of shape (k, k, k)
-        As above.
+        T, as in `separate_rest`.
     mean : array of shape (k,)
-        W'm, under which each scores 1.
+        W'm, under which each component scores 1.
+
+    Returns
+    -------
+    Candidates
+        By falling weight.
     """
-    U = _diagonalise(_symmetric(tensor), np.linalg.eigh(np.tensordot(mean, tensor, axes=1))[1])
+    U = _diagonalize(_symmetric(tensor), np.linalg.eigh(np.tensordot(mean, tensor, axes=1))[1])
     overlaps = U.T @ mean
     order = np.argsort(-(overlaps**2), kind="stable")
     overlaps, ones = overlaps[order], np.ones(len(mean))
@@ -100,12 +105,12 @@ def all_components(tensor: Array, mean: Array) -> Candidates:
 
 
 def separate_directions(directions: Array, tensor_within: Callable[[Array], Array]) -> Array:
-    """The orthonormal directions of components that span the same space as others given, (k, q), told apart.
+    """Return the orthonormal directions of components, (k, q), that span the same space as rough ones.
 
-    `tensor_within` goes from an orthonormal basis, (k, q), to T in its coordinates, (q, q, q).
+    `tensor_within` maps an orthonormal basis, (k, q), to T in its coordinates, (q, q, q).
     """
     basis = _nearest_orthonormal(directions)
-    return np.asarray(basis @ _diagonalise(_symmetric(tensor_within(basis)), np.eye(basis.shape[1])))
+    return np.asarray(basis @ _diagonalize(_symmetric(tensor_within(basis)), np.eye(basis.shape[1])))
 
 
 def _unit_columns(points: Array) -> Array:
@@ -114,31 +119,31 @@ def _unit_columns(points: Array) -> Array:
 
 
 def _complement(direction: Array) -> Array:
-    """An orthonormal basis of what is orthogonal to a unit vector, (k, k-1)."""
+    """Return an orthonormal basis of the complement of a unit vector, (k, k-1)."""
     return np.linalg.svd(direction[:, None])[0][:, 1:]
 
 
 def _within(basis: Array, tensor: Array) -> Array:
-    """The tensor in the coordinates of a basis, (q, q, q)."""
+    """Return the tensor in the coordinates of a basis, (q, q, q)."""
     return np.tensordot(basis.T, basis.T @ tensor @ basis, axes=1)
 
 
 def _symmetric(T: Array) -> Array:
-    """The tensor with what noise took from its symmetry given back, (q, q, q)."""
+    """Return the symmetric part of a tensor that noise made asymmetric, (q, q, q)."""
     return np.asarray((T + T.transpose(1, 2, 0) + T.transpose(2, 0, 1)) / 3)
 
 
-def _diagonalise(tensor: Array, first: Array) -> Array:
-    """The orthonormal columns in which a symmetric tensor is as diagonal as it gets, (q, q)."""
+def _diagonalize(tensor: Array, first: Array) -> Array:
+    """Return the orthonormal columns in which a symmetric tensor is as diagonal as possible, (q, q)."""
     weights = np.random.default_rng(0).standard_normal((N_STARTS, len(tensor)))
     starts = np.stack([first, *np.linalg.eigh(np.tensordot(weights, tensor, axes=1))[1]])
-    bases = _power_steps(tensor, _nearest_orthonormal(starts))
+    bases = _power_iterations(tensor, _nearest_orthonormal(starts))
     diagonals = np.sum(bases * _image(tensor, bases), axis=1)
     return np.asarray(bases[np.argmax(np.sum(diagonals**2, axis=1))])
 
 
-def _power_steps(tensor: Array, U: Array) -> Array:
-    """From several bases at once, (s, q, q)."""
+def _power_iterations(tensor: Array, U: Array) -> Array:
+    """Iterate from several bases at once, (s, q, q)."""
     for _ in range(MAX_ITER):
         before, U = U, _nearest_orthonormal(_image(tensor, U))
         if np.abs(U - before).max() < SMALL_CHANGE:
@@ -147,7 +152,7 @@ def _power_steps(tensor: Array, U: Array) -> Array:
 
 
 def _image(tensor: Array, U: Array) -> Array:
-    """T(u, u) for each column u of each basis, (s, q, q)."""
+    """Return T(u, u) for each column u of each basis, (s, q, q)."""
     return np.asarray(np.einsum("sabj,sbj->saj", tensor @ U[:, None], U))
 
 

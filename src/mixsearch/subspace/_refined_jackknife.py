@@ -131,7 +131,7 @@ def _newton_replicates(
     """
     sums = partitions.reduce(_newton_sums, mixture, parameters, partitions.n_groups)
     remaining = 1 - 1 / partitions.n_groups
-    return np.asarray(-sums.by_block @ np.linalg.pinv(sums.information * remaining, hermitian=True))
+    return np.asarray(-sums.by_group @ np.linalg.pinv(sums.information * remaining, hermitian=True))
 
 
 def _newton_sums(

@@ -112,7 +112,7 @@ def test_rank_counts_what_exceeds_the_level_by_more_than_rounding():
 
 
 def test_a_second_moment_of_low_rank_says_which_rank_it_has():
-    with pytest.raises(RankError, match="has rank 2, but 3 components need rank 3.*Ask for 2 components at most"):
+    with pytest.raises(RankError, match="has rank 2, but 3 components need rank 3.*Fit at most 2 components"):
         frame_from_eigenpairs(np.array([2.0, 1.0, 0.0]), np.eye(3))
     with pytest.raises(RankError, match="has rank 0, but 1 components.*show no component at all"):
         frame_from_eigenpairs(np.array([0.5]), np.eye(1), level=0.5)
