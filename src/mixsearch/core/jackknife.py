@@ -95,7 +95,7 @@ def component_errors(
     points, weights = replicate_component(replicates, direction)
     found = float(np.sqrt(weights.mean()))
     centers = frame.unwhiten(points.T) + frame.residual(residuals) / found
-    return StandardErrors(jackknife(centers.T), float(jackknife(weights)))
+    return StandardErrors(jackknife(to_features(centers).T), float(jackknife(weights)))
 
 
 class NewtonSums(NamedTuple):

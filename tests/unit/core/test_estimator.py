@@ -302,7 +302,9 @@ def test_too_few_samples_say_how_many_are_needed(search, n, message):
 
 def test_repeated_samples_say_which_rank_was_found():
     X = np.repeat(np.eye(5)[:2], 10, axis=0)
-    with pytest.raises(RankError, match="covariance has rank 1, but 3 components need rank 2.*Fit at most 2 components"):
+    with pytest.raises(
+        RankError, match="covariance has rank 1, but 3 components need rank 2.*Fit at most 2 components"
+    ):
         GaussianSearch(3).fit(X)
 
 
