@@ -32,12 +32,12 @@ FITS: tuple[dict[str, Any], ...] = (
 )
 CLOSER: dict[str, dict[str, Any]] = {
     "no neighbours": {"N_NEIGHBOURS": 0},
-    "no steps": {"N_STEPS": 0},
-    "ten steps": {"N_STEPS": 10},
+    "no steps": {"MAX_LOCAL_ITER": 0},
+    "ten steps": {"MAX_LOCAL_ITER": 10},
     "half as many documents": {"NEAR_PER_SEED": 1},
-    "twice as many documents": {"NEAR_PER_SEED": 4, "NEAR_MOST": 2000},
-    "words of any lift": {"LEAST_LIFT": 0.0},
-    "words of three times the lift": {"LEAST_LIFT": 4.5},
+    "twice as many documents": {"NEAR_PER_SEED": 4, "MAX_NEAR": 2000},
+    "words of any lift": {"MIN_LIFT": 0.0},
+    "words of three times the lift": {"MIN_LIFT": 4.5},
 }
 
 

@@ -59,12 +59,12 @@ SEGMENTATION = ("segmentation/test_quality.py", "segmentation/test_segment.py", 
 MAP = ("index/test_layout.py", "index/test_map.py")
 
 MUTANTS = (
-    Mutant("ENOUGH", "topics/_search.py", r"^(ENOUGH\w*, \w+ = )0\.8\b", "0.4", TOPICS),
+    Mutant("ENOUGH", "topics/_query.py", r"^(ENOUGH\w*, \w+ = )0\.8\b", "0.4", TOPICS),
     Mutant("PRIOR_CORPUS", "topics/_local_em.py", r"^(PRIOR_TOPIC, \w+, PRIOR_\w+ = 1\.0, 0\.5, )20\.0", "2.0", TOPICS),
     Mutant("WORDS_ELSEWHERE", "topics/_documents.py", r"^(\w*WORDS_ELSEWHERE = )20\b", "1", TOPICS),
     Mutant("N_NEIGHBOURS", "topics/_local_em.py", r"^(N_NEIGHBOU?RS = )12\b", "0", LOCAL_EM),
-    Mutant("TYPICAL_LIFT", "topics/_local_em.py", r"^(TYPICAL_LIFT = )2\.0", "0.0", LOCAL_EM),
-    Mutant("MEMBER_SHARE", "topics/_local_em.py", r"^(MEMBER_SHARE = )0\.06", "0.9", LOCAL_EM),
+    Mutant("TYPICAL_LIFT", "topics/_evidence.py", r"^(TYPICAL_LIFT = )2\.0", "0.0", LOCAL_EM),
+    Mutant("MEMBER_SHARE", "topics/_evidence.py", r"^(MEMBER_SHARE = )0\.06", "0.9", LOCAL_EM),
     Mutant("NEAR_PER_SEED", "topics/_local_em.py", r"^(NEAR_PER_SEED = )2\b", "200", LOCAL_EM),
     Mutant("POSITION_SPREAD", "segmentation/_features.py", r"^(POSITION_SPREAD = )0\.75", "0.0", SEGMENTATION),
     Mutant("MIN_TEXTURE", "segmentation/_features.py", r"^(MIN_TEXTURE = )1\.0", "1e4", SEGMENTATION),

@@ -118,7 +118,7 @@ def _ask(path: Path) -> dict[str, float]:
     start = time.perf_counter()
     index = open_index(path)
     opened = time.perf_counter() - start
-    columns = words_of_all_frequencies(index.topics._family.here.by_document, N_ASKED)
+    columns = words_of_all_frequencies(index.topics._family.local.by_document, N_ASKED)
     words = [index.vocabulary[column] for column in columns]
     times = []
     with warnings.catch_warnings():

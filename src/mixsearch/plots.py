@@ -317,10 +317,10 @@ def _set_title(axes: Axes, title: str, line: str) -> None:
 
 
 def _draw_words(axes: Axes, topic: Topic, n_words: int, *, hint: Sequence[str], errors: bool) -> None:
-    words = topic.top_words(n_words)
-    colors = [HINT_COLOR if word in hint else FOUND_COLOR for word, _ in words]
-    whiskers = topic.stderr.center[topic.top_columns(n_words)].tolist() if errors else None
-    _draw_bars(axes, [word for word, _ in words], [probability for _, probability in words], colors, whiskers)
+    words = topic.word_table(n_words, errors=errors)
+    colors = [HINT_COLOR if each.word in hint else FOUND_COLOR for each in words]
+    whiskers = [each.stderr for each in words if each.stderr is not None] if errors else None
+    _draw_bars(axes, [each.word for each in words], [each.probability for each in words], colors, whiskers)
 
 
 def _draw_shares(axes: Axes, topic: Topic) -> None:

@@ -168,7 +168,7 @@ def test_fewer_topics_than_asked_for_are_a_note(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("\n".join(["aa bb cc dd", "ee ff gg hh"] * 20))
     result = invoke("index", tmp_path / "t.txt", "-o", tmp_path / "i", "--max-df", "1.0", "-k", "8")
     assert result.exit_code == 0, result.output
-    assert "not the 8 asked for" in result.stderr
+    assert "but 8 were requested" in result.stderr
     assert "Warning" not in result.output
 
 

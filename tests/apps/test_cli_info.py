@@ -41,7 +41,7 @@ def test_json_has_every_number(index: Path) -> None:
     told = json.loads(invoke("info", index, "--json").stdout)
     opened = open_index(index)
     assert told["n_documents"] == N_DOCUMENTS
-    assert told["n_nonzeros"] == opened.topics._family.here.by_document.nnz
+    assert told["n_nonzeros"] == opened.topics._family.local.by_document.nnz
     assert told["eigenvalues"] == [float(value) for value in opened.topics._family.frame.values]
     assert told["bytes_of_parts"] == open_folder(index, kind="topic index", version=1).sizes()
     assert told["n_bytes"] == sum(told["bytes_of_parts"].values())
@@ -51,7 +51,7 @@ def test_json_has_every_number(index: Path) -> None:
     assert told["verified"] is False
     most = told["frequent_words"][0]
     column = opened.vocabulary.index(most["word"])
-    assert most["n_documents"] == opened.topics._family.here.by_document[:, [column]].nnz
+    assert most["n_documents"] == opened.topics._family.local.by_document[:, [column]].nnz
     assert column == opened.topics._family.word_mean.argmax()
 
 

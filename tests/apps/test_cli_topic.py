@@ -323,7 +323,7 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
         (("word10^x",), "'x' in 'word10^x' is not a weight"),
         (("",), "'' names no word"),
         (("--documents", "600"), "Row 600 is not a document of this fit"),
-        (("--text", "nothing of this is known"), "hold no word of the vocabulary"),
+        (("--text", "nothing of this is known"), "contain no word of the vocabulary"),
         (("word10", "-k", "5"), "--n-components=5, but this fit has 4 components"),
         (("--hints", "nowhere.txt"), "Cannot read 'nowhere.txt': No such file"),
         (("--text-file", "nowhere.txt"), "Cannot read 'nowhere.txt': No such file"),

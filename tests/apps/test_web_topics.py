@@ -166,7 +166,7 @@ def test_a_word_that_nothing_begins_with_is_unknown_while_one_types(client):
 
 def test_completions_are_the_words_that_begin_so_the_most_frequent_first(client, index):
     words = told(client, "/words", prefix="c", n=3)["words"]
-    holding = dict(zip(index.vocabulary, index.topics._family.holding.tolist(), strict=True))
+    holding = dict(zip(index.vocabulary, index.topics._family.document_frequency.tolist(), strict=True))
     wanted = sorted((word for word in holding if word.startswith("c")), key=lambda word: -holding[word])[:3]
     assert [each["word"] for each in words] == wanted
     assert [each["n_documents"] for each in words] == [holding[word] for word in wanted]

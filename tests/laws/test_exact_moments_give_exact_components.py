@@ -198,7 +198,7 @@ def test_topic_moments_for_any_dirichlet(how, seed, size, alpha0):
     W = whitener(frame)
     inside = topics @ W
     model = TopicFamily(frame, alpha0, W.T @ mixture.mean, *[np.zeros(0)] * 8)
-    hinted = model._corrected(
+    hinted = model._correct(
         inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
         inside.T @ pairs @ scores,
         float(mixture.mean @ v),

@@ -17,7 +17,7 @@ from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mix
 from mixsearch.display import plain_chance
 from mixsearch.gaussian._component import GaussianComponent
 from mixsearch.plots import FOUND_COLOR, HINT_COLOR, plot_component, plot_spectrum, plot_topic, plot_topics, save_figure
-from mixsearch.topics._component import Topic
+from mixsearch.topics import Topic
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_a_topic_shows_its_likeliest_words_from_the_top(topics: dict[str, Topic]
 
 def test_whiskers_are_one_standard_error_of_the_words_that_they_are_drawn_on(topics: dict[str, Topic]) -> None:
     topic = next(iter(topics.values()))
-    columns = topic.top_columns(6)
+    columns = [topic._vocabulary.index(word) for word, _ in topic.top_words(6)]
     figure = plot_topic(topic, n_words=6, errors=True)
     words = figure.axes[0]
     whiskers = next(each for each in words.containers if isinstance(each, ErrorbarContainer)).lines[2][0].get_segments()

@@ -94,7 +94,7 @@ def _(search: TopicSearch) -> ThirdMoment:
     model, a0 = search._family, search._family.alpha0
     triples = model.partitions.reduce(_sum_weighted_cubes).total
     if model.distinct:
-        W = model.whitener(slice(None))
+        W = model.whitening_rows(slice(None))
         repeated = model.own_crossed - 2 / 3 * model.own_triples[:, None] * W
         triples -= symmetrize(sum_cubes(W, repeated, np.ones(len(W))))
     m = model.mean

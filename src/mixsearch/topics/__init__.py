@@ -1,8 +1,8 @@
 """LDA topics of a corpus of word counts."""
 
-from mixsearch.topics._component import Topic
-from mixsearch.topics._corpus import FittedCorpus, fit_corpus, make_search
-from mixsearch.topics._counts import LEAST_WORDS, damp
+from mixsearch.topics._component import Topic, WordStatistics
+from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
+from mixsearch.topics._counts import damp
 from mixsearch.topics._documents import CountPartition, TopicPartition, corpus_in_memory
 from mixsearch.topics._hint import parse_word, parse_words
 from mixsearch.topics._search import TopicSearch
@@ -23,16 +23,18 @@ __all__ = [
     "BY_WORD",
     "DOCUMENTS",
     "KIND",
-    "LEAST_WORDS",
     "VERSION",
     "CountPartition",
     "FittedCorpus",
     "Topic",
     "TopicPartition",
     "TopicSearch",
+    "WordStatistics",
     "corpus_in_memory",
     "damp",
     "fit_corpus",
+    "get_min_words",
+    "is_damped",
     "make_search",
     "open_search",
     "parse_word",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from mixsearch._typing import Array
-from mixsearch.core.jackknife import StandardErrors, component_errors
+from mixsearch._typing import Array, SamplesLike
+from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Replicates
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import separation_in_words
@@ -24,19 +24,19 @@ from mixsearch.topics._counts import as_counts
 from mixsearch.topics._documents import TopicPartition, rank_documents
 from mixsearch.topics._em import LdaTopic, divergence_by_word
 from mixsearch.topics._hint import WordHint
-from mixsearch.topics._jackknife import one_word_at_least, sharp_errors
-from mixsearch.topics._lda_jackknife import allow_for_bias, lda_errors
-from mixsearch.topics._local_em import SharpTopic
+from mixsearch.topics._jackknife import floor_errors, local_errors
+from mixsearch.topics._lda_jackknife import include_bias, lda_errors
+from mixsearch.topics._local_em import LocalTopic
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._replicates import replicate_outside, replicate_topics
 from mixsearch.topics._simplex import project_to_simplex
 
-# A word in few documents belongs to a topic by chance more easily: as many others are taken not to.
+# A word in few documents belongs to a topic by chance more easily: this many more are assumed not to be about it.
 DOCUMENTS_ELSEWHERE = 10
-
-
-# A difference in probability never outweighs one in what words tell.
+# A difference in probability never outweighs one in typicality.
 TIE = 1e-12
+
+# Words that distinguish the topic from the corpus, or the likeliest ones.
+WordOrder = Literal["typical", "probability"]
 
 
 class WordStatistics(NamedTuple):
@@ -71,8 +71,8 @@ class Topic(SampleComponent):
     weight : float
         The topic's share of the corpus.
     center : array of shape (d,)
-        The same as `probabilities`; of a `moment_estimate` the raw vector, with small negative entries, to which its
-        standard errors belong.
+        Equal to `probabilities` after refinement. For a moment estimate the raw vector, with small negative entries, to
+        which its standard errors belong.
 
     See Also
     --------
@@ -80,11 +80,11 @@ class Topic(SampleComponent):
     """
 
     _family: TopicFamily = field(kw_only=True)
-    asked: WordHint | Array = field(kw_only=True)  # the hint, as words or in the frame
-    vocabulary: Sequence[str] | None = field(kw_only=True)
-    damping: bool = field(kw_only=True)
-    max_documents: int | None = field(default=None, kw_only=True)  # of those that hold the hint, that were looked at
-    _refined: SharpTopic | LdaTopic | None = field(default=None, kw_only=True)
+    _hint: WordHint | Array = field(kw_only=True)  # over words, or in the frame
+    _vocabulary: Sequence[str] | None = field(kw_only=True)
+    _damping: bool = field(kw_only=True)
+    _max_documents: int | None = field(default=None, kw_only=True)  # that represent all documents matching the hint
+    _refined: LocalTopic | LdaTopic | None = field(default=None, kw_only=True)
 
     @property
     def weight(self) -> float:
@@ -93,11 +93,11 @@ class Topic(SampleComponent):
 
     @property
     def _moment_weight(self) -> float:
-        """α of the topic, as moments have it: all of them sum to α₀."""
+        """α of the topic. All of them sum to α₀."""
         return float(self._candidates.weights[self._rank])
 
     def _moment_center(self) -> Array:
-        with one_blas_thread:  # one product, over before the other threads have woken up
+        with one_blas_thread:  # one product, done before other threads have woken up
             return self._frame.unwhiten(self._point)
 
     @cached_property
@@ -107,42 +107,41 @@ class Topic(SampleComponent):
 
     def _moment_errors(self) -> StandardErrors:
         with one_blas_thread:
-            outside = replicate_outside(self._family, self._direction)
-            center, weight = component_errors(self._frame, self._direction, self._replicates, outside)
+            center, weight = super()._moment_errors()
         n_words = self.weight * self._family.n_words
-        return StandardErrors(one_word_at_least(center, n_words), weight / self._family.alpha0)
+        return StandardErrors(floor_errors(center, n_words), weight / self._family.alpha0)
 
     @cached_property
     def _replicates(self) -> Replicates:
-        with one_blas_thread:
-            return replicate_topics(self._family, self.asked, self.max_documents)
+        # A hint over words is more than its projection onto the frame.
+        return self._family.leave_one_out(self._hint, self._max_documents)
 
-    def _tensor_within(self, basis: Array) -> Array:
+    def _refined_errors(self, refined: LocalTopic | LdaTopic) -> StandardErrors:
         with one_blas_thread:
-            return self._family.tensor(basis)
+            if isinstance(refined, LocalTopic):
+                return local_errors(self._family, refined)
+            moments, em_topic = self.moment_estimate, refined.state.topics[:, 0]
+            return include_bias(lda_errors(refined), em_topic - moments.center, moments.stderr, refined.em_fraction)
 
-    def _refined_errors(self, refined: SharpTopic | LdaTopic) -> StandardErrors:
-        with one_blas_thread:
-            if isinstance(refined, SharpTopic):
-                return sharp_errors(self._family, refined)
-            moments, led = self.moment_estimate, refined.state.topics[:, 0]
-            return allow_for_bias(lda_errors(refined), led - moments.center, moments.stderr, refined.kept)
-
-    def top_words(self, n: int = 10, *, by: str = "typical") -> list[tuple[str, float]]:
-        """The words of the topic with their probabilities.
+    def top_words(self, n: int = 10, *, by: WordOrder = "typical") -> list[tuple[str, float]]:
+        """Return words of the topic with their probabilities.
 
         Parameters
         ----------
         n : int, default=10
-            How many.
+            How many words.
         by : {"typical", "probability"}, default="typical"
-            First those that tell most of whether a document is about the topic, or those that are likeliest, common
-            words of the language among them.
-        """
-        return self.words_at(self.top_columns(n, by=by))
+            Rank words by how well they distinguish the topic's documents from others, or by probability, which ranks
+            common words of the language high.
 
-    def word_table(self, n: int = 10, *, by: str = "typical", errors: bool = False) -> list[WordStatistics]:
-        """Return the words of the topic with their probabilities, how much likelier they are, and standard errors.
+        Returns
+        -------
+        list of (str, float)
+        """
+        return [(self._spell(column), float(self.probabilities[column])) for column in self._top_columns(n, by)]
+
+    def word_table(self, n: int = 10, *, by: WordOrder = "typical", errors: bool = False) -> list[WordStatistics]:
+        """Return words of the topic with their probabilities, lifts and standard errors.
 
         Parameters
         ----------
@@ -157,23 +156,18 @@ class Topic(SampleComponent):
         -------
         list of WordStatistics
         """
-        columns = self.top_columns(n, by=by)
-        probabilities, expected = self.probabilities[columns].tolist(), self._family.word_mean[columns].tolist()
+        columns = self._top_columns(n, by)
+        p, q = self.probabilities[columns].tolist(), self._family.word_mean[columns].tolist()
         stderr = self.stderr.center[columns].tolist() if errors else [None] * len(columns)
         return [
-            WordStatistics(self._name(column), probability, probability / mean if mean > 0 else 0.0, error)
-            for column, probability, mean, error in zip(columns, probabilities, expected, stderr, strict=True)
+            WordStatistics(self._spell(column), own, own / mean if mean > 0 else 0.0, error)
+            for column, own, mean, error in zip(columns, p, q, stderr, strict=True)
         ]
 
-    def words_at(self, columns: Array) -> list[tuple[str, float]]:
-        """The words of some columns with their probabilities."""
-        return [(self._name(column), float(self.probabilities[column])) for column in columns]
-
-    def top_columns(self, n: int = 10, *, by: str = "typical") -> Array:
-        """The columns of `top_words`, (n,): where `probabilities` and `stderr.center` have them."""
+    def _top_columns(self, n: int, by: WordOrder) -> Array:
         check_positive_int("n", n)
         check_choice("by", by, ("typical", "probability"))
-        # Where fewer words than asked for tell anything, the likeliest follow.
+        # If fewer words than requested are typical, the likeliest follow.
         return top_rows(self.probabilities * TIE + self._typicality if by == "typical" else self.probabilities, n)
 
     @cached_property
@@ -183,26 +177,46 @@ class Topic(SampleComponent):
         return divergence_by_word(self.probabilities, self._family.word_mean)
 
     def related_words(self, n: int = 10) -> list[tuple[str, float]]:
-        """Words that point to the topic, however rare they are, with how many times likelier they are in it.
+        """Return words that point to the topic, however rare they are. They make good hints for a narrower search.
 
-        They make good hints for a narrower search.
+        Parameters
+        ----------
+        n : int, default=10
+            The maximum number of words.
+
+        Returns
+        -------
+        list of (str, float)
+            Each word with the factor by which it is likelier in the topic than in the corpus.
         """
         check_positive_int("n", n)
         p, q = self.probabilities, self._family.word_mean
         lift = p / np.where(q > 0, q, np.inf)
-        n_holding = self._family.holding
-        chance = np.minimum(lift * max(self.weight, 1e-6), 1)
-        ranked = top_rows(chance * n_holding / (n_holding + DOCUMENTS_ELSEWHERE), n)
-        return [(self._name(column), float(lift[column])) for column in ranked if lift[column] > 1]
+        frequency = self._family.document_frequency
+        precision = np.minimum(lift * max(self.weight, 1e-6), 1)
+        ranked = top_rows(precision * frequency / (frequency + DOCUMENTS_ELSEWHERE), n)
+        return [(self._spell(column), float(lift[column])) for column in ranked if lift[column] > 1]
 
-    def _name(self, column: int) -> str:
-        return str(column) if self.vocabulary is None else self.vocabulary[column]
+    def _spell(self, column: int) -> str:
+        return str(column) if self._vocabulary is None else self._vocabulary[column]
 
     def documents(self, n: int = 10) -> list[tuple[int, float]]:
-        """The documents of the corpus that are most about the topic: row and share of the topic.
+        """Return the documents of the corpus that are most about the topic.
 
-        A short document can show a high share by chance, so documents are ranked as if each went on for a few words
-        about something else.
+        Parameters
+        ----------
+        n : int, default=10
+            The maximum number of documents.
+
+        Returns
+        -------
+        list of (int, float)
+            The row of each document and the topic's share in it.
+
+        Notes
+        -----
+        A short document can show a high share by chance, so documents are ranked as if each had a few more words on
+        another topic.
         """
         check_positive_int("n", n)
         rows, shares = self._best_documents(n).about
@@ -211,22 +225,34 @@ class Topic(SampleComponent):
     def _best_documents(self, n: int) -> Best:
         if self._refined is not None:
             return self._refined.best_documents(n)
-        best: Best = self._family.partitions.reduce(_best_by_moments, self._told_by_word, n).total
+        best: Best = self._family.partitions.reduce(_best_by_moments, self._share_direction, n).total
         return best
 
-    def membership(self, X: Any) -> Any:
-        """The share of the topic in each document, in [0, 1], (n,); 0 for a document without words."""
+    def membership(self, X: SamplesLike) -> Array:
+        """Return the share of the topic in each document.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or Dask array of shape (n, d)
+            Word counts.
+
+        Returns
+        -------
+        array of shape (n,)
+            In [0, 1]; 0 for a document without words. A lazy Dask array if X is one.
+        """
         if is_dask(X):
-            return dask_arrays().map_rows(self.membership, X, len(self.center))
-        counts = as_counts(check_samples(X, len(self.center), self._feature_names), self.damping)
+            rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
+            return rows
+        counts = as_counts(check_samples(X, len(self.center), self._feature_names), self._damping)
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
         if self._refined is not None:
             return np.clip(self._refined.share(counts, lengths), 0, 1)
-        return np.clip(_linear_shares(self._frame.whiten(counts), lengths, self._told_by_word), 0, 1)
+        return np.clip(_linear_shares(self._frame.whiten(counts), lengths, self._share_direction), 0, 1)
 
     @property
-    def _told_by_word(self) -> Array:
-        """α₁W'μ₁, (k,): what a word in the frame adds to the topic's share in its document."""
+    def _share_direction(self) -> Array:
+        """α₁W'μ₁, (k,): what a word in the frame adds to the topic's share of its document."""
         return self._moment_weight * self._point
 
     def _card(self) -> Card:
@@ -243,15 +269,15 @@ class Topic(SampleComponent):
         )
 
 
-def _linear_shares(Y: Array, lengths: Array, told: Array) -> Array:
-    """Unbiased estimates of the topic's share θ₁ in documents of whitened counts Y, (n,).
+def _linear_shares(Y: Array, lengths: Array, direction: Array) -> Array:
+    """Return unbiased estimates of the topic's share θ₁ in documents of whitened counts Y, (n,).
 
     Notes
     -----
     E[W'x | θ] = Σ θᵢuᵢ/√αᵢ for the frequencies x of a document, so θ₁ = α₁⟨W'μ₁, W'x⟩.
     """
-    return np.asarray(Y @ told) / np.where(lengths > 0, lengths, np.inf)
+    return np.asarray(Y @ direction) / np.where(lengths > 0, lengths, np.inf)
 
 
-def _best_by_moments(partition: TopicPartition, told: Array, n: int) -> ArraySum:
-    return rank_documents(partition, _linear_shares(partition.projected, partition.lengths, told), n)
+def _best_by_moments(partition: TopicPartition, direction: Array, n: int) -> ArraySum:
+    return rank_documents(partition, _linear_shares(partition.projected, partition.lengths, direction), n)

@@ -1,24 +1,69 @@
-"""The corpus behind a fitted search: what an index builds, opens and looks up."""
+"""The corpus behind a search, as an index needs it: fit documents that are counted already, look up words and rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
 from mixsearch.storage import Folder
+from mixsearch.topics._counts import MIN_WORDS
 from mixsearch.topics._documents import CountPartition, TopicPartition
+from mixsearch.topics._fit import Allocate
+from mixsearch.topics._query import index_documents
 from mixsearch.topics._search import TopicSearch
 
 
-def make_search(n_components: int | str, n_words: int, options: dict[str, Any]) -> TopicSearch:
-    """Return a search, after a check that its options suit a corpus with this number of words."""
-    search = TopicSearch(n_components, **options)  # type: ignore[arg-type]
+def make_search(n_components: int | Literal["auto"], n_words: int, options: Mapping[str, Any]) -> TopicSearch:
+    """Return a search for a corpus of this many words, with checked options.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+    n_words : int
+        The size of the vocabulary.
+    options : mapping of str
+        Further arguments of `TopicSearch`.
+
+    Returns
+    -------
+    TopicSearch
+        Not fitted yet; see `fit_corpus`.
+    """
+    search = TopicSearch(n_components, **options)
     search._check_options(n_words)
     return search
+
+
+def is_damped(search: TopicSearch) -> bool:
+    """Return whether a search replaces a count c by log2(1 + c).
+
+    Parameters
+    ----------
+    search : TopicSearch
+
+    Returns
+    -------
+    bool
+    """
+    return bool(search._options.damping)
+
+
+def get_min_words(search: TopicSearch) -> int:
+    """Return the number of words that a document must have.
+
+    Parameters
+    ----------
+    search : TopicSearch
+
+    Returns
+    -------
+    int
+    """
+    return 1 if search._options.moments == "plugin" else MIN_WORDS
 
 
 def fit_corpus(
@@ -27,39 +72,51 @@ def fit_corpus(
     *,
     vocabulary: list[str],
     n_dropped: int,
-    allocate: Callable[..., Array] = np.empty,
+    allocate: Allocate = np.empty,
     on_pass: Callable[[int], None] | None = None,
 ) -> None:
-    """Fit a search to documents that are long enough, wherever they are.
+    """Fit a search to whole counts that are checked, damped if it damps, and of documents that are long enough.
 
     Parameters
     ----------
     search : TopicSearch
-        The search to fit.
-    documents : Partitions
-        The counts.
+        From `make_search`.
+    documents : Partitions of CountPartition
     vocabulary : list of str
         The words, one per column.
     n_dropped : int
         How many documents were left out.
     allocate : callable
-        Returns an array for the projected documents, given its shape and type.
+        From a shape and a dtype to an array that holds the projected documents.
     on_pass : callable, optional
-        Called with the number of passes over the documents so far.
+        Called with the number of passes over the counts after each.
     """
-    how: dict[str, Any] = {} if on_pass is None else {"on_pass": on_pass}
-    search._fit_documents(documents, distinct=search.moments != "plugin", allocate=allocate, **how)
-    search.n_dropped_ = n_dropped
+    search.n_features_in_, search.n_dropped_ = documents.n_features, n_dropped
+    distinct = search._options.moments != "plugin"
+    search._fit_documents(documents, distinct=distinct, allocate=allocate, on_pass=on_pass)
     search._set_vocabulary(vocabulary)
 
 
 class FittedCorpus:
-    """The words and documents of a fitted search.
+    """The words and documents of a fitted search, as an index needs them.
 
     Parameters
     ----------
     search : TopicSearch
         A fitted search.
+
+    Attributes
+    ----------
+    search : TopicSearch
+        The fitted search.
+    partitions : Partitions of TopicPartition
+        The documents, in this process or on a cluster.
+    n_nonzeros : int
+        The number of non-zero counts.
+    document_frequencies, word_frequencies, word_variances : arrays of shape (d,)
+        The number of documents that contain each word, its frequency in the corpus, and its variance between topics.
+    eigenvalues : array of shape (k,)
+        The eigenvalues of the second moment, falling.
     """
 
     def __init__(self, search: TopicSearch) -> None:
@@ -67,7 +124,17 @@ class FittedCorpus:
 
     @classmethod
     def from_folder(cls, folder: Folder) -> FittedCorpus:
-        """Open the corpus of a search that was stored in a folder."""
+        """Open a search that was stored in a folder. Its arrays are mapped from the files.
+
+        Parameters
+        ----------
+        folder : Folder
+            From `open_search`.
+
+        Returns
+        -------
+        FittedCorpus
+        """
         return cls(TopicSearch._from_folder(folder))
 
     @property
@@ -77,27 +144,27 @@ class FittedCorpus:
 
     @property
     def partitions(self) -> Partitions[TopicPartition]:
-        """The documents, wherever they are."""
+        """The documents, in this process or on a cluster."""
         return self._search._family.partitions
 
     @property
     def n_nonzeros(self) -> int:
         """The number of non-zero counts."""
-        return int(self._search._family.here.by_document.nnz)
+        return int(self._search._family.local.by_document.nnz)
 
     @property
     def document_frequencies(self) -> Array:
         """The number of documents that contain each word, (d,)."""
-        return np.asarray(self._search._family.holding)
+        return np.asarray(self._search._family.document_frequency)
 
     @property
     def word_frequencies(self) -> Array:
-        """The mean frequency of each word, (d,)."""
+        """The frequency of each word in the corpus, (d,)."""
         return self._search._family.word_mean
 
     @property
     def eigenvalues(self) -> Array:
-        """The eigenvalues of the second moment, (k,)."""
+        """The eigenvalues of the second moment, (k,), falling."""
         return self._search._family.frame.values
 
     @property
@@ -111,9 +178,33 @@ class FittedCorpus:
         return np.asarray(frame.basis[:, 1:] ** 2 @ frame.values[1:])
 
     def find_columns(self, words: Iterable[str]) -> Array:
-        """Return the column of each word, -1 if it has none, (q,)."""
-        return self._search._find_columns(words)
+        """Return the column of each word.
+
+        Parameters
+        ----------
+        words : iterable of str
+            Without a vocabulary, a word is the number of its column.
+
+        Returns
+        -------
+        array of shape (q,)
+            -1 for a word that is not in the vocabulary.
+        """
+        columns = self._search._columns
+        if columns is None:
+            return np.array([int(word) for word in words], dtype=np.intp)
+        return np.array([columns.get(word, -1) for word in words], dtype=np.intp)
 
     def find_documents(self, rows: Sequence[int]) -> Array:
-        """Return the index of each document in the corpus, given its row in the user's data, (q,)."""
-        return self._search._find_documents(rows)
+        """Return the indices in the corpus of rows of the user's matrix.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            An error is raised for a row that was left out of the fit.
+
+        Returns
+        -------
+        array of shape (q,)
+        """
+        return index_documents(self.partitions, self._search.n_dropped_, rows)

@@ -1,4 +1,4 @@
-"""Documents in shards: their counts by document and by word, what a fit adds to them, and what they tell of a hint."""
+"""Documents in partitions: their counts by document and by word, their weights, and their scores under a hint."""
 
 from __future__ import annotations
 
@@ -14,17 +14,22 @@ from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
 from mixsearch.data.partitions import Layout, LocalPartitions, Partition, Partitions
 from mixsearch.data.reductions import Best, Maximum, PartitionCounts, top_rows
 
-# A short document can show a high share by chance: it is ranked as if it went on so long about something else.
+# A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
 WORDS_ELSEWHERE = 20
+
+# From the lengths of documents to their weights, (n,) -> (n,).
+Weighting = Callable[[Array], Array]
+# The weight of a document in all averages.
+WEIGHTINGS: dict[str, Weighting] = {"length": np.array, "uniform": np.ones_like}
 
 
 @dataclass(frozen=True)
 class DocumentPartition(Partition):
-    """Documents that are long enough."""
+    """Documents that are long enough for a fit."""
 
     by_document: sp.csr_array  # counts, (n, d)
     lengths: Array  # (n,)
-    rows: Array  # numbers of the documents in the user's matrix, (n,)
+    rows: Array  # rows of the documents in the user's matrix, (n,)
 
 
 @dataclass(frozen=True)
@@ -32,25 +37,25 @@ class CountPartition(DocumentPartition):
     """Documents before a fit."""
 
     by_word: sp.csc_array  # counts column by column: a word finds its documents
-    stored: RowChunks | None = None  # the same counts on disk, where reading all of `by_document` would fill the memory
+    stored: RowChunks | None = None  # the same counts on disk, if reading all of `by_document` would fill the memory
 
     @property
     def counts(self) -> RowChunks:
-        """The counts in blocks, for a pass over all of them."""
+        """The counts in chunks, for a pass over all of them."""
         return chunk_rows(self.by_document) if self.stored is None else self.stored
 
 
 @dataclass(frozen=True)
 class TopicPartition(DocumentPartition):
-    """Documents of a corpus that was fitted."""
+    """Documents of a fitted corpus."""
 
     by_word: sp.csc_array  # counts column by column
-    pair_weights: Array  # ωᵢ / (l(l-1)), (n,); ωᵢ / l² for the plug-in
-    triple_weights: Array  # ωᵢ / (l(l-1)(l-2)), (n,); ωᵢ / l³ for the plug-in
+    pair_weights: Array  # ω / (l(l-1)), (n,), with l the length; ω / l² for the plug-in
+    triple_weights: Array  # ω / (l(l-1)(l-2)), (n,); ω / l³ for the plug-in
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
 
-    def says(self, distinct: bool) -> Array:
-        """ω, the weight of each document in all averages, (n,): they sum to one over all shards."""
+    def document_weights(self, distinct: bool) -> Array:
+        """Return ω, the weight of each document in all averages, (n,). All weights of the corpus sum to one."""
         n_pairs = self.lengths * (self.lengths - 1) if distinct else self.lengths**2
         return np.asarray(self.pair_weights * n_pairs)
 
@@ -61,16 +66,22 @@ def corpus_in_memory(
     rows: Array | None = None,
     stored: RowChunks | None = None,
 ) -> LocalPartitions[CountPartition]:
-    """A corpus in the memory of this process, or mapped into it, as one shard.
+    """Return a corpus in the memory of this process, or mapped into it, as one partition.
 
     Parameters
     ----------
-    by_document, by_word : sparse arrays of shape (n, d)
-        The counts, by document and by word.
+    by_document : sparse array of shape (n, d)
+        The counts.
+    by_word : sparse array of shape (n, d), optional
+        The same counts by column.
     rows : array of shape (n,), optional
-        Numbers of the documents in the user's matrix.
-    stored : RowBlocks, optional
-        The same counts in blocks, to be read from there in passes over all of them.
+        Rows of the documents in the user's matrix.
+    stored : RowChunks, optional
+        The same counts in chunks, which passes over all of them read.
+
+    Returns
+    -------
+    LocalPartitions of CountPartition
     """
     n, d = by_document.shape
     counts = chunk_rows(by_document) if stored is None else stored
@@ -78,88 +89,107 @@ def corpus_in_memory(
         first=0,
         by_document=by_document,
         by_word=by_document.tocsc() if by_word is None else by_word,
-        lengths=lengths_of(counts),
+        lengths=_document_lengths(counts),
         rows=np.arange(n) if rows is None else rows,
         stored=stored,
     )
     return LocalPartitions(Layout(n, d, counts.dtype, is_sparse=True), partition)
 
 
-def lengths_of(counts: RowChunks) -> Array:
-    """How many words each document has, (n,)."""
+def _document_lengths(counts: RowChunks) -> Array:
     return np.concatenate([np.asarray(counts.read(i).sum(axis=1), np.float64) for i, _ in counts.enumerate()])
 
 
-class Weighing(NamedTuple):
-    """How much say each document has in all averages."""
+class DocumentWeights(NamedTuple):
+    """How documents are weighted in all averages."""
 
-    say: Callable[[Array], Array]  # from the lengths of documents, (n,) -> (n,)
-    total: float  # of all documents
+    weighting: Weighting
+    total: float  # the sum over all documents, before weights are scaled to sum to one
     distinct: bool  # words are paired with other words only
 
-    def weights(self, lengths: Array) -> tuple[Array, Array, Array]:
-        """ω, and ω for each of a document's pairs and triples of words, (n,)."""
-        shares = self.say(lengths) / self.total
-        by_pair = shares / (lengths * (lengths - 1) if self.distinct else lengths**2)
-        return shares, by_pair, by_pair / (lengths - 2 if self.distinct else lengths)
+    def compute(self, lengths: Array) -> tuple[Array, Array, Array]:
+        """Return ω, and ω for each of a document's pairs and triples of words, (n,)."""
+        weights = self.weighting(lengths) / self.total
+        by_pair = weights / (lengths * (lengths - 1) if self.distinct else lengths**2)
+        return weights, by_pair, by_pair / (lengths - 2 if self.distinct else lengths)
 
 
-def total_say(partition: CountPartition, say: Callable[[Array], Array]) -> ArraySum:
-    """The weights of documents in all, before they are made to sum to one."""
-    return ArraySum(float(say(partition.lengths).sum()))
+def weight_documents(
+    partitions: Partitions[CountPartition], weighting: Weighting, *, distinct: bool
+) -> DocumentWeights:
+    """Return the weights of the documents of a corpus."""
+    return DocumentWeights(weighting, partitions.reduce(_sum_weights, weighting).total, distinct)
+
+
+def _sum_weights(partition: CountPartition, weighting: Weighting) -> ArraySum:
+    return ArraySum(float(weighting(partition.lengths).sum()))
 
 
 @dataclass(frozen=True)
 class HintedPartition(TopicPartition):
-    """Documents, and what they tell of a hint v."""
+    """Documents with their scores under a hint v."""
 
-    held: Sparse  # counts of its words, (n, q)
-    told: Array  # ⟨c, v⟩, (n,)
-    heard: Array  # the same, where some documents may stand for all that tell anything, (n,)
+    hint_counts: Sparse  # counts of the words of the hint, (n, q)
+    hint_scores: Array  # ⟨c, v⟩, (n,)
+    sampled_scores: (
+        Array  # (n,): the same; if a sample stands for all matching documents, scaled up there and 0 elsewhere
+    )
 
 
-def hear(
+def match_documents(
     partitions: Partitions[TopicPartition], columns: Array | slice, values: Array, max_documents: int | None
 ) -> Partitions[HintedPartition]:
-    """What documents tell of the words of a hint.
+    """Score documents under a hint over words.
 
-    Where more of them than `max_documents` tell anything, so many at even steps stand for all.
+    Parameters
+    ----------
+    partitions : Partitions of TopicPartition
+    columns : array of shape (q,), or slice
+        The words of the hint.
+    values : array of shape (q,)
+        Their weights v.
+    max_documents : int or None
+        If more documents match, this many at even steps represent all of them.
+
+    Returns
+    -------
+    Partitions of HintedPartition
     """
-    heard = partitions.map(_hear, columns, values)
+    scored = partitions.map(_score_hint, columns, values)
     if max_documents is None:
-        return heard
-    telling: PartitionCounts = heard.reduce(_n_telling).total
-    return heard if telling.total <= max_documents else heard.map(_thin_out, max_documents, telling)
+        return scored
+    matching: PartitionCounts = scored.reduce(_count_matching).total
+    return scored if matching.total <= max_documents else scored.map(_sample_matching, max_documents, matching)
 
 
-def _hear(partition: TopicPartition, columns: Array | slice, values: Array) -> HintedPartition:
-    held: Sparse = partition.by_document if isinstance(columns, slice) else partition.by_word[:, columns]
-    told = np.asarray(held @ values)
-    return HintedPartition(**vars(partition), held=held, told=told, heard=told)
+def _score_hint(partition: TopicPartition, columns: Array | slice, values: Array) -> HintedPartition:
+    hint_counts: Sparse = partition.by_document if isinstance(columns, slice) else partition.by_word[:, columns]
+    scores = np.asarray(hint_counts @ values)
+    return HintedPartition(**vars(partition), hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
 
 
-def _n_telling(partition: HintedPartition) -> ArraySum:
-    return ArraySum(PartitionCounts.of(partition, int(np.count_nonzero(partition.told))))
+def _count_matching(partition: HintedPartition) -> ArraySum:
+    return ArraySum(PartitionCounts.of(partition, int(np.count_nonzero(partition.hint_scores))))
 
 
-def _thin_out(partition: HintedPartition, most: int, telling: PartitionCounts) -> HintedPartition:
-    rows = np.flatnonzero(partition.told)
-    places = np.linspace(0, telling.total - 1, most).astype(np.intp) - telling.before(partition)
-    kept = rows[places[(places >= 0) & (places < len(rows))]]
-    heard = np.zeros_like(partition.told)
-    heard[kept] = partition.told[kept] * (telling.total / most)
-    return replace(partition, heard=heard)
+def _sample_matching(partition: HintedPartition, max_documents: int, matching: PartitionCounts) -> HintedPartition:
+    rows = np.flatnonzero(partition.hint_scores)
+    steps = np.linspace(0, matching.total - 1, max_documents).astype(np.intp) - matching.before(partition)
+    sampled = rows[steps[(steps >= 0) & (steps < len(rows))]]
+    scores = np.zeros_like(partition.hint_scores)
+    scores[sampled] = partition.hint_scores[sampled] * (matching.total / max_documents)
+    return replace(partition, sampled_scores=scores)
 
 
 @dataclass(frozen=True)
 class ScoredPartition(TopicPartition):
-    """Documents, and what their words tell of a topic."""
+    """Documents with a score each: under a hint, or for a topic."""
 
-    told: Array  # (n,)
+    scores: Array  # (n,)
 
 
 def rank_documents(partition: DocumentPartition, shares: Array, n: int) -> ArraySum:
-    """The documents of a shard that are most about a topic, by its share in each, with their rows and shares."""
+    """Return the documents of a partition with the largest shares of a topic, with their rows and shares."""
     best = top_rows(shares * partition.lengths / (partition.lengths + WORDS_ELSEWHERE), n)
     scores = shares[best] * partition.lengths[best] / (partition.lengths[best] + WORDS_ELSEWHERE)
     return ArraySum(Best(n, scores, best + partition.first, (partition.rows[best], shares[best])))
@@ -167,44 +197,44 @@ def rank_documents(partition: DocumentPartition, shares: Array, n: int) -> Array
 
 @dataclass(frozen=True)
 class DocumentSample(Partition):
-    """A few documents, to be looked at in this process."""
+    """A few documents, to be read in this process."""
 
     counts: sp.csr_array  # (n, d)
     lengths: Array  # (n,)
     projected: Array  # (n, k)
 
 
-def few_documents(partitions: Partitions[TopicPartition], numbers: Array) -> DocumentSample:
-    """Documents by their numbers in the corpus, in this order."""
-    each, places = np.unique(numbers, return_inverse=True)
-    few = partitions.map(_pick, each).collect().partition
-    if len(each) == len(numbers) and np.all(each == numbers):
-        return few
-    return DocumentSample(0, few.counts[places], few.lengths[places], few.projected[places])
+def pick_documents(partitions: Partitions[TopicPartition], indices: Array) -> DocumentSample:
+    """Return documents by their indices in the corpus, in the same order."""
+    unique, inverse = np.unique(indices, return_inverse=True)
+    picked = partitions.map(_pick, unique).collect().partition
+    if len(unique) == len(indices) and np.all(unique == indices):
+        return picked
+    return DocumentSample(0, picked.counts[inverse], picked.lengths[inverse], picked.projected[inverse])
 
 
-def _pick(partition: TopicPartition, numbers: Array) -> DocumentSample:
-    rows = places_in(partition, numbers)[1]
+def _pick(partition: TopicPartition, indices: Array) -> DocumentSample:
+    rows = local_rows(partition, indices)[1]
     return DocumentSample(
         partition.first, partition.by_document[rows], partition.lengths[rows], partition.projected[rows]
     )
 
 
-def places_in(partition: DocumentPartition, numbers: Array) -> tuple[Array, Array]:
-    """Which documents of the corpus are in a shard, of those with some numbers, and where they stand there."""
-    rows = numbers - partition.first
+def local_rows(partition: DocumentPartition, indices: Array) -> tuple[Array, Array]:
+    """Return which documents of the corpus are in a partition, as a mask, and their rows there."""
+    rows = indices - partition.first
     inside = (rows >= 0) & (rows < len(partition.lengths))
     return inside, rows[inside]
 
 
-def numbers_of(partitions: Partitions[TopicPartition], rows: Array) -> Array:
-    """Numbers in the corpus of documents by their rows in the user's matrix, -1 where they are not part of it."""
-    found: Maximum = partitions.reduce(_numbers_of, rows).total
+def index_rows(partitions: Partitions[TopicPartition], rows: Array) -> Array:
+    """Return the indices in the corpus of rows of the user's matrix; -1 for a row that is not in it."""
+    found: Maximum = partitions.reduce(_index_rows, rows).total
     return np.asarray(found.value)
 
 
-def _numbers_of(partition: DocumentPartition, rows: Array) -> ArraySum:
-    places = np.searchsorted(partition.rows, rows)
-    known = places < len(partition.rows)
-    known[known] = partition.rows[places[known]] == rows[known]
-    return ArraySum(Maximum(np.where(known, places + partition.first, -1)))
+def _index_rows(partition: DocumentPartition, rows: Array) -> ArraySum:
+    indices = np.searchsorted(partition.rows, rows)
+    known = indices < len(partition.rows)
+    known[known] = partition.rows[indices[known]] == rows[known]
+    return ArraySum(Maximum(np.where(known, indices + partition.first, -1)))

@@ -1,6 +1,6 @@
-"""A topic sharpened by variational steps of LDA on all documents, where the other topics compete for their words.
+"""Refinement of a topic by variational EM for LDA on all documents, in which all topics compete for their words.
 
-For counts drawn from the model itself. Real text, damped, is served by the closer look of `_local_em`.
+This is for counts drawn from the model itself. For real text, with damped counts, see `_local_em`.
 """
 
 from __future__ import annotations
@@ -22,240 +22,249 @@ from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Best
 from mixsearch.data.threads import n_cores
 from mixsearch.topics._documents import DocumentPartition, TopicPartition, rank_documents
-from mixsearch.topics._mixture import mix
+from mixsearch.topics._mixture import mix_topics
 from mixsearch.topics._moments import TopicFamily
 
-# What every topic is taken to have said of each word before, in words.
+# Pseudo-count of every word in every topic.
 WORD_PRIOR = 0.01
-
-
-# A topic is taken to have this part of an even share of the corpus at least.
-LEAST_SHARE = 0.1
-
-
-# This part of every topic starts as the language of the corpus, so that no word is impossible for it.
-LANGUAGE = 0.01
-
-
-# Numbers, one for each word of a document and topic, that a block of documents takes.
-BLOCK_CELLS = 4_000_000
-
-
-# Below so many of them in all, threads take longer to start than to work.
-SMALL_CELLS = 200_000
-
-
-# Steps that find the shares of a document that was not in the corpus.
-N_SHARE_STEPS = 50
+# Every topic starts with at least this fraction of an even share of the corpus.
+MIN_SHARE = 0.1
+# Every topic starts with this fraction of the corpus mixed in, so that no word is impossible for it.
+SMOOTHING = 0.01
+# Numbers, one for each stored count and topic, that a chunk of documents may take.
+CHUNK_CELLS = 4_000_000
+# With fewer of them in all, threads take longer to start than to compute.
+THREADED_CELLS = 200_000
+# Iterations that find the shares of a document that is not in the corpus.
+SHARE_ITER = 50
 
 
 @dataclass(frozen=True)
 class PosteriorPartition(DocumentPartition):
-    """Documents with what is known of the shares of topics in each: a Dirichlet distribution."""
+    """Documents with the posterior of their shares of the topics: a Dirichlet distribution each."""
 
-    says: Array  # ω, the weight of each in all averages, (n,)
-    beliefs: Array  # γ, (n, k): parameters of the Dirichlet distributions
+    weights: Array  # ω, the weight of each in all averages, (n,)
+    posterior: Array  # γ, (n, k): parameters of the Dirichlet distributions
 
     @property
     def shares(self) -> Array:
-        """θ of every topic, (n, k): its expectation."""
-        return shares_under(self.beliefs)
+        """θ of every topic, (n, k): its posterior mean."""
+        return posterior_mean(self.posterior)
 
 
-class Lda(NamedTuple):
-    """Topics, and documents with what is known of their shares."""
+class LdaState(NamedTuple):
+    """Topics, and documents with the posterior of their shares."""
 
     topics: Array  # φ, (d, k): columns are distributions, the topic found first
     partitions: Partitions[PosteriorPartition]
 
 
-class Expected(NamedTuple):
-    """Sums over documents that one step takes."""
+class ExpectedSums(NamedTuple):
+    """Sums over documents that one iteration needs."""
 
-    counts: Array  # words expected of each topic, (d, k)
+    counts: Array  # expected counts of the words of each topic, (d, k)
     bound: float
 
 
 @dataclass(frozen=True, slots=True)
 class LdaTopic(Refined):
-    """A topic after steps of LDA, with the others that compete for the words of documents."""
+    """A topic after variational EM, with the others that compete for the words of documents."""
 
-    kept: float  # the part of the way from the moment estimate to where the steps led that was gone
+    em_fraction: float  # 1 for the result of EM, less if it was moved back towards the moment estimate
     prior: Array  # α, (k,)
-    state: Lda  # where the steps led
-    typicality: Array  # (d,): what the word adds to the divergence of the topic from the corpus
+    state: LdaState  # where EM stopped
+    typicality: Array  # (d,): what each word adds to the divergence of the topic from the corpus
 
     def best_documents(self, n: int) -> Best:
-        """The documents of the corpus that are most about the topic, with their rows and shares."""
+        """Return the documents of the corpus with the largest shares of the topic, with their rows and shares."""
         best: Best = self.state.partitions.reduce(_best_documents, n).total
         return best
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
-        """The topic's share in any documents, (n,); 0 in those without words."""
-        beliefs = self.prior + lengths[:, None] * self.prior / self.prior.sum()
-        blocks = blocks_of(counts, len(self.prior))
-        for _ in range(N_SHARE_STEPS):
-            beliefs, _ = expect(blocks, self.state.topics, beliefs, self.prior)
-        return np.where(lengths > 0, shares_under(beliefs)[:, 0], 0.0)
+        """Return the topic's share in any documents, (n,); 0 in those without words."""
+        posterior = self.prior + lengths[:, None] * self.prior / self.prior.sum()
+        chunks = chunk_documents(counts, len(self.prior))
+        for _ in range(SHARE_ITER):
+            posterior, _ = _e_step(chunks, self.state.topics, posterior, self.prior)
+        return np.where(lengths > 0, posterior_mean(posterior)[:, 0], 0.0)
 
 
 def _best_documents(partition: PosteriorPartition, n: int) -> ArraySum:
     return rank_documents(partition, partition.shares[:, 0], n)
 
 
-def refine_topic(model: TopicFamily, candidates: Candidates, steps: EMOptions) -> LdaTopic | None:
-    """Sharpen the first of the candidates; None where the steps lead away from it.
+def refine_topic(family: TopicFamily, candidates: Candidates, options: EMOptions) -> LdaTopic | None:
+    """Refine the first candidate by EM; return None if EM moves away from it.
 
     Parameters
     ----------
-    model : TopicFamily
+    family : TopicFamily
         The fitted corpus, its counts not damped.
     candidates : Candidates
-        All topics as the hint shows them. Those that it does not tell apart are separated first.
-    steps : Steps
+        All topics under the hint. Those that it does not distinguish are separated first.
+    options : EMOptions
+
+    Returns
+    -------
+    LdaTopic or None
 
     Notes
     -----
-    Variational Bayes of Blei, Ng and Jordan (2003), which climbs a lower bound of the log-likelihood: with topics φ and
-    beliefs γ, each word w of a document belongs to topic i in proportion to exp(E log θᵢ) φᵢ(w), and the words so
-    expected make both the next beliefs and the next topics. Given whose words are whose, both are best at once, so that
-    one pass over the counts never lowers the bound. Its maximum is near the likelihood's, not at it, and stays a little
-    away however many documents there are: `take_back_bias` is for that.
+    Variational Bayes of Blei, Ng and Jordan (2003), which raises a lower bound of the log-likelihood: with topics φ and
+    posterior parameters γ, each word w of a document belongs to topic i in proportion to exp(E log θᵢ) φᵢ(w), and the
+    expected counts give both the next γ and the next φ. Given the responsibilities, both are optimal at once, so one
+    pass over the counts never lowers the bound. Its maximum is near that of the likelihood, and stays a little away
+    however many documents there are: `shrink_to_moments` corrects that.
     """
-    start, prior = _start(model, separate_rest(model.tensor(np.eye(len(model.mean))), candidates))
+    start, prior = _initial_state(family, separate_rest(family.tensor(np.eye(len(family.mean))), candidates))
 
-    def step(state: Lda) -> tuple[Lda, float]:
-        partitions, expected = state.partitions.map_reduce(take_step, state.topics, prior)
-        said = expected.counts + WORD_PRIOR
+    def step(state: LdaState) -> tuple[LdaState, float]:
+        partitions, expected = state.partitions.map_reduce(update_posterior, state.topics, prior)
         objective = expected.bound + WORD_PRIOR * float(np.log(state.topics).sum())
-        return Lda(said / said.sum(axis=0), partitions), objective
+        return LdaState(_m_step(expected.counts), partitions), objective
 
-    climbed = run_em(start, step, steps)
-    if _nearest(climbed.state.topics, start.topics[:, 0]) != 0:
+    result = run_em(start, step, options)
+    if _nearest(result.state.topics, start.topics[:, 0]) != 0:
         return None
-    topic = climbed.state.topics[:, 0].copy()
+    topic = result.state.topics[:, 0].copy()
     return LdaTopic(
         center=topic,
-        weight=climbed.state.partitions.reduce(_weight).total,
-        objectives=climbed.objectives,
-        kept=1.0,
+        weight=result.state.partitions.reduce(_mean_share).total,
+        objectives=result.objectives,
+        em_fraction=1.0,
         prior=prior,
-        state=climbed.state,
-        typicality=divergence_by_word(topic, model.word_mean),
+        state=result.state,
+        typicality=divergence_by_word(topic, family.word_mean),
     )
 
 
-def _weight(partition: PosteriorPartition) -> ArraySum:
-    """Σ ωθ of the topic found."""
-    return ArraySum(float(partition.says @ partition.shares[:, 0]))
+def _mean_share(partition: PosteriorPartition) -> ArraySum:
+    """Sum ωθ of the topic found."""
+    return ArraySum(float(partition.weights @ partition.shares[:, 0]))
 
 
-def take_back_bias(found: LdaTopic, center: Array, errors: StandardErrors, language: Array) -> LdaTopic:
-    """Where the steps led too far from the topic of moments, which has no bias, go back towards it.
+def shrink_to_moments(refined: LdaTopic, center: Array, errors: StandardErrors, word_mean: Array) -> LdaTopic:
+    """Move a refined topic back towards the moment estimate, which is unbiased, if EM moved it too far.
 
     Parameters
     ----------
-    found : LdaTopic
+    refined : LdaTopic
     center : array of shape (d,)
-        The topic of moments, as a distribution.
+        The moment estimate m, as a distribution.
     errors : StandardErrors
         Its standard errors.
-    language : array of shape (d,)
+    word_mean : array of shape (d,)
         The word frequencies of the corpus.
+
+    Returns
+    -------
+    LdaTopic
 
     Notes
     -----
-    From an estimate without bias to a better one it is no further than the former's own standard errors, on average
-    over all words. With more documents those shrink and the bias of the steps does not: then the part ρ = V / |r - m|²
-    of the way is kept, with V the variance of m, and the error stays at most about that of moments.
+    On average over all words, the distance from an unbiased estimate m to a better one r is at most the standard error
+    of m. With more documents that error shrinks, but the bias of variational EM does not: then the fraction
+    ρ = V / |r - m|² of the move is kept, with V the variance of m, and the error stays at most about that of m.
     """
-    moved = found.center - center
-    kept = float(np.sum(errors.center**2) / max(float(moved @ moved), np.finfo(np.float64).tiny))
-    if kept >= 1 or len(found.prior) == 1:  # one topic is the corpus itself
-        return found
-    topic = center + kept * moved
-    return replace(found, center=topic, kept=kept, typicality=divergence_by_word(topic, language))
+    move = refined.center - center
+    fraction = float(np.sum(errors.center**2) / max(float(move @ move), np.finfo(np.float64).tiny))
+    if fraction >= 1 or len(refined.prior) == 1:  # a single topic is the corpus itself
+        return refined
+    topic = center + fraction * move
+    return replace(refined, center=topic, em_fraction=fraction, typicality=divergence_by_word(topic, word_mean))
 
 
-def _start(model: TopicFamily, candidates: Candidates) -> tuple[Lda, Array]:
-    """Topics as moments find them, made distributions; shares from the linear estimate; and the Dirichlet prior."""
+def _initial_state(family: TopicFamily, candidates: Candidates) -> tuple[LdaState, Array]:
+    """Return the topics of the moment estimates, with linear estimates of shares, and the Dirichlet prior."""
     k = candidates.points.shape[1]
-    weights = np.maximum(candidates.weights / candidates.weights.sum(), LEAST_SHARE / k)
-    prior = model.alpha0 * weights / weights.sum()
-    rough = np.maximum(model.frame.unwhiten(candidates.points).astype(np.float64), 0)
-    language = (model.word_mean + np.finfo(np.float64).tiny)[:, None]
-    topics = (1 - LANGUAGE) * rough / np.maximum(rough.sum(axis=0), 1e-12) + LANGUAGE * language
+    weights = np.maximum(candidates.weights / candidates.weights.sum(), MIN_SHARE / k)
+    prior = family.alpha0 * weights / weights.sum()
+    rough = np.maximum(family.frame.unwhiten(candidates.points).astype(np.float64), 0)
+    corpus = (family.word_mean + np.finfo(np.float64).tiny)[:, None]
+    topics = (1 - SMOOTHING) * rough / np.maximum(rough.sum(axis=0), 1e-12) + SMOOTHING * corpus
     topics = topics + 1e-9 / len(topics)  # for words that the corpus never uses
-    # A topic of next to no weight has no center that could tell shares.
-    told = candidates.points * np.where(candidates.weights > 0, candidates.weights, 0)
-    partitions = model.partitions.map(_first_beliefs, told, prior, model.distinct)
-    return Lda(topics / topics.sum(axis=0), partitions), prior
+    # The center of a topic with hardly any weight is too noisy to estimate shares from.
+    directions = candidates.points * np.where(candidates.weights > 0, candidates.weights, 0)
+    partitions = family.partitions.map(_initial_posterior, directions, prior, family.distinct)
+    return LdaState(topics / topics.sum(axis=0), partitions), prior
 
 
-def _first_beliefs(partition: TopicPartition, told: Array, prior: Array, distinct: bool) -> PosteriorPartition:
-    shares = np.clip(partition.projected.astype(np.float64) @ told, 0, None) + prior
-    beliefs = prior + partition.lengths[:, None] * shares / shares.sum(axis=1, keepdims=True)
+def _initial_posterior(
+    partition: TopicPartition, directions: Array, prior: Array, distinct: bool
+) -> PosteriorPartition:
+    shares = np.clip(partition.projected.astype(np.float64) @ directions, 0, None) + prior
+    posterior = prior + partition.lengths[:, None] * shares / shares.sum(axis=1, keepdims=True)
+    weights = partition.document_weights(distinct)
     return PosteriorPartition(
-        partition.first, partition.by_document, partition.lengths, partition.rows, partition.says(distinct), beliefs
+        partition.first, partition.by_document, partition.lengths, partition.rows, weights, posterior
     )
 
 
-def blocks_of(counts: sp.csr_array, n_topics: int) -> RowChunks:
-    """Documents in blocks that bound what a step holds at once."""
-    return chunk_rows(counts, max(BLOCK_CELLS // n_topics, 1))
+def chunk_documents(counts: sp.csr_array, n_topics: int) -> RowChunks:
+    """Split documents into chunks that bound the memory of an iteration."""
+    return chunk_rows(counts, max(CHUNK_CELLS // n_topics, 1))
 
 
-def take_step(partition: PosteriorPartition, topics: Array, prior: Array) -> tuple[PosteriorPartition, Expected]:
-    """Documents with the next beliefs, and what was expected under those before."""
-    beliefs, expected = expect(blocks_of(partition.by_document, len(prior)), topics, partition.beliefs, prior)
-    return replace(partition, beliefs=beliefs), expected
+def update_posterior(
+    partition: PosteriorPartition, topics: Array, prior: Array
+) -> tuple[PosteriorPartition, ExpectedSums]:
+    """Return documents with the next posterior, and the expected sums under the one before."""
+    chunks = chunk_documents(partition.by_document, len(prior))
+    posterior, expected = _e_step(chunks, topics, partition.posterior, prior)
+    return replace(partition, posterior=posterior), expected
 
 
-def expect(blocks: RowChunks, topics: Array, beliefs: Array, prior: Array) -> tuple[Array, Expected]:
-    """The next beliefs, (n, k), with the words expected of each topic and the bound under those given."""
-    following = np.empty_like(beliefs)
+def _e_step(chunks: RowChunks, topics: Array, posterior: Array, prior: Array) -> tuple[Array, ExpectedSums]:
+    """Return the next posterior, (n, k), with the expected counts of each topic and the bound under the one given."""
+    following = np.empty_like(posterior)
 
-    def work(block: tuple[int, slice]) -> Expected:
-        number, rows = block
-        counts, before = blocks.read(number), beliefs[rows]
-        logs = expected_logs(before)
+    def update_chunk(chunk: tuple[int, slice]) -> ExpectedSums:
+        index, rows = chunk
+        counts, before = chunks.read(index), posterior[rows]
+        logs = expected_log_shares(before)
         levels = np.exp(logs)
-        per_word = mix(counts, levels, topics)
+        per_word = mix_topics(counts, levels, topics)
         ratios = sp.csr_array((counts.data / per_word, counts.indices, counts.indptr), shape=counts.shape)
         following[rows] = prior + levels * (ratios @ topics)
         bound = float(counts.data @ np.log(per_word)) - _divergence(before, logs, prior)
-        return Expected(topics * (ratios.T @ levels), bound)
+        return ExpectedSums(topics * (ratios.T @ levels), bound)
 
-    n_threads = n_cores() if blocks.n_nonzeros * len(prior) > SMALL_CELLS else 1
-    return following, sum_chunks(work, blocks.enumerate(), n_threads)
-
-
-def shares_under(beliefs: Array) -> Array:
-    """E θ under each document's beliefs, (n, k)."""
-    return np.asarray(beliefs / beliefs.sum(axis=1, keepdims=True))
+    n_threads = n_cores() if chunks.n_nonzeros * len(prior) > THREADED_CELLS else 1
+    return following, sum_chunks(update_chunk, chunks.enumerate(), n_threads)
 
 
-def expected_logs(beliefs: Array) -> Array:
-    """E log θ under each document's beliefs, (n, k)."""
-    return np.asarray(psi(beliefs) - psi(beliefs.sum(axis=1, keepdims=True)))
+def _m_step(expected_counts: Array) -> Array:
+    """Return the next topics, (d, k)."""
+    counts = expected_counts + WORD_PRIOR
+    return np.asarray(counts / counts.sum(axis=0))
 
 
-def _divergence(beliefs: Array, logs: Array, prior: Array) -> float:
-    """Of the beliefs of all documents from the prior: Σ KL(Dirichlet(γ) | Dirichlet(α))."""
-    normalisers = gammaln(beliefs.sum(axis=1)) - gammaln(beliefs).sum(axis=1)
+def posterior_mean(posterior: Array) -> Array:
+    """Return E θ of each document, (n, k)."""
+    return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
+
+
+def expected_log_shares(posterior: Array) -> Array:
+    """Return E log θ of each document, (n, k)."""
+    return np.asarray(psi(posterior) - psi(posterior.sum(axis=1, keepdims=True)))
+
+
+def _divergence(posterior: Array, logs: Array, prior: Array) -> float:
+    """Return Σ KL(Dirichlet(γ) | Dirichlet(α)) over all documents."""
+    normalisers = gammaln(posterior.sum(axis=1)) - gammaln(posterior).sum(axis=1)
     own = gammaln(prior.sum()) - gammaln(prior).sum()
-    return float(np.sum(normalisers - own) + np.sum((beliefs - prior) * logs))
+    return float(np.sum(normalisers - own) + np.sum((posterior - prior) * logs))
 
 
 def _nearest(topics: Array, start: Array) -> int:
-    """Which of the topics a start resembles most, by the cosine."""
+    """Return the index of the topic that a start resembles most, by the cosine."""
     return int(np.argmax(start @ topics / np.linalg.norm(topics, axis=0)))
 
 
-def divergence_by_word(topic: Array, language: Array) -> Array:
-    """What each word adds to the divergence Σ p log(p/q) of a topic from the corpus, (d,); 0 where p < q."""
-    own = np.flatnonzero(topic > language)
-    safe = np.maximum(language[own], np.finfo(np.float64).tiny)
+def divergence_by_word(topic: Array, word_mean: Array) -> Array:
+    """Return what each word adds to the divergence Σ p log(p/q) of a topic from the corpus, (d,); 0 if p < q."""
+    own = np.flatnonzero(topic > word_mean)
+    safe = np.maximum(word_mean[own], np.finfo(np.float64).tiny)
     divergence = np.zeros_like(topic)
     divergence[own] = topic[own] * np.log(topic[own] / safe)
     return divergence

@@ -16,24 +16,40 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.errors import HintError, SkippedWordsWarning, UnknownWordError, warn_user
 
-# Words of about the same length are looked at for a misspelt one.
-LENGTHS_APART = 2
+# One word or column, several, or words and columns with weights.
+Words = str | int | Iterable[str | int] | Mapping[str | int, float]
+
+# Only words whose length differs by at most this are compared with a misspelt one.
+MAX_LENGTH_DIFFERENCE = 2
+
+
+class WordHint(NamedTuple):
+    """A hint v over the words of a vocabulary, stored for the words that it mentions."""
+
+    columns: Array  # (q,)
+    values: Array  # (q,)
+    phrases: tuple[tuple[Array, ...], ...] = ()  # their words count only in documents that contain one of each part
 
 
 class Term(NamedTuple):
-    """One thing that a hint names."""
+    """One word, pattern or phrase of a hint."""
 
     weight: float
     parts: list[Array]  # columns: one array for a word or a pattern, one for each word of a phrase
 
 
 def parse_words(query: str) -> dict[str, float]:
-    """Words with weights from one line of text, as a search box has it.
+    """Read words with weights from one line of text, as in a search box.
 
-    Notes
-    -----
-    ``sushi rice`` are two words, ``"new york"`` is a phrase, ``-burger`` a word to avoid, ``sushi^2`` one with twice
-    the say, ``encrypt*`` all words that begin so.
+    Parameters
+    ----------
+    query : str
+        ``sushi rice`` are two words, ``"new york"`` is a phrase, ``-burger`` a word to avoid, ``sushi^2`` a word that
+        counts double, and ``encrypt*`` means all words that start with "encrypt".
+
+    Returns
+    -------
+    dict of str to float
 
     Examples
     --------
@@ -43,43 +59,77 @@ def parse_words(query: str) -> dict[str, float]:
     try:
         parts = shlex.split(query.replace("'", "\\'"))
     except ValueError as error:
-        raise HintError(f"A quotation mark in {query!r} is not closed. Close it, or leave it out.") from error
+        raise HintError(
+            "A quotation mark in {query!r} is not closed. Close it, or leave it out.", code="open_quote", query=query
+        ) from error
     return dict(map(parse_word, parts))
 
 
 def parse_word(word: str) -> tuple[str, float]:
-    """A word and its weight: ``-word`` counts against the topic, ``word^2`` twice as much."""
+    """Read one word with its weight.
+
+    Parameters
+    ----------
+    word : str
+        ``-word`` counts against the topic, ``word^2`` counts double.
+
+    Returns
+    -------
+    tuple of str and float
+    """
     name, caret, number = word.removeprefix("-").rpartition("^")
     if not caret:
         name, number = number, "1"
     try:
         weight = float(number)
     except ValueError as error:
-        raise HintError(f"{number!r} in {word!r} is not a weight. Write {name}^2, or {name} alone.") from error
+        raise HintError(
+            "{weight!r} in {word!r} is not a weight. Write {name}^2, or {name} alone.",
+            code="bad_weight",
+            weight=number,
+            word=word,
+            name=name,
+        ) from error
     if not name:
-        raise HintError(f"{word!r} names no word.")
+        raise HintError("{word!r} names no word.", code="empty_word", word=word)
     return name, -weight if word.startswith("-") else weight
 
 
-def hint_from_words(
-    words: str | int | Iterable[str | int] | Mapping[str | int, float],
-    columns: Mapping[str, int] | None,
-    word_mean: Array,
-) -> WordHint:
-    """Words, phrases and patterns with weights, negative ones for what the topic should avoid.
+def hint_from_words(words: Words, columns: Mapping[str, int] | None, word_mean: Array) -> WordHint:
+    """Turn words, phrases and patterns with weights into a hint.
 
-    A word of weight 1 enters with one over its frequency in the corpus: ⟨μᵢ, v⟩ then is how many times likelier than in
-    the corpus it is in topic i, and a rare word has the same say as a frequent one. A pattern counts as one word that
-    stands for all that match; a phrase of words that the vocabulary has only one by one as those, in documents that
-    hold them all. Words that are not there are skipped, if others are.
+    Parameters
+    ----------
+    words : str, int, iterable of them, or mapping of them to float
+        Negative weights for words that the topic should avoid. Unknown words are skipped with a warning if others are
+        known.
+    columns : mapping of str to int, or None
+        The vocabulary, if there is one.
+    word_mean : array of shape (d,)
+        The frequencies of all words in the corpus.
+
+    Returns
+    -------
+    WordHint
+
+    Notes
+    -----
+    A word of weight 1 enters with one over its frequency in the corpus. Then ⟨μᵢ, v⟩ is how many times likelier it is
+    in topic i than in the corpus, and rare words count as much as frequent ones. A pattern counts as one word that
+    stands for all matches. A phrase that is not in the vocabulary counts as its words, in documents that contain all of
+    them.
     """
-    weights = _weighted(words)
+    weights = _read_weights(words)
     if not weights:
-        raise HintError("The list of words is empty. Give at least one word.")
+        raise HintError("The list of words is empty. Give at least one word.", code="no_words")
     values = list(weights.values())
     if not all(isinstance(value, Real) for value in values) or not np.isfinite(values).all() or not any(values):
-        raise HintError(f"The weights of the words must be finite and not all zero; found {values}.")
-    terms = _known(weights, columns, word_mean)
+        raise HintError(
+            "The weights of the words must be finite and not all zero, got {weights}.",
+            code="bad_weights",
+            weights=values,
+        )
+    terms = _find_terms(weights, columns, word_mean)
     hint: dict[int, float] = {}
     for term in terms:
         for part in term.parts:
@@ -90,24 +140,30 @@ def hint_from_words(
     return WordHint(np.array(list(hint), dtype=np.intp), np.array(list(hint.values())), phrases)
 
 
-def _weighted(words: Any) -> Mapping[str | int, float]:
-    """Words with their weights, 1 where none are given."""
+def are_words(hint: Any) -> bool:
+    """Return whether a hint is a word, several words, or words with weights, rather than a direction."""
+    is_list = isinstance(hint, list | tuple) and len(hint) > 0 and all(isinstance(word, str) for word in hint)
+    return is_list or isinstance(hint, str | Mapping)
+
+
+def _read_weights(words: Any) -> Mapping[str | int, float]:
+    """Return words with their weights, 1 by default."""
     if isinstance(words, Mapping):
         return words
-    listed: list[Any] = [words] if isinstance(words, str | Integral) else list(words)
-    for word in listed:
+    several: list[Any] = [words] if isinstance(words, str | Integral) else list(words)
+    for word in several:
         if not isinstance(word, str | Integral):
-            raise HintError(f"Words must be strings or column numbers; found {word!r}.")
-    return dict.fromkeys(listed, 1.0)
+            raise HintError("Words must be strings or column numbers, got {word!r}.", code="bad_word", word=word)
+    return dict.fromkeys(several, 1.0)
 
 
-def _known(weights: Mapping[str | int, float], columns: Mapping[str, int] | None, word_mean: Array) -> list[Term]:
-    """What the vocabulary has of the words; an error where it has none of those that the topic should hold."""
+def _find_terms(weights: Mapping[str | int, float], columns: Mapping[str, int] | None, word_mean: Array) -> list[Term]:
+    """Find the words in the vocabulary; raise if it has none of those with a positive weight."""
     terms: list[Term] = []
     missing: dict[str, UnknownWordError] = {}
     for word, weight in weights.items():
         try:
-            terms.append(Term(float(weight), _parts(word, columns, word_mean)))
+            terms.append(Term(float(weight), _find_columns(word, columns, word_mean)))
         except UnknownWordError as error:
             missing[str(word)] = error
     if missing and not any(term.weight > 0 for term in terms):
@@ -123,9 +179,10 @@ def _known(weights: Mapping[str | int, float], columns: Mapping[str, int] | None
     return terms
 
 
-def _parts(word: str | int, columns: Mapping[str, int] | None, word_mean: Array) -> list[Array]:
+def _find_columns(word: str | int, columns: Mapping[str, int] | None, word_mean: Array) -> list[Array]:
+    """Return the columns of a word, pattern or phrase: one array for each part."""
     if not isinstance(word, str):
-        return [_seen(word, [_numbered(word, len(word_mean))], word_mean)]
+        return [_keep_used(word, [_check_column(word, len(word_mean))], word_mean)]
     if columns is None:
         raise UnknownWordError(
             "{word!r} cannot be looked up, because fit was given no vocabulary. Call fit(counts, vocabulary=words), or "
@@ -134,13 +191,13 @@ def _parts(word: str | int, columns: Mapping[str, int] | None, word_mean: Array)
             word=word,
         )
     if word in columns:
-        return [_seen(word, [columns[word]], word_mean)]
+        return [_keep_used(word, [columns[word]], word_mean)]
     if "*" in word or "?" in word:
-        return [_seen(word, _matching(word, columns), word_mean)]
+        return [_keep_used(word, _match_pattern(word, columns), word_mean)]
     several = word.split()
     if len(several) > 1:
-        return [part for each in several for part in _parts(each, columns, word_mean)]
-    nearest = _spelt_alike(word, columns)
+        return [part for each in several for part in _find_columns(each, columns, word_mean)]
+    nearest = _suggest_words(word, columns)
     advice = "Nearest: {nearest}." if nearest else "No word has a similar spelling."
     raise UnknownWordError(
         "{word!r} is not among the {n_words:,} words. " + advice,
@@ -151,17 +208,18 @@ def _parts(word: str | int, columns: Mapping[str, int] | None, word_mean: Array)
     )
 
 
-def _numbered(column: int, n_words: int) -> int:
+def _check_column(column: int, n_words: int) -> int:
     if not 0 <= column < n_words:
         raise UnknownWordError(
             "There is no column {column}: the counts have {n_words:,} columns, numbered from 0.",
+            code="unknown_column",
             column=column,
             n_words=n_words,
         )
     return int(column)
 
 
-def _matching(pattern: str, columns: Mapping[str, int]) -> list[int]:
+def _match_pattern(pattern: str, columns: Mapping[str, int]) -> list[int]:
     matches = re.compile(translate(pattern)).match
     found = [column for word, column in columns.items() if matches(word)]
     if not found:
@@ -169,44 +227,42 @@ def _matching(pattern: str, columns: Mapping[str, int]) -> list[int]:
     return found
 
 
-def _seen(word: str | int, found: list[int], word_mean: Array) -> Array:
-    seen = [column for column in found if word_mean[column] > 0]
-    if not seen:
+def _keep_used(word: str | int, found: list[int], word_mean: Array) -> Array:
+    """Return the columns that occur in the corpus."""
+    used = [column for column in found if word_mean[column] > 0]
+    if not used:
         raise UnknownWordError(
             "{word!r} is in the vocabulary, but in no document of three words or more.",
             code="word_without_documents",
             word=word,
         )
-    return np.array(seen, dtype=np.intp)
+    return np.array(used, dtype=np.intp)
 
 
-def _spelt_alike(word: str, columns: Iterable[str]) -> list[str]:
-    """Words that differ from a misspelt one by little."""
+def _suggest_words(word: str, columns: Iterable[str]) -> list[str]:
+    """Return words with a similar spelling."""
     alike = [
-        other for other in columns if abs(len(other) - len(word)) <= LENGTHS_APART and set(other[:2]) & set(word[:2])
+        other
+        for other in columns
+        if abs(len(other) - len(word)) <= MAX_LENGTH_DIFFERENCE and set(other[:2]) & set(word[:2])
     ]
     close = difflib.get_close_matches(word, alike, n=10)
-    # A slip of the finger rarely hits the first letters.
-    return sorted(close, key=lambda other: -_n_first(word, other))[:5]
+    # Typing errors are rare in the first letters.
+    return sorted(close, key=lambda other: -_count_common_prefix(word, other))[:5]
 
 
-def _n_first(one: str, other: str) -> int:
-    """How many letters two words have in common from the start."""
+def _count_common_prefix(one: str, other: str) -> int:
+    """Return how many letters two words have in common from the start."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-class WordHint(NamedTuple):
-    """A hint v over the words of a vocabulary, kept to the words that it mentions."""
-
-    columns: Array  # (q,)
-    values: Array  # (q,)
-    phrases: tuple[tuple[Array, ...], ...] = ()  # whose words count in documents that hold one of each part only
-
-
 def hint_from_documents(counts: sp.csr_array, word_mean: Array) -> Array:
-    """The word frequencies of a few documents, each with the same say, seen from those of the corpus, (d,)."""
+    """Return the mean word frequencies of a few documents relative to those of the corpus, (d,)."""
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     if not lengths.any():
-        raise HintError("The documents of the hint hold no word of the vocabulary. Give documents with words.")
+        raise HintError(
+            "The documents of the hint contain no word of the vocabulary. Give documents with words of it.",
+            code="empty_documents",
+        )
     mean = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf))) / np.count_nonzero(lengths)
     return mean - word_mean

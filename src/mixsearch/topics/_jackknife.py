@@ -1,4 +1,4 @@
-"""How far a topic after the closer look would move without some of its documents."""
+"""Standard errors of a topic after local EM."""
 
 from __future__ import annotations
 
@@ -9,64 +9,68 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.jackknife import StandardErrors, jackknife
 from mixsearch.data.partitions import N_GROUPS, Partition, group_indices
-from mixsearch.topics._documents import ScoredPartition, few_documents
-from mixsearch.topics._local_em import SharpTopic, held_words, ratios_to_expected, shares_in
+from mixsearch.topics._documents import ScoredPartition, pick_documents
+from mixsearch.topics._evidence import document_shares
+from mixsearch.topics._local_em import LocalTopic, drop_absent_words, ratios_to_expected
 from mixsearch.topics._moments import TopicFamily
 
 
-def sharp_errors(model: TopicFamily, sharp: SharpTopic) -> StandardErrors:
-    """Standard errors of a topic after the closer look, from blocks of the documents that it looked at.
+def local_errors(family: TopicFamily, refined: LocalTopic) -> StandardErrors:
+    """Return the standard errors of a topic after local EM, from groups of the documents of its neighbourhood.
 
     Notes
     -----
-    Which documents are near the hint, and which of their words are the topic's, is taken as known: without a block the
-    words expected of the topic are those of the other documents. The weight is the mean share of all documents. Both
-    leave out what was learned from the same documents and are on the small side.
+    The neighbourhood and the responsibilities are taken as known: without a group, the expected counts of the topic are
+    those of the other documents. The weight is the mean share of all documents. Neither accounts for what was estimated
+    from the same documents, so both errors are rather small.
     """
-    said = _said_by_block(model, sharp)
-    rest = said.sum(axis=1, keepdims=True) - said
-    errors = np.zeros_like(sharp.center)
-    errors[sharp.look.words] = jackknife((rest / np.maximum(rest.sum(axis=0), np.finfo(np.float64).tiny)).T)
-    return StandardErrors(one_word_at_least(errors, float(said.sum())), float(jackknife(_weights(model, sharp))))
+    counts = _expected_counts_by_group(family, refined)
+    rest = counts.sum(axis=1, keepdims=True) - counts
+    errors = np.zeros_like(refined.center)
+    errors[refined.state.words] = jackknife((rest / np.maximum(rest.sum(axis=0), np.finfo(np.float64).tiny)).T)
+    weight = float(jackknife(_replicate_weights(family, refined)))
+    return StandardErrors(floor_errors(errors, float(counts.sum())), weight)
 
 
-def one_word_at_least(errors: Array, n_words: float) -> Array:
-    """Standard errors of the probabilities of words, (d,), in a topic of which so many words were seen.
+def floor_errors(errors: Array, n_words: float) -> Array:
+    """Return standard errors of the probabilities of words, (d,), of at least 1/n in a topic of n words.
 
-    A word that is missing there may be so by chance: blocks without it cannot tell, but what is seen once in n words or
-    not at all has a probability that is known to 1/n at best.
+    A word may be missing in a topic by chance, and groups without it do not show that. A probability is known to 1/n at
+    best if the word occurs once in n words, or not at all.
     """
     return np.maximum(errors, 1 / max(n_words, 1.0))
 
 
-def _said_by_block(model: TopicFamily, sharp: SharpTopic) -> Array:
-    """Words expected of the topic in each block of the documents looked at, (q, B)."""
-    look = sharp.look
-    counts, _ = held_words(few_documents(model.partitions, look.numbers).counts)
-    ratios, _ = ratios_to_expected(counts, look.topics, look.mixed)
-    n_looked, n_words = counts.shape
-    n_groups = min(N_GROUPS, n_looked)
-    documents = np.repeat(np.arange(n_looked), np.diff(counts.indptr))
-    cells = counts.indices * n_groups + group_indices(Partition(0), n_looked, n_groups)[documents]
-    shares = ratios.data * look.mixed[:, 0].astype(np.float64)[documents]
-    said = np.bincount(cells, shares, n_words * n_groups).reshape(n_words, n_groups)
-    return np.asarray(look.topics[:, :1].astype(np.float64) * said)
+def _expected_counts_by_group(family: TopicFamily, refined: LocalTopic) -> Array:
+    """Return the expected counts of the topic in each group of the neighbourhood, (q, B)."""
+    state = refined.state
+    counts, _ = drop_absent_words(pick_documents(family.partitions, state.documents).counts)
+    ratios, _ = ratios_to_expected(counts, state.topics, state.shares)
+    n_documents, n_words = counts.shape
+    n_groups = min(N_GROUPS, n_documents)
+    documents = np.repeat(np.arange(n_documents), np.diff(counts.indptr))
+    cells = counts.indices * n_groups + group_indices(Partition(0), n_documents, n_groups)[documents]
+    shares = ratios.data * state.shares[:, 0].astype(np.float64)[documents]
+    sums = np.bincount(cells, shares, n_words * n_groups).reshape(n_words, n_groups)
+    return np.asarray(state.topics[:, :1].astype(np.float64) * sums)
 
 
 class ShareSums(NamedTuple):
-    """Sums over the documents of each block."""
+    """Sums over the documents of each group."""
 
-    says: Array  # Σ ω, (B,)
-    told: Array  # Σ ωθ, (B,)
+    weights: Array  # Σ ω, (B,)
+    shares: Array  # Σ ωθ, (B,)
 
 
-def _weights(model: TopicFamily, sharp: SharpTopic) -> Array:
-    """The mean share of all documents but one block, (B,)."""
-    says, told = sharp.told.reduce(_share_sums, sharp.base, sharp.gain, model.distinct, model.partitions.n_groups)
-    return np.asarray((told.sum() - told) / (says.sum() - says))
+def _replicate_weights(family: TopicFamily, refined: LocalTopic) -> Array:
+    """Return the mean share of all documents but one group, (B,)."""
+    weights, shares = refined.scored.reduce(
+        _share_sums, refined.base, refined.gain, family.distinct, family.partitions.n_groups
+    )
+    return np.asarray((shares.sum() - shares) / (weights.sum() - weights))
 
 
 def _share_sums(partition: ScoredPartition, base: float, gain: float, distinct: bool, n_groups: int) -> ShareSums:
-    says, blocks = partition.says(distinct), group_indices(partition, len(partition.lengths), n_groups)
-    shares = says * shares_in(partition, base, gain)
-    return ShareSums(np.bincount(blocks, says, n_groups), np.bincount(blocks, shares, n_groups))
+    weights, groups = partition.document_weights(distinct), group_indices(partition, len(partition.lengths), n_groups)
+    shares = weights * document_shares(partition, base, gain)
+    return ShareSums(np.bincount(groups, weights, n_groups), np.bincount(groups, shares, n_groups))

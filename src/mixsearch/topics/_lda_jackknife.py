@@ -1,4 +1,4 @@
-"""How far a topic of LDA would move without one block of documents, counting that all shares and topics follow."""
+"""Standard errors of a topic after variational EM: how far it moves without one group of documents."""
 
 from __future__ import annotations
 
@@ -15,174 +15,177 @@ from mixsearch.core.jackknife import StandardErrors, jackknife
 from mixsearch.data.chunks import chunk_rows, row_slices, sum_chunks
 from mixsearch.data.threads import n_cores
 from mixsearch.topics._em import (
-    BLOCK_CELLS,
+    CHUNK_CELLS,
     WORD_PRIOR,
     LdaTopic,
     PosteriorPartition,
-    blocks_of,
-    expected_logs,
-    take_step,
+    chunk_documents,
+    expected_log_shares,
+    update_posterior,
 )
-from mixsearch.topics._jackknife import one_word_at_least
-from mixsearch.topics._mixture import mix
+from mixsearch.topics._jackknife import floor_errors
+from mixsearch.topics._mixture import mix_topics
 
-# Conjugate gradients stop at this part of the first residual: standard errors need no more digits.
-RESIDUAL = 0.02
-
-
-MOST_ROUNDS = 6
-
-
-# Of what a document tells of its shares, this part is taken to be missing at most.
-MOST_MISSING = 0.9
-
-
-# And of what all of them tell of the topics, this part is taken to be left at least.
-LEAST_CURVATURE = 0.1
-
-
-# A probability of fewer standard errors than this may be pinned at zero in some blocks.
+# Conjugate gradients stop at this fraction of the first residual: standard errors need no more digits.
+CG_TOL = 0.02
+MAX_CG_ITER = 6
+# At most this fraction of a document's information about its shares is taken to be missing.
+MAX_MISSING = 0.9
+# At least this fraction of all information about the topics is taken to be left.
+MIN_CURVATURE = 0.1
+# A probability of fewer standard errors than this may be exactly zero in some groups.
 NEAR_ZERO = 2.0
 
 
-class Said(NamedTuple):
-    """Sums over documents, or over those of q blocks each by itself: then with an axis more, (..., q)."""
+class ShareSums(NamedTuple):
+    """Sums over documents; over those of each of q groups with one more axis, (..., q)."""
 
-    counts: Array  # words expected of each topic, (d, k)
+    counts: Array  # expected counts of each topic, (d, k)
     weight: float | Array  # Σ ω
     share: float | Array  # Σ ωθ of the topic found
 
 
 class Response(NamedTuple):
-    """What q moves of the topics change."""
+    """The changes that q moves of the topics cause."""
 
-    counts: Array  # words expected of each topic, (d, k, q)
-    weight: Array  # Σ ωθ of the topic found, (q,)
+    counts: Array  # in the expected counts of each topic, (d, k, q)
+    weight: Array  # in Σ ωθ of the topic found, (q,)
 
 
-class Told(NamedTuple):
-    """Sums over documents that tell how well the probabilities of words can be known."""
+class WordInformation(NamedTuple):
+    """Sums over documents that show how precisely the probabilities of words can be known."""
 
-    information: Array  # of the probability of each word alone, (d,)
+    information: Array  # about the probability of each word alone, (d,)
     counts: Array  # of each word, (d,)
     n_words: float  # of the topic found
 
 
-def lda_errors(found: LdaTopic) -> StandardErrors:
-    """Standard errors of a topic after steps of LDA.
+def lda_errors(refined: LdaTopic) -> StandardErrors:
+    """Return the standard errors of a topic after variational EM.
 
     Notes
     -----
-    With M the step from topics to topics, beliefs following them at once, leaving out a block moves the fixed point
-    φ = M(φ) by δ where (I - J)δ = M₋(φ) - φ, to first order: M₋ is the step without the block and J the derivative of
-    M, the part of the information that is missing since nobody tells which word is of which topic. J is self-adjoint
-    for ⟨a, b⟩ = Σ nᵢ a b / φᵢ with nᵢ the words of a topic, so that conjugate gradients solve for all blocks.
+    With M the iteration from topics to topics, in which posteriors follow at once, leaving out a group moves the fixed
+    point φ = M(φ) by δ with (I - J)δ = M₋(φ) - φ, to first order. M₋ is the iteration without the group, and J the
+    derivative of M: the fraction of the information that is missing because the topics of words are unknown. J is
+    self-adjoint for ⟨a, b⟩ = Σ nᵢ a b / φᵢ with nᵢ the words of a topic, so conjugate gradients solve for all groups.
     """
-    (topics, partitions), prior = found.state, found.prior
-    everything = partitions.reduce(_said, topics, prior)
-    said = everything.counts + WORD_PRIOR
+    (topics, partitions), prior = refined.state, refined.prior
+    everything = partitions.reduce(_share_sums, topics, prior)
+    counts = everything.counts + WORD_PRIOR
     centers, weights = [], []
-    for some in row_slices(partitions.n_groups, max(BLOCK_CELLS // topics.size, 1)):
-        blocks = partitions.reduce(_said_by_block, range(some.start, some.stop), partitions.n_groups, topics, prior)
-        without = Said(*(np.asarray(all_of)[..., None] - each for all_of, each in zip(everything, blocks, strict=True)))
-        moves, response = _moves(found, said, without.counts + WORD_PRIOR)
+    for some in row_slices(partitions.n_groups, max(CHUNK_CELLS // topics.size, 1)):
+        groups = range(some.start, some.stop)
+        sums = partitions.reduce(_share_sums_by_group, groups, partitions.n_groups, topics, prior)
+        rest = ShareSums(*(np.asarray(total)[..., None] - each for total, each in zip(everything, sums, strict=True)))
+        moves, response = _solve_moves(refined, counts, rest.counts + WORD_PRIOR)
         centers.append(moves[:, 0].T)
-        weights.append(without.share / without.weight + response)
-    errors = np.maximum(jackknife(np.concatenate(centers)), _least_errors(found))
-    return StandardErrors(one_word_at_least(errors, float(said[:, 0].sum())), float(jackknife(np.concatenate(weights))))
+        weights.append(rest.share / rest.weight + response)
+    errors = np.maximum(jackknife(np.concatenate(centers)), _min_errors(refined))
+    weight = float(jackknife(np.concatenate(weights)))
+    return StandardErrors(floor_errors(errors, float(counts[:, 0].sum())), weight)
 
 
-def _said(partition: PosteriorPartition, topics: Array, prior: Array) -> Said:
-    _, expected = take_step(partition, topics, prior)
-    return Said(expected.counts, float(partition.says.sum()), float(partition.says @ partition.shares[:, 0]))
+def _share_sums(partition: PosteriorPartition, topics: Array, prior: Array) -> ShareSums:
+    _, expected = update_posterior(partition, topics, prior)
+    weights = partition.weights
+    return ShareSums(expected.counts, float(weights.sum()), float(weights @ partition.shares[:, 0]))
 
 
-def _said_by_block(partition: PosteriorPartition, blocks: range, n_groups: int, topics: Array, prior: Array) -> Said:
-    """The same in some blocks of the jackknife, each by itself: (d, k, q) and (q,)."""
-    each = [_said(partition.thin(n_groups, block), topics, prior) for block in blocks]
-    return Said(*(np.stack(sums, axis=-1) for sums in zip(*each, strict=True)))
+def _share_sums_by_group(
+    partition: PosteriorPartition, groups: range, n_groups: int, topics: Array, prior: Array
+) -> ShareSums:
+    """Sum over each of some groups of the jackknife: (d, k, q) and (q,)."""
+    each = [_share_sums(partition.thin(n_groups, group), topics, prior) for group in groups]
+    return ShareSums(*(np.stack(sums, axis=-1) for sums in zip(*each, strict=True)))
 
 
-def allow_for_bias(errors: StandardErrors, moved: Array, unbiased: StandardErrors, kept: float = 1.0) -> StandardErrors:
-    """Standard errors that cover the bias of variational steps as well.
+def include_bias(
+    errors: StandardErrors, move: Array, unbiased: StandardErrors, em_fraction: float = 1.0
+) -> StandardErrors:
+    """Return standard errors that include the bias of variational EM.
 
     Parameters
     ----------
     errors : StandardErrors
-        Of the refined topic, by chance alone.
-    moved : array of shape (d,)
-        Where the steps led, less the topic of moments, which has no bias.
+        Of the refined topic, without bias.
+    move : array of shape (d,)
+        The result of EM less the moment estimate, which is unbiased.
     unbiased : StandardErrors
-        Of the latter.
-    kept : float
-        The part of that way that was gone.
+        Of the moment estimate.
+    em_fraction : float
+        The fraction of that move that was kept.
+
+    Returns
+    -------
+    StandardErrors
 
     Notes
     -----
-    Of an efficient estimate and an unbiased one, the difference has the difference of their variances (Hausman, 1978).
-    What it has beyond that, over all words together, is bias, and widens all errors in the same proportion.
+    The difference of an unbiased estimate and an efficient one has the difference of their variances (Hausman, 1978).
+    What exceeds that, over all words together, is bias. It widens all errors by the same factor.
     """
     expected = np.maximum(unbiased.center**2 - errors.center**2, 0)
     variance = max(float(np.sum(errors.center**2)), np.finfo(np.float64).tiny)
-    wider = np.sqrt(1 + max(float(np.sum(moved**2 - expected)), 0.0) / variance)
+    wider = np.sqrt(1 + max(float(np.sum(move**2 - expected)), 0.0) / variance)
     return StandardErrors(
-        kept * wider * errors.center + (1 - kept) * unbiased.center,
-        float(kept * wider * errors.weight + (1 - kept) * unbiased.weight),
+        em_fraction * wider * errors.center + (1 - em_fraction) * unbiased.center,
+        float(em_fraction * wider * errors.weight + (1 - em_fraction) * unbiased.weight),
     )
 
 
-def _least_errors(found: LdaTopic) -> Array:
-    """For words near zero what the standard errors would be if all but the word's own probability were known, (d,).
+def _min_errors(refined: LdaTopic) -> Array:
+    """Return lower bounds for words near zero: their standard errors if all other parameters were known, (d,).
 
-    A word that other topics explain is pinned at zero in this one, and no block moves it; its probability is known only
-    as well as the others' counts of the word allow. With mixed chances s of its occurrences, the likelihood has the
-    information Σ c(θ/s)² of it. What only other topics' documents say has next to none; but all occurrences of a word
-    together are no more of the topic's words than they are.
+    The probability of a word that other topics explain is zero in this one, and no group moves it; it is known only as
+    precisely as the others' counts of the word allow. With s the mixed probabilities of its occurrences, the likelihood
+    has the information Σ c(θ/s)² about it. Documents of other topics add almost none; but the bound is at most all
+    occurrences of the word, as a fraction of the topic's words.
     """
-    told = found.state.partitions.reduce(_told, found.state.topics)
-    known = told.information > 0
-    alone = np.where(known, 1 / np.sqrt(np.where(known, told.information, 1)), 0.0)
-    most = told.counts / max(told.n_words, 1.0)
-    return np.where(found.center < NEAR_ZERO * alone, np.minimum(alone, most), 0.0)
+    known = refined.state.partitions.reduce(_word_information, refined.state.topics)
+    has_any = known.information > 0
+    alone = np.where(has_any, 1 / np.sqrt(np.where(has_any, known.information, 1)), 0.0)
+    largest = known.counts / max(known.n_words, 1.0)
+    return np.where(refined.center < NEAR_ZERO * alone, np.minimum(alone, largest), 0.0)
 
 
-def _told(partition: PosteriorPartition, topics: Array) -> Told:
-    blocks, shares = blocks_of(partition.by_document, topics.shape[1]), partition.shares
+def _word_information(partition: PosteriorPartition, topics: Array) -> WordInformation:
+    chunks, shares = chunk_documents(partition.by_document, topics.shape[1]), partition.shares
 
-    def work(block: tuple[int, slice]) -> Told:
-        number, rows = block
-        counts, own = blocks.read(number), shares[rows, 0]
-        squared = counts.data / mix(counts, shares[rows], topics) ** 2
+    def sum_chunk(chunk: tuple[int, slice]) -> WordInformation:
+        index, rows = chunk
+        counts, own = chunks.read(index), shares[rows, 0]
+        squared = counts.data / mix_topics(counts, shares[rows], topics) ** 2
         weighted = sp.csr_array((squared, counts.indices, counts.indptr), shape=counts.shape)
         all_words = np.asarray(counts.sum(axis=0), dtype=np.float64)
-        return Told(np.asarray(weighted.T @ own**2), all_words, float(partition.lengths[rows] @ own))
+        return WordInformation(np.asarray(weighted.T @ own**2), all_words, float(partition.lengths[rows] @ own))
 
-    return sum_chunks(work, blocks.enumerate(), n_cores())
+    return sum_chunks(sum_chunk, chunks.enumerate(), n_cores())
 
 
-def _moves(found: LdaTopic, said: Array, without: Array) -> tuple[Array, Array]:
-    """How each replicate's topics differ from those found, (d, k, q), and what that does to the weight, (q,)."""
-    lengths = said.sum(axis=0)[None, :, None]
-    # One step on: where steps stopped early, rare words would else seem to tell less than nothing.
-    topics = said[:, :, None] / lengths
-    first = without / without.sum(axis=0) - topics
+def _solve_moves(refined: LdaTopic, counts: Array, rest: Array) -> tuple[Array, Array]:
+    """Return how the topics of each replicate differ, (d, k, q), and what that does to the weight, (q,)."""
+    lengths = counts.sum(axis=0)[None, :, None]
+    # One iteration further: if EM stopped early, rare words would otherwise seem to have negative information.
+    topics = counts[:, :, None] / lengths
+    first = rest / rest.sum(axis=0) - topics
 
     def respond(moves: Array) -> Response:
-        return found.state.partitions.reduce(_respond, found.state.topics, moves / topics)
+        return refined.state.partitions.reduce(_respond, refined.state.topics, moves / topics)
 
-    def missing(moves: Array) -> Array:
-        """J applied to each move."""
-        counts = respond(moves).counts
-        return np.asarray((counts - topics * counts.sum(axis=0)) / lengths)
+    def apply_missing(moves: Array) -> Array:
+        """Apply J to each move."""
+        changes = respond(moves).counts
+        return np.asarray((changes - topics * changes.sum(axis=0)) / lengths)
 
-    solved = _conjugate_gradients(lambda x: x - missing(x), first, lengths / topics)
+    solved = _conjugate_gradients(lambda x: x - apply_missing(x), first, lengths / topics)
     return solved, respond(solved).weight
 
 
 def _conjugate_gradients(apply: Callable[[Array], Array], goal: Array, metric: Array) -> Array:
     """Solve apply(x) = goal for every column of the last axis, where `apply` is self-adjoint under the metric.
 
-    A column for which `apply` turns out flat stays as it is there: a linear answer would have no bounds.
+    A column for which `apply` turns out flat stops there: a linear answer would be unbounded.
     """
 
     def inner(a: Array, b: Array) -> Array:
@@ -190,14 +193,14 @@ def _conjugate_gradients(apply: Callable[[Array], Array], goal: Array, metric: A
 
     x, residual = np.zeros_like(goal), goal
     direction, size = residual, inner(goal, goal)
-    enough, going = RESIDUAL**2 * size, size > 0
-    for _ in range(MOST_ROUNDS):
+    small, is_active = CG_TOL**2 * size, size > 0
+    for _ in range(MAX_CG_ITER):
         image = apply(direction)
-        curved = inner(direction, image)
-        going = going & (size > enough) & (curved > LEAST_CURVATURE * inner(direction, direction))
-        if not np.any(going):
+        curvature = inner(direction, image)
+        is_active = is_active & (size > small) & (curvature > MIN_CURVATURE * inner(direction, direction))
+        if not np.any(is_active):
             break
-        length = np.where(going, size / np.where(going, curved, 1), 0)
+        length = np.where(is_active, size / np.where(is_active, curvature, 1), 0)
         x, residual = x + length * direction, residual - length * image
         before, size = size, inner(residual, residual)
         direction = residual + size / np.where(before > 0, before, 1) * direction
@@ -205,86 +208,86 @@ def _conjugate_gradients(apply: Callable[[Array], Array], goal: Array, metric: A
 
 
 def _respond(partition: PosteriorPartition, topics: Array, logs: Array) -> Response:
-    """What moves of log φ, (d, k, q), change in the words expected of the topics and in the weight, to first order."""
-    blocks = chunk_rows(partition.by_document, max(BLOCK_CELLS // (logs.shape[1] + logs.shape[2]), 1))
+    """Return what moves of log φ, (d, k, q), change in the expected counts and in the weight, to first order."""
+    chunks = chunk_rows(partition.by_document, max(CHUNK_CELLS // (logs.shape[1] + logs.shape[2]), 1))
 
-    def work(block: tuple[int, slice]) -> Response:
-        number, rows = block
-        return _respond_in(blocks.read(number), topics, partition.beliefs[rows], partition.says[rows], logs)
+    def respond_chunk(chunk: tuple[int, slice]) -> Response:
+        index, rows = chunk
+        return _respond_in(chunks.read(index), topics, partition.posterior[rows], partition.weights[rows], logs)
 
-    return sum_chunks(work, blocks.enumerate(), n_cores())
+    return sum_chunks(respond_chunk, chunks.enumerate(), n_cores())
 
 
-def _respond_in(counts: sp.csr_array, topics: Array, beliefs: Array, says: Array, logs: Array) -> Response:
-    """The same in a block of documents, for moves of the logarithms of topics, (d, k, q).
+def _respond_in(counts: sp.csr_array, topics: Array, posterior: Array, weights: Array, logs: Array) -> Response:
+    """Return the response in a chunk of documents.
 
     Notes
     -----
-    With r the chances of a word's topics and l the moves of log φ and E log θ together, chances move by r(l - ⟨r, l⟩).
-    Beliefs are sums of chances and E log θ is a function of beliefs, so that with b the moves of γ at fixed E log θ,
-    those of E log θ are T(I - ST)⁻¹b, where S = Σ c(diag(r) - rr') and T is the derivative of E log θ by γ.
+    With r the responsibilities of a word's topics and l the moves of log φ and E log θ together, r moves by
+    r(l - ⟨r, l⟩). γ is a sum of responsibilities, and E log θ a function of γ. So with b the moves of γ at fixed E log
+    θ, those of E log θ are T(I - ST)⁻¹b, where S = Σ c(diag(r) - rr') and T is the derivative of E log θ by γ.
     """
-    by_topic = list(_expected_by_topic(counts, topics, beliefs))
-    chances = [sp.csr_array((each.data / counts.data, each.indices, each.indptr), each.shape) for each in by_topic]
-    drift = reduce(np.add, (_by_word(r).T @ logs[:, i] for i, r in enumerate(chances)))
-    pushed = np.stack([each @ logs[:, i] - _by_document(each) @ drift for i, each in enumerate(by_topic)], axis=1)
-    spread = _spread(by_topic, chances)
-    leant = _leaning(spread, _bend(beliefs)) @ pushed  # moves of E log θ, (n, k, q)
-    moved = pushed + spread @ leant  # of γ
-    drift = reduce(np.add, (_by_document(r).T @ leant[:, i] for i, r in enumerate(chances)), drift)
-    said = [
-        np.asarray(each.sum(axis=0))[:, None] * logs[:, i] + each.T @ leant[:, i] - _by_word(each) @ drift
+    by_topic = list(_expected_by_topic(counts, topics, posterior))
+    resp = [sp.csr_array((each.data / counts.data, each.indices, each.indptr), each.shape) for each in by_topic]
+    drift = reduce(np.add, (_sum_to_words(r).T @ logs[:, i] for i, r in enumerate(resp)))
+    direct = np.stack([each @ logs[:, i] - _sum_to_documents(each) @ drift for i, each in enumerate(by_topic)], axis=1)
+    S = _resp_covariance(by_topic, resp)
+    log_moves = _log_share_response(S, _log_share_derivative(posterior)) @ direct  # of E log θ, (n, k, q)
+    moves = direct + S @ log_moves  # of γ
+    drift = reduce(np.add, (_sum_to_documents(r).T @ log_moves[:, i] for i, r in enumerate(resp)), drift)
+    changes = [
+        np.asarray(each.sum(axis=0))[:, None] * logs[:, i] + each.T @ log_moves[:, i] - _sum_to_words(each) @ drift
         for i, each in enumerate(by_topic)
     ]
-    return Response(np.stack(said, axis=1), np.asarray((says / beliefs.sum(axis=1)) @ moved[:, 0]))
+    return Response(np.stack(changes, axis=1), np.asarray((weights / posterior.sum(axis=1)) @ moves[:, 0]))
 
 
-def _leaning(spread: Array, bend: Array) -> Array:
-    """T(I - ST)⁻¹ = L(I - L'SL)⁻¹L' with T = LL', (n, k, k).
+def _log_share_response(S: Array, T: Array) -> Array:
+    """Return T(I - ST)⁻¹ = L(I - L'SL)⁻¹L' with T = LL', (n, k, k).
 
-    A document that two sets of shares explain equally well would move without bounds, if moves were linear.
+    A document that two sets of shares explain equally well would move without bound if moves were linear.
     """
-    values, vectors = np.linalg.eigh(bend)
+    values, vectors = np.linalg.eigh(T)
     root = vectors * np.sqrt(np.maximum(values, 0))[:, None, :]
-    values, vectors = np.linalg.eigh(root.transpose(0, 2, 1) @ spread @ root)
-    turned = root @ vectors
-    return np.asarray((turned / (1 - np.clip(values, 0, MOST_MISSING))[:, None, :]) @ turned.transpose(0, 2, 1))
+    values, vectors = np.linalg.eigh(root.transpose(0, 2, 1) @ S @ root)
+    rotated = root @ vectors
+    return np.asarray((rotated / (1 - np.clip(values, 0, MAX_MISSING))[:, None, :]) @ rotated.transpose(0, 2, 1))
 
 
-def _expected_by_topic(counts: sp.csr_array, topics: Array, beliefs: Array) -> Iterator[sp.csr_array]:
-    """For each topic the part of every count that is expected to be its own."""
-    levels = np.exp(expected_logs(beliefs))
-    ratios = counts.data / mix(counts, levels, topics)
+def _expected_by_topic(counts: sp.csr_array, topics: Array, posterior: Array) -> Iterator[sp.csr_array]:
+    """Yield for each topic the part of every count that is expected to be its own."""
+    levels = np.exp(expected_log_shares(posterior))
+    ratios = counts.data / mix_topics(counts, levels, topics)
     for level, topic in zip(levels.T, topics.T, strict=True):
         own = ratios * np.repeat(level, np.diff(counts.indptr)) * topic[counts.indices]
         yield sp.csr_array((own, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _by_document(expected: sp.csr_array) -> sp.csr_array:
-    """From one number for each stored count to sums over documents, with these weights, (n, z)."""
+def _sum_to_documents(expected: sp.csr_array) -> sp.csr_array:
+    """Return the matrix that sums one number per stored count over documents, with these weights, (n, z)."""
     return sp.csr_array(
         (expected.data, np.arange(expected.nnz), expected.indptr), shape=(expected.shape[0], expected.nnz)
     )
 
 
-def _by_word(expected: sp.csr_array) -> sp.csc_array:
-    """From one number for each stored count to sums over words, with these weights, (d, z)."""
+def _sum_to_words(expected: sp.csr_array) -> sp.csc_array:
+    """Return the matrix that sums one number per stored count over words, with these weights, (d, z)."""
     each = np.arange(expected.nnz + 1)
     return sp.csc_array((expected.data, expected.indices, each), shape=(expected.shape[1], expected.nnz))
 
 
-def _spread(by_topic: list[sp.csr_array], chances: list[sp.csr_array]) -> Array:
-    """S = Σ c(diag(r) - rr') of every document, (n, k, k)."""
-    together = np.column_stack([r.data for r in chances])
-    S = -np.stack([_by_document(each) @ together for each in by_topic], axis=1)
+def _resp_covariance(by_topic: list[sp.csr_array], resp: list[sp.csr_array]) -> Array:
+    """Return S = Σ c(diag(r) - rr') of every document, (n, k, k)."""
+    together = np.column_stack([r.data for r in resp])
+    S = -np.stack([_sum_to_documents(each) @ together for each in by_topic], axis=1)
     k = len(by_topic)
     S[:, range(k), range(k)] += np.column_stack([np.asarray(each.sum(axis=1)) for each in by_topic])
     return S
 
 
-def _bend(beliefs: Array) -> Array:
-    """T, the derivative of E log θ by the beliefs, (n, k, k)."""
-    k = beliefs.shape[1]
-    T = np.tile(-polygamma(1, beliefs.sum(axis=1))[:, None, None], (1, k, k))
-    T[:, range(k), range(k)] += polygamma(1, beliefs)
+def _log_share_derivative(posterior: Array) -> Array:
+    """Return T, the derivative of E log θ by γ, (n, k, k)."""
+    k = posterior.shape[1]
+    T = np.tile(-polygamma(1, posterior.sum(axis=1))[:, None, None], (1, k, k))
+    T[:, range(k), range(k)] += polygamma(1, posterior)
     return T

@@ -1,8 +1,7 @@
-"""How many topics there are: documents in parts, from which their spectrum is found."""
+"""How many topics there are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,16 +14,14 @@ from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetri
 from mixsearch.data.chunks import ArraySum, RowChunks, add_all, sum_chunks
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.threads import n_cores, one_blas_thread
-from mixsearch.topics._documents import CountPartition, Weighing, total_say
-from mixsearch.topics._moments import BLOCK, sum_rows, units_of
+from mixsearch.topics._documents import CountPartition, DocumentWeights, Weighting, weight_documents
+from mixsearch.topics._fit import BLOCK, sum_rows, word_scale
 
-# Directions to look at: text shows more of them the more of it there is.
-MOST_TOPICS = 200
-
-
-# Of a direction that keeps half of its eigenvalue v'Av = λ on other documents, or more, λvv' brings the sum of those
-# before it nearer to A; of others, further away. Text has hundreds that hold a little: habits of authors, phrases.
-LEAST_HELD = 0.5
+# Directions to test: the more text, the more of them stand out.
+MAX_TOPICS = 200
+# If a direction keeps at least half of its eigenvalue v'Av = λ on other documents, λvv' brings the sum of those before
+# it nearer to A; otherwise further away. Text has hundreds that keep a little: habits of authors, phrases.
+MIN_HELD = 0.5
 
 
 def topic_spectrum(
@@ -32,132 +29,140 @@ def topic_spectrum(
     *,
     alpha0: float,
     distinct: bool,
-    say: Callable[[Array], Array],
+    weighting: Weighting,
     metric: float,
     seed: int,
 ) -> Spectrum:
-    """How many topics there are: as many as directions, and one at least.
+    """Count the topics: as many as directions, and at least one.
 
     Parameters
     ----------
-    partitions : Shards of documents
-    alpha0, distinct, say, metric, seed
-        As `fit_topics` takes them. Words are never paired with themselves here, not even for the plug-in: such pairs
-        show in every direction.
+    partitions : Partitions of CountPartition
+    alpha0, distinct, weighting, metric, seed
+        See `fit_topics`. Words are never paired with themselves here, not even for the plug-in: such pairs show in
+        every direction.
+
+    Returns
+    -------
+    Spectrum
     """
     n, d = partitions.shape
-    weighing = Weighing(say, partitions.reduce(total_say, say).total, distinct)
-    sums = partitions.reduce(_words, weighing)
-    units = units_of(sums.words, metric)
+    weights = weight_documents(partitions, weighting, distinct=distinct)
+    sums = partitions.reduce(_fold_word_sums, weights)
+    units = word_scale(sums.words, metric)
     scale, mean = alpha0 * (alpha0 + 1), alpha0 * units * sums.words
 
-    def second_beside(part: int) -> Matrix:
+    def second_moment_without(fold: int) -> Matrix:
         def apply(Q: Array) -> Array:
-            return np.asarray(partitions.reduce(_applied_beside, part, np.ascontiguousarray(Q), weighing).total)
+            return np.asarray(partitions.reduce(_multiply_without, fold, np.ascontiguousarray(Q), weights).total)
 
-        others = np.arange(N_FOLDS) != part
+        others = np.arange(N_FOLDS) != fold
         return rescale(
             symmetric_operator(d, partitions.layout.dtype, apply),
-            scale=scale / float(sums.shares[others].sum()),
+            scale=scale / float(sums.weights[others].sum()),
             metric=units,
             diagonal=units**2 * sums.own_pairs[others].sum(axis=0),
             direction=mean,
         )
 
-    def show(directions: list[Array]) -> FoldSums:
+    def evaluate(directions: list[Array]) -> FoldSums:
         words = [(units[:, None] * V).astype(partitions.layout.dtype) for V in directions]
-        return partitions.reduce(show_directions, words, [(mean @ V) ** 2 for V in directions], scale, weighing)
+        return partitions.reduce(evaluate_directions, words, [(mean @ V) ** 2 for V in directions], scale, weights)
 
     with one_blas_thread:
         return find_spectrum(
-            Folds(second_beside, show),
-            max_directions(n, d, MOST_TOPICS),
+            Folds(second_moment_without, evaluate),
+            max_directions(n, d, MAX_TOPICS),
             lambda k: max(k, 1),
             n_features=None,
-            least_held=LEAST_HELD,
+            least_held=MIN_HELD,
             seed=seed,
             n_threads=n_cores(),
             block=BLOCK,
         )
 
 
-class WordSums(NamedTuple):
-    """Sums over documents, some of them for each part."""
+class FoldWordSums(NamedTuple):
+    """Sums over documents, some of them for each fold."""
 
     words: Array  # of frequencies, (d,)
-    own_pairs: Array  # of a word's pairs with itself, (3, d)
-    shares: Array  # of what documents have a say in, (3,)
+    own_pairs: Array  # of pairs of a word with itself, (3, d)
+    weights: Array  # of the weights of documents, (3,)
 
 
-def _words(partition: CountPartition, weighing: Weighing) -> WordSums:
-    shares, by_pair, _ = weighing.weights(partition.lengths)
-    parts = [_is_in(partition, part) for part in range(N_FOLDS)]
+def _fold_word_sums(partition: CountPartition, document_weights: DocumentWeights) -> FoldWordSums:
+    weights, by_pair, _ = document_weights.compute(partition.lengths)
+    folds = [_is_in(partition, fold) for fold in range(N_FOLDS)]
     counts = partition.counts
-    own = counts if weighing.distinct else replace(counts, read=lambda number: counts.read(number).power(2))
-    return WordSums(
-        words=sum_rows(counts, (shares / partition.lengths)[:, None])[:, 0],
-        own_pairs=sum_rows(own, np.column_stack([by_pair * part for part in parts])).T,
-        shares=np.array([shares[part].sum() for part in parts]),
+    own = counts if document_weights.distinct else replace(counts, read=lambda index: counts.read(index).power(2))
+    return FoldWordSums(
+        words=sum_rows(counts, (weights / partition.lengths)[:, None])[:, 0],
+        own_pairs=sum_rows(own, np.column_stack([by_pair * fold for fold in folds])).T,
+        weights=np.array([weights[fold].sum() for fold in folds]),
     )
 
 
-def _is_in(partition: CountPartition, part: int) -> Array:
-    """Which documents are in a part, (n,)."""
+def _is_in(partition: CountPartition, fold: int) -> Array:
+    """Return which documents are in a fold, as a mask, (n,)."""
     picked = np.zeros(len(partition.lengths), dtype=bool)
-    picked[partition.rows_at(N_FOLDS, part)] = True
+    picked[partition.rows_at(N_FOLDS, fold)] = True
     return picked
 
 
-def _applied_beside(partition: CountPartition, left_out: int, Q: Array, weighing: Weighing) -> ArraySum:
-    """Σ pair weight cc'Q over all documents but those of one part."""
+def _multiply_without(
+    partition: CountPartition, left_out: int, Q: Array, document_weights: DocumentWeights
+) -> ArraySum:
+    """Sum pair weight cc'Q over all documents but those of one fold."""
     picked = ~_is_in(partition, left_out)
-    _, by_pair, _ = weighing.weights(partition.lengths[picked])
-    return multiply_gram_chunks(_rows_where(partition.counts, picked), Q, by_pair)
+    _, by_pair, _ = document_weights.compute(partition.lengths[picked])
+    return multiply_gram_chunks(_pick_rows(partition.counts, picked), Q, by_pair)
 
 
-def show_directions(
-    partition: CountPartition, words: list[Array], off: list[Array], scale: float, weighing: Weighing
+def evaluate_directions(
+    partition: CountPartition,
+    words: list[Array],
+    mean_squares: list[Array],
+    scale: float,
+    document_weights: DocumentWeights,
 ) -> FoldSums:
-    """What the documents of each part show of its directions, (d, q) in units of the counts, less ⟨m, v⟩²."""
-    shown = []
-    for part, (directions, mean) in enumerate(zip(words, off, strict=True)):
-        picked = _is_in(partition, part)
-        weights = weighing.weights(partition.lengths[picked])
-        shown.append(
-            _show_pairs(_rows_where(partition.counts, picked), weights, directions, mean, scale, weighing.distinct)
-        )
-    return add_all(shown)
+    """Sum v'Av over the documents of each fold for its directions v, (d, q), in units of the counts, given ⟨m, v⟩²."""
+    evaluated = []
+    for fold, (directions, squares) in enumerate(zip(words, mean_squares, strict=True)):
+        picked = _is_in(partition, fold)
+        counts, weights = _pick_rows(partition.counts, picked), document_weights.compute(partition.lengths[picked])
+        evaluated.append(_evaluate_pairs(counts, weights, directions, squares, scale, document_weights.distinct))
+    return add_all(evaluated)
 
 
-def _show_pairs(
+def _evaluate_pairs(
     counts: RowChunks,
     weights: tuple[Array, Array, Array],
     words: Array,
-    off: Array,
+    mean_squares: Array,
     scale: float,
     distinct: bool,
 ) -> FoldSums:
-    shares, by_pair, _ = weights
+    by_document, by_pair, _ = weights
 
-    def work(block: tuple[int, slice]) -> FoldSums:
-        number, rows = block
-        X = counts.read(number)
+    def evaluate_chunk(chunk: tuple[int, slice]) -> FoldSums:
+        index, rows = chunk
+        X = counts.read(index)
         own = (X if distinct else X.multiply(X).tocsr()) @ words**2
         pairs = np.asarray((X @ words) ** 2 - own, dtype=np.float64)
-        values = scale * by_pair[rows, None] * pairs - shares[rows, None] * off
+        values = scale * by_pair[rows, None] * pairs - by_document[rows, None] * mean_squares
         return sums_of(values, np.zeros(len(values)))
 
-    return sum_chunks(work, counts.enumerate(), n_cores())
+    return sum_chunks(evaluate_chunk, counts.enumerate(), n_cores())
 
 
-def _rows_where(counts: RowChunks, is_picked: Array) -> RowChunks:
-    """Some of the rows, read where the others are."""
+def _pick_rows(counts: RowChunks, is_picked: Array) -> RowChunks:
+    """Return some of the rows, read from their chunks."""
     picked = [np.flatnonzero(is_picked[rows]) for rows in counts.slices]
     ends = np.cumsum([0, *map(len, picked)])
     return replace(
         counts,
         slices=[slice(int(a), int(b)) for a, b in pairwise(ends)],
-        read=lambda number: counts.read(number)[picked[number]],
+        read=lambda index: counts.read(index)[picked[index]],
         shape=(int(ends[-1]), counts.shape[1]),
         n_nonzeros=counts.n_nonzeros * int(ends[-1]) // max(counts.shape[0], 1),
     )

@@ -1,4 +1,4 @@
-"""The moments of a corpus without one block of its documents, in the frame of all of them."""
+"""The moments of a corpus without one group of its documents, in the frame of all of them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.moments import Replicates
 from mixsearch.data.partitions import Partitions, leave_one_out, sums_by_group
-from mixsearch.topics._documents import HintedPartition, TopicPartition, hear
+from mixsearch.topics._documents import HintedPartition, TopicPartition, match_documents
 from mixsearch.topics._hint import WordHint
 
 if TYPE_CHECKING:
     from mixsearch.topics._moments import TopicFamily
 
 
-class TopicSums(NamedTuple):
-    """Weighted sums over the documents of a block, with hint v; W is that of the frame, v that of the hint."""
+class GroupSums(NamedTuple):
+    """Weighted sums over the documents of a group, with hint v and the whitening W of the frame."""
 
     weight: float  # Σ ω
     mean: Array  # W'Σ ωx1, (k,)
@@ -32,7 +32,7 @@ class TopicSums(NamedTuple):
 
 
 class DistinctSums(NamedTuple):
-    """Weighted sums over the documents, with hint v; x1, x2 and x3 are different words of a document."""
+    """Weighted sums over documents, with hint v; x1, x2 and x3 are different words of a document."""
 
     weight: float  # Σ ω
     mean: Array  # W'Σ ωx1, (k,)
@@ -43,7 +43,7 @@ class DistinctSums(NamedTuple):
 
 
 class PairSums(NamedTuple):
-    """Weighted sums over the documents of a block, with hint v."""
+    """Weighted sums over the documents of a group, with hint v."""
 
     weight: float  # Σ ω
     mean: Array  # Σ ωx1, (d,)
@@ -51,94 +51,101 @@ class PairSums(NamedTuple):
 
 
 class HintedWords(NamedTuple):
-    """A hint v as the words that it gives weight to."""
+    """A hint v as the words that have a weight in it."""
 
     columns: Array | slice
     values: Array  # v of these words, (q,)
     weighted: Array  # rows of W, each times its v, (q, k)
 
 
-def replicate_topics(model: TopicFamily, hint: WordHint | Array, max_documents: int | None = None) -> Replicates:
-    """The moments of all documents but one block, for each block in turn.
+def replicate_moments(family: TopicFamily, hint: WordHint | Array, max_documents: int | None = None) -> Replicates:
+    """Compute the moments of all documents but one group, for each group in turn.
 
     Parameters
     ----------
-    model : TopicFamily
+    family : TopicFamily
     hint : WordHint, or array of shape (k,)
         Words, or a hint c in the frame, which is that of the words v = Wc.
     max_documents : int, optional
-        Where more of them hold the words of the hint, so many stand for all, as in `TopicFamily.hinted`.
+        If more documents contain the words of the hint, this many represent all, as in `TopicFamily.hinted`.
+
+    Returns
+    -------
+    Replicates
     """
-    words, heard = _heard(model, hint, max_documents)
-    sums: tuple[Any, ...] = sums_by_group(heard, _sums, words, model.distinct)
-    # Before blocks are left out: one of them holds few of the words, the others together nearly all.
-    blocks = [_without_own(TopicSums(*block), words, model) for block in zip(*sums, strict=True)]
-    by_block = [np.array(field) for field in zip(*blocks, strict=True)]
-    kept = zip(*(field.sum(axis=0) - field for field in by_block), strict=True)
-    moments = [_moments_of(DistinctSums(*each), model.alpha0) for each in kept]
+    words, matched = _match(family, hint, max_documents)
+    sums: tuple[Any, ...] = sums_by_group(matched, _group_sums, words, family.distinct)
+    # Subtract before groups are left out: one group contains few of the words, the others together nearly all.
+    groups = [_subtract_own(GroupSums(*group), words, family) for group in zip(*sums, strict=True)]
+    by_group = [np.array(field) for field in zip(*groups, strict=True)]
+    left = zip(*(field.sum(axis=0) - field for field in by_group), strict=True)
+    moments = [_compute_moments(DistinctSums(*each), family.alpha0) for each in left]
     return Replicates(*map(np.array, zip(*moments, strict=True)))
 
 
-def _heard(
-    model: TopicFamily, hint: WordHint | Array, max_documents: int | None
+def _match(
+    family: TopicFamily, hint: WordHint | Array, max_documents: int | None
 ) -> tuple[HintedWords, Partitions[HintedPartition]]:
     if isinstance(hint, WordHint):
-        words = HintedWords(hint.columns, hint.values, model.whitener(hint.columns) * hint.values[:, None])
-        return words, model.hear(hint, max_documents).map(_by_document)
-    W = model.whitener(slice(None))
+        weighted = family.whitening_rows(hint.columns) * hint.values[:, None]
+        matched = family.match_documents(hint, max_documents).map(_sort_by_document)
+        return HintedWords(hint.columns, hint.values, weighted), matched
+    W = family.whitening_rows(slice(None))
     v = np.asarray(W @ hint)
-    return HintedWords(slice(None), v, W * v[:, None]), hear(model.partitions, slice(None), v, max_documents)
+    return HintedWords(slice(None), v, W * v[:, None]), match_documents(
+        family.partitions, slice(None), v, max_documents
+    )
 
 
-def _by_document(partition: HintedPartition) -> HintedPartition:
-    """Blocks of documents are picked faster from counts by document."""
-    return replace(partition, held=sp.csr_array(partition.held))
+def _sort_by_document(partition: HintedPartition) -> HintedPartition:
+    """Groups of documents are picked faster from counts by document."""
+    return replace(partition, hint_counts=sp.csr_array(partition.hint_counts))
 
 
-def _sums(partition: HintedPartition, rows: slice, words: HintedWords, distinct: bool) -> TopicSums:
+def _group_sums(partition: HintedPartition, rows: slice, words: HintedWords, distinct: bool) -> GroupSums:
     counts, Y = partition.by_document[rows], partition.projected[rows].astype(np.float64, copy=False)
-    pair_weights, says = partition.pair_weights[rows], partition.says(distinct)[rows]
-    per_word = says / partition.lengths[rows]
-    triples, own_triples = _triples(partition, rows, words, distinct)
-    return TopicSums(
-        weight=float(says.sum()),
+    pair_weights, weights = partition.pair_weights[rows], partition.document_weights(distinct)[rows]
+    per_word = weights / partition.lengths[rows]
+    triples, own_triples = _triple_sums(partition, rows, words, distinct)
+    return GroupSums(
+        weight=float(weights.sum()),
         mean=Y.T @ per_word,
         squares=(Y * pair_weights[:, None]).T @ Y,
         own_pairs=np.asarray(counts.T @ pair_weights) if distinct else np.zeros(0),
         triples=triples,
         own_triples=own_triples,
-        crossed=Y.T @ (pair_weights * partition.heard[rows]),
-        mass=float(per_word @ partition.told[rows]),
+        crossed=Y.T @ (pair_weights * partition.sampled_scores[rows]),
+        mass=float(per_word @ partition.hint_scores[rows]),
     )
 
 
-def _triples(partition: HintedPartition, block: slice, words: HintedWords, distinct: bool) -> tuple[Array, Array]:
-    """Over the documents of a block that hold words of the hint; others tell nothing of it."""
-    rows = np.arange(len(partition.heard))[block][np.flatnonzero(np.diff(partition.held[block].indptr))]
+def _triple_sums(partition: HintedPartition, group: slice, words: HintedWords, distinct: bool) -> tuple[Array, Array]:
+    """Return `triples` and `own_triples` of `GroupSums`. Only documents with words of the hint contribute."""
+    rows = np.arange(len(partition.lengths))[group][np.flatnonzero(np.diff(partition.hint_counts[group].indptr))]
     Y, triple_weights = partition.projected[rows].astype(np.float64, copy=False), partition.triple_weights[rows]
-    by_triple = triple_weights * partition.heard[rows]
+    by_triple = triple_weights * partition.sampled_scores[rows]
     triples = np.asarray((Y * by_triple[:, None]).T @ Y)
     if not distinct:
         return triples, np.zeros(0)
-    held = partition.held[rows]
+    counts = partition.hint_counts[rows]
     own = np.asarray(partition.by_document[rows].T @ by_triple)
-    own[words.columns] -= 2 * words.values * (held.T @ triple_weights)
-    beside = np.asarray(held @ words.weighted).T @ (Y * triple_weights[:, None])
-    return triples - beside - beside.T, own
+    own[words.columns] -= 2 * words.values * (counts.T @ triple_weights)
+    cross = np.asarray(counts @ words.weighted).T @ (Y * triple_weights[:, None])
+    return triples - cross - cross.T, own
 
 
-def _without_own(sums: TopicSums, words: HintedWords, model: TopicFamily) -> DistinctSums:
-    """Without what words make of pairs with themselves."""
+def _subtract_own(sums: GroupSums, words: HintedWords, family: TopicFamily) -> DistinctSums:
+    """Subtract what pairs of a word with itself add."""
     pairs, triples, crossed = sums.squares, sums.triples, sums.crossed
-    if model.distinct:
-        pairs = pairs - model.diagonal(sums.own_pairs)
-        triples = triples - model.diagonal(sums.own_triples)
+    if family.distinct:
+        pairs = pairs - family.whiten_diagonal(sums.own_pairs)
+        triples = triples - family.whiten_diagonal(sums.own_triples)
         crossed = crossed - words.weighted.T @ sums.own_pairs[words.columns]
     return DistinctSums(sums.weight, sums.mean, pairs, triples, crossed, sums.mass)
 
 
-def _moments_of(sums: DistinctSums, alpha0: float) -> tuple[Array, Array, Array]:
-    """W'AW, W'BW and W'm: the formulas of section 3.2, where nothing is whitened by these documents themselves."""
+def _compute_moments(sums: DistinctSums, alpha0: float) -> tuple[Array, Array, Array]:
+    """Return W'AW, W'BW and W'm by the formulas of section 3.2; W is that of all documents."""
     a0, weight = alpha0, sums.weight
     m, pairs, triples = a0 * sums.mean / weight, sums.pairs / weight, sums.triples / weight
     mass, outer = a0 * sums.mass / weight, np.outer(m, m)
@@ -148,24 +155,21 @@ def _moments_of(sums: DistinctSums, alpha0: float) -> tuple[Array, Array, Array]
     return a0 * (a0 + 1) * pairs - outer, hinted + mass * outer, m
 
 
-def replicate_outside(model: TopicFamily, direction: Array) -> Array:
-    """A W u of all documents but one block, (d, B), where u is a direction in the frame, (k,)."""
-    v = np.asarray(model.whitener(slice(None)) @ direction)
-    a0 = model.alpha0
+def replicate_residuals(family: TopicFamily, direction: Array) -> Array:
+    """Compute A W u of all documents but one group, (d, B), for a direction u in the frame, (k,)."""
+    v = np.asarray(family.whitening_rows(slice(None)) @ direction)
+    a0 = family.alpha0
     replicates = []
-    for weight, total, crossed in leave_one_out(model.partitions, _pair_sums, v, model.distinct):
+    for weight, total, crossed in leave_one_out(family.partitions, _pair_sums, v, family.distinct):
         m = a0 * total / weight
         replicates.append(a0 * (a0 + 1) * crossed / weight - m * (m @ v))
     return np.column_stack(replicates)
 
 
 def _pair_sums(partition: TopicPartition, rows: slice, v: Array, distinct: bool) -> PairSums:
-    counts, pair_weights, says = (
-        partition.by_document[rows],
-        partition.pair_weights[rows],
-        partition.says(distinct)[rows],
-    )
+    counts, pair_weights = partition.by_document[rows], partition.pair_weights[rows]
+    weights = partition.document_weights(distinct)[rows]
     crossed = np.asarray(counts.T @ (pair_weights * (counts @ v)))
     if distinct:
         crossed -= v * (counts.T @ pair_weights)
-    return PairSums(float(says.sum()), np.asarray(counts.T @ (says / partition.lengths[rows])), crossed)
+    return PairSums(float(weights.sum()), np.asarray(counts.T @ (weights / partition.lengths[rows])), crossed)

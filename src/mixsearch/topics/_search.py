@@ -3,64 +3,57 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from numbers import Real
 from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch._typing import Array, Samples
-from mixsearch.core.em import MAX_ITER, EMOptions, em_options, warn_not_refined
-from mixsearch.core.estimator import Preset, SemiSupervised, warn_no_signal
+from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.em import MAX_ITER, EMOptions, em_options
+from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.moments import Hinted
 from mixsearch.core.separation import warn_if_weak
-from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features, check_positive_int
+from mixsearch.core.validation import AUTO, check_n_components, check_positive_int
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.data.threads import one_blas_thread
-from mixsearch.errors import FewerComponentsWarning, HintError, SearchError, WeakHintWarning, warn_user
+from mixsearch.errors import FewerComponentsWarning, warn_user
 from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
-from mixsearch.topics._counts import LEAST_WORDS, as_counts, counts_of, damped_counts, long_documents
-from mixsearch.topics._documents import CountPartition, few_documents, numbers_of
-from mixsearch.topics._em import refine_topic, take_back_bias
-from mixsearch.topics._hint import WordHint, hint_from_documents, hint_from_words
-from mixsearch.topics._local_em import Seeds, sharpen_topic
-from mixsearch.topics._moments import TopicFamily, fit_topics
+from mixsearch.topics._counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
+from mixsearch.topics._documents import WEIGHTINGS, CountPartition, pick_documents
+from mixsearch.topics._fit import Allocate, fit_topics
+from mixsearch.topics._hint import WordHint, Words, are_words, hint_from_documents, hint_from_words
+from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._options import (
+    MomentsKind,
+    TopicOptions,
+    WeightsKind,
+    check_options,
+    resolve_options,
+    uses_distinct_words,
+)
+from mixsearch.topics._query import (
+    count_enough,
+    index_documents,
+    refine_on_corpus,
+    refine_on_neighbourhood,
+    warn_if_lost,
+)
 from mixsearch.topics._rank_selection import topic_spectrum
-from mixsearch.topics._seeds import breadth, seeds_of_documents, seeds_of_words
+from mixsearch.topics._seeds import Seeds, breadth_for, seed_from_documents, seed_from_words
 from mixsearch.topics._storage import open_search, restore_search, save_search
-from mixsearch.topics._vocabulary import one_word_per_column
+from mixsearch.topics._vocabulary import check_vocabulary
 
-# Below this part of a hint, fewer components than were fitted no longer stand for it.
-LEAST_KEPT = 0.5
-
-
-# Steps of LDA where the user gives no number: further ones move the shares of documents, hardly the topics.
-USUAL_STEPS = 30
-
-
-# Enough components hold this part of what all of them make of a hint; fewer than these are never enough.
-ENOUGH, LEAST_COMPONENTS = 0.8, 20
-
-
-# Numbers of documents that are no part of the corpus.
-NOWHERE: Array = np.zeros(0, dtype=np.intp)
-
-
-# The weight of a document in all averages, from its length.
-SAY: dict[str, Callable[[Array], Array]] = {"length": np.array, "uniform": np.ones_like}
-
-
-def _are_words(hint: Any) -> bool:
-    """Whether a hint is a word, words, or words with weights."""
-    listed = isinstance(hint, list | tuple) and len(hint) > 0 and all(isinstance(word, str) for word in hint)
-    return listed or isinstance(hint, str | Mapping)
+# Maximum number of iterations of LDA by default: more change the shares of documents, hardly the topics.
+LDA_MAX_ITER = 30
+# Indices of documents that are not part of the corpus.
+NOT_IN_CORPUS: Array = np.zeros(0, dtype=np.intp)
 
 
 class TopicSearch(SemiSupervised[TopicFamily]):
@@ -69,40 +62,47 @@ class TopicSearch(SemiSupervised[TopicFamily]):
     Parameters
     ----------
     n_components : int or "auto", default=50
-        The number of topics k. More of them make narrower topics; `search` can use fewer than were fitted. "auto"
-        counts the directions that hold half of what they promise on documents that they were not found on
-        (`spectrum_`), up to 200 of them: the more text, the more.
+        k, the number of topics. A larger number gives narrower topics, and `search` can use fewer than were fitted.
+        "auto" counts the directions that keep half of their eigenvalue on documents from which they were not computed
+        (`spectrum_`), up to 200: the more text, the more.
+    preset : {"default", "paper"}, default="default"
+        "paper" makes the paper's choices: the plug-in moments, the same weight for each document, no metric and no
+        damping; `search` then takes the topic of the largest score and does not refine it. The next options override
+        single choices.
     alpha0 : float, default=0.01
         The sum of the Dirichlet parameters: near 0 documents have one topic, above 1 they mix many.
-    moments : {"auto", "distinct", "plugin"}, default="auto"
-        Average over different words of a document, which is unbiased and needs whole counts; or the paper's plug-in,
-        which counts words with themselves. "auto" takes "distinct" for whole counts.
-    weights : {"length", "uniform"}, default="length"
-        The say of a document: in proportion to its length, or one each as in the paper.
-    metric : float, default=0.25
-        Measure each word in units of its frequency to this power before eigenvectors are taken; 0 as in the paper.
-    damping : bool, default=True
-        Replace a count c by log2(1 + c). Real text repeats itself within a document more than the model allows; on
-        counts drawn from the model itself it brings a bias: turn it off there.
+    moments : {"auto", "distinct", "plugin"}, optional
+        "distinct" averages over different words of a document, which is unbiased and needs whole counts. "plugin" also
+        counts words with themselves. "auto", the default, takes "distinct" for whole counts.
+    weights : {"length", "uniform"}, optional
+        The weight of a document in all averages: its length, the default, or the same for each.
+    metric : float, optional
+        Measure each word in units of its frequency to this power before eigenvectors are computed; 0.25 by default.
+    damping : bool, optional
+        Replace a count c by log2(1 + c), the default. Real text repeats words within a document more often than the
+        model allows. On counts drawn from the model itself damping causes a bias: turn it off there.
     random_state : int, RandomState instance or None, default=0
-        Of the eigen-solver's starting block. The same value gives the same answer.
+        Seed of the eigensolver's starting block.
 
     Attributes
     ----------
     n_components_ : int
-        How many topics the fit holds; fewer than asked for where the corpus shows no more.
+        The number of topics of the fit; fewer than requested if the corpus supports no more.
     spectrum_ : Spectrum
         What ``n_components="auto"`` counted.
     vocabulary_ : list of str or None
         The words, one per column.
     n_dropped_ : int
-        How many documents were too short to enter.
-    kept_rows_ : array
-        The rows of X that did enter, where X was in memory.
+        The number of documents that were too short for the fit.
+    kept_rows_ : array of shape (n,)
+        The rows of X that were fitted, if X was in memory.
     component_ : Topic
-        The topic of the known documents, where `fit` was given labels.
-    model_ : TopicFamily
-        The frame, the counts and the projected documents.
+        The topic of the known documents, if `fit` was given labels.
+
+    References
+    ----------
+    A. Ray, J. Neeman, S. Sanghavi and S. Shakkottai, "The Search Problem in Mixture Models", Journal of Machine
+    Learning Research 18, 2018.
 
     Examples
     --------
@@ -117,17 +117,19 @@ class TopicSearch(SemiSupervised[TopicFamily]):
     True
     """
 
+    _options: TopicOptions
+
     def __init__(
         self,
         n_components: int | Literal["auto"] = 50,
         *,
         preset: Preset = "default",
         alpha0: float = 0.01,
-        moments: str = "auto",
-        weights: str = "length",
-        metric: float = 0.25,
-        damping: bool = True,
-        random_state: Any = 0,
+        moments: MomentsKind | None = None,
+        weights: WeightsKind | None = None,
+        metric: float | None = None,
+        damping: bool | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.preset = preset
@@ -138,42 +140,103 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         self.damping = damping
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, vocabulary: Iterable[str] | None = None) -> Self:
-        """Fit the corpus; with labels, also find the topic of the known documents.
+    def fit(
+        self,
+        X: SamplesLike,
+        y: ArrayLike | None = None,
+        *,
+        vocabulary: Iterable[str] | Mapping[str, int] | None = None,
+    ) -> Self:
+        """Fit the corpus. With labels, also find the topic of the known documents.
 
         Parameters
         ----------
-        X : sparse matrix or array of shape (n, d)
+        X : array, sparse matrix or Dask array of shape (n, d)
             Word counts, one row per document.
         y : array of shape (n,), optional
-            1 for the known documents of the wanted topic, -1 for the others. Then `component_` holds the topic found.
-        vocabulary : sequence of str, optional
-            The words, one per column; the column names where X is a data frame.
+            1 for the known documents of the wanted topic, -1 for unlabelled ones; other labels count as -1. If given,
+            the topic found is in `component_`.
+        vocabulary : sequence of str, or mapping of str to int, optional
+            The words, one per column, or the column of each word. By default the column names if X is a data frame.
+
+        Returns
+        -------
+        self
         """
         samples = self._fit_family(X)
         names = self._get_feature_names() if vocabulary is None else vocabulary
-        self._set_vocabulary(None if names is None else one_word_per_column(names, self.n_features_in_))
+        self._set_vocabulary(None if names is None else check_vocabulary(names, self.n_features_in_))
         self._search_members(samples, y)
         return self
 
+    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
+        counts, is_whole = check_counts(self._check_partitions(X))
+        options = self._check_options(counts.n_features)
+        distinct = uses_distinct_words(options, is_whole=is_whole)
+        counts = damp_counts(counts) if options.damping else counts
+        documents = drop_short_documents(counts, MIN_WORDS if distinct else 0, damping=options.damping)
+        self.n_dropped_ = counts.n_rows - documents.n_rows
+        self._fit_documents(documents, distinct=distinct)
+        return counts
+
+    def _check_options(self, n_words: int) -> TopicOptions:
+        """Set and return the options of the fit, with those of the preset filled in."""
+        self._options = resolve_options(self.get_params())
+        check_options(self._options, self.n_components, n_words)
+        return self._options
+
+    def _fit_documents(
+        self,
+        partitions: Partitions[CountPartition],
+        *,
+        distinct: bool,
+        allocate: Allocate = np.empty,
+        on_pass: Callable[[int], None] | None = None,
+    ) -> None:
+        """Fit documents that are checked and long enough."""
+        options = self._options
+        weighting = WEIGHTINGS[options.weights]
+        common: dict[str, Any] = {
+            "alpha0": options.alpha0,
+            "distinct": distinct,
+            "weighting": weighting,
+            "metric": options.metric,
+        }
+        k = self._choose_n_components(partitions, lambda: topic_spectrum(partitions, **common, seed=self._draw_seed()))
+        if self.n_components == AUTO:
+            warn_no_signal(self.spectrum_, "one topic")
+        self._family = fit_topics(partitions, k, **common, seed=self._draw_seed(), allocate=allocate, on_pass=on_pass)
+        self._warn_if_fewer()
+
+    def _warn_if_fewer(self) -> None:
+        requested = self.spectrum_.n_components if self.n_components == AUTO else check_n_components(self.n_components)
+        if self.n_components_ < requested:
+            warn_user(
+                FewerComponentsWarning(
+                    "The corpus supports {n_fitted} topics, but {n_requested} were requested: the other eigenvalues of "
+                    "its second moment are not positive. The fit uses {n_fitted}.",
+                    n_fitted=self.n_components_,
+                    n_requested=requested,
+                )
+            )
+
     def _set_vocabulary(self, vocabulary: list[str] | None) -> None:
-        """Give the columns their words."""
         self.vocabulary_ = vocabulary
         self._columns = None if vocabulary is None else {word: column for column, word in enumerate(vocabulary)}
 
-    def _find_columns(self, words: Iterable[str]) -> Array:
-        """The column of each word, -1 where it has none, (q,)."""
-        if self._columns is None:  # a word is called by its column
-            return np.array([int(word) for word in words], dtype=np.intp)
-        return np.array([self._columns.get(word, -1) for word in words], dtype=np.intp)
+    @property
+    def kept_rows_(self) -> Array:
+        """The rows of X that were fitted, (n,), if X was in memory."""
+        rows: Array = self._family.local.rows
+        return rows
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted search to a folder, without pickle; `load` opens it at once, whatever its size.
+        """Write the fitted search to a folder, without pickle. `load` opens it at once, whatever its size.
 
         Parameters
         ----------
         path : path
-            A folder that does not exist yet. It is there when all of it is written, or not at all.
+            A folder that does not exist yet. It appears when all of it is written, or not at all.
         overwrite : bool, default=False
             Replace a search that was saved there before.
         """
@@ -182,99 +245,31 @@ class TopicSearch(SemiSupervised[TopicFamily]):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """A search that was saved, its arrays mapped from the files."""
+        """Open a search that was saved. Its arrays are mapped from the files.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+
+        Returns
+        -------
+        TopicSearch
+        """
         return cls._from_folder(open_search(path))
 
     @classmethod
     def _from_folder(cls, folder: Folder) -> Self:
-        """A search whose arrays are in a folder that was opened."""
         search = cls(**folder.facts["search"])
-        restore_search(search, folder)
-        return search
-
-    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
-        counts, is_whole = counts_of(self._check_partitions(X))
-        self._check_options(counts.n_features)
-        distinct = self._distinct(is_whole)
-        counts = damped_counts(counts) if self.damping else counts
-        documents = long_documents(counts, LEAST_WORDS if distinct else 0, damping=self.damping)
-        self.n_dropped_ = counts.n_rows - documents.n_rows
-        self._fit_documents(documents, distinct=distinct)
-        return counts
-
-    def _fit_documents(self, partitions: Partitions[CountPartition], *, distinct: bool, **how: Any) -> None:
-        """Fit documents that are checked and long enough; `how` is passed to `fit_topics`."""
-        self._family = fit_topics(
-            partitions,
-            self._choose_n_topics(partitions, distinct=distinct),
-            alpha0=self.alpha0,
-            distinct=distinct,
-            say=SAY[self.weights],
-            metric=self.metric,
-            seed=self._draw_seed(),
-            **how,
-        )
-        self._warn_if_fewer()
-
-    @property
-    def kept_rows_(self) -> Array:
-        """The rows that became documents of the fit, (n,), where they are in this process."""
-        rows: Array = self._family.here.rows
-        return rows
-
-    def _choose_n_topics(self, partitions: Partitions[CountPartition], *, distinct: bool) -> int:
-        """How many topics to fit, as asked for or as the documents show."""
-        k = self._choose_n_components(
-            partitions,
-            lambda: topic_spectrum(
-                partitions,
-                alpha0=self.alpha0,
-                distinct=distinct,
-                say=SAY[self.weights],
-                metric=self.metric,
-                seed=self._draw_seed(),
-            ),
-        )
-        if self.n_components == AUTO:
-            warn_no_signal(self.spectrum_, "one topic")
-        return k
-
-    def _warn_if_fewer(self) -> None:
-        """Say so where the corpus shows fewer topics than were asked for."""
-        asked = self.spectrum_.n_components if self.n_components == AUTO else check_n_components(self.n_components)
-        if self.n_components_ < asked:
-            warn_user(
-                FewerComponentsWarning(
-                    f"The corpus shows {self.n_components_} topics, not the {asked} asked for: the other "
-                    "eigenvalues of its second moment are not positive. The fit went on with those."
-                )
-            )
-
-    def _check_options(self, n_words: int) -> None:
-        """Refuse options that no corpus of so many words can be fitted with."""
-        least = check_n_components(self.n_components)
-        check_choice("moments", self.moments, ("auto", "distinct", "plugin"))
-        check_choice("weights", self.weights, tuple(SAY))
-        if not (isinstance(self.alpha0, Real) and 0 < self.alpha0 < np.inf):
-            raise SearchError(f"alpha0 must be a number above 0; found {self.alpha0!r}.")
-        if not (isinstance(self.metric, Real) and 0 <= self.metric <= 1):
-            raise SearchError(f"metric must be a number from 0 to 1; found {self.metric!r}.")
-        check_n_features(n_words, least, f"{least} topics")
-
-    def _distinct(self, is_whole: bool) -> bool:
-        if self.moments == "distinct" and not is_whole:
-            raise SearchError(
-                "moments='distinct' needs whole counts, but X holds fractions. Pass the counts themselves, not "
-                "frequencies or tf-idf, or moments='plugin'."
-            )
-        return is_whole if self.moments == "auto" else self.moments == "distinct"
+        search._options = resolve_options(search.get_params())
+        return restore_search(search, folder)
 
     def search(
         self,
-        hint: Any = None,
+        hint: ArrayLike | Words | None = None,
         *,
-        words: str | Iterable[str | int] | Mapping[str | int, float] | None = None,
-        documents: Any = None,
+        words: Words | None = None,
+        documents: SamplesLike | Sequence[int] | None = None,
         n_components: int | Literal["enough"] | None = None,
         narrower: float = 0,
         project: bool = False,
@@ -289,196 +284,153 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         Parameters
         ----------
         hint : array of shape (d,), or words, optional
-            A weight for every word; or words, as the next argument takes them.
+            A weight for every word; or words, as in the next argument.
         words : str, sequence of str, or mapping of str to float, optional
             One word, several, or words with weights: negative for words that the topic should avoid. ``"new york"`` is
-            a phrase, ``"encrypt*"`` all words that begin so; a column number stands for its word. Unknown words among
-            known ones are skipped with a warning.
+            a phrase, and ``"encrypt*"`` means all words that start with "encrypt". A column number stands for its word.
+            Unknown words are skipped with a warning if others are known.
         documents : sequence of int, or counts of shape (q, d), optional
             Rows of the fitted corpus, or other documents, that are mostly about the topic.
         n_components : int or "enough", optional
-            Use the first j of the fitted topics only: fewer make broader topics. "enough" takes as many as hold four
-            fifths of what all of them make of the words, and makes the closer look the narrower the rarer they are.
+            Use the first j of the fitted topics only: fewer give broader topics. "enough" uses as many as keep four
+            fifths of the projection of the words onto all of them, and makes local EM narrower the rarer the words are.
         narrower : float, default=0
-            How many times to double that number and to halve the breadth of the closer look, for a narrower topic; or
-            the other way round where negative.
+            How many times to double that number and to halve the neighbourhood of local EM, for a narrower topic;
+            negative for a broader one.
         project : bool, default=False
-            Replace the words by what the fitted topics make of them. Where the corpus follows the model this takes
-            noise off the answer; on real text it blurs words that are rarer than the topics are fine.
-        refine : bool or int, optional
-            Sharpen the topic. Where counts are damped, as real text asks for, by a closer look at the documents near
-            the hint, which brings out topics that are rarer than the fitted ones are fine; there this is the default.
-            Where they are not, by likelihood steps of LDA on all documents, for counts drawn from the model itself. A
-            number bounds the steps. The answer's `moment_estimate` is the topic without.
+            Replace the words by their projection onto the fitted topics. If the corpus follows the model this reduces
+            noise; on real text it blurs words that are rarer than the topics can resolve.
+        refine : bool, optional
+            Refine the topic by EM. If counts are damped, local EM on the documents near the hint, which finds topics
+            that are rarer than the fitted ones can resolve; this is the default then. Otherwise variational EM for LDA
+            on all documents, for counts drawn from the model itself. The answer's `moment_estimate` is the one before.
         tol : float, default=0.01
-            Stop where a step raises the log-likelihood of all documents together by less than this, in nats.
+            Stop EM once an iteration gains less than this in the log-likelihood of all documents together, in nats.
+        max_iter : int, optional
+            Maximum number of EM iterations: 30 by default, and never more than 3 for local EM.
         max_documents : int, optional
-            Where more documents than this hold the words of the hint, so many of them, at even steps, stand for all:
-            a bound on the time that a frequent word takes. By default all of them do.
+            If more documents contain the words of the hint, this many at even steps represent all: a bound on the time
+            that a frequent word takes. By default all of them are read.
         **extraction
-            How the topic is extracted: ``method="cancellation"`` and so on, the fields of `Extraction`. Whitening
-            here takes the topic with the largest share of the hint, ``choose="share"``; ``choose="largest"``, as in
-            the paper, often is a tiny topic on real text.
+            How the topic is extracted: `method`, `choose`, `normaliser`, `rule` and `threshold`, the fields of
+            `Extraction`. Whitening takes the topic with the largest share of the hint, ``choose="share"``;
+            ``choose="largest"``, as in the paper, often finds a tiny topic on real text.
+
+        Returns
+        -------
+        Topic
         """
         check_is_fitted(self)
-        if words is None and _are_words(hint):
+        if words is None and are_words(hint):
             hint, words = None, hint
         if extraction.get("method") != "cancellation":
-            extraction.setdefault("choose", "share")
+            extraction.setdefault("choose", self._default_choose)
         how = Extraction.from_options(extraction, self.search)
         check_one_hint({"hint": hint, "words": words, "documents": documents})
         if max_documents is not None:
             check_positive_int("max_documents", max_documents)
-        refine = bool(self.damping) if refine is None else refine
-        steps = em_options(refine, tol, max_iter, default_max_iter=MAX_ITER if self.damping else USUAL_STEPS)
+        options = self._check_refinement(refine, tol, max_iter)
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:
             if documents is not None:
-                model = self._narrowed(None, n_components, narrower)
-                counts, numbers = self._documents(documents)
-                found = self._extract_in_frame(self._hint_of_documents(counts, model), model, how)
-                seeds: Callable[[], Seeds] = partial(seeds_of_documents, counts, numbers, model, found.weight)
+                family = self._select_components(None, n_components, narrower)
+                counts, indices = self._read_documents(documents)
+                found = self._extract_in_frame(self._hint_from_documents(counts, family), family, how)
+                seed: Callable[[], Seeds] = partial(seed_from_documents, counts, indices, family, found.weight)
             else:
-                v = self._hint_of_words(hint, words)
-                model = self._narrowed(v, n_components, narrower)
-                self._warn_if_left_out(v, model)
+                v = self._hint_from_words(hint, words)
+                family = self._select_components(v, n_components, narrower)
+                warn_if_lost(v, self._family, family)
                 if project:
-                    found = self._extract_in_frame(model.project(v), model, how)
+                    found = self._extract_in_frame(family.project(v), family, how)
                 else:
-                    found = self._extract(model.hinted(v, max_documents), v, model, how, max_documents)
-                seeds = partial(seeds_of_words, v, model, found.weight)
-            if steps is None:
+                    found = self._extract(family.hinted(v, max_documents), v, family, how, max_documents)
+                seed = partial(seed_from_words, v, family, found.weight)
+            if options is None:
                 return found
-            if not self.damping:
-                return self._climbed(found, steps)
-            by_rarity = n_components == "enough" and documents is None
-            return self._sharpened(found, seeds(), steps, by_rarity=by_rarity, narrower=narrower)
+            if not self._options.damping:
+                return refine_on_corpus(found, options)
+            seeds = seed()
+            is_rare = n_components == "enough" and documents is None
+            breadth = self._breadth(seeds) if is_rare else 1.0
+            return refine_on_neighbourhood(found, seeds, options, breadth * 2.0**-narrower)
 
-    def _climbed(self, found: Topic, steps: EMOptions) -> Topic:
-        """After steps of LDA."""
-        refined = refine_topic(found._family, found._candidates, steps)
-        if refined is None:
-            warn_not_refined()
-            return found
-        language = found._family.word_mean
-        return replace(found, _refined=take_back_bias(refined, found.probabilities, found.stderr, language))
+    @property
+    def _default_choose(self) -> Literal["largest", "share"]:
+        return "largest" if self._is_paper() else "share"
 
-    def _sharpened(
-        self, found: Topic, seeds: Seeds, steps: EMOptions, *, by_rarity: bool = False, narrower: float = 0
-    ) -> Topic:
-        """After a closer look."""
-        usual = breadth(seeds.size, self.n_components_, self._family.partitions.n_rows) if by_rarity else 1.0
-        wide = seeds._replace(size=round(usual * 2.0**-narrower * seeds.size))
-        return replace(found, _refined=sharpen_topic(found._family, found._candidates, wide, steps))
+    def _check_refinement(self, refine: bool | None, tol: float, max_iter: int | None) -> EMOptions | None:
+        damping = bool(self._options.damping)
+        refine = damping and not self._is_paper() if refine is None else refine
+        return em_options(refine, tol, max_iter, default_max_iter=MAX_ITER if damping else LDA_MAX_ITER)
 
-    def _narrowed(
+    def _breadth(self, seeds: Seeds) -> float:
+        return breadth_for(seeds.size, self.n_components_, self._family.partitions.n_rows)
+
+    def _select_components(
         self, hint: WordHint | None, n_components: int | Literal["enough"] | None, narrower: float
     ) -> TopicFamily:
-        """The model with as many components as asked for; "enough" where the hint is not of words is all of them."""
+        """Return the fit with as many components as requested; "enough" for a hint of documents is all of them."""
         if n_components == "enough":
-            usual = self.n_components_ if hint is None else self._enough_components(hint)
+            usual = self.n_components_ if hint is None else count_enough(self._family, hint)
         else:
-            usual = self._select_family(n_components).frame.n_components
-        wanted = int(np.clip(usual * 2.0**narrower, min(2, usual), self.n_components_))
-        model: TopicFamily = self._select_family(wanted)
-        return model
+            usual = self._select_family(n_components).n_components
+        return self._select_family(int(np.clip(usual * 2.0**narrower, min(2, usual), self.n_components_)))
 
-    def _enough_components(self, hint: WordHint) -> int:
-        """How many hold most of what all of them make of a hint."""
-        held = np.cumsum(self._family.project(hint) ** 2)
-        return int(max(np.searchsorted(held, ENOUGH * held[-1]) + 1, min(LEAST_COMPONENTS, self.n_components_)))
-
-    def _warn_if_left_out(self, hint: WordHint, model: TopicFamily) -> None:
-        """With fewer components than were fitted, a word may lie mostly in those left out."""
-        whole, part = (np.sum(each.project(hint) ** 2) for each in (self._family, model))
-        if part < LEAST_KEPT * whole:
-            warn_user(
-                WeakHintWarning(
-                    "The first {n_components} of {n_fitted} components explain {share:.0%} of the hint, so the topic "
-                    "found may be about something else. Use more components.",
-                    code="hint_left_out",
-                    n_components=model.frame.n_components,
-                    n_fitted=self.n_components_,
-                    share=float(part / whole),
-                )
-            )
-
-    def _extract_in_frame(self, hint: Array, model: TopicFamily, how: Extraction) -> Topic:
-        return self._extract(model.hinted(hint), hint, model, how)
+    def _extract_in_frame(self, hint: Array, family: TopicFamily, how: Extraction) -> Topic:
+        return self._extract(family.hinted(hint), hint, family, how)
 
     def _extract(
         self,
         hinted: Hinted,
-        asked: WordHint | Array,
-        model: TopicFamily,
+        hint: WordHint | Array,
+        family: TopicFamily,
         how: Extraction,
         max_documents: int | None = None,
     ) -> Topic:
         found = Topic(
-            model.frame,
-            extract(hinted, model.frame, how),
-            _family=model,
+            family.frame,
+            extract(hinted, family.frame, how),
+            _family=family,
             _hinted=hinted,
-            asked=asked,
+            _hint=hint,
             _choose=how.choose,
-            vocabulary=self.vocabulary_,
-            damping=self.damping,
-            max_documents=max_documents,
+            _vocabulary=self.vocabulary_,
+            _damping=self._options.damping,
+            _max_documents=max_documents,
             _feature_names=self._get_feature_names(),
         )
         warn_if_weak(found.separation)
         return found
 
-    def _hint_of_words(self, hint: Any, words: Any) -> WordHint:
+    def _hint_from_words(self, hint: Any, words: Any) -> WordHint:
         if words is not None:
             return hint_from_words(words, self._columns, self._family.word_mean)
         direction = hint_from_direction(hint, self.n_features_in_)
         return WordHint(np.flatnonzero(direction), direction[direction != 0])
 
-    def _hint_of_documents(self, counts: sp.csr_array, model: TopicFamily) -> Array:
-        """In the frame. Words are compared in its metric, where a frequent word is as noisy as a rare one."""
-        seen = hint_from_documents(counts, model.word_mean)
-        return model.frame.values * model.frame.whiten(seen)
+    def _hint_from_documents(self, counts: sp.csr_array, family: TopicFamily) -> Array:
+        """Return the hint in the frame, in whose metric frequent and rare words are equally noisy."""
+        return family.frame.values * family.frame.whiten(hint_from_documents(counts, family.word_mean))
 
-    def _documents(self, documents: Any) -> tuple[sp.csr_array, Array]:
-        """Counts of the hinted documents, from their rows in the corpus or as they are, and their numbers there."""
+    def _read_documents(self, documents: Any) -> tuple[sp.csr_array, Array]:
+        """Return the counts of documents given by rows or as counts, and their indices in the corpus."""
         if np.ndim(documents) != 1:
-            return as_counts(self._check_rows(documents, reset=False), self.damping), NOWHERE
-        numbers = self._find_documents(documents)
-        return few_documents(self._family.partitions, numbers).counts, numbers
-
-    def _find_documents(self, documents: Any) -> Array:
-        """Where rows of the user's matrix stand among the documents of the model."""
-        rows = np.asarray(documents)
-        n_rows = self._family.partitions.n_rows + self.n_dropped_
-        if rows.dtype == bool and len(rows) == n_rows:
-            rows = np.flatnonzero(rows)
-        if not np.issubdtype(rows.dtype, np.integer):
-            raise HintError(
-                f"documents must be row numbers, a mask of all {n_rows:,} rows, or counts of {self.n_features_in_:,} "
-                f"columns; found {len(rows):,} values of type {rows.dtype}. Pass one document as counts[[row]]."
-            )
-        numbers = numbers_of(self._family.partitions, rows)
-        if (numbers < 0).any():
-            raise SearchError(
-                "Row {row} is not a document of this fit: it was left out, or is not among the {n_rows:,} rows.",
-                code="unknown_row",
-                row=int(rows[numbers < 0][0]),
-                n_rows=n_rows,
-            )
-        return numbers
+            return as_counts(self._check_rows(documents, reset=False), self._options.damping), NOT_IN_CORPUS
+        indices = index_documents(self._family.partitions, self.n_dropped_, documents)
+        return pick_documents(self._family.partitions, indices).counts, indices
 
     def _search_examples(self, members: Samples) -> Topic:
-        counts = sp.csr_array(members)
-        hint = self._hint_of_documents(counts, self._family)
-        found = self._extract_in_frame(hint, self._family, Extraction(choose="share"))
-        steps = em_options(bool(self.damping), 0.0, None)
-        if steps is None:
+        counts, family = sp.csr_array(members), self._family
+        how = Extraction(choose=self._default_choose)
+        found = self._extract_in_frame(self._hint_from_documents(counts, family), family, how)
+        options = self._check_refinement(None, 0.0, None)
+        if options is None:
             return found
-        return self._sharpened(found, seeds_of_documents(counts, NOWHERE, self._family, found.weight), steps)
+        return refine_on_neighbourhood(found, seed_from_documents(counts, NOT_IN_CORPUS, family, found.weight), options)
 
     def _whiten(self, X: Samples) -> Array:
-        counts = as_counts(X, self.damping)
+        counts = as_counts(X, self._options.damping)
         lengths = np.asarray(counts.sum(axis=1))
         Y = self._family.frame.whiten(counts) / np.where(lengths > 0, lengths, 1)[:, None]
         return np.asarray(Y, dtype=X.dtype)

@@ -8,12 +8,13 @@ from mixsearch._typing import Array
 
 
 def project_to_simplex(point: Array) -> Array:
-    """The probability vector nearest to a point of R^d, (d,).
+    """Return the probability vector nearest to a point of R^d, (d,).
 
     Notes
     -----
-    It is max(point - level, 0) with the one level at which that sums to 1. The level at which some entries alone would
-    is never above it: entries below that are zero, and leaving them out until there are none ends at the level itself.
+    It is max(point - level, 0) with the one level at which this sums to 1. The level computed from a subset of the
+    entries that contains all positive ones is never above it. Entries below that level are zero; dropping them until
+    none is left gives the level itself.
     """
     positive, n_left = point, 0
     while len(positive) != n_left:

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-from mixsearch.storage import write_folder
-
-if TYPE_CHECKING:
-    from mixsearch.topics._search import TopicSearch
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,35 +12,31 @@ from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.data.partitions import Layout, LocalPartitions
-from mixsearch.storage import Folder, FolderWriter, open_folder
+from mixsearch.storage import Folder, FolderWriter, open_folder, write_folder
 from mixsearch.topics._documents import TopicPartition
 from mixsearch.topics._moments import TopicFamily
 
+if TYPE_CHECKING:
+    from mixsearch.topics._search import TopicSearch
+
+S = TypeVar("S", bound="TopicSearch")
+
 KIND = "topic index"
-
-
 VERSION = 1
-
-
-# Where the sparse counts are, by document and by word.
+# Paths of the sparse counts, by document and by word.
 BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
-
-
-_PARTS = ("data", "indices", "indptr")
-
-
+_SPARSE_PARTS = ("data", "indices", "indptr")
+# Names of files. Fields of `TopicPartition` and of `TopicFamily` have the same names.
 DOCUMENTS = ("lengths", "pair_weights", "triple_weights", "rows")
-
-
 _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
 
 
 def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Write a fitted search to a folder of its own."""
     with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
-        documents = search._family.here
+        documents = search._family.local
         for place, counts in ((BY_DOCUMENT, documents.by_document), (BY_WORD, documents.by_word)):
-            for part in _PARTS:
+            for part in _SPARSE_PARTS:
                 out.save(f"{place}/{part}", getattr(counts, part))
         out.save("documents/projected", documents.projected)
         store_documents(out, search)
@@ -54,61 +44,84 @@ def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite:
 
 
 def store_documents(out: FolderWriter, search: TopicSearch) -> None:
-    """Write what a fit knows of each document, but the counts and its projection, which may be on disk already."""
+    """Write the lengths, weights and rows of the documents of a fit.
+
+    Parameters
+    ----------
+    out : FolderWriter
+    search : TopicSearch
+        A fitted search. Its counts and projected documents may be on disk already and are not written.
+    """
+    documents = search._family.local
     for name in DOCUMENTS:
-        out.save(f"documents/{name}", getattr(search._family.here, name))
+        out.save(f"documents/{name}", getattr(documents, name))
 
 
 def store_search(out: FolderWriter, search: TopicSearch) -> None:
-    """Write all of a fitted search but its documents."""
-    model = search._family
+    """Write a fitted search without its documents.
+
+    Parameters
+    ----------
+    out : FolderWriter
+    search : TopicSearch
+    """
+    family = search._family
     for name in _WORDS:
-        out.save(f"words/{name}", getattr(model, name))
-    out.save("frame/basis", model.frame.basis)
-    out.save("frame/values", model.frame.values)
-    out.save("frame/metric", np.ones(len(model.word_mean)) if model.frame.metric is None else model.frame.metric)
-    out.save("frame/mean", model.mean)
+        out.save(f"words/{name}", getattr(family, name))
+    out.save("frame/basis", family.frame.basis)
+    out.save("frame/values", family.frame.values)
+    out.save("frame/metric", np.ones(len(family.word_mean)) if family.frame.metric is None else family.frame.metric)
+    out.save("frame/mean", family.mean)
     if search.vocabulary_ is not None:
         with out.texts("vocabulary") as words:
             words.append(search.vocabulary_)
-    out.facts["search"] = _describe_parameters(search)
+    out.facts["search"] = _list_parameters(search)
     out.facts["fit"] = {
-        "distinct": model.distinct,
-        "n_applications": model.n_applications,
+        "distinct": family.distinct,
+        "n_applications": family.n_applications,
         "n_dropped": search.n_dropped_,
         "has_vocabulary": search.vocabulary_ is not None,
         "spectrum": search.spectrum_.as_dict() if hasattr(search, "spectrum_") else None,
     }
 
 
-def _describe_parameters(search: TopicSearch) -> dict[str, Any]:
-    """Return the parameters as JSON has them. A default preset is left out: versions without presets read it too."""
-    parameters = {name: _plain(value) for name, value in search.get_params().items()}
+def _list_parameters(search: TopicSearch) -> dict[str, Any]:
+    """Return the parameters, with those of the preset filled in; the default preset is not mentioned."""
+    parameters = search.get_params() | search._options._asdict()
     if parameters["preset"] == "default":
         del parameters["preset"]
-    return parameters
+    return {name: _make_plain(value) for name, value in parameters.items()}
 
 
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it; a random state of the user's own is not kept, since the fit is done."""
+def _make_plain(value: Any) -> Any:
+    """Return a parameter as JSON has it. The user's own random state is not stored: the fit is done."""
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, bool | int | float | str) else None
 
 
 def open_search(path: str | os.PathLike[str]) -> Folder:
-    """Open the folder of a search."""
+    """Open the folder of a search.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Folder
+    """
     return open_folder(path, kind=KIND, version=VERSION)
 
 
-def restore_search(search: TopicSearch, folder: Folder) -> None:
-    """Give a search what it was fitted to, to be read when it is used."""
+def restore_search(search: S, folder: Folder) -> S:
+    """Return a search with the fit that a folder holds. Arrays are read when they are used."""
     fit = folder.facts["fit"]
     n, d = len(folder["documents/lengths"]), len(folder["words/word_mean"])
     documents = TopicPartition(
         first=0,
-        by_document=sparse_from(sp.csr_array, [folder[f"{BY_DOCUMENT}/{part}"] for part in _PARTS], (n, d)),
-        by_word=sparse_from(sp.csc_array, [folder[f"{BY_WORD}/{part}"] for part in _PARTS], (n, d)),
+        by_document=sparse_from(sp.csr_array, [folder[f"{BY_DOCUMENT}/{part}"] for part in _SPARSE_PARTS], (n, d)),
+        by_word=sparse_from(sp.csc_array, [folder[f"{BY_WORD}/{part}"] for part in _SPARSE_PARTS], (n, d)),
         projected=folder["documents/projected"],
         **{name: folder[f"documents/{name}"] for name in DOCUMENTS},
     )
@@ -117,7 +130,7 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
         alpha0=search.alpha0,
         mean=folder["frame/mean"],
         distinct=fit["distinct"],
-        holding=np.diff(documents.by_word.indptr),
+        document_frequency=np.diff(documents.by_word.indptr),
         n_applications=fit["n_applications"],
         partitions=LocalPartitions(Layout(n, d, documents.by_document.dtype, is_sparse=True), documents),
         **{name: folder[f"words/{name}"] for name in _WORDS},
@@ -127,10 +140,24 @@ def restore_search(search: TopicSearch, folder: Folder) -> None:
     if fit.get("spectrum") is not None:
         search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
     search._set_vocabulary(list(folder.texts("vocabulary")) if fit["has_vocabulary"] else None)
+    return search
 
 
 def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:
-    """A sparse array over parts that are known to be in order, so that nothing is read to check them."""
+    """Return a sparse array over parts that are known to be sorted, so that nothing is read to check them.
+
+    Parameters
+    ----------
+    kind : type
+        ``scipy.sparse.csr_array`` or ``csc_array``.
+    parts : list of arrays
+        data, indices and indptr.
+    shape : tuple of int
+
+    Returns
+    -------
+    sparse array
+    """
     counts = kind(tuple(parts), shape=shape, copy=False)
     counts.has_sorted_indices = counts.has_canonical_format = True
     return counts

@@ -8,19 +8,26 @@ from collections.abc import Iterable, Mapping
 from mixsearch.errors import SearchError
 
 
-def one_word_per_column(vocabulary: Iterable[str], n_columns: int) -> list[str]:
-    """The words in the order of the columns, from a list of them or from a mapping of word to column."""
+def check_vocabulary(vocabulary: Iterable[str] | Mapping[str, int], n_columns: int) -> list[str]:
+    """Return the words in the order of the columns, from a list of them or from a mapping of words to columns."""
     if isinstance(vocabulary, str):
-        raise SearchError("The vocabulary is one string. Give a list of words, one per column.")
-    if isinstance(vocabulary, Mapping):  # as CountVectorizer.vocabulary_ has it: word -> column
+        raise SearchError("The vocabulary is one string. Give a list of words, one per column.", code="bad_vocabulary")
+    if isinstance(vocabulary, Mapping):  # such as CountVectorizer.vocabulary_: word -> column
         vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
     words = [str(word) for word in vocabulary]
     if len(words) != n_columns:
         raise SearchError(
-            f"The vocabulary has {len(words):,} words, but the counts have {n_columns:,} columns. "
-            "Give one word per column, in the order of the columns."
+            "The vocabulary has {n_words:,} words, but the counts have {n_columns:,} columns. Give one word per "
+            "column, in the order of the columns.",
+            code="vocabulary_length",
+            n_words=len(words),
+            n_columns=n_columns,
         )
     repeated = [word for word, times in Counter(words).most_common(1) if times > 1]
     if repeated:
-        raise SearchError(f"The vocabulary has {repeated[0]!r} more than once. Give each column a word of its own.")
+        raise SearchError(
+            "The vocabulary contains {word!r} more than once. Give every column its own word.",
+            code="repeated_word",
+            word=repeated[0],
+        )
     return words

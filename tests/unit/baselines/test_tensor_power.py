@@ -189,7 +189,7 @@ def test_the_tensor_of_topics_is_the_average_over_triples_of_positions(distinct,
     raw = a0 * (a0 + 1) * (a0 + 2) / 2 * triples + np.einsum("a,b,c->abc", m, m, m)
     for places in ("ab,c->abc", "ac,b->abc", "bc,a->abc"):
         raw -= a0 * (a0 + 1) / 2 * np.einsum(places, pairs, m)
-    W = search._family.whitener(slice(None))
+    W = search._family.whitening_rows(slice(None))
     expected = np.einsum("abc,ai,bj,ck->ijk", raw, W, W, W)
     assert_allclose(compute_third_moment(search).tensor, expected, rtol=1e-8, atol=1e-8 * np.abs(W).max() ** 3)
 

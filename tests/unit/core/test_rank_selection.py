@@ -18,7 +18,7 @@ from mixsearch.subspace._rank_selection import subspace_spectrum
 from mixsearch.topics._documents import corpus_in_memory
 from mixsearch.topics._rank_selection import topic_spectrum
 
-OPTIONS = {"alpha0": 1.0, "distinct": True, "say": np.ones_like, "metric": 0.25, "seed": 0}
+OPTIONS = {"alpha0": 1.0, "distinct": True, "weighting": np.ones_like, "metric": 0.25, "seed": 0}
 
 
 def counts_of(n_documents=1500, n_words=60, n_topics=4, *, seed=0, length=30):

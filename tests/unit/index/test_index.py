@@ -126,7 +126,7 @@ def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
     )
     assert told.answer.weight_stderr == pytest.approx(wanted.stderr.weight, rel=1e-3)
     assert told.answer.confidence == pytest.approx(wanted.confidence, abs=1e-3)
-    errors = wanted.stderr.center[wanted.top_columns(4)]
+    errors = [wanted.stderr.center[wanted._vocabulary.index(word)] for word, _ in wanted.top_words(4)]
     assert_allclose([word.probability_stderr for word in told.answer.words], errors, rtol=1e-3)
     without = [replace(word, probability_stderr=None) for word in told.answer.words]
     assert_close(replace(told.answer, weight_stderr=None, confidence=None, words=tuple(without)), plain.answer)
@@ -167,7 +167,7 @@ def test_an_index_is_the_same_to_the_last_byte_in_any_memory(tmp_path, monkeypat
 def test_what_was_built_is_told(built, index):
     assert (built.n_documents, built.n_short, built.n_duplicates) == (298, 1, 1)
     assert (built.n_words, built.n_components) == (35, 3)
-    assert built.n_nonzeros == index.topics._family.here.by_document.nnz == index.topics._family.here.by_word.nnz
+    assert built.n_nonzeros == index.topics._family.local.by_document.nnz == index.topics._family.local.by_word.nnz
     assert built.n_bytes == sum(file.stat().st_size for file in built.path.rglob("*") if file.is_file())
     assert (index.n_documents, index.n_components) == (298, 3)
     assert index.vocabulary == sorted({word.lower() for text in TEXTS for word in text.split()})
@@ -212,7 +212,7 @@ def test_several_texts_are_one_hint(index):
 
 @pytest.mark.parametrize("text", ["nothing known here", ["unheard", "of"]])
 def test_a_text_without_known_words_is_no_hint(index, text):
-    with pytest.raises(HintError, match="hold no word of the vocabulary"):
+    with pytest.raises(HintError, match="contain no word of the vocabulary"):
         index.search(text=text)
 
 
@@ -329,7 +329,7 @@ def test_a_tokenizer_of_the_user_s_own_cannot_split_a_hint(tmp_path):
 
 def save_counts(folder, kind):
     """Ready-made counts whose words have capitals, and those counts."""
-    counts = in_memory(damping=False)._family.here.by_document.toarray().astype(int)
+    counts = in_memory(damping=False)._family.local.by_document.toarray().astype(int)
     names = [word.capitalize() for word in in_memory().vocabulary_]
     (folder / "vocab.news.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
     if kind == "npz":
@@ -394,7 +394,7 @@ def test_more_non_zeros_than_an_index_holds_are_refused(tmp_path, monkeypatch):
 
 
 def test_by_default_an_index_has_no_more_topics_than_words(tmp_path):
-    with pytest.warns(FewerComponentsWarning, match="topics, not the 35 asked for"):
+    with pytest.warns(FewerComponentsWarning, match="topics, but 35 were requested"):
         built = build_index(write_jsonl(tmp_path), tmp_path / "index")
     assert 3 <= built.n_components < 35
 

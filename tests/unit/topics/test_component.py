@@ -116,7 +116,9 @@ def test_rows_keep_the_numbers_of_the_user_s_matrix_when_documents_are_dropped()
 
 
 def test_a_corpus_of_short_documents_cannot_be_fitted():
-    with pytest.raises(SearchError, match="Found n_samples=80, of which 0 documents have at least 3 words"):
+    with pytest.raises(
+        SearchError, match="at least 2 documents of at least 3 words, but of n_samples=80 documents 0 have"
+    ):
         TopicSearch(2).fit(np.eye(80))
 
 
@@ -132,23 +134,23 @@ def test_a_vocabulary_of_the_wrong_length_is_refused():
         TopicSearch(4).fit(data.counts, vocabulary=data.vocabulary[:-1])
 
 
-def test_more_topics_than_the_corpus_shows_are_cut_and_said():
-    with pytest.warns(FewerComponentsWarning, match="The corpus shows .* topics, not the 80 asked for"):
+def test_more_topics_than_the_corpus_supports_are_cut_with_a_warning():
+    with pytest.warns(FewerComponentsWarning, match="The corpus supports .* topics, but 80 were requested"):
         fitted = TopicSearch(80, alpha0=0.8, damping=False).fit(data.counts)
     assert 4 <= fitted.n_components_ < 80
 
 
 def test_more_topics_than_words_are_refused():
-    with pytest.raises(SearchError, match="Found n_features=80, which hold 80 topics.* 81 were asked for"):
+    with pytest.raises(SearchError, match="81 topics need at least 81 features, but X has n_features=80"):
         TopicSearch(81).fit(data.counts)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha0": 0}, "alpha0 must be a number above 0; found 0"),
-        ({"alpha0": np.inf}, "alpha0 must be a number above 0; found inf"),
-        ({"metric": "a"}, "metric must be a number from 0 to 1; found 'a'"),
+        ({"alpha0": 0}, "alpha0 must be a positive number, got 0"),
+        ({"alpha0": np.inf}, "alpha0 must be a positive number, got inf"),
+        ({"metric": "a"}, "metric must be a number from 0 to 1, got 'a'"),
         ({"moments": "magic"}, "moments must be one of"),
         ({"weights": "heavy"}, "weights must be one of"),
     ],
@@ -160,7 +162,7 @@ def test_an_option_that_cannot_be_says_so(options, message):
 
 def test_fractions_are_no_counts():
     frequencies = data.counts / np.asarray(data.counts.sum(axis=1))[:, None]
-    with pytest.raises(SearchError, match="moments='distinct' needs whole counts, but X holds fractions"):
+    with pytest.raises(SearchError, match="moments='distinct' needs whole counts, but X contains fractions"):
         TopicSearch(4, moments="distinct").fit(frequencies)
     fitted = TopicSearch(4, alpha0=0.8, damping=False).fit(frequencies)
     assert not fitted._family.distinct
@@ -172,7 +174,7 @@ def test_a_hint_of_documents_without_words_is_refused():
 
 
 def test_damping_keeps_single_words_and_flattens_repeats():
-    damped = TopicSearch(4, alpha0=0.8).fit(data.counts)._family.here.by_document
+    damped = TopicSearch(4, alpha0=0.8).fit(data.counts)._family.local.by_document
     assert_allclose(damped.data, np.log2(1 + data.counts.data))
 
 
@@ -207,7 +209,7 @@ def test_a_vectorizer_s_mapping_of_words_to_columns_is_a_vocabulary():
 
 
 @pytest.mark.parametrize(
-    ("vocabulary", "message"), [("x" * 80, "one string"), (["twice"] * 80, "has 'twice' more than once")]
+    ("vocabulary", "message"), [("x" * 80, "one string"), (["twice"] * 80, "contains 'twice' more than once")]
 )
 def test_a_vocabulary_that_names_no_columns_is_refused(vocabulary, message):
     with pytest.raises(SearchError, match=message):
@@ -237,7 +239,7 @@ def test_negative_counts_are_refused_after_the_fit_too(topic):
 
 @pytest.mark.parametrize("words", [[None], [1.5]])
 def test_words_are_strings_or_columns(words):
-    with pytest.raises(HintError, match="Words must be strings or column numbers; found"):
+    with pytest.raises(HintError, match="Words must be strings or column numbers, got"):
         search.search(words=words)
 
 
@@ -248,7 +250,7 @@ def test_one_column_number_of_numpy_s_own_kind_is_a_word():
 
 def test_search_many_takes_documents_as_counts():
     rows = np.argsort(-data.shares[:, 1])[:3]
-    (found,) = search.search_many([data.counts[rows]])
+    (found,) = search.search_many([data.counts[rows]], by="documents")
     assert_allclose(found.center, search.search(documents=rows).center, atol=1e-12)
 
 
@@ -258,7 +260,7 @@ def test_words_may_come_first(wrap):
     assert_allclose(search.search(wrap(word)).center, search.search(words=word).center, atol=1e-12)
 
 
-def test_too_few_components_for_a_word_are_told():
+def test_too_few_components_for_a_word_give_a_warning():
     word = data.vocabulary[data.labelled_word(2)]
     with pytest.warns(WeakHintWarning, match="The first 1 of 4 components explain .*% of the hint"):
         search.search(words=word, n_components=1)

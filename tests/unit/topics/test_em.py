@@ -18,7 +18,7 @@ from mixsearch.datasets import make_topics
 from mixsearch.errors import NotRefinedWarning
 from mixsearch.topics import _em as lda
 from mixsearch.topics import _lda_jackknife as lda_errors
-from mixsearch.topics._em import WORD_PRIOR, PosteriorPartition, refine_topic, take_step
+from mixsearch.topics._em import WORD_PRIOR, PosteriorPartition, refine_topic, update_posterior
 
 
 @cache
@@ -39,21 +39,21 @@ def small_state(seed, n=5, d=7, k=3):
     counts = rng.poisson(1.2, size=(n, d)).astype(float)
     counts[:, -1], counts[0] = 0, 0
     prior = rng.uniform(0.05, 1.0, k)
-    topics, beliefs = rng.dirichlet(np.ones(d), k).T, prior + rng.uniform(0.1, 5, (n, k))
-    return believed(counts, beliefs), topics, prior
+    topics, posterior = rng.dirichlet(np.ones(d), k).T, prior + rng.uniform(0.1, 5, (n, k))
+    return with_posterior(counts, posterior), topics, prior
 
 
-def believed(counts, beliefs, says=None):
+def with_posterior(counts, posterior, weights=None):
     lengths = counts.sum(axis=1)
-    says = lengths / lengths.sum() if says is None else says
-    return PosteriorPartition(0, sp.csr_array(counts), lengths, np.arange(len(counts)), says, beliefs)
+    weights = lengths / lengths.sum() if weights is None else weights
+    return PosteriorPartition(0, sp.csr_array(counts), lengths, np.arange(len(counts)), weights, posterior)
 
 
 def textbook_step(documents, topics, prior):
     """Beliefs, words by topic and the bound of Blei, Ng and Jordan (2003), each word by itself."""
     counts = documents.by_document.toarray()
-    beliefs, said, bound = np.tile(prior, (len(counts), 1)), np.zeros_like(topics), 0.0
-    for document, gamma in enumerate(documents.beliefs):
+    posterior, said, bound = np.tile(prior, (len(counts), 1)), np.zeros_like(topics), 0.0
+    for document, gamma in enumerate(documents.posterior):
         logs = psi(gamma) - psi(gamma.sum())
         bound += gammaln(prior.sum()) - gammaln(prior).sum() + (prior - 1) @ logs
         bound -= gammaln(gamma.sum()) - gammaln(gamma).sum() + (gamma - 1) @ logs
@@ -61,27 +61,27 @@ def textbook_step(documents, topics, prior):
             chances = np.exp(logs) * topics[word]
             chances /= chances.sum()
             times = counts[document, word]
-            beliefs[document] += times * chances
+            posterior[document] += times * chances
             said[word] += times * chances
             bound += times * chances @ (logs + np.log(topics[word]) - np.log(chances))
-    return beliefs, said, bound
+    return posterior, said, bound
 
 
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 4))
 def test_a_step_is_that_of_the_textbook(seed, k):
     before, topics, prior = small_state(seed, k=k)
-    after, expected = take_step(before, topics, prior)
-    for one, other in zip((after.beliefs, *expected), textbook_step(before, topics, prior), strict=True):
+    after, expected = update_posterior(before, topics, prior)
+    for one, other in zip((after.posterior, *expected), textbook_step(before, topics, prior), strict=True):
         assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
 def test_documents_in_many_blocks_take_the_same_step(monkeypatch):
     before, topics, prior = small_state(3, n=40)
-    wanted, wanted_sums = take_step(before, topics, prior)
-    monkeypatch.setattr(lda, "BLOCK_CELLS", 30)
-    assert len(lda.blocks_of(before.by_document, 3).slices) > 10
-    after, expected = take_step(before, topics, prior)
-    assert_allclose(after.beliefs, wanted.beliefs)
+    wanted, wanted_sums = update_posterior(before, topics, prior)
+    monkeypatch.setattr(lda, "CHUNK_CELLS", 30)
+    assert len(lda.chunk_documents(before.by_document, 3).slices) > 10
+    after, expected = update_posterior(before, topics, prior)
+    assert_allclose(after.posterior, wanted.posterior)
     assert_allclose(expected.counts, wanted_sums.counts)
     assert expected.bound == pytest.approx(wanted_sums.bound)
 
@@ -115,7 +115,7 @@ def test_documents_in_pieces_give_the_topic_of_all(cuts, n_components):
 def test_error_bars_of_few_blocks_at_once_are_the_same(monkeypatch):
     whole, pieces = found_in_pieces((0, 1, 120), refine=True)
     stderr = lda_errors.lda_errors(whole._refined)
-    monkeypatch.setattr(lda_errors, "BLOCK_CELLS", 7 * whole._refined.state.topics.size)
+    monkeypatch.setattr(lda_errors, "CHUNK_CELLS", 7 * whole._refined.state.topics.size)
     some = lda_errors.lda_errors(pieces._refined)
     # Conjugate gradients stop together, whichever blocks they solve for.
     assert_allclose(some.center, stderr.center, rtol=1e-2)
@@ -234,26 +234,26 @@ def settled(documents, refined, n_steps):
     """The topic and its weight after many more steps on some documents."""
     topics = refined.state.topics
     for _ in range(n_steps):
-        documents, expected = take_step(documents, topics, refined.prior)
+        documents, expected = update_posterior(documents, topics, refined.prior)
         said = expected.counts + WORD_PRIOR
         topics = said / said.sum(axis=0)
-    return topics[:, 0], documents.says @ documents.shares[:, 0] / documents.says.sum()
+    return topics[:, 0], documents.weights @ documents.shares[:, 0] / documents.weights.sum()
 
 
 @pytest.mark.slow
 def test_error_bars_are_those_of_refits_without_each_block():
     found = found_in(400)
     refined = refine_topic(found._family, found._candidates, EMOptions(200, 1e-3))
-    documents, n_blocks = refined.state.partitions.partition, refined.state.partitions.n_blocks
-    blocks = [[documents.thin(n_blocks, block) for block in range(n_blocks) if block != out] for out in range(n_blocks)]
+    documents, n_groups = refined.state.partitions.partition, refined.state.partitions.n_groups
+    blocks = [[documents.thin(n_groups, block) for block in range(n_groups) if block != out] for out in range(n_groups)]
     refits = [settled(PosteriorPartition.joined(kept), refined, 30) for kept in blocks]
     centers, weights = map(np.array, zip(*refits, strict=True))
-    wanted = np.sqrt((n_blocks - 1) * centers.var(axis=0))
+    wanted = np.sqrt((n_groups - 1) * centers.var(axis=0))
     stderr = lda_errors.lda_errors(refined)
     frequent = refined.center > 0.005
     assert_allclose(np.median(stderr.center[frequent] / wanted[frequent]), 1, atol=0.05)
     assert_allclose(stderr.center[frequent], wanted[frequent], rtol=0.35)
-    assert stderr.weight == pytest.approx(np.sqrt((n_blocks - 1) * weights.var()), rel=0.1)
+    assert stderr.weight == pytest.approx(np.sqrt((n_groups - 1) * weights.var()), rel=0.1)
 
 
 def test_error_bars_count_that_shares_and_topics_are_not_known(monkeypatch):
@@ -267,7 +267,7 @@ def test_error_bars_count_that_shares_and_topics_are_not_known(monkeypatch):
 @pytest.mark.slow
 def test_error_bars_in_many_blocks_are_the_same(monkeypatch):
     found = found_in(600)
-    monkeypatch.setattr(lda_errors, "BLOCK_CELLS", 40_000)
+    monkeypatch.setattr(lda_errors, "CHUNK_CELLS", 40_000)
     stderr = lda_errors.lda_errors(found._refined)
     assert_allclose(stderr.center, found.stderr.center, rtol=1e-6)
     assert stderr.weight == pytest.approx(found.stderr.weight)
@@ -278,22 +278,22 @@ def test_the_response_of_expected_words_is_their_derivative(monkeypatch):
     before, topics, prior = small_state(0, n=4, d=6)
     counts = before.by_document.toarray()
     counts[1:] += 1
-    says = np.array([0.1, 0.2, 0.3, 0.4])
+    weights = np.array([0.1, 0.2, 0.3, 0.4])
 
-    def settle(topics, beliefs, n_steps):
-        documents = believed(counts, beliefs, says)
+    def settle(topics, posterior, n_steps):
+        documents = with_posterior(counts, posterior, weights)
         for _ in range(n_steps):
-            documents, expected = take_step(documents, topics, prior)
-        return documents.beliefs, expected.counts
+            documents, expected = update_posterior(documents, topics, prior)
+        return documents.posterior, expected.counts
 
-    beliefs, _ = settle(topics, before.beliefs, 600)
+    posterior, _ = settle(topics, before.posterior, 600)
     move, size = np.random.default_rng(0).normal(size=topics.shape), 1e-4
-    ahead, behind = (settle(topics * np.exp(sign * size * move), beliefs, 300) for sign in (1, -1))
-    monkeypatch.setattr(lda_errors, "MOST_MISSING", 1 - 1e-9)
-    found = lda_errors._respond(believed(counts, beliefs, says), topics, move[:, :, None])
+    ahead, behind = (settle(topics * np.exp(sign * size * move), posterior, 300) for sign in (1, -1))
+    monkeypatch.setattr(lda_errors, "MAX_MISSING", 1 - 1e-9)
+    found = lda_errors._respond(with_posterior(counts, posterior, weights), topics, move[:, :, None])
     assert_allclose(found.counts[:, :, 0], (ahead[1] - behind[1]) / (2 * size), rtol=1e-3, atol=1e-3)
-    shares = (ahead[0] - behind[0])[:, 0] / (2 * size) / beliefs.sum(axis=1)
-    assert found.weight[0] == pytest.approx(says @ shares, rel=1e-3, abs=1e-4)
+    shares = (ahead[0] - behind[0])[:, 0] / (2 * size) / posterior.sum(axis=1)
+    assert found.weight[0] == pytest.approx(weights @ shares, rel=1e-3, abs=1e-4)
 
 
 def test_no_error_bar_is_wider_than_all_occurrences_of_a_word_would_make_it():

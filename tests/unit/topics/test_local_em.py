@@ -1,4 +1,4 @@
-"""The closer look at a topic: each step against an independent one, and rare topics that were planted."""
+"""Local EM: each iteration against an independent one, and rare topics that were planted."""
 
 from functools import cache
 
@@ -12,20 +12,17 @@ from scipy.stats import entropy
 
 from mixsearch import TopicSearch
 from mixsearch.data.reductions import top_rows
-from mixsearch.topics import _local_em as topics
-from mixsearch.topics._local_em import (
-    LEAST_LIFT,
+from mixsearch.topics import _evidence as topics
+from mixsearch.topics._evidence import (
+    MIN_LIFT,
     TYPICAL_LIFT,
     USUAL_SHARE,
-    Look,
-    SharpTopic,
-    _expect,
-    _maximise,
-    _typicality,
-    evidence_of,
-    shares_in,
-    told_by,
+    document_shares,
+    sum_evidence,
+    word_evidence,
+    word_typicality,
 )
+from mixsearch.topics._local_em import LocalState, LocalTopic, _e_step, _m_step
 
 
 @cache
@@ -49,9 +46,9 @@ def draw_step(seed, n=6, d=8, n_topics=3):
 
 
 def sparse_step(counts, parts, mixed, prior):
-    look = Look(np.arange(len(counts)), np.arange(counts.shape[1]), parts, mixed)
-    ratios, before = _expect(sp.csr_array(counts), look, prior)
-    return *_maximise(look, ratios, prior)[2:], before
+    state = LocalState(np.arange(len(counts)), np.arange(counts.shape[1]), parts, mixed)
+    ratios, before = _e_step(sp.csr_array(counts), state, prior)
+    return *_m_step(state, ratios, prior)[2:], before
 
 
 def dense_step(counts, parts, mixed, prior):
@@ -80,8 +77,8 @@ def test_no_step_makes_the_documents_less_likely(seed):
     counts, parts, mixed, prior = draw_step(seed)
 
     def likelihood(parts, mixed):
-        told = np.where(counts > 0, counts * np.log(np.where(counts > 0, mixed @ parts.T, 1)), 0)
-        return told.sum() + (prior * np.log(mixed)).sum()
+        logs = np.where(counts > 0, counts * np.log(np.where(counts > 0, mixed @ parts.T, 1)), 0)
+        return logs.sum() + (prior * np.log(mixed)).sum()
 
     levels = [likelihood(parts, mixed)]
     for _ in range(4):
@@ -94,33 +91,33 @@ def test_no_step_makes_the_documents_less_likely(seed):
 def test_the_evidence_of_a_word_is_its_chance_to_be_of_the_topic_in_a_document_of_a_usual_share():
     model = small_model()
     p = np.random.default_rng(1).dirichlet(np.full(12, 0.5))
-    found = evidence_of(model, p)
+    found = word_evidence(model, p)
     for word, (of_topic, of_corpus) in enumerate(zip(p, model.word_mean, strict=True)):
-        speaks = of_topic > LEAST_LIFT * of_corpus
+        speaks = of_topic > MIN_LIFT * of_corpus
         both = USUAL_SHARE * of_topic + (1 - USUAL_SHARE) * of_corpus
         assert found[word] == pytest.approx(USUAL_SHARE * of_topic / both if speaks else 0)
     assert 0 < np.count_nonzero(found) < 12
 
 
-def test_where_lists_are_long_only_the_words_of_most_evidence_speak(monkeypatch):
+def test_if_lists_are_long_only_the_strongest_words_count(monkeypatch):
     model = small_model()
     p = np.random.default_rng(1).dirichlet(np.full(12, 0.5))
-    all_of_them = evidence_of(model, p)
-    lengths = np.diff(model.here.by_word.indptr)
-    monkeypatch.setattr(topics, "MOST_POSTINGS", int(lengths[all_of_them > 0].sum()) - 1)
-    some = evidence_of(model, p)
+    all_of_them = word_evidence(model, p)
+    lengths = np.diff(model.local.by_word.indptr)
+    monkeypatch.setattr(topics, "MAX_POSTINGS", int(lengths[all_of_them > 0].sum()) - 1)
+    some = word_evidence(model, p)
     left = (all_of_them > 0) & (some == 0)
     assert left.any()
     assert_array_equal(some[~left], all_of_them[~left])
     assert some[some > 0].min() >= all_of_them[left].max()
 
 
-def test_what_documents_tell_is_the_sum_of_the_evidence_of_their_words():
+def test_the_score_of_a_document_is_the_sum_of_the_evidence_of_its_words():
     model = small_model()
     evidence = np.random.default_rng(2).random(12) * (np.arange(12) % 2)
-    documents = model.here
-    assert_allclose(told_by(documents, evidence), documents.by_document.toarray() @ evidence, rtol=1e-12)
-    assert_array_equal(told_by(documents, np.zeros(12)), np.zeros(60))
+    documents = model.local
+    assert_allclose(sum_evidence(documents, evidence), documents.by_document.toarray() @ evidence, rtol=1e-12)
+    assert_array_equal(sum_evidence(documents, np.zeros(12)), np.zeros(60))
 
 
 @given(seed=st.integers(0, 2**32 - 1), share=st.floats(0, 1))
@@ -129,19 +126,19 @@ def test_the_share_in_the_expected_counts_of_a_document_is_the_true_one(seed, sh
     topic, rest = rng.dirichlet(np.ones(9), 2)
     evidence = rng.random(9)
     base = rest @ evidence
-    sharp = SharpTopic(
+    refined = LocalTopic(
         center=topic,
         weight=0.0,
         objectives=(),
         evidence=evidence,
         base=base,
         gain=topic @ evidence - base,
-        told=None,
+        scored=None,
         typicality=np.zeros(0),
-        look=Look(*[np.zeros(0)] * 4),
+        state=LocalState(*[np.zeros(0)] * 4),
     )
     counts = sp.csr_array(30 * (share * topic + (1 - share) * rest)[None, :])
-    assert_allclose(sharp.share(counts, np.array([30.0])), share, atol=1e-9 / abs(sharp.gain))
+    assert_allclose(refined.share(counts, np.array([30.0])), share, atol=1e-9 / abs(refined.gain))
 
 
 @given(members=st.integers(5, 20), seed=st.integers(0, 99))
@@ -149,8 +146,8 @@ def test_typicality_is_the_divergence_of_the_topic_s_documents_from_all(members,
     model = small_model()
     rng = np.random.default_rng(seed)
     rows, p = rng.choice(60, size=members, replace=False), rng.dirichlet(np.full(12, 0.5))
-    found = _typicality(model, p, rows)
-    held = model.here.by_document.toarray() > 0
+    found = word_typicality(model, p, rows)
+    held = model.local.by_document.toarray() > 0
     for word in range(12):
         inside, overall = held[rows, word].mean(), held[:, word].mean()
         is_own = inside > overall and p[word] > TYPICAL_LIFT * model.word_mean[word]
@@ -196,7 +193,7 @@ def search_in(long_ones=0):
 
 def shares_of(topic):
     """The topic's share in every document of the corpus."""
-    return shares_in(topic._refined.told.partition, topic._refined.base, topic._refined.gain)
+    return document_shares(topic._refined.scored.partition, topic._refined.base, topic._refined.gain)
 
 
 def words_of(topic, n=15, **options):
@@ -256,7 +253,7 @@ def test_the_words_of_a_rare_topic_keep_their_proportions(found):
     assert np.corrcoef(own, rare[OWN])[0, 1] > 0.9
 
 
-@pytest.mark.xfail(reason="long documents have more say in the steps than the short ones that are about the word")
+@pytest.mark.xfail(reason="long documents have more weight in local EM than the short ones that are about the word")
 def test_long_documents_that_name_the_word_once_do_not_carry_the_topic_away():
     found = search_in(20).search(words=[int(OWN[0])], n_components="enough")
     assert len(words_of(found) & set(OWN)) >= 13
@@ -264,7 +261,7 @@ def test_long_documents_that_name_the_word_once_do_not_carry_the_topic_away():
     assert len(rows & set(planted()[1].tolist())) >= 0.9 * N_RARE
 
 
-def test_the_closer_look_says_the_same_every_time(found):
+def test_local_em_gives_the_same_result_every_time(found):
     again = search_in().search(words=[int(OWN[3])], n_components="enough")
     assert_array_equal(again.probabilities, found.probabilities)
     assert_array_equal(shares_of(again), shares_of(found))
@@ -292,13 +289,13 @@ def test_many_short_documents_have_their_share_of_the_words():
     short = rng.multinomial(8, np.repeat([1 / 6, 0.0], [6, 30]), size=120)
     long = rng.multinomial(400, np.repeat([0.0, 1 / 30], [6, 30]), size=80)
     found = TopicSearch(2).fit(sp.csr_array(np.vstack([short, long]))).search(words=[0])
-    lengths = found._family.here.lengths
-    is_short = found._family.here.rows < 120
+    lengths = found._family.local.lengths
+    is_short = found._family.local.rows < 120
     assert found.weight == pytest.approx(lengths[is_short].sum() / lengths.sum(), rel=0.2)
     assert shares_of(found)[is_short].mean() > 0.8
 
 
-def test_where_no_word_tells_a_topic_from_the_corpus_it_is_all_of_it():
+def test_a_topic_without_words_of_its_own_is_the_whole_corpus():
     counts = sp.csr_array(np.ones((60, 8)))
     found = TopicSearch(1).fit(counts).search(documents=[0, 1])
     assert not found._refined.evidence.any()

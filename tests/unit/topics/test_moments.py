@@ -11,10 +11,12 @@ from numpy.testing import assert_allclose
 from tests.shards_in_pieces import jackknife_slices
 
 from mixsearch.core.extraction import Extraction, extract
+from mixsearch.errors import HintError
 from mixsearch.topics._documents import corpus_in_memory
+from mixsearch.topics._fit import fit_topics
 from mixsearch.topics._hint import WordHint
-from mixsearch.topics._moments import _third, fit_topics
-from mixsearch.topics._replicates import replicate_outside, replicate_topics
+from mixsearch.topics._moments import _hinted_sum
+from mixsearch.topics._replicates import replicate_moments, replicate_residuals
 
 WORDS = 5
 documents = st.lists(st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=6), min_size=4, max_size=8)
@@ -40,41 +42,45 @@ def brute_force_triples(text, v):
     return total / (len(text) * (len(text) - 1) * (len(text) - 2))
 
 
-def fitted(counts, say, k=1, **options):
+def fitted(counts, weights, k=1, **options):
     defaults = {"alpha0": 1.0, "distinct": True, "metric": 0.3, "seed": 0}
-    return fit_topics(corpus_in_memory(sp.csr_array(counts)), k, say=lambda _: say, **(defaults | options))
+    return fit_topics(corpus_in_memory(sp.csr_array(counts)), k, weighting=lambda _: weights, **(defaults | options))
 
 
-def in_frame_by_brute_force(model, texts, say, v):
+def in_frame_by_brute_force(model, texts, weights, v):
     """Both contractions of a hint, from all ordered distinct positions of all documents."""
-    W = model.whitener(slice(None))
-    triples = sum(w * brute_force_triples(text, v) for w, text in zip(say, texts, strict=True))
-    pairs = sum(w * brute_force_pairs(text) for w, text in zip(say, texts, strict=True))
+    W = model.whitening_rows(slice(None))
+    triples = sum(w * brute_force_triples(text, v) for w, text in zip(weights, texts, strict=True))
+    pairs = sum(w * brute_force_pairs(text) for w, text in zip(weights, texts, strict=True))
     return W.T @ triples @ W, W.T @ pairs @ v
 
 
 @given(texts=documents, v=word_weights, seed=st.integers(0, 99))
 def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v, seed):
     v = np.array(v)
-    say = np.random.default_rng(seed).uniform(0.5, 1.5, size=len(texts))
-    say /= say.sum()
-    model = fitted(counted(texts), say)
-    triple, pair = in_frame_by_brute_force(model, texts, say, v)
-    held = np.flatnonzero(v)
-    found = model._contract(WordHint(held, v[held]))
-    scale = max(1.0, float(np.abs(model.whitener(slice(None))).max()) ** 2)
+    weights = np.random.default_rng(seed).uniform(0.5, 1.5, size=len(texts))
+    weights /= weights.sum()
+    model = fitted(counted(texts), weights)
+    triple, pair = in_frame_by_brute_force(model, texts, weights, v)
+    hint = WordHint(np.flatnonzero(v), v[v != 0])
+    if not (counted(texts) @ v).any():
+        with pytest.raises(HintError, match="No document matches the hint"):
+            model._contract(hint)
+        return
+    found = model._contract(hint)
+    scale = max(1.0, float(np.abs(model.whitening_rows(slice(None))).max()) ** 2)
     assert_allclose(found[0], triple, atol=1e-12 * scale)
     assert_allclose(found[1], pair, atol=1e-12 * scale)
 
 
 @given(texts=documents, seed=st.integers(0, 99), k=st.integers(1, 3))
 def test_a_hint_in_the_frame_is_the_hint_of_its_words(texts, seed, k):
-    say = np.full(len(texts), 1 / len(texts))
-    model = fitted(counted(texts), say, k=k)
-    W = model.whitener(slice(None))
+    weights = np.full(len(texts), 1 / len(texts))
+    model = fitted(counted(texts), weights, k=k)
+    W = model.whitening_rows(slice(None))
     c = np.random.default_rng(seed).normal(size=W.shape[1])
-    triple, pair = in_frame_by_brute_force(model, texts, say, W @ c)
-    found = model._contract_in_frame(model.partitions.reduce(_third, c).total, c)
+    triple, pair = in_frame_by_brute_force(model, texts, weights, W @ c)
+    found = model._contract_in_frame(model.partitions.reduce(_hinted_sum, c).total, c)
     scale = max(1.0, float(np.abs(W).max()) ** 3)
     assert_allclose(found[0], triple, atol=1e-10 * scale)
     assert_allclose(found[1], pair, atol=1e-8 * scale)
@@ -87,7 +93,7 @@ def test_the_frame_whitens_the_second_moment_of_distinct_words(texts):
     m = sum(np.bincount(text, minlength=WORDS) / len(text) for text in texts) / n
     A = 2 * pairs - np.outer(m, m)
     model = fitted(counts, np.full(n, 1 / n), k=WORDS)
-    W = model.whitener(slice(None))
+    W = model.whitening_rows(slice(None))
     assert_allclose(W.T @ A @ W, np.eye(W.shape[1]), atol=1e-6)
     assert_allclose(model.mean, W.T @ m, atol=1e-9 * np.abs(W).max())
 
@@ -97,7 +103,7 @@ def test_the_plug_in_counts_words_with_themselves(texts, column):
     counts, n = counted(texts), len(texts)
     x = counts / counts.sum(axis=1, keepdims=True)
     model = fitted(counts, np.full(n, 1 / n), distinct=False)
-    W = model.whitener(slice(None))
+    W = model.whitening_rows(slice(None))
     triple, pair = model._contract(WordHint(np.array([column]), np.ones(1)))
     assert_allclose(triple, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
     assert_allclose(pair, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())
@@ -138,13 +144,13 @@ def test_the_population_of_three_word_documents_gives_the_topic_exactly(metric, 
         assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
 
 
-def brute_force_moments(texts, say, v, alpha0):
+def brute_force_moments(texts, weights, v, alpha0):
     """m, A and B of section 3.2, (d,), (d, d) and (d, d), from all ordered distinct positions of all documents."""
-    say = np.array(say) / np.sum(say)
+    weights = np.array(weights) / np.sum(weights)
     d, a0 = len(v), alpha0
-    first = sum(w * counted([text], d)[0] / len(text) for w, text in zip(say, texts, strict=True))
-    pairs = sum(w * brute_force_pairs(text, d) for w, text in zip(say, texts, strict=True))
-    triples = sum(w * brute_force_triples(text, v) for w, text in zip(say, texts, strict=True))
+    first = sum(w * counted([text], d)[0] / len(text) for w, text in zip(weights, texts, strict=True))
+    pairs = sum(w * brute_force_pairs(text, d) for w, text in zip(weights, texts, strict=True))
+    triples = sum(w * brute_force_triples(text, v) for w, text in zip(weights, texts, strict=True))
     m, crossed = a0 * first, np.outer(pairs @ v, a0 * first)
     B = a0 * (a0 + 1) * (a0 + 2) / 2 * triples + (m @ v) * np.outer(m, m)
     B -= a0 * (a0 + 1) / 2 * ((m @ v) * pairs + crossed + crossed.T)
@@ -155,22 +161,22 @@ def brute_force_moments(texts, say, v, alpha0):
 def test_replicates_are_the_moments_of_the_other_documents(in_frame):
     rng = np.random.default_rng(4)
     texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(50)]
-    say = rng.uniform(0.5, 1.5, size=50)
-    model = fitted(counted(texts), say, k=3, alpha0=0.7)
-    W, k = model.whitener(slice(None)), model.frame.n_components
+    weights = rng.uniform(0.5, 1.5, size=50)
+    model = fitted(counted(texts), weights, k=3, alpha0=0.7)
+    W, k = model.whitening_rows(slice(None)), model.frame.n_components
     c, direction = rng.normal(size=k), rng.normal(size=k)
     v = W @ c if in_frame else np.array([0.0, 1.0, 0.0, 0.0, -0.5])
-    found = replicate_topics(model, c if in_frame else WordHint(np.array([1, 4]), np.array([1.0, -0.5])))
-    outside = replicate_outside(model, direction)
+    found = replicate_moments(model, c if in_frame else WordHint(np.array([1, 4]), np.array([1.0, -0.5])))
+    outside = replicate_residuals(model, direction)
     blocks = jackknife_slices(50)
     assert len(found.mean) == outside.shape[1] == len(blocks)
     for number in (0, 1, len(blocks) - 1):
         kept = np.delete(np.arange(50), blocks[number])
-        m, A, B = brute_force_moments([texts[i] for i in kept], say[kept], v, 0.7)
+        m, A, B = brute_force_moments([texts[i] for i in kept], weights[kept], v, 0.7)
         scale = float(np.abs(W).max()) ** 3
         assert_allclose(found.mean[number], W.T @ m, atol=1e-10 * scale)
         assert_allclose(found.second[number], W.T @ A @ W, atol=1e-10 * scale)
-        assert_allclose(found._hinted[number], W.T @ B @ W, atol=1e-9 * scale)
+        assert_allclose(found.hinted[number], W.T @ B @ W, atol=1e-9 * scale)
         assert_allclose(outside[:, number], A @ W @ direction, atol=1e-10 * scale)
 
 
@@ -180,10 +186,10 @@ def test_replicates_of_a_frequent_word_are_those_of_the_documents_that_stand_for
     model = fitted(counted(texts), np.ones(400), k=3, alpha0=0.7)
     hint = WordHint(np.array([1]), np.ones(1))
     every, some = (model.hinted(hint, most).matrix for most in (None, 60))
-    replicates = replicate_topics(model, hint, 60)
+    replicates = replicate_moments(model, hint, 60)
     away = np.linalg.norm(replicates.hinted.mean(axis=0) - some)
     assert away < 0.05 * np.linalg.norm(every - some)
-    spread = [np.var(replicate_topics(model, hint, most).hinted, axis=0).sum() for most in (None, 60)]
+    spread = [np.var(replicate_moments(model, hint, most).hinted, axis=0).sum() for most in (None, 60)]
     assert spread[1] > 2 * spread[0]
 
 
@@ -193,8 +199,29 @@ def test_a_fit_within_some_directions_contracts_as_the_whole_one_does(distinct):
     texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(40)]
     model = fitted(counted(texts), np.ones(40), k=3, alpha0=0.7, distinct=distinct)
     basis, _ = np.linalg.qr(rng.normal(size=(model.frame.n_components, 2)))
-    within = model.within(basis)
+    rotated = model.rotate(basis)
     for axis, hint in zip(np.eye(2), basis.T, strict=True):
-        found, whole = within.hinted(axis), model.hinted(hint)
+        found, whole = rotated.hinted(axis), model.hinted(hint)
         assert_allclose(found.matrix, basis.T @ whole.matrix @ basis, atol=1e-9)
         assert_allclose(found.mean, basis.T @ whole.mean, atol=1e-12)
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_a_thinned_fit_has_the_moments_of_the_documents_left(distinct):
+    rng = np.random.default_rng(8)
+    texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(60)]
+    weights = rng.uniform(0.5, 1.5, size=60)
+    model = fitted(counted(texts), weights, k=2, alpha0=0.7, distinct=distinct)
+    thin = model.thin(4)
+    left, W = weights[::4] / weights[::4].sum(), model.whitening_rows(slice(None))
+    assert_allclose(thin.local.document_weights(distinct), left, rtol=1e-12)
+    v = np.array([0.0, 1.0, 0.0, 0.0, -0.5])
+    triple, _ = thin._contract(WordHint(np.array([1, 4]), np.array([1.0, -0.5])))
+    if distinct:
+        wanted, _ = in_frame_by_brute_force(model, texts[::4], left, v)
+    else:
+        x = counted(texts[::4]) / np.array([len(text) for text in texts[::4]])[:, None]
+        wanted = W.T @ ((x * (left * (x @ v))[:, None]).T @ x) @ W
+    assert_allclose(triple, wanted, atol=1e-9 * np.abs(W).max() ** 2)
+    assert_allclose(thin.document_frequency, np.count_nonzero(counted(texts[::4]), axis=0))
+    assert model.thin(1) is model

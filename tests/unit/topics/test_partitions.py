@@ -1,4 +1,4 @@
-"""Documents in any number of shards give the topics of all of them together."""
+"""Documents in any number of partitions give the topics of all of them together."""
 
 import warnings
 from functools import cache
@@ -12,10 +12,11 @@ from tests.shards_in_pieces import in_pieces
 from mixsearch import SearchError, TopicSearch
 from mixsearch.datasets import make_topics
 from mixsearch.errors import DroppedDocumentsWarning, HintError, WeakHintWarning
+from mixsearch.topics import FittedCorpus
 from mixsearch.topics._hint import WordHint
 
 CUTS = [(1,), (200, 200, 203, 640, 641)]
-SHORT = np.arange(200, 206)  # all documents of one shard, and some of the next
+SHORT = np.arange(200, 206)  # all documents of one partition, and some of the next
 
 
 @cache
@@ -96,7 +97,7 @@ def test_topics_by_other_hints_are_those_of_all_documents(cuts):
 @pytest.mark.parametrize("most", [1, 7, 60, 10_000])
 def test_the_same_documents_stand_for_all_that_hold_a_word(most, cuts):
     whole, pieces = fit_cached(cuts, damping=False)
-    word = [int(whole._family.holding.argmax())]
+    word = [int(whole._family.document_frequency.argmax())]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)
         one, other = (each.search(words=word, max_documents=most) for each in (whole, pieces))
@@ -106,7 +107,7 @@ def test_the_same_documents_stand_for_all_that_hold_a_word(most, cuts):
 
 @pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("hint", ["word", "phrase", "documents", "counts"])
-def test_a_closer_look_sees_the_same_words_and_documents(hint, cuts):
+def test_local_em_finds_the_same_words_and_documents(hint, cuts):
     whole, pieces = fit_cached(cuts)
     X, vocabulary, labelled = corpus()
     asked = {
@@ -116,7 +117,7 @@ def test_a_closer_look_sees_the_same_words_and_documents(hint, cuts):
         "counts": {"documents": X[[300, 10]]},
     }[hint]
     one, other = whole.search(**asked), pieces.search(**asked)
-    assert_array_equal(one._refined.look.numbers, other._refined.look.numbers)
+    assert_array_equal(one._refined.state.documents, other._refined.state.documents)
     assert [word for word, _ in one.top_words(10)] == [word for word, _ in other.top_words(10)]
     assert [row for row, _ in one.documents(10)] == [row for row, _ in other.documents(10)]
     assert_allclose(one.probabilities, other.probabilities, atol=1e-3)
@@ -125,14 +126,14 @@ def test_a_closer_look_sees_the_same_words_and_documents(hint, cuts):
     assert one.stderr.weight == pytest.approx(other.stderr.weight, abs=1e-3)
 
 
-def test_a_closer_look_at_many_documents_takes_every_so_many_th_level(monkeypatch):
-    monkeypatch.setattr("mixsearch.topics._local_em.MOST_LEVELS", 100)
-    monkeypatch.setattr("mixsearch.topics._local_em.NEAR_WORDS", 1500)
+def test_local_em_on_many_documents_samples_their_levels(monkeypatch):
+    monkeypatch.setattr("mixsearch.topics._evidence.MAX_LEVELS", 100)
+    monkeypatch.setattr("mixsearch.topics._local_em.MAX_NEAR_WORDS", 1500)
     whole, pieces = fit_cached(CUTS[1])
     labelled = corpus()[2]
     one, other = (each.search(words=[labelled[3]])._refined for each in (whole, pieces))
-    assert len(one.look.numbers) < 100
-    assert_array_equal(one.look.numbers, other.look.numbers)
+    assert len(one.state.documents) < 100
+    assert_array_equal(one.state.documents, other.state.documents)
     assert one.base == pytest.approx(other.base, abs=1e-6)
     assert_allclose(one.typicality, other.typicality, atol=1e-6)
 
@@ -166,14 +167,15 @@ def test_what_is_wrong_with_counts_is_said_as_of_all_documents(cuts):
     below = X.copy()
     below.data[[5, -5]] = -1, -2
     assert "the smallest is -2" in message(below)
-    assert "X holds fractions" in message(X * 0.5, moments="distinct")
+    assert "X contains fractions" in message(X * 0.5, moments="distinct")
     short = sp.csr_array(X[np.tile(SHORT, 150)])
-    assert "Found n_samples=900, of which 0 documents have at least 3 words" in message(short)
+    assert "of n_samples=900 documents 0 have that many" in message(short)
 
 
-def test_rows_that_were_left_out_are_no_documents_of_any_shard():
+def test_rows_that_were_left_out_are_in_no_partition():
     whole, pieces = fit_cached(CUTS[1], damping=False)
-    assert_array_equal(pieces._find_documents([0, 199, 206, 899]), whole._find_documents([0, 199, 206, 899]))
+    rows = [0, 199, 206, 899]
+    assert_array_equal(*(FittedCorpus(each).find_documents(rows) for each in (pieces, whole)))
     for rows in ([0, 203], [900], [-1]):
         with pytest.raises(SearchError, match=rf"Row {rows[-1]} is not a document of this fit"):
             pieces.search(documents=rows)
@@ -185,7 +187,7 @@ def test_documents_elsewhere_are_not_brought_here(tmp_path):
         pieces.save(tmp_path / "saved")
 
 
-def test_words_that_cancel_in_all_shards_tell_nothing():
+def test_words_that_cancel_in_all_partitions_match_no_document():
     pieces = fit_cached(CUTS[1], damping=False)[1]
-    with pytest.raises(HintError, match="No document tells anything"):
+    with pytest.raises(HintError, match="No document matches the hint"):
         pieces._family.hinted(WordHint(np.array([3]), np.zeros(1)))

@@ -78,7 +78,7 @@ def test_a_refined_topic_leaves_the_words_of_other_topics_to_them(companions):
 
 def test_typical_words_are_those_of_the_topic_itself(companions):
     """Its documents are full of the words of other topics."""
-    assert np.mean([own[found.top_columns(20)].mean() for own, found in companions]) > 0.85
+    assert np.mean([own[[int(word) for word, _ in found.top_words(20)]].mean() for own, found in companions]) > 0.85
 
 
 def test_rare_words_are_not_related_to_a_topic_by_chance():

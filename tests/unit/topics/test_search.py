@@ -1,4 +1,4 @@
-"""What a search among topics takes and gives: the closer look, hints of every kind, limits, and a folder of it."""
+"""Searches for topics: refinement, hints of every kind, presets, limits, and saving to a folder."""
 
 import warnings
 
@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.base import BaseEstimator
 from tests.closeness import assert_close
 
 from mixsearch import SearchError, TopicSearch, WeakHintWarning
 from mixsearch.datasets import make_topics
 from mixsearch.errors import FolderExistsError, HintError, MissingFolderError, SkippedWordsWarning, UnknownWordError
 from mixsearch.topics._em import LdaTopic
-from mixsearch.topics._local_em import SharpTopic
+from mixsearch.topics._local_em import LocalTopic
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
 search = TopicSearch(4).fit(data.counts, vocabulary=data.vocabulary)
@@ -28,31 +29,31 @@ def with_columns(columns, n=400, seed=0):
     return sp.csr_array(np.hstack([counts, columns]))
 
 
-def test_by_default_the_look_is_closer_where_counts_are_damped():
+def test_by_default_topics_are_refined_if_counts_are_damped():
     assert search.search(WORDS[1])._refined is not None
     assert plain.search(WORDS[1])._refined is None
     assert_close(search.search(WORDS[1], refine=True).center, search.search(WORDS[1]).center)
     assert_close(plain.search(WORDS[1], refine=False).center, plain.search(WORDS[1]).center)
-    assert isinstance(search.search(WORDS[1])._refined, SharpTopic)
+    assert isinstance(search.search(WORDS[1])._refined, LocalTopic)
     assert isinstance(plain.search(WORDS[1], refine=True)._refined, LdaTopic)
 
 
-def test_a_closer_look_takes_three_steps_at_most_and_none_lowers_its_objective():
+def test_local_em_makes_at_most_three_iterations_and_none_lowers_its_objective():
     assert len(search.search(WORDS[1], refine=True, max_iter=50)._refined.objectives) == 4
     assert len(search.search(WORDS[1], refine=True, max_iter=1)._refined.objectives) == 2
     assert np.diff(search.search(WORDS[1])._refined.objectives).min() > 0
 
 
-def test_error_bars_of_a_closer_look_are_those_of_its_words_in_blocks_of_its_documents():
+def test_errors_after_local_em_are_those_of_expected_counts_in_groups_of_documents():
     found = search.search(WORDS[1])
-    look, model = found._refined.look, found._family
-    counts = model.here.by_document[look.numbers].toarray()[:, look.words].astype(float)
-    chances = look.mixed[:, :1] * look.topics[:, 0] / (look.mixed @ look.topics.T)
+    state, model = found._refined.state, found._family
+    counts = model.local.by_document[state.documents].toarray()[:, state.words].astype(float)
+    chances = state.shares[:, :1] * state.topics[:, 0] / (state.shares @ state.topics.T)
     own = counts * chances
     blocks = np.arange(len(own)) % 40
     without = np.array([own[blocks != block].sum(axis=0) for block in range(40)])
     wanted = np.sqrt(39 * (without / without.sum(axis=1, keepdims=True)).var(axis=0))
-    assert_allclose(found.stderr.center[look.words], np.maximum(wanted, 1 / own.sum()), rtol=1e-3)
+    assert_allclose(found.stderr.center[state.words], np.maximum(wanted, 1 / own.sum()), rtol=1e-3)
     assert 0 < found.stderr.weight < 0.05
 
 
@@ -83,7 +84,7 @@ def test_every_kind_of_hint_has_error_bars_and_a_confidence(hint):
 @pytest.mark.parametrize(
     "hint", [{"words": WORDS[1]}, {"documents": [0, 1, 2]}, {"words": WORDS[1], "n_components": 3}]
 )
-def test_the_moment_estimate_is_the_search_without_a_closer_look(hint):
+def test_the_moment_estimate_is_the_search_without_refinement(hint):
     estimate, wanted = search.search(**hint).moment_estimate, search.search(**hint, refine=False)
     assert_close(estimate.center, wanted.center)
     assert_close(estimate.weight, wanted.weight)
@@ -91,10 +92,10 @@ def test_the_moment_estimate_is_the_search_without_a_closer_look(hint):
     assert_close(estimate.top_words(5), wanted.top_words(5))
 
 
-def test_the_closer_look_leaves_what_the_hint_says_as_it_was():
-    closer, rough = search.search(WORDS[1]), search.search(WORDS[1], refine=False)
+def test_refinement_does_not_change_the_scores_of_the_hint():
+    refined, rough = search.search(WORDS[1]), search.search(WORDS[1], refine=False)
     for name in ("separation", "share", "score"):
-        assert_close(getattr(closer, name), getattr(rough, name))
+        assert_close(getattr(refined, name), getattr(rough, name))
 
 
 def test_alternatives_are_as_moments_alone_find_them():
@@ -106,7 +107,7 @@ def test_alternatives_are_as_moments_alone_find_them():
         assert_close(one.center, other.center)
 
 
-def test_a_sharpened_topic_is_a_distribution_near_the_truth():
+def test_a_refined_topic_is_a_distribution_near_the_truth():
     found = plain.search(WORDS[2], refine=True)
     assert found.probabilities.min() >= 0
     assert found.probabilities.sum() == pytest.approx(1, abs=1e-5)
@@ -117,7 +118,7 @@ def test_a_sharpened_topic_is_a_distribution_near_the_truth():
 @pytest.mark.parametrize(
     "options", [{"moments": "plugin"}, {"weights": "uniform"}, {"metric": 0.0}, {"n_components": 2}]
 )
-def test_a_closer_look_works_with_every_kind_of_fit(options):
+def test_local_em_works_with_every_kind_of_fit(options):
     fitted = TopicSearch(**({"n_components": 4} | options)).fit(data.counts, vocabulary=data.vocabulary)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)  # two components for four topics
@@ -126,7 +127,7 @@ def test_a_closer_look_works_with_every_kind_of_fit(options):
     assert np.corrcoef(found.probabilities, data.topics[2])[0, 1] > 0.8
 
 
-def test_a_closer_look_does_with_one_component_and_without_neighbours():
+def test_local_em_works_with_one_component_and_without_neighbours():
     counts = with_columns(np.ones((400, 1), dtype=int))
     found = TopicSearch(1).fit(counts).search(words=[3])
     assert found.probabilities.sum() == pytest.approx(1, abs=1e-5)
@@ -148,7 +149,7 @@ def test_a_corpus_of_three_documents_can_be_searched():
     assert len(found.documents(10)) == 3
 
 
-def test_typical_words_tell_topics_apart_where_the_likeliest_may_be_those_of_the_language():
+def test_typical_words_distinguish_topics_even_if_the_likeliest_are_those_of_the_language():
     counts = with_columns(np.full((400, 1), 30))
     found = TopicSearch(2).fit(counts).search(words=[3])
     assert found.top_words(1, by="probability")[0][0] == "40"
@@ -163,7 +164,7 @@ def test_words_come_with_their_probabilities_however_they_are_ranked():
         assert probability == found.probabilities[data.vocabulary.index(word)]
 
 
-def test_related_words_are_likelier_in_the_topic_and_say_how_much():
+def test_related_words_are_likelier_in_the_topic_by_the_factor_given():
     found = search.search(WORDS[1])
     related = found.related_words(8)
     assert 0 < len(related) <= 8
@@ -181,7 +182,7 @@ def test_related_words_do_not_depend_on_the_order_of_the_columns():
     assert [word for word, _ in one] == [word for word, _ in other]
 
 
-def test_few_documents_are_too_few_to_tell():
+def test_a_hint_in_few_documents_gives_a_warning():
     rare = np.zeros((400, 1), dtype=int)
     rare[:8:2] = 1
     fitted = TopicSearch(2).fit(with_columns(rare))
@@ -244,7 +245,7 @@ def test_a_limit_is_a_whole_number_from_one(limit):
         search.search(WORDS[1], max_documents=limit)
 
 
-def test_finer_searches_use_twice_the_components_and_broader_ones_half():
+def test_narrower_searches_use_twice_the_components_and_broader_ones_half():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)  # two components for four topics
         used = [len(search.search(WORDS[1], n_components=2, narrower=narrower).scores) for narrower in (0, 1, 9, -9)]
@@ -255,7 +256,7 @@ def test_finer_searches_use_twice_the_components_and_broader_ones_half():
 
 def test_a_hint_that_no_document_holds_says_so():
     fitted = TopicSearch(2).fit(with_columns(np.zeros((400, 1), dtype=int)))
-    with pytest.raises(HintError, match="No document tells anything of the hint: none holds its words"):
+    with pytest.raises(HintError, match="No document matches the hint: none contains its words"):
         fitted.search(np.eye(41)[40])
     with pytest.raises(UnknownWordError, match="40 is in the vocabulary, but in no document"):
         fitted.search(words=[40])
@@ -270,21 +271,19 @@ def test_documents_without_words_among_others_say_nothing():
 
 
 def test_an_absent_word_among_several_is_skipped_and_named_once():
-    with pytest.warns(SkippedWordsWarning, match="Skipped: 'nonsense' is not among the 80 words") as told:
+    with pytest.warns(SkippedWordsWarning, match="Skipped: 'nonsense' is not among the 80 words") as caught:
         found = search.search([WORDS[1], "nonsense"])
-    assert len(told) == 1
+    assert len(caught) == 1
     assert_close(found.center, search.search(WORDS[1]).center)
 
 
 def test_answers_to_many_hints_keep_their_order():
-    direction = np.eye(80)[data.labelled_word(0)]
+    hints = [WORDS[1], {WORDS[2]: 2.0}, np.eye(80)[data.labelled_word(0)]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)
-        found = search.search_many([WORDS[1], {WORDS[2]: 2.0}, direction])
-        found += search.search_many([[0, 1]], by="documents")
-        alone = [search.search(WORDS[1]), search.search({WORDS[2]: 2.0}), search.search(direction)]
-        alone.append(search.search(documents=[0, 1]))
-        listed = search.search_many([WORDS[3], WORDS[0]], n_jobs=1)
+        found = search.search_many(hints) + search.search_many([[0, 1], [2, 3]], by="documents")
+        alone = [search.search(hint) for hint in hints] + [search.search(documents=rows) for rows in ([0, 1], [2, 3])]
+        listed = search.search_many([WORDS[3], WORDS[0]], by="words", n_jobs=1)
     for one, other in zip(found, alone, strict=True):
         assert_close(one.center, other.center)
     assert_close([each.top_words(1) for each in listed], [search.search(WORDS[i]).top_words(1) for i in (3, 0)])
@@ -299,7 +298,7 @@ def test_counts_that_are_stored_as_zero_are_no_words():
     )
     stored.sort_indices()
     fitted = TopicSearch(4).fit(stored, vocabulary=data.vocabulary)
-    assert fitted._family.here.by_word.nnz == counts.nnz
+    assert fitted._family.local.by_word.nnz == counts.nnz
     assert_close(fitted.search(WORDS[1]).center, search.search(WORDS[1]).center)
     assert stored.nnz == counts.nnz + 1
 
@@ -308,7 +307,9 @@ def test_counts_that_are_stored_as_zero_are_no_words():
 def test_a_search_from_a_folder_answers_as_before(fitted, tmp_path):
     fitted.save(tmp_path / "topics")
     loaded = TopicSearch.load(tmp_path / "topics")
-    assert loaded.get_params() == fitted.get_params()
+    assert loaded._options == fitted._options
+    for name in ("n_components", "preset", "random_state"):
+        assert getattr(loaded, name) == getattr(fitted, name)
     assert loaded.vocabulary_ == fitted.vocabulary_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)
@@ -357,3 +358,38 @@ def test_a_folder_is_replaced_only_where_it_is_asked_for(tmp_path):
     assert TopicSearch.load(path).damping
     plain.save(path, overwrite=True)
     assert not TopicSearch.load(path).damping
+
+
+def test_the_preset_of_the_paper_makes_its_choices():
+    paper = TopicSearch(4, preset="paper", alpha0=0.8).fit(data.counts, vocabulary=data.vocabulary)
+    options = {"moments": "plugin", "weights": "uniform", "metric": 0.0, "damping": False}
+    spelt = TopicSearch(4, alpha0=0.8, **options).fit(data.counts, vocabulary=data.vocabulary)
+    found, wanted = paper.search(WORDS[1]), spelt.search(WORDS[1], choose="largest", refine=False)
+    assert found._refined is None
+    assert_close(found.center, wanted.center)
+    assert_close(found.weight, wanted.weight)
+
+
+def test_single_choices_override_the_preset(tmp_path):
+    fitted = TopicSearch(4, preset="paper", metric=0.5).fit(data.counts)
+    assert fitted._options == (0.01, "plugin", "uniform", 0.5, False)
+    fitted.save(tmp_path / "topics")
+    loaded = TopicSearch.load(tmp_path / "topics")
+    assert (loaded.preset, loaded._options) == ("paper", fitted._options)
+
+
+def test_an_unknown_preset_is_refused():
+    with pytest.raises(SearchError, match="preset must be one of 'default', 'paper', got 'magic'"):
+        TopicSearch(4, preset="magic").fit(data.counts)
+
+
+def test_searches_and_topics_show_only_what_a_user_needs():
+    shown = {name for name in dir(search) if not name.startswith("_")} - set(dir(BaseEstimator()))
+    attributes = {"kept_rows_", "n_components_", "n_dropped_", "n_features_in_", "vocabulary_"}
+    inherited = {"fit_transform", "get_feature_names_out", "set_output", "set_fit_request"}
+    methods = {"fit", "load", "save", "search", "search_many", "transform"}
+    assert shown - inherited <= attributes | methods | set(search.get_params())
+    shown = {name for name in dir(search.search(WORDS[1])) if not name.startswith("_")}
+    inherited = {"alternatives", "center", "confidence", "moment_estimate", "score", "scores", "separation", "share"}
+    own = {"documents", "membership", "probabilities", "related_words", "stderr", "top_words", "weight", "word_table"}
+    assert shown == inherited | own

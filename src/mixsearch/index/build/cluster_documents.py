@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, persist_tasks, task
 from mixsearch.data.partitions import Layout
-from mixsearch.index.build.fit import check_n_documents, check_n_nonzeros, get_min_words, select_documents
+from mixsearch.index.build.fit import check_n_documents, check_n_nonzeros, select_documents
 from mixsearch.index.build.options import OnProgress
 from mixsearch.storage import CompressedTexts, compress_texts
 from mixsearch.text import CountedPartition, DistributedCorpus, Vocabulary
-from mixsearch.topics import CountPartition, TopicSearch
+from mixsearch.topics import CountPartition, TopicSearch, get_min_words, is_damped
 
 
 class _Sizes(NamedTuple):
@@ -78,7 +78,7 @@ def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progre
     min_words, vocabulary = get_min_words(search), broadcast(corpus.words)
     made = persist_tasks(
         [
-            task(_assemble, partition, vocabulary, first, search.damping, min_words)
+            task(_assemble, partition, vocabulary, first, is_damped(search), min_words)
             for partition, first in zip(corpus.partitions, corpus.first_rows, strict=True)
         ],
         lambda done: on_progress("Sorting words", len(done), len(corpus.partitions), "partitions"),

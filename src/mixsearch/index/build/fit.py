@@ -13,7 +13,7 @@ from mixsearch.data.partitions import Partitions
 from mixsearch.errors import Option, SearchError
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.text import Corpus
-from mixsearch.topics import LEAST_WORDS, CountPartition, TopicSearch, damp, fit_corpus, make_search
+from mixsearch.topics import CountPartition, TopicSearch, damp, fit_corpus, make_search
 
 if TYPE_CHECKING:
     from mixsearch.text import DistributedCorpus
@@ -54,11 +54,6 @@ def check_n_nonzeros(n_nonzeros: int) -> None:
             max_df=Option("max_df"),
             max_words=Option("max_words"),
         )
-
-
-def get_min_words(search: TopicSearch) -> int:
-    """Return the number of words that a document needs."""
-    return 1 if search.moments == "plugin" else LEAST_WORDS
 
 
 def select_documents(counts: sp.csr_array, damping: bool, min_words: int) -> tuple[sp.csr_array, Array]:

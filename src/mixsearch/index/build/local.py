@@ -24,7 +24,6 @@ from mixsearch.index.build.fit import (
     check_n_nonzeros,
     choose_search,
     fit_search,
-    get_min_words,
     select_documents,
 )
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
@@ -40,6 +39,8 @@ from mixsearch.topics import (
     CountPartition,
     TopicSearch,
     corpus_in_memory,
+    get_min_words,
+    is_damped,
     sparse_from,
     store_documents,
     store_search,
@@ -157,7 +158,7 @@ class _Stored:
 
 def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, on_progress: OnProgress) -> _Stored:
     """Write the counts, names and texts of documents that are long enough."""
-    n_words, damping = len(corpus.vocabulary), search.damping
+    n_words, damping = len(corpus.vocabulary), is_damped(search)
     min_words = get_min_words(search)
     rows, n_short, total, per_word = [], 0, 0, np.zeros(n_words, dtype=np.int64)
     texts, names = None, None

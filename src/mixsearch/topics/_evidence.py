@@ -1,0 +1,163 @@
+"""Evidence of words for a topic: scores and shares of documents, and the words that are typical of it.
+
+With z(w) the probability that word w of a document with a usual share of the topic belongs to it, the mean of z over
+the words of a document is linear in the topic's share θ: it is b without the topic and a if the document has no other,
+so θ = (mean - b) / (a - b).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
+from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.reductions import Best, top_rows
+from mixsearch.data.threads import n_cores
+from mixsearch.topics._documents import (
+    WORDS_ELSEWHERE,
+    DocumentPartition,
+    ScoredPartition,
+    TopicPartition,
+    local_rows,
+)
+from mixsearch.topics._moments import TopicFamily
+
+# The share of the topic in a document for which the evidence of a word is computed.
+USUAL_SHARE = 0.03
+# A word is evidence for the topic if it is at least this many times likelier in it than in the corpus.
+MIN_LIFT = 1.5
+# If the lists of documents of those words are longer than this in all, only the strongest words count.
+MAX_POSTINGS = 1_000_000
+# Shorter lists are read before another thread has started.
+THREADED_POSTINGS = 300_000
+# Lists that one thread reads at a time.
+WORDS_PER_CHUNK = 4096
+# The median level of documents is computed from at most this many.
+MAX_LEVELS = 20_000
+# Typical words are those of documents of at least this share, at most six times as many as the hint names.
+MEMBER_SHARE = 0.06
+TYPICAL_LIFT = 2.0
+MEMBERS_PER_SEED, MIN_MEMBERS, MAX_MEMBERS = 6, 5, 5000
+# Different words of all members together.
+MAX_MEMBER_WORDS = 500_000
+
+
+def word_evidence(family: TopicFamily, probabilities: Array) -> Array:
+    """Return z, the probability that a word belongs to the topic rather than to the corpus, (d,); 0 if it is weak."""
+    own, other = USUAL_SHARE * probabilities, (1 - USUAL_SHARE) * family.word_mean
+    words = np.flatnonzero(probabilities > MIN_LIFT * family.word_mean)
+    z = own[words] / (own[words] + other[words])
+    strongest = np.argsort(-z, kind="stable")
+    postings = np.cumsum(family.document_frequency[words[strongest]])
+    kept = strongest[: max(int(np.searchsorted(postings, MAX_POSTINGS)), 1)]
+    evidence = np.zeros_like(family.word_mean)
+    evidence[words[kept]] = z[kept]
+    return evidence
+
+
+def sum_evidence(partition: TopicPartition, evidence: Array) -> Array:
+    """Return Σ z over the words of each document, (n,). Only the lists of words with evidence are read."""
+    words = np.flatnonzero(evidence)
+    if not len(words):
+        return np.zeros(len(partition.lengths))
+    weights = evidence[words].astype(partition.by_word.dtype)
+    n_postings = int(np.diff(partition.by_word.indptr)[words].sum())
+
+    def sum_words(part: slice) -> ArraySum:
+        return ArraySum(np.asarray(partition.by_word[:, words[part]] @ weights[part], dtype=np.float64))
+
+    n_threads = n_cores() if n_postings > THREADED_POSTINGS else 1
+    return np.asarray(sum_chunks(sum_words, row_slices(len(words), WORDS_PER_CHUNK), n_threads).total)
+
+
+def score_documents(partition: TopicPartition, evidence: Array) -> ScoredPartition:
+    """Return documents with Σ z over their words as scores."""
+    return ScoredPartition(**vars(partition), scores=sum_evidence(partition, evidence))
+
+
+def share_from_scores(scores: Array, lengths: Array, base: float, gain: float) -> Array:
+    """Return θ = (mean - b) / (a - b), (n,), from Σ z, the lengths, b and a - b."""
+    return np.asarray((scores / np.where(lengths > 0, lengths, np.inf) - base) / gain)
+
+
+def document_shares(partition: ScoredPartition, base: float, gain: float) -> Array:
+    """Return θ of the documents of a partition, (n,)."""
+    return share_from_scores(partition.scores, partition.lengths, base, gain)
+
+
+@dataclass(frozen=True)
+class LevelPartition(Partition):
+    """Documents with the mean of z over their words."""
+
+    levels: Array  # (n,)
+    lengths: Array  # (n,)
+
+
+def _compute_levels(partition: ScoredPartition) -> LevelPartition:
+    return LevelPartition(partition.first, partition.scores / partition.lengths, partition.lengths)
+
+
+def base_level(scored: Partitions[ScoredPartition], weight: float) -> float:
+    """Return the median level of the documents without the topic, weighted by length.
+
+    If each document had only one topic, all but a fraction `weight` of the lowest levels would be without it.
+    """
+    sample = scored.map(_compute_levels).thin(scored.n_rows // MAX_LEVELS + 1).collect().partition
+    order = np.argsort(sample.levels)
+    lengths = np.cumsum(sample.lengths[order])
+    middle = np.searchsorted(lengths, (1 - np.clip(weight, 0, 1)) / 2 * lengths[-1])
+    return float(sample.levels[order][min(int(middle), len(order) - 1)])
+
+
+def find_members(scored: Partitions[ScoredPartition], base: float, gain: float, size: int) -> Array:
+    """Return the indices of documents that are clearly about the topic, (m,)."""
+    n_members = int(np.clip(MEMBERS_PER_SEED * size, MIN_MEMBERS, MAX_MEMBERS))
+    best: Best = scored.reduce(_best_members, base, gain, n_members).total
+    n_clear = max(int(np.count_nonzero(best.scores > MEMBER_SHARE)), MIN_MEMBERS)
+    return best.numbers[:n_clear][: count_within(best.about[0][:n_clear], MAX_MEMBER_WORDS, MIN_MEMBERS)]
+
+
+def _best_members(partition: ScoredPartition, base: float, gain: float, n_members: int) -> ArraySum:
+    scores = document_shares(partition, base, gain) * partition.lengths / (partition.lengths + WORDS_ELSEWHERE)
+    return ArraySum(best_with_sizes(partition, scores, top_rows(scores, n_members), n_members))
+
+
+def best_with_sizes(partition: DocumentPartition, scores: Array, rows: Array, max_documents: int) -> Best:
+    """Return documents of a partition with their scores, and the number of different words of each."""
+    starts = partition.by_document.indptr
+    return Best(max_documents, scores[rows], rows + partition.first, (starts[rows + 1] - starts[rows],))
+
+
+def count_within(sizes: Array, max_words: int, minimum: int) -> int:
+    """Return how many of the first documents have at most `max_words` different words in all."""
+    return max(int(np.searchsorted(np.cumsum(sizes), max_words)), minimum)
+
+
+def word_typicality(family: TopicFamily, probabilities: Array, members: Array) -> Array:
+    """Return the information in nats about being a member that each word gives if a document contains it, (d,).
+
+    Notes
+    -----
+    With D the fraction of the members that contain the word and E that of all documents, the divergence
+    D log(D/E) + (1-D) log((1-D)/(1-E)), for words with D > E. Probabilities would rank words that every topic has, and
+    lift those that occur twice; this ranks words that many members contain and few others. Words of a neighbour in the
+    same documents do not count: they are not likelier in the topic itself.
+    """
+    n_containing = family.partitions.reduce(_count_containing, members).total
+    rounding = 1e-9
+    own = np.flatnonzero(probabilities > TYPICAL_LIFT * family.word_mean)
+    inside = np.clip(n_containing[own] / len(members), rounding, 1 - rounding)
+    overall = np.clip(family.document_frequency[own] / family.partitions.n_rows, rounding, 1 - rounding)
+    divergence = inside * np.log(inside / overall) + (1 - inside) * np.log((1 - inside) / (1 - overall))
+    typicality = np.zeros_like(family.word_mean)
+    typicality[own] = np.where(inside > overall, divergence, 0.0)
+    return typicality
+
+
+def _count_containing(partition: TopicPartition, indices: Array) -> ArraySum:
+    """Count how many of some documents contain each word, (d,)."""
+    counts = partition.by_document[local_rows(partition, indices)[1]]
+    return ArraySum(np.bincount(counts.indices, minlength=counts.shape[1]))

@@ -1,0 +1,183 @@
+"""Fit of topics: the signal space of a corpus, and its documents projected onto it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from mixsearch._typing import Array
+from mixsearch.core.eigen import top_eigenpairs
+from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
+from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetric_operator
+from mixsearch.data.chunks import ArraySum, RowChunks, sum_chunks
+from mixsearch.data.partitions import Partitions
+from mixsearch.data.threads import n_cores, one_blas_thread
+from mixsearch.topics._documents import CountPartition, DocumentWeights, TopicPartition, Weighting, weight_documents
+from mixsearch.topics._moments import TopicFamily
+
+# Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all.
+BLOCK = 20
+# Residual of the eigenvectors, relative to each eigenvalue: rankings of documents are the same at a tenth of it.
+EIGEN_TOL = 1e-2
+
+# From a shape and a dtype to an array that holds the projected documents, for instance on disk.
+Allocate = Callable[[tuple[int, int], Any], Array]
+
+
+def fit_topics(
+    partitions: Partitions[CountPartition],
+    n_components: int,
+    *,
+    alpha0: float,
+    distinct: bool,
+    weighting: Weighting,
+    metric: float,
+    seed: int,
+    allocate: Allocate = np.empty,
+    on_pass: Callable[[int], None] | None = None,
+) -> TopicFamily:
+    """Find the signal space of the topics and project the documents onto it.
+
+    Parameters
+    ----------
+    partitions : Partitions of CountPartition
+        Documents of at least three words each (of any length for the plug-in).
+    n_components : int
+        k; fewer are fitted if A has fewer positive eigenvalues.
+    alpha0 : float
+        The sum of the Dirichlet parameters.
+    distinct : bool
+        Average over different words of a document; otherwise the plug-in of the paper, which counts words with
+        themselves.
+    weighting : callable
+        From the lengths of the documents to the weight of each in all averages, (n,). Moments are unbiased for any.
+    metric : float
+        Measure word w in units of its frequency to this power.
+    seed : int
+        Seed of the eigensolver's starting block.
+    allocate : callable
+        From a shape and a dtype to an array that holds the projected documents.
+    on_pass : callable, optional
+        Called with the number of passes over the counts after each.
+
+    Returns
+    -------
+    TopicFamily
+    """
+    weighted, sums = partitions.map_reduce(_add_weights, weight_documents(partitions, weighting, distinct=distinct))
+    word_mean, own_pairs, own_triples = sums.words.T.copy()
+    scale = word_scale(word_mean, metric)
+    second = rescale(
+        _pair_operator(weighted),
+        scale=alpha0 * (alpha0 + 1),
+        metric=scale,
+        diagonal=scale**2 * own_pairs if distinct else np.zeros_like(scale),
+        direction=alpha0 * scale * word_mean,
+    )
+    # Real text has no gap in its spectrum to converge to; rankings of documents no longer change at this residual. Nor
+    # does it have equal eigenvalues, so a narrow block is enough.
+    with one_blas_thread:
+        values, vectors, n_applications = top_eigenpairs(
+            second,
+            n_components,
+            seed=seed,
+            tol=EIGEN_TOL,
+            block=BLOCK,
+            n_threads=n_cores(),
+            on_application=on_pass,
+        )
+    # Past the true rank the eigenvalues of A turn negative; the first one must not.
+    k = max(count_above(values), 1)
+    frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=scale)
+    projected, crossed = weighted.map_reduce(_project, _whitening_matrix(frame), allocate)
+    return TopicFamily(
+        frame=frame,
+        alpha0=alpha0,
+        mean=frame.whiten(alpha0 * word_mean),
+        word_mean=word_mean,
+        distinct=distinct,
+        own_pairs=own_pairs,
+        own_triples=own_triples,
+        own_crossed=crossed.total,
+        document_frequency=sums.document_frequency,
+        n_applications=n_applications,
+        partitions=projected,
+    )
+
+
+@dataclass(frozen=True)
+class WeightedPartition(CountPartition):
+    """Documents with the weight of their pairs and triples of words in all averages."""
+
+    _: KW_ONLY
+    pair_weights: Array  # (n,)
+    triple_weights: Array  # (n,)
+
+
+class WordSums(NamedTuple):
+    """Sums over documents that need no pass over their pairs of words."""
+
+    words: Array  # of counts, as frequencies and with the weights of pairs and of triples, (d, 3)
+    document_frequency: Array  # the number of documents that contain each word, (d,)
+
+
+def _add_weights(partition: CountPartition, weights: DocumentWeights) -> tuple[WeightedPartition, WordSums]:
+    by_document, by_pair, by_triple = weights.compute(partition.lengths)
+    columns = np.column_stack([by_document / partition.lengths, by_pair, by_triple])
+    sums = WordSums(sum_rows(partition.counts, columns), np.diff(partition.by_word.indptr))
+    return WeightedPartition(**vars(partition), pair_weights=by_pair, triple_weights=by_triple), sums
+
+
+def _pair_operator(partitions: Partitions[WeightedPartition]) -> LinearOperator:
+    """Return Q -> Σ pair weight cc'Q: one pass over the counts for a whole block of vectors."""
+
+    def apply(Q: Array) -> Array:
+        return np.asarray(partitions.reduce(_multiply_pairs, np.ascontiguousarray(Q)).total)
+
+    return symmetric_operator(partitions.n_features, partitions.layout.dtype, apply)
+
+
+def _multiply_pairs(partition: WeightedPartition, Q: Array) -> ArraySum:
+    return multiply_gram_chunks(partition.counts, Q, partition.pair_weights)
+
+
+def sum_rows(counts: RowChunks, weights: Array) -> Array:
+    """Return X' weights, (d, q)."""
+
+    def sum_chunk(chunk: tuple[int, slice]) -> ArraySum:
+        index, rows = chunk
+        return ArraySum(np.asarray(counts.read(index).T @ weights[rows]))
+
+    return np.asarray(sum_chunks(sum_chunk, counts.enumerate(), n_cores()).total)
+
+
+def _whitening_matrix(frame: Frame) -> Array:
+    """Return W, (d, k), in the precision of the frame."""
+    V, scale, roots = frame.basis, frame.metric, np.sqrt(frame.values)
+    scaled = V if scale is None else V * scale[:, None].astype(V.dtype)
+    return np.ascontiguousarray(scaled / roots.astype(V.dtype))
+
+
+def _project(partition: WeightedPartition, W: Array, allocate: Allocate) -> tuple[TopicPartition, ArraySum]:
+    """Return the documents with their whitened counts Y, and Σ triple weight x c y', (d, k)."""
+    counts = partition.counts
+    projected = allocate((counts.shape[0], W.shape[1]), counts.dtype)
+
+    def project_chunk(chunk: tuple[int, slice]) -> ArraySum:
+        index, rows = chunk
+        X = counts.read(index)
+        projected[rows] = Y = X @ W
+        return ArraySum(np.asarray(X.T @ (Y * partition.triple_weights[rows, None].astype(Y.dtype))))
+
+    crossed = sum_chunks(project_chunk, counts.enumerate(), n_cores())
+    known = {name: value for name, value in vars(partition).items() if name != "stored"}
+    return TopicPartition(**known, projected=projected), crossed
+
+
+def word_scale(word_mean: Array, metric: float) -> Array:
+    """Return the scale of each word, p^(-metric), (d,); 1 for words that never occur."""
+    return np.where(word_mean > 0, word_mean, 1.0) ** -metric
