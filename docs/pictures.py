@@ -28,6 +28,7 @@ from mixsearch.datasets import (
 from mixsearch.index import build_index, open_index
 from mixsearch.plots import plot_spectrum, plot_topic, plot_topics, save_figure
 from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.topics import FittedCorpus
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 17)
@@ -194,7 +195,7 @@ def draw_topics() -> None:
         topics = dict(zip(WORDS, index.search_many(WORDS), strict=True))
         save_figure(plot_topics(topics), FOLDER / "six_topics.png")
         save_figure(plot_topic(topics["socket"], errors=True), FOLDER / "topic_errors.png")
-        save_figure(plot_spectrum(index.topics.model_.frame.values), FOLDER / "spectrum.png")
+        save_figure(plot_spectrum(FittedCorpus(index.topics).eigenvalues), FOLDER / "spectrum.png")
     finally:
         shutil.rmtree(folder)
 

@@ -37,8 +37,8 @@ def warn_if_lost(hint: WordHint, whole: TopicFamily, used: TopicFamily) -> None:
     if kept < MIN_KEPT * total:
         warn_user(
             WeakHintWarning(
-                "The first {n_components} of {n_fitted} components explain {share:.0%} of the hint, so the topic found may "
-                "be about something else. Use more components.",
+                "The first {n_components} of {n_fitted} components explain {share:.0%} of the hint, so the topic found "
+                "may be about something else. Use more components.",
                 code="hint_left_out",
                 n_components=used.n_components,
                 n_fitted=whole.n_components,
