@@ -22,7 +22,19 @@ N_WORDS_OF_ALTERNATIVE = 6
 
 @dataclass(frozen=True)
 class TopicWord:
-    """A word, its probability in the topic, and how many times likelier it is there than in the corpus."""
+    """A word, its probability in the topic, and how many times likelier it is there than in the corpus.
+
+    Parameters
+    ----------
+    word : str
+        The word.
+    probability : float
+        Its probability in the topic.
+    likelier : float
+        How many times likelier it is in the topic.
+    probability_stderr : float or None
+        The standard error of the probability, if asked for.
+    """
 
     word: str
     probability: float
@@ -32,7 +44,15 @@ class TopicWord:
 
 @dataclass(frozen=True)
 class RelatedWord:
-    """A word that points to the topic, and how many times likelier it is there than in the corpus."""
+    """A word that points to the topic, and how many times likelier it is there than in the corpus.
+
+    Parameters
+    ----------
+    word : str
+        The word.
+    likelier : float
+        How many times likelier it is in the topic.
+    """
 
     word: str
     likelier: float
@@ -40,7 +60,19 @@ class RelatedWord:
 
 @dataclass(frozen=True)
 class TypicalDocument:
-    """A document about the topic; the snippet is None if the index holds no texts."""
+    """A document about the topic; the snippet is None if the index holds no texts.
+
+    Parameters
+    ----------
+    row : int
+        Its row in the files that were indexed.
+    name : str or None
+        Its name, if it has one.
+    share : float
+        The share of the topic in the document.
+    snippet : str or None
+        The part of its text with most words of the topic.
+    """
 
     row: int
     name: str | None
@@ -50,7 +82,19 @@ class TypicalDocument:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another topic that the hint could mean, and its rank under the hint: 0 is the topic found."""
+    """Another topic that the hint could mean, and its rank under the hint: 0 is the topic found.
+
+    Parameters
+    ----------
+    rank : int
+        Its rank under the hint.
+    words : tuple of str
+        Its typical words.
+    weight : float
+        Its share of the corpus.
+    share_of_hint : float
+        The part of the hint that it accounts for.
+    """
 
     rank: int
     words: tuple[str, ...]
@@ -60,7 +104,15 @@ class Alternative:
 
 @dataclass(frozen=True)
 class SkippedWord:
-    """A word of the hint that is not in the vocabulary, and words with a similar spelling."""
+    """A word of the hint that is not in the vocabulary, and words with a similar spelling.
+
+    Parameters
+    ----------
+    word : str
+        The word.
+    suggestions : tuple of str
+        Words with a similar spelling, the nearest first.
+    """
 
     word: str
     suggestions: tuple[str, ...]
@@ -68,7 +120,17 @@ class SkippedWord:
 
 @dataclass(frozen=True)
 class AnswerWarning:
-    """A warning of the search: a code for programs, a sentence for people, and the facts."""
+    """A warning of the search: a code for programs, a sentence for people, and the facts.
+
+    Parameters
+    ----------
+    code : str
+        For programs.
+    message : str
+        For people.
+    fields : dict
+        The facts, as JSON has them.
+    """
 
     code: str
     message: str
@@ -79,7 +141,7 @@ class AnswerWarning:
 class Answer:
     """The topic of one query.
 
-    Attributes
+    Parameters
     ----------
     hint : str
         The name of the query.
@@ -91,8 +153,6 @@ class Answer:
         By what factor the topic leads the best other one; None if no other comes near.
     verdict, verdict_code : str
         What the separation means, as a phrase and as a code: "clear", "distinct", "close", "ambiguous" or "behind".
-    is_doubtful : bool
-        Whether the alternatives are worth a look.
     share_of_hint : float
         The part of the hint that the topic accounts for.
     n_components, n_fitted : int
@@ -111,6 +171,11 @@ class Answer:
         Words of the hint that are not in the vocabulary.
     warnings : tuple of AnswerWarning
         What to know before trusting the answer.
+
+    Attributes
+    ----------
+    is_doubtful : bool
+        Whether the alternatives are worth a look.
     """
 
     hint: str

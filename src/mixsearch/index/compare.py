@@ -21,7 +21,7 @@ from mixsearch.topics import Topic
 class Outcome:
     """What became of a query: an answer with its topic, or the error that explains why there is none.
 
-    Attributes
+    Parameters
     ----------
     query : Query
         What was asked.

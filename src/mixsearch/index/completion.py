@@ -19,7 +19,15 @@ _LAST_WORD = re.compile(r'([^\s"^*?]+)$')
 
 @dataclass(frozen=True)
 class CorpusWord:
-    """A word of the corpus, and the number of documents that contain it."""
+    """A word of the corpus, and the number of documents that contain it.
+
+    Parameters
+    ----------
+    word : str
+        The word.
+    n_documents : int
+        The number of documents that contain it.
+    """
 
     word: str
     n_documents: int

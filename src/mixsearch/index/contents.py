@@ -15,7 +15,7 @@ from mixsearch.topics import FittedCorpus
 class Contents:
     """What an index holds, how it was made, and how large it is.
 
-    Attributes
+    Parameters
     ----------
     path, created, written_by, format_version : str, str, str, int
         Where the index is, when and by which version of the package it was written, and in which format.

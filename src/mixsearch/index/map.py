@@ -33,7 +33,15 @@ CHOICES = ("distinctive", "frequent")
 
 @dataclass(frozen=True)
 class Neighbour:
-    """Another topic of the map, by its index in the list, and the overlap of the two."""
+    """Another topic of the map, by its index in the list, and the overlap of the two.
+
+    Parameters
+    ----------
+    topic : int
+        Index of the topic in the list.
+    overlap : float
+        What the two have in common, from 0 to 1.
+    """
 
     topic: int
     overlap: float
@@ -43,7 +51,7 @@ class Neighbour:
 class MappedTopic:
     """A topic and its circle.
 
-    Attributes
+    Parameters
     ----------
     words : tuple of str
         The hints that mean it. The first singles it out best, and everything else describes the topic it finds.
@@ -80,7 +88,19 @@ class MappedTopic:
 
 @dataclass(frozen=True)
 class UnmappedWord:
-    """A word without a topic: why, as a code and as a sentence, and words with a similar spelling."""
+    """A word without a topic: why, as a code and as a sentence, and words with a similar spelling.
+
+    Parameters
+    ----------
+    word : str
+        The word.
+    code : str
+        Why it has no topic, for programs.
+    message : str
+        Why it has no topic, for people.
+    suggestions : tuple of str
+        Words with a similar spelling, the nearest first.
+    """
 
     word: str
     code: str
@@ -92,7 +112,7 @@ class UnmappedWord:
 class TopicMap:
     """Topics in the plane, the largest first.
 
-    Attributes
+    Parameters
     ----------
     topics : tuple of MappedTopic
         The topics.

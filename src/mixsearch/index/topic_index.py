@@ -28,7 +28,17 @@ N_FREQUENT = 10
 
 
 class Document(NamedTuple):
-    """A document of the corpus."""
+    """A document of the corpus.
+
+    Parameters
+    ----------
+    row : int
+        Its row in the files that were indexed, from 0.
+    name : str or None
+        Its name, if it has one.
+    text : str or None
+        Its text, if the index holds it.
+    """
 
     row: int  # in the files that were indexed, from 0
     name: str | None

@@ -37,7 +37,7 @@ _GENERATION_NAME = re.compile(r"data-[0-9a-f]{16}")
 class StoredArray:
     """One array file: what is needed to map it without reading it, and to detect any change.
 
-    Attributes
+    Parameters
     ----------
     dtype : str
         Type of the array.

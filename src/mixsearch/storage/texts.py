@@ -137,7 +137,17 @@ class TextWriter:
 
 
 class CompressedTexts(NamedTuple):
-    """The arrays of a column of texts, in memory."""
+    """The arrays of a column of texts, in memory.
+
+    Parameters
+    ----------
+    bytes : array of shape (m,)
+        The compressed blocks.
+    blocks : array of shape (b + 1, 2)
+        The first byte and the first text of each block, and the totals.
+    ends : array of shape (n,)
+        The end of each text among the bytes of its block.
+    """
 
     bytes: Array
     blocks: Array

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Built:
     """The summary of an index that was built.
 
-    Attributes
+    Parameters
     ----------
     path : Path
         The folder of the index.
