@@ -142,7 +142,7 @@ def test_the_center_found_lies_on_the_first_axis_and_its_runner_up_above_it(
 ) -> None:
     _, found, others = plot_component(component, gaussians.X).axes[0].collections
     assert_allclose(found.get_offsets(), [[np.linalg.norm(component._point), 0]], atol=1e-12)
-    runner_up = component.alternatives[0].point
+    runner_up = component.alternatives[0]._point
     assert len(others.get_offsets()) == len(component.alternatives)
     assert_allclose(np.linalg.norm(others.get_offsets()[0]), np.linalg.norm(runner_up))
     assert others.get_offsets()[0, 1] > 0

@@ -259,7 +259,7 @@ def test_a_descent_that_is_cut_short_says_so():
         ([[1, 1], [1, 2]], {"min_documents": 3}, None, "No word occurs in 3 documents"),
         ([[1, 1], [1, 2]], {"loss": "l1"}, None, "loss must be one of 'l2', 'kl', got 'l1'"),
         ([[1, 1], [1, 2]], {"solver": "newton"}, None, "solver must be one of 'admm', 'exponentiated'"),
-        ([[1, 1], [1, 2]], {"n_components": 0}, None, "n_components must be a whole number from 1"),
+        ([[1, 1], [1, 2]], {"n_components": 0}, None, "n_components must be a positive integer, got 0"),
     ],
 )
 def test_what_cannot_be_fitted_is_named(counts, options, weights, message):

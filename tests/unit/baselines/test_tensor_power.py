@@ -218,7 +218,7 @@ def test_gaussians_are_all_found_about_as_well_as_by_their_labels(noise):
 def test_seen_from_the_mean_the_eigenvalue_and_the_mean_tell_the_same_weight():
     data = make_gaussian_mixture(200, 20, 4, deviation=2.0, random_state=0)
     v = make_hint(data.centers, 1)
-    for noise, agree in (("average", True), ("paper", False)):
+    for noise, agree in (("default", True), ("paper", False)):
         third = compute_third_moment(GaussianSearch(4, preset=noise).fit(data.X))
         by_value, by_mean = (fast_tensor_power(third, v, normaliser=each).weight for each in ("value", "mean"))
         assert np.isclose(by_value, by_mean, rtol=1e-8) == agree

@@ -185,7 +185,7 @@ def test_the_number_of_components_can_be_given():
         (THREE, 2, "n_components=2, but 3 segments need at least 3 components"),
         (THREE, 0, "n_components=0, but 3 segments"),
         ([(5, 5)], 4, "n_components=4, but 2 segments need exactly 2 components. Add a seed for the rest"),
-        (THREE, 12, "hold 11 Gaussians at most"),
+        (THREE, 12, "12 Gaussians need at least 12 features"),
     ],
 )
 def test_a_number_of_components_that_does_not_suit_the_seeds_is_refused(seeds, n_components, message):
