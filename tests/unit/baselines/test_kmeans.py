@@ -98,7 +98,7 @@ def test_sizes_that_cannot_be_are_refused():
     X, _ = draw_blobs(n=5)
     with pytest.raises(SearchError, match="6 clusters need at least 6 samples, but X has n_samples=5"):
         kmeans_subspaces(X, 6, 1)
-    with pytest.raises(SearchError, match="5 dimensions need at least 5 features, but X has n_features=4"):
+    with pytest.raises(SearchError, match="dimension 5 need at least 5 features, but X has n_features=4"):
         kmeans_subspaces(X, 1, 5)
     with pytest.raises(HintError, match="The hint is zero"):
         kmeans_subspaces(X, 2, 1).find_component(np.zeros(4))
