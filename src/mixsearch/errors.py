@@ -125,6 +125,12 @@ class UnknownArgumentError(Coded, TypeError):
     code = "unknown_argument"
 
 
+class SparseError(SearchError, TypeError):
+    """X is sparse, but the options need it dense."""
+
+    code = "sparse_input"
+
+
 class HintError(SearchError):
     """A hint cannot be used: it is zero, has the wrong length, or was given twice or not at all."""
 

@@ -162,6 +162,7 @@ class RegressionComponent(SampleComponent):
         Parameters
         ----------
         X : array, sparse matrix or Dask array of shape (n, d)
+            Any samples, in the units and with the columns of the fit.
 
         Returns
         -------
@@ -179,7 +180,9 @@ class RegressionComponent(SampleComponent):
         Parameters
         ----------
         X : array, sparse matrix or Dask array of shape (n, d)
+            Any samples, in the units and with the columns of the fit.
         y : array or Dask array of shape (n,)
+            Their responses.
 
         Returns
         -------

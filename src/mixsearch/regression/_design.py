@@ -97,7 +97,8 @@ def fit_design(partitions: Partitions[SamplePartition], design: str) -> Design:
 
     Parameters
     ----------
-    partitions : Partitions of samples of shape (n, d)
+    partitions : Partitions
+        Samples of shape (n, d).
     design : {"covariance", "standard"}
 
     Returns

@@ -6,6 +6,32 @@ import numpy as np
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.frame import Frame
+from mixsearch.errors import HintError
+from mixsearch.regression._moments import RegressionFamily
+
+
+def hint_from_pair(family: RegressionFamily, X: Samples, y: Array) -> Array:
+    """Return the coefficients that a few members of a regression show, in the frame.
+
+    Parameters
+    ----------
+    family : RegressionFamily
+    X : array of shape (q, d)
+    y : array of shape (q,)
+
+    Returns
+    -------
+    array of shape (k,)
+    """
+    standardized, centered = family.design.standardize(X), y - family.offset
+    hint = hint_from_responses(family.frame, standardized, centered, intercept=family.fit_intercept)
+    if not hint.any():
+        raise HintError(
+            "The examples do not determine any coefficients: all of them are the same, or every response is zero. Give "
+            "examples that differ in X and in y.",
+            code="examples_uninformative",
+        )
+    return hint
 
 
 def hint_from_responses(frame: Frame, X: Samples, y: Array, *, intercept: bool) -> Array:

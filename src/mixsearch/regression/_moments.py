@@ -183,7 +183,8 @@ def fit_regression(
 
     Parameters
     ----------
-    partitions : Partitions of samples of shape (n, d), with responses
+    partitions : Partitions
+        Samples of shape (n, d), with responses.
     n_components : int
         k. Moments separate at most as many as x has independent coordinates.
     design : {"covariance", "standard"}

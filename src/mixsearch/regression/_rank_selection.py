@@ -20,7 +20,8 @@ def regression_spectrum(
 
     Parameters
     ----------
-    partitions : Partitions of samples of shape (n, d), with responses
+    partitions : Partitions
+        Samples of shape (n, d), with responses.
     design, intercept
         As `fit_regression` takes them.
     seed : int

@@ -29,10 +29,10 @@ from mixsearch.core.validation import (
 )
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
-from mixsearch.errors import HintError, Option, SearchError, UnlikelyMixtureWarning, warn_user
+from mixsearch.errors import HintError, Option, SearchError, SparseError, UnlikelyMixtureWarning, warn_user
 from mixsearch.regression._component import RegressionComponent
 from mixsearch.regression._examples import fit_from_examples, is_explained
-from mixsearch.regression._hint import hint_from_responses
+from mixsearch.regression._hint import hint_from_pair
 from mixsearch.regression._moments import RegressionFamily, fit_regression
 from mixsearch.regression._rank_selection import regression_spectrum
 from mixsearch.regression._refinement import FittedMixture, fit_mixture, refine_regression
@@ -70,8 +70,8 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     spectrum_ : Spectrum
         What ``n_components="auto"`` counted.
     noise_variance_ : float
-        The average variance of y around the regressions, from moments. Not set if there are more components than
-        independent features: moments do not determine it then.
+        The average variance of y around the regressions, from moments: rough if it is a small part of the variance
+        of y. Not set if there are more components than independent features: moments do not determine it then.
 
     References
     ----------
@@ -111,8 +111,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         Parameters
         ----------
         X : array, sparse matrix or Dask array of shape (n, d)
-            Sparse only with ``design="standard"``.
+            The samples; sparse only with ``design="standard"``.
         y : array or Dask array of shape (n,)
+            Their responses.
 
         Returns
         -------
@@ -162,7 +163,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         minimum = check_n_components(self.n_components)
         check_choice("design", design, DESIGNS)
         if partitions.layout.is_sparse and design == "covariance":
-            raise TypeError("Sparse X needs design='standard', because its covariance is dense. Or pass X.toarray().")
+            raise _sparse_error()
         d = partitions.n_features
         needed = (d if design == "covariance" else minimum) + 1
         check_n_samples(partitions, needed, f"{minimum} regressions with design={design!r} on {d} features")
@@ -215,7 +216,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
             found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
         else:
-            found = replace(self._extract(_hint_from_pair(pair, family), family, how), _examples=pair)
+            found = replace(self._extract(hint_from_pair(family, *pair), family, how), _examples=pair)
         warn_if_weak(found.separation)
         return found if options is None else self._refine(found, options)
 
@@ -290,11 +291,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
 
     def _whiten(self, X: Samples) -> Array:
         if sp.issparse(X) and self._get_design() == "covariance":
-            raise SearchError(
-                "Sparse X needs {argument}='standard', because its covariance is dense. Or pass X.toarray().",
-                code="sparse_design",
-                argument=Option("design"),
-            )
+            raise _sparse_error()
         return np.asarray(self._family.frame.whiten(self._family.design.standardize(X)), dtype=X.dtype)
 
     def __sklearn_tags__(self) -> Any:
@@ -304,19 +301,11 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         return tags
 
 
-def _hint_from_pair(examples: tuple[Samples, Array], family: RegressionFamily) -> Array:
-    """Return the coefficients that examples show, in the frame, (k,)."""
-    X, y = examples
-    hint = hint_from_responses(
-        family.frame, family.design.standardize(X), y - family.offset, intercept=family.fit_intercept
+def _sparse_error() -> SparseError:
+    return SparseError(
+        "Sparse X needs {argument}='standard', because its covariance is dense. Or pass X.toarray().",
+        argument=Option("design"),
     )
-    if not hint.any():
-        raise HintError(
-            "The examples do not determine any coefficients: all of them are the same, or every response is zero. Give "
-            "examples that differ in X and in y.",
-            code="examples_uninformative",
-        )
-    return hint
 
 
 def _warn_if_weights_unlikely(family: RegressionFamily) -> None:

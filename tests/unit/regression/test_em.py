@@ -1,4 +1,4 @@
-"""Refined regressions against an independent expectation maximisation of the whole mixture, and their error bars."""
+"""Refined regressions and their standard errors, against an independent EM of the whole mixture."""
 
 import numpy as np
 import pytest
@@ -135,7 +135,7 @@ def test_a_single_regression_is_least_squares():
     assert found.confidence == 1
 
 
-def test_repeated_rows_change_nothing_but_the_error_bars(normal):
+def test_repeated_rows_change_only_the_standard_errors(normal):
     X, y, search = normal
     plain = search.search(CENTERS[0], refine=True, tol=1e-8)
     twice = RegressionSearch(3).fit(np.vstack([X, X]), np.concatenate([y, y]))
@@ -193,7 +193,7 @@ def without(rows, *arrays):
 @pytest.mark.slow
 @pytest.mark.parametrize("refine", [False, True])
 @pytest.mark.parametrize("shift", [0.0, 2.0])
-def test_error_bars_are_those_of_fits_without_one_block(refine, shift):
+def test_standard_errors_are_those_of_fits_without_one_group(refine, shift):
     data = make_mixed_regression(8000, 4, 2, deviation=0.3, intercept=0.5, random_state=4)
     X = data.X @ (np.eye(4) + 0.2) + shift
     v = np.linalg.solve(np.eye(4) + 0.2, data.centers[0])
@@ -204,13 +204,13 @@ def test_error_bars_are_those_of_fits_without_one_block(refine, shift):
         refits.append([*part.center, part.weight])
     spread = np.sqrt((len(refits) - 1) * np.var(refits, axis=0))
     ratios = np.append(found.stderr.center, found.stderr.weight) / spread
-    if refine:  # forty blocks tell a spread to a ninth of itself, and likelihood takes each sample for a block
+    if refine:  # 40 groups give a spread to a ninth of itself, and the likelihood has one group per sample
         assert np.mean(ratios) == pytest.approx(1, abs=0.12)
     else:
         assert_allclose(ratios, 1, atol=0.1)
 
 
-def test_error_bars_of_a_single_regression_are_those_of_least_squares():
+def test_standard_errors_of_a_single_regression_are_those_of_least_squares():
     rng = np.random.default_rng(6)
     X = rng.standard_normal((4000, 30)) @ (np.eye(30) + 0.1) + 3
     y = X @ rng.standard_normal(30) + 2 * rng.standard_normal(4000)
@@ -236,7 +236,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
 
 
 @pytest.mark.slow
-def test_the_sharper_mixture_tells_better_which_regression_is_meant():
+def test_the_refined_mixture_identifies_better_which_regression_is_meant():
     rightly = {False: 0, True: 0}
     centers = np.array([[1.0, 0, 0, 0.3], [-0.3, 0.9, 0, 0.3], [0, 0.3, 0.9, -0.3]])
     for seed in range(12):
@@ -279,7 +279,7 @@ def test_refined_answers_come_in_the_units_of_y(unit):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("deviation", [0.0, 1e-8])
-def test_lines_without_noise_are_known_exactly_and_their_weights_as_well_as_labels_tell(deviation):
+def test_lines_without_noise_are_known_exactly_and_their_weights_as_well_as_from_labels(deviation):
     rng = np.random.default_rng(6)
     X = rng.standard_normal((3000, 5))
     y, labels = draw(rng, X, CENTERS[:2], INTERCEPTS[:2], np.full(2, deviation), np.array([0.4, 0.6]))

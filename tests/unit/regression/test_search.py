@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from mixsearch import RegressionSearch, SearchError
 from mixsearch.datasets import make_hint, make_mixed_regression
-from mixsearch.errors import HintError, RankError, UnlikelyMixtureWarning
+from mixsearch.errors import HintError, RankError, SparseError, UnlikelyMixtureWarning
 
 data = make_mixed_regression(60_000, 8, 3, intercept=0.8, deviation=0.2, random_state=2)
 search = RegressionSearch(3).fit(data.X, data.y)
@@ -35,7 +35,7 @@ def test_prediction_is_the_line_that_was_found():
     assert residual.std() < 0.35
 
 
-def test_membership_tells_members_from_others():
+def test_membership_separates_members_from_others():
     found = search.search(make_hint(data.centers, 0))
     members = found.membership(data.X, data.y)
     assert roc_auc_score(data.labels == 0, members) > 0.85
@@ -62,10 +62,33 @@ def test_a_single_regression_is_least_squares():
     assert found.intercept == pytest.approx(peer.intercept_)
 
 
+def test_the_noise_variance_of_a_single_regression_is_that_of_least_squares():
+    rng = np.random.default_rng(1)
+    X = rng.exponential(size=(500, 4)) @ rng.normal(size=(4, 4)) + 2
+    y = X @ [1.0, -2, 3, 0.5] + 4 + rng.normal(size=500)
+    residuals = y - LinearRegression().fit(X, y).predict(X)
+    assert RegressionSearch(1).fit(X, y).noise_variance_ == pytest.approx(np.mean(residuals**2))
+
+
+@pytest.mark.parametrize("options", [{}, {"preset": "paper", "fit_intercept": True}, {"design": "standard"}])
+def test_the_noise_variance_of_a_fit_is_the_average_over_its_regressions(options):
+    noisy = make_mixed_regression(60_000, 5, 2, intercept=0.5, deviation=1.0, random_state=4)
+    assert RegressionSearch(2, **options).fit(noisy.X, noisy.y).noise_variance_ == pytest.approx(1, rel=0.1)
+
+
+def test_more_regressions_than_features_have_no_noise_variance_from_moments():
+    again = RegressionSearch(1).fit(data.X[:50, :1], data.y[:50])
+    assert hasattr(again, "noise_variance_")
+    assert not hasattr(again.set_params(n_components=2).fit(data.X[:50, :1], data.y[:50]), "noise_variance_")
+
+
 def test_sparse_samples_need_the_standard_design():
     X = sp.csr_array(np.where(np.abs(data.X) > 1, data.X, 0))
     with pytest.raises(TypeError, match="Sparse X needs design='standard'"):
         RegressionSearch(2).fit(X, data.y)
+    with pytest.raises(SparseError, match="Sparse X needs design='standard'") as raised:
+        search.transform(X)
+    assert raised.value.code == "sparse_input"
     dense, sparse = (RegressionSearch(2, design="standard").fit(Z, data.y) for Z in (X.toarray(), X))
     v = data.centers[0]
     assert_allclose(sparse.search(v).center, dense.search(v).center, atol=1e-8)
@@ -107,15 +130,16 @@ def test_too_few_samples_say_how_many_are_needed():
 
 
 @pytest.mark.parametrize(
-    ("examples", "message"),
+    ("examples", "message", "code"),
     [
-        (data.X[:3], r"must be a pair \(X, y\)"),
-        ((data.X[:3, :2], data.y[:3]), "examples have 2 features, but this fit needs 8"),
+        (data.X[:3], r"examples must be a pair \(X, y\)", "examples_not_pair"),
+        ((data.X[:3, :2], data.y[:3]), "examples have 2 features, but this fit needs 8", "other_features"),
     ],
 )
-def test_examples_are_pairs(examples, message):
-    with pytest.raises(HintError, match=message):
+def test_examples_are_pairs(examples, message, code):
+    with pytest.raises(HintError, match=message) as raised:
         search.search(examples=examples)
+    assert raised.value.code == code
 
 
 def test_as_many_regressions_as_features_can_be_fitted():
@@ -139,8 +163,9 @@ def test_lines_through_zero_are_found_wherever_x_has_its_mean(fit_intercept):
 def test_coefficients_that_cancel_are_reported():
     rng = np.random.default_rng(0)
     X, sign = rng.normal(size=(20_000, 4)), rng.choice([-1, 1], size=20_000)
-    with pytest.warns(UnlikelyMixtureWarning, match="weights of all regressions sum to .* instead of 1"):
+    with pytest.warns(UnlikelyMixtureWarning, match="weights of all regressions sum to .* instead of 1") as warned:
         RegressionSearch(2).fit(X, sign * (X @ [1.0, 2, 0, 1]) + 0.1 * rng.normal(size=20_000))
+    assert warned[0].message.code == "weights_not_one"
 
 
 def test_memberships_are_probabilities_that_can_be_believed():
@@ -163,10 +188,18 @@ def test_new_samples_must_have_the_right_width():
         found.membership(data.X[:5, :2], data.y[:5])
 
 
-def test_search_many_takes_pairs_in_lists():
-    members = data.labels == 0
-    (found,) = search.search_many([[data.X[members][:50], data.y[members][:50]]], by="examples")
-    assert np.linalg.norm(found.center - data.centers[0]) < 0.25
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_search_many_takes_pairs_of_examples(kind):
+    pairs = [kind([data.X[data.labels == i][:50], data.y[data.labels == i][:50]]) for i in range(2)]
+    for i, found in enumerate(search.search_many(pairs, by="examples")):
+        assert np.linalg.norm(found.center - data.centers[i]) < 0.25
+
+
+def test_a_component_shows_its_results_only():
+    names = {name for name in dir(search.search(make_hint(data.centers, 0))) if not name.startswith("_")}
+    shared = {"center", "weight", "score", "scores", "separation", "share", "alternatives", "moment_estimate"}
+    own = {"coefficients", "intercept", "noise_variance", "predict", "membership"}
+    assert names == shared | own | {"stderr", "confidence"}
 
 
 def test_sparse_matrices_and_sparse_arrays_and_dense_ones_are_the_same():
@@ -198,5 +231,6 @@ def test_examples_with_columns_in_another_order_are_refused():
 
 @pytest.mark.parametrize("row", range(8))  # some of them round, some do not
 def test_copies_of_one_example_are_named(row):
-    with pytest.raises(HintError, match="all of them are the same"):
+    with pytest.raises(HintError, match="all of them are the same") as raised:
         search.search(examples=(np.repeat(data.X[row : row + 1], 5, axis=0), np.repeat(data.y[row], 5)))
+    assert raised.value.code == "examples_uninformative"

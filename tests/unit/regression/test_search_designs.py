@@ -21,9 +21,9 @@ def two_lines(seed, n=300):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("target", [0, 1])
-def test_two_lines_on_one_feature_are_told_by_five_examples(seed, target):
+def test_two_lines_on_one_feature_are_found_from_five_examples(seed, target):
     X, y, labels = two_lines(seed)
-    # Where the lines cross nobody could tell: examples are clear members.
+    # Samples near the crossing of the lines could belong to either: examples are clear members.
     few = np.flatnonzero((labels == target) & (np.abs(X[:, 0] - 2) > 0.2))[:5]
     found = RegressionSearch(2).fit(X, y).search(examples=(X[few], y[few]), refine=True)
     slope, intercept = [(0.05, 1.9), (1.0, 0.0)][target]
@@ -35,10 +35,12 @@ def test_two_lines_on_one_feature_are_told_by_five_examples(seed, target):
     assert found.confidence > 0.9
     (other,) = found.alternatives
     assert other.center[0] == pytest.approx([1.0, 0.05][target], abs=0.15)
-    with pytest.raises(SearchError, match="Search with examples of this one"):
+    with pytest.raises(SearchError, match="Search with examples of this one") as raised:
         _ = other.stderr
-    with pytest.raises(SearchError, match="no moment estimate: moments cannot separate 2 regressions on 1 independent"):
+    assert raised.value.code == "no_standard_errors"
+    with pytest.raises(SearchError, match="cannot separate 2 regressions on 1 independent features") as raised:
         _ = found.moment_estimate
+    assert raised.value.code == "no_moment_estimate"
 
 
 @pytest.mark.parametrize("question", [{"hint": [1.0]}, {"hint": [1.0], "refine": True}, {"examples": "some"}])
@@ -48,8 +50,12 @@ def test_more_lines_than_features_need_examples_and_likelihood(question):
         question = {"examples": (X[:5], y[:5])}
     search = RegressionSearch(2).fit(X, y)
     assert search.n_components_ == 2
-    with pytest.raises(SearchError, match="Moments can separate at most 1 regressions.* this fit has 2.*refine=True"):
+    with pytest.raises(
+        SearchError, match="Moments can separate at most 1 regressions.* this fit has 2.*refine=True"
+    ) as error:
         search.search(**question)
+    assert error.value.code == "needs_examples"
+    assert error.value.fields["n_components"] == 2
 
 
 def test_all_levels_of_a_category_may_be_columns():
@@ -79,8 +85,9 @@ def test_all_levels_of_a_category_may_be_columns():
 def test_lines_through_zero_refuse_columns_that_add_up_to_an_intercept():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.standard_normal((100, 2)), np.ones(100)])
-    with pytest.raises(SearchError, match="columns of X add up to a constant.*that is an intercept"):
+    with pytest.raises(SearchError, match="columns of X add up to a constant.*that is an intercept") as raised:
         RegressionSearch(1, fit_intercept=False).fit(X, X[:, 0])
+    assert raised.value.code == "constant_columns"
 
 
 def test_coefficients_without_names_are_numbered():
