@@ -204,7 +204,7 @@ def plot_spectrum(shown: BaseEstimator | Spectrum | ArrayLike) -> Figure:
 def _draw_spectrum(axes: Axes, spectrum: Spectrum, which: Array) -> None:
     index, counts = which + 1, spectrum.counts[which]
     found, held, error = spectrum.found[which], spectrum.held_out[which], spectrum.stderr[which]
-    needed = np.maximum(spectrum.threshold * error, spectrum.least_held * found)
+    needed = np.maximum(spectrum.threshold * error, spectrum.min_held * found)
     lowest = 1.2 * float((held - 2 * error).min(initial=0.0))
     axes.fill_between(
         index, lowest, needed, step="mid", color=OTHER_COLOR, alpha=0.3, linewidth=0, label="Below the threshold"

@@ -1,4 +1,4 @@
-"""How many directions carry signal: those found on some folds of the samples that still show in the rest."""
+"""Select the rank: count the directions found on some folds of the samples that hold on the remaining fold."""
 
 from __future__ import annotations
 
@@ -13,80 +13,72 @@ from mixsearch._typing import Array, Matrix
 from mixsearch.core.eigen import as_operator, top_eigenpairs
 from mixsearch.display import Card, plain_number
 
-# Row i belongs to part i mod 3, so that sorted rows do no harm. Directions from two thirds of the samples resolve
-# weaker components than those from a half; with more parts than three, parts that share most of their samples agree
-# by chance too often.
+# Row i belongs to fold i mod 3, so sorted rows do no harm. Directions from two thirds of the samples resolve weaker
+# components than those from a half. With more than three folds, training sets overlap so much that they agree by chance
+# too often.
 N_FOLDS = 3
-
-
-# The chance that noise alone adds a direction, all looks together, were the parts independent: they share samples where
-# directions come from, and in fact noise adds one in about 1 of 100 fits.
+# Probability that noise alone adds a direction, over all tests, if the folds were independent. They share training
+# samples; measured, noise adds one in about 1 of 100 fits.
 FALSE_ALARM = 0.002
-
-
-# Any directions make an honest test, so that those of noise need not converge.
-TOLERANCE, MAX_APPLICATIONS = 0.03, 6
-
-
-# Rounding, beside the largest value.
+# Any direction gives a valid test, so those of noise need not converge.
+TOL, MAX_APPLICATIONS = 0.03, 6
+# Rounding error relative to the largest value.
 MIN_VALUE = 1e-10
-
-
 MIN_DIRECTIONS = 25
-
-
 _MAX_ROUNDS = 10
-
-
 _MAX_BARS = 15
+_ARRAYS = ("found", "held_out", "stderr", "counts")
+_SCALARS = ("noise", "threshold", "min_held", "n_components")
+# Stored files have another key for this attribute.
+_STORED_AS = {"min_held": "least_held"}
 
 
 class FoldSums(NamedTuple):
-    """Sums over samples of what each shows of q directions, and of the noise."""
+    """Sums over samples of their contributions to v'Av for q directions v, and to the noise level."""
 
     n: int
-    total: Array  # (q + 1,): parts of v'Av and noise for each direction v; last of the trace, or of the noise itself
-    products: Array  # (q + 1, q + 1)
+    total: Array  # (q + 1,): v'Av plus noise for each direction v; last the trace, or the noise level itself
+    products: Array  # (q + 1, q + 1): of the same contributions
 
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """Samples in parts: the second moment beside each of them, and what it shows of directions found there."""
+    """Samples in folds: the second moment without a fold, and held-out sums of directions found on the others."""
 
-    second_beside: Callable[[int], Matrix]  # of all samples but those of one part: A and noise, (d, d)
-    show: Callable[[list[Array]], FoldSums]  # of directions V for each part, (d, q)
+    second_moment_without: Callable[[int], Matrix]  # fold -> second moment of all other samples, A plus noise, (d, d)
+    evaluate: Callable[[list[Array]], FoldSums]  # directions for each fold, (d, q) -> their sums over that fold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spectrum:
-    """The eigenvalues of a second moment, as found and as they hold on samples that were not used to find them.
+    """Eigenvalues of a second moment, as found and as they hold on samples not used to find them.
 
     Attributes
     ----------
     found : array of shape (q,)
-        Eigenvalues of the second moment less the noise, on the samples that directions are taken from. Those of noise
-        are above 0 too: the directions were chosen for them.
+        Eigenvalues of the second moment minus the noise, on the samples that the directions come from. Those of noise
+        are above 0 too, because the directions were chosen for them.
     held_out : array of shape (q,)
-        The same directions on the other samples. Those of noise are around 0.
+        The same directions on held-out samples. Those of noise are around 0.
     stderr : array of shape (q,)
-        The standard errors of `held_out`.
+        Standard errors of `held_out`.
     counts : array of bool of shape (q,)
-        Which directions stand out of what noise alone gives.
+        Which directions stand out from the noise.
     noise : float
-        The noise level that was taken off: the average of all directions that do not count; 0 for topics, whose moments
-        hold no noise.
+        Noise level that was subtracted: the average over all directions that do not count; 0 for topics, whose moments
+        contain no noise.
     threshold : float
-        From how many standard errors on a direction counts.
-    least_held : float
-        The part of `found` that must be held as well.
+        A direction counts if it is at least `threshold` standard errors above the noise.
+    min_held : float
+        Fraction of `found` that must hold on held-out samples.
     n_components : int
-        The number of components that so many directions stand for.
+        Number of components that the directions correspond to.
 
     Notes
     -----
-    A direction found on some samples is independent of the others, where it shows v'Av whatever the noise looks like.
-    So no distribution of the noise's own eigenvalues is needed: variances may differ from component to component, tails
-    be heavy, and features outnumber samples. What it cannot see is whether the model suits the data: where clusters are
+    A direction found on some samples is independent of the others, where it estimates v'Av whatever the noise. So no
+    distribution of the noise's own eigenvalues is needed: variances may differ between components, tails may be heavy,
+    and features may outnumber samples. The test does not check whether the model suits the data: if clusters are
     ellipsoids, their long axes carry signal as well and are counted.
     """
 
@@ -96,28 +88,43 @@ class Spectrum:
     counts: Array
     noise: float
     threshold: float
-    least_held: float
+    min_held: float
     n_components: int
 
     @property
     def n_signal(self) -> int:
-        """How many directions stand out."""
+        """Number of directions that stand out from the noise."""
         return int(np.count_nonzero(self.counts))
 
     @property
     def is_full(self) -> bool:
-        """Whether every direction that was looked at stands out, so that there may be more."""
+        """Whether every tested direction stands out, so that there may be more."""
         return bool(len(self.counts)) and bool(self.counts.all())
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
+        """Return all attributes, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
-        return arrays | {name: getattr(self, name) for name in _NUMBERS}
+        return arrays | {_STORED_AS.get(name, name): getattr(self, name) for name in _SCALARS}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Spectrum:
-        """The way back."""
-        return cls(**stored | {name: np.array(stored[name]) for name in _ARRAYS})
+        """Restore a spectrum from `as_dict`.
+
+        Parameters
+        ----------
+        stored : dict
+
+        Returns
+        -------
+        Spectrum
+        """
+        scalars = {name: stored[_STORED_AS.get(name, name)] for name in _SCALARS}
+        return cls(**scalars | {name: np.array(stored[name]) for name in _ARRAYS})
 
     def _card(self) -> Card:
         return Card(
@@ -125,10 +132,10 @@ class Spectrum:
             facts=[
                 ("components", f"{self.n_components:,}"),
                 ("noise level", plain_number(self.noise)),
-                ("a direction counts", f"from {self.threshold:.1f} standard errors on{_and_half(self.least_held)}"),
+                ("a direction counts", f"from {self.threshold:.1f} standard errors on{_describe_min(self.min_held)}"),
             ],
-            bars=[(_name(i, self), float(value)) for i, value in enumerate(self.held_out[:_MAX_BARS])],
-            bars_title="each direction on samples that it was not found on",
+            bars=[(_describe_direction(self, i), float(value)) for i, value in enumerate(self.held_out[:_MAX_BARS])],
+            bars_title="each direction on held-out samples",
         )
 
     def __repr__(self) -> str:
@@ -138,125 +145,149 @@ class Spectrum:
         return self._card().html()
 
 
-_ARRAYS = ("found", "held_out", "stderr", "counts")
+def _describe_min(min_held: float) -> str:
+    return f", if {min_held:.0%} of its value hold on held-out samples" if min_held else ""
 
 
-_NUMBERS = ("noise", "threshold", "least_held", "n_components")
-
-
-def _and_half(least_held: float) -> str:
-    return f", where {least_held:.0%} of what was found are held" if least_held else ""
-
-
-def _name(i: int, spectrum: Spectrum) -> str:
+def _describe_direction(spectrum: Spectrum, i: int) -> str:
     return f"{i + 1} ± {plain_number(float(spectrum.stderr[i]))}{'' if spectrum.counts[i] else ' (noise)'}"
 
 
 def find_spectrum(
-    parts: Folds,
+    folds: Folds,
     n_directions: int,
-    components_of: Callable[[int], int],
+    count_components: Callable[[int], int],
     *,
     n_features: int | None,
-    least_held: float = 0.0,
+    min_held: float = 0.0,
     seed: int,
     n_threads: int = 1,
     block: int | None = None,
 ) -> Spectrum:
-    """Take directions from all parts but one, look at them on that one, for each in turn, and count those that hold.
+    """Find directions without one fold, evaluate them on it, for each fold in turn, and count those that hold.
 
     Parameters
     ----------
-    parts : Parts
+    folds : Folds
     n_directions : int
-        q, how many to look at, at most; below `n_features`, where those are given. A quarter of them is enough where no
-        more than half of those count.
-    components_of : callable
+        q, the largest number of directions to test; below `n_features` if that is given. The search stops at a quarter
+        of them if at most half of those count.
+    count_components : callable
         From the number of directions that carry signal to the number of components.
     n_features : int, optional
-        Where the noise is the same in every direction and its level is not known: so many directions there are, and
-        those that do not count tell it from the trace. None where each part shows the noise itself.
-    least_held : float
-        The part of its eigenvalue that a direction must keep on the other samples.
+        Number of features, if the noise is the same in every direction and its level unknown: the trace and the
+        directions that count give the level. None if `folds` evaluates the noise itself.
+    min_held : float
+        Fraction of its eigenvalue that a direction must keep on held-out samples.
     seed : int
-        Of the eigen-solver's starting block.
+        Seed of the eigen-solver's starting block.
     n_threads, block : int
-        As `top_eigenpairs` takes them.
+        Passed to `top_eigenpairs`.
+
+    Returns
+    -------
+    Spectrum
     """
 
-    def look(q: int) -> Spectrum:
-        found, shown = _look(parts, q, {"seed": seed, "n_threads": n_threads, "block": block})
-        return _count(found, shown, n_features, components_of, least_held)
+    def test_directions(q: int) -> Spectrum:
+        found, sums = _cross_validate(folds, q, {"seed": seed, "n_threads": n_threads, "block": block})
+        return _count_signal(found, sums, n_features, count_components, min_held)
 
     few = min(max(n_directions // 4, MIN_DIRECTIONS), n_directions)
-    spectrum = look(few)
-    return spectrum if 2 * spectrum.n_signal <= few or few == n_directions else look(n_directions)
+    spectrum = test_directions(few)
+    return spectrum if 2 * spectrum.n_signal <= few or few == n_directions else test_directions(n_directions)
 
 
-def _look(parts: Folds, n_directions: int, solver: dict[str, Any]) -> tuple[Array, FoldSums]:
-    """Eigenvalues where directions were found, (q,), and what the other samples show of them."""
+def _cross_validate(folds: Folds, n_directions: int, solver: dict[str, Any]) -> tuple[Array, FoldSums]:
+    """Return the eigenvalues on the training folds, (q,), averaged, and the sums of all held-out samples."""
     found, directions = np.zeros(n_directions), []
-    for part in range(N_FOLDS):
+    for fold in range(N_FOLDS):
         values, vectors, _ = top_eigenpairs(
-            as_operator(parts.second_beside(part)),
+            as_operator(folds.second_moment_without(fold)),
             n_directions,
-            tol=TOLERANCE,
+            tol=TOL,
             max_applications=MAX_APPLICATIONS,
             **solver,
         )
         found += values / N_FOLDS
         directions.append(vectors)
-    return found, parts.show(directions)
+    return found, folds.evaluate(directions)
 
 
-def max_directions(n_samples: int, most: int, limit: int) -> int:
-    """As many as the samples of all parts but one can tell, and no more than a limit."""
-    return max(min(most, limit, n_samples * (N_FOLDS - 1) // N_FOLDS - 2), 0)
+def max_directions(n_samples: int, n_features: int, limit: int) -> int:
+    """Return how many directions the samples of all folds but one can resolve.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+    limit : int
+        Upper bound.
+
+    Returns
+    -------
+    int
+    """
+    return max(min(n_features, limit, n_samples * (N_FOLDS - 1) // N_FOLDS - 2), 0)
 
 
-def sums_of(values: Array, noise: Array) -> FoldSums:
-    """Sums over samples of what each shows of the directions, (n, q), and of the noise, (n,)."""
+def sum_held_out(values: Array, noise: Array) -> FoldSums:
+    """Sum the contributions of held-out samples.
+
+    Parameters
+    ----------
+    values : array of shape (n, q)
+        Contributions to v'Av of each direction.
+    noise : array of shape (n,)
+        Contributions to the trace, or to the noise level.
+
+    Returns
+    -------
+    FoldSums
+    """
     columns = np.column_stack([values, noise])
     return FoldSums(len(columns), columns.sum(axis=0), columns.T @ columns)
 
 
-def _count(
-    found: Array, shown: FoldSums, n_features: int | None, components_of: Callable[[int], int], least_held: float
+def _count_signal(
+    found: Array, sums: FoldSums, n_features: int | None, count_components: Callable[[int], int], min_held: float
 ) -> Spectrum:
-    """Count the directions that stand out of the noise, which those that do not count tell."""
+    """Alternate between the noise level, from directions that do not count, and the directions above it."""
     q = len(found)
     threshold = NormalDist().inv_cdf(1 - FALSE_ALARM / max(q, 1))
     counts = np.ones(q, dtype=bool)
     for _ in range(_MAX_ROUNDS):
-        noise = _noise_of(counts, n_features)
-        level = float(shown.total @ noise)
-        held_out, stderr = _contrast(shown, noise)
-        rounding = MIN_VALUE * np.abs(shown.total[:q]).max(initial=0.0)
-        least = np.maximum.reduce([threshold * stderr, least_held * (found - level), np.full(q, rounding)])
-        before, counts = counts, held_out > least
+        noise = _noise_weights(counts, n_features)
+        level = float(sums.total @ noise)
+        held_out, stderr = _subtract_noise(sums, noise)
+        rounding = MIN_VALUE * np.abs(sums.total[:q]).max(initial=0.0)
+        needed = np.maximum.reduce([threshold * stderr, min_held * (found - level), np.full(q, rounding)])
+        before, counts = counts, held_out > needed
         if np.array_equal(counts, before):
             break
-    n_components = components_of(int(np.count_nonzero(counts)))
-    return Spectrum(found - level, held_out, stderr, counts, level, threshold, least_held, n_components)
+    n_components = count_components(int(np.count_nonzero(counts)))
+    return Spectrum(found - level, held_out, stderr, counts, level, threshold, min_held, n_components)
 
 
-def _noise_of(counts: Array, n_features: int | None) -> Array:
-    """The noise level as a combination of what is shown, (q + 1,): the trace less what counts, per direction left."""
+def _noise_weights(counts: Array, n_features: int | None) -> Array:
+    """Return the noise level as a linear combination of `FoldSums.total`, (q + 1,).
+
+    It is the trace minus the directions that count, per remaining direction.
+    """
     if n_features is None:
         return np.append(np.zeros(len(counts)), 1.0)
     return np.append(-counts.astype(np.float64), 1.0) / (n_features - np.count_nonzero(counts))
 
 
-def _contrast(shown: FoldSums, noise: Array) -> tuple[Array, Array]:
-    """What each direction shows above the noise, (q,), and its standard error.
+def _subtract_noise(sums: FoldSums, noise: Array) -> tuple[Array, Array]:
+    """Return each direction's value above the noise, (q,), and its standard error.
 
     Notes
     -----
-    Both are linear in what a sample shows, so the sums hold all it takes. Sample by sample, a noisy one has more of
-    both, and the difference less spread than either.
+    Both are linear in the contributions of a sample, so the sums suffice. A noisy sample contributes more to both, so
+    the difference has a smaller variance than either.
     """
     q = len(noise) - 1
     above = np.eye(q + 1, q) - noise[:, None]
-    scatter = shown.products - np.outer(shown.total, shown.total) / max(shown.n, 1)
+    scatter = sums.products - np.outer(sums.total, sums.total) / max(sums.n, 1)
     variance = np.einsum("ij,ij->j", above, scatter @ above)
-    return shown.total @ above, np.sqrt(np.maximum(variance, 0))
+    return sums.total @ above, np.sqrt(np.maximum(variance, 0))

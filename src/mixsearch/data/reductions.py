@@ -1,4 +1,4 @@
-"""Reductions over partitions that are not sums of arrays: counts per partition, maxima, the best rows."""
+"""Reductions over partitions that are not sums of arrays: counts per partition, maxima, best rows."""
 
 from __future__ import annotations
 
@@ -13,33 +13,53 @@ from mixsearch.data.partitions import Partition
 
 @dataclass(frozen=True)
 class PartitionCounts:
-    """How many rows of some kind each shard has, under the number of its first row."""
+    """Count the rows of some kind in every partition. Partitions are identified by the index of their first row."""
 
     counts: dict[int, int]
 
     @classmethod
-    def of(cls, partition: Partition, n_rows: int) -> PartitionCounts:
-        """Of one shard."""
+    def from_partition(cls, partition: Partition, n_rows: int) -> PartitionCounts:
+        """Return the count of one partition.
+
+        Parameters
+        ----------
+        partition : Partition
+        n_rows : int
+            Number of its rows that count.
+
+        Returns
+        -------
+        PartitionCounts
+        """
         return cls({partition.first: n_rows})
 
     def __add__(self, other: PartitionCounts) -> PartitionCounts:
-        # Shards without rows begin where the next one does.
+        # An empty partition has the same first row as the next one.
         both = self.counts.keys() | other.counts.keys()
         return PartitionCounts({first: self.counts.get(first, 0) + other.counts.get(first, 0) for first in both})
 
     @property
     def total(self) -> int:
-        """How many there are in all shards."""
+        """Number of rows counted in all partitions."""
         return sum(self.counts.values())
 
-    def before(self, partition: Partition) -> int:
-        """How many there are in all shards before one of them."""
+    def count_before(self, partition: Partition) -> int:
+        """Return the number of rows counted in all partitions before this one.
+
+        Parameters
+        ----------
+        partition : Partition
+
+        Returns
+        -------
+        int
+        """
         return sum(n_rows for first, n_rows in self.counts.items() if first < partition.first)
 
 
 @dataclass(frozen=True)
 class Maximum:
-    """A value, or an array of them: of two such, the larger."""
+    """A value or an array; adding two of them takes the elementwise maximum."""
 
     value: Any
 
@@ -48,33 +68,41 @@ class Maximum:
 
 
 @dataclass(frozen=True)
-class Best:
-    """So many rows with the largest scores, best first, equal ones in their order: of two such, the best of both."""
+class TopRows:
+    """The n rows with the largest scores, best first, ties in row order; adding two keeps the best n of both."""
 
-    most: int
+    n: int
     scores: Array
-    numbers: Array  # of the rows among all
-    about: tuple[Array, ...] = ()  # whatever else is to be known of these rows
+    indices: Array  # of the rows, among the rows of all partitions
+    values: tuple[Array, ...] = ()  # further columns, one entry for each of these rows
 
-    def __add__(self, other: Best) -> Best:
-        scores, numbers, *about = (
-            np.concatenate(pair)
-            for pair in zip(
-                (self.scores, self.numbers, *self.about), (other.scores, other.numbers, *other.about), strict=True
-            )
+    def __add__(self, other: TopRows) -> TopRows:
+        columns = zip(
+            (self.scores, self.indices, *self.values), (other.scores, other.indices, *other.values), strict=True
         )
-        order = np.lexsort((numbers, -scores))[: self.most]
-        return Best(self.most, scores[order], numbers[order], tuple(each[order] for each in about))
+        scores, indices, *values = (np.concatenate(pair) for pair in columns)
+        order = np.lexsort((indices, -scores))[: self.n]
+        return TopRows(self.n, scores[order], indices[order], tuple(column[order] for column in values))
 
 
 def top_rows(scores: Array, n: int) -> Array:
-    """Where the n largest scores stand, best first, equal ones in their order; without sorting the rest."""
+    """Return the indices of the n largest scores, best first, ties in their order. The rest is not sorted.
+
+    Parameters
+    ----------
+    scores : array of shape (m,)
+    n : int
+
+    Returns
+    -------
+    array of int of shape (min(n, m),)
+    """
     if n >= len(scores):
         return np.argsort(-scores, kind="stable")
     is_positive = scores > 0
-    if n <= np.count_nonzero(is_positive) < len(scores) // 2:  # among many zeros a partition is ten times slower
+    if n <= np.count_nonzero(is_positive) < len(scores) // 2:  # np.partition is ten times slower with many equal values
         rows = np.flatnonzero(is_positive)
         return rows[top_rows(scores[rows], n)]
     level = np.partition(scores, len(scores) - n)[len(scores) - n]
-    least = np.flatnonzero(scores >= level)
-    return least[np.argsort(-scores[least], kind="stable")[:n]]
+    candidates = np.flatnonzero(scores >= level)
+    return candidates[np.argsort(-scores[candidates], kind="stable")[:n]]

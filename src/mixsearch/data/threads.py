@@ -1,4 +1,4 @@
-"""Threads: how many a computation uses, and BLAS kept to one."""
+"""Number of threads that a computation uses, and limits of BLAS threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class _OneBlasThread:
-    """The limit of BLAS to one thread, which belongs to the process: the first user sets it, the last one lifts it."""
+    """Process-wide limit of BLAS to one thread. Reentrant and shared: the first user sets it, the last one lifts it."""
 
     def __init__(self) -> None:
         self._lock, self._users = Lock(), 0
@@ -22,7 +22,7 @@ class _OneBlasThread:
 
     @cached_property
     def _pools(self) -> ThreadpoolController:
-        """The thread pools of this process; looking for them takes longer than a search."""
+        """Thread pools of this process. Detecting them takes longer than a search."""
         return ThreadpoolController()
 
     def __enter__(self) -> None:
@@ -40,26 +40,36 @@ class _OneBlasThread:
                 self._limit = None
 
 
-# Keeps BLAS to one thread, where the cores are shared out at a higher level.
+# Limits BLAS to one thread where cores are shared out at a higher level.
 one_blas_thread = _OneBlasThread()
-
 
 _cores: ContextVar[int | None] = ContextVar("cores", default=None)
 
 
 def n_cores() -> int:
-    """How many threads should share work that BLAS does not."""
+    """Return the number of threads for work outside BLAS.
+
+    Returns
+    -------
+    int
+        Number of cores of the machine, or 1 inside `on_one_core`.
+    """
     return _cores.get() or os.cpu_count() or 1
 
 
 def is_on_one_core() -> bool:
-    """Return whether the caller keeps work to one core."""
+    """Return whether work is limited to one core by `on_one_core`.
+
+    Returns
+    -------
+    bool
+    """
     return _cores.get() == 1
 
 
 @contextmanager
 def on_one_core() -> Iterator[None]:
-    """Keep work to one core, where whoever called it shares out the others."""
+    """Limit work in this context to one core, because the caller distributes work over the cores itself."""
     token = _cores.set(1)
     try:
         with one_blas_thread:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.held_out import MAX_DIRECTIONS, second_moment_without, show_directions, split_folds
+from mixsearch.core.held_out import MAX_DIRECTIONS, evaluate_directions, second_moment_without, split_folds
 from mixsearch.core.rank_selection import Folds, FoldSums, Spectrum, find_spectrum, max_directions
 from mixsearch.core.second_moment import blas_threads_for
 from mixsearch.data.chunks import add_all
@@ -56,5 +56,5 @@ def _fold_sums(partition: StandardizedPartition, directions: list[Array], power:
     sums = []
     for fold, V in zip(split_folds(partition), directions, strict=True):
         weights = _weights(fold, power) / n
-        sums.append(show_directions(fold.samples, np.zeros(len(V)), weights, weights, V))
+        sums.append(evaluate_directions(fold.samples, np.zeros(len(V)), weights, weights, V))
     return add_all(sums)

@@ -17,7 +17,7 @@ from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.reductions import Best, top_rows
+from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
 from mixsearch.topics._counts import as_counts
@@ -219,13 +219,13 @@ class Topic(SampleComponent):
         another topic.
         """
         check_positive_int("n", n)
-        rows, shares = self._best_documents(n).about
+        rows, shares = self._best_documents(n).values
         return list(zip(rows.tolist(), np.clip(shares, 0, 1).tolist(), strict=True))
 
-    def _best_documents(self, n: int) -> Best:
+    def _best_documents(self, n: int) -> TopRows:
         if self._refined is not None:
             return self._refined.best_documents(n)
-        best: Best = self._family.partitions.reduce(_best_by_moments, self._share_direction, n).total
+        best: TopRows = self._family.partitions.reduce(_best_by_moments, self._share_direction, n).total
         return best
 
     def membership(self, X: SamplesLike) -> Array:

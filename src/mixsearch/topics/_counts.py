@@ -145,7 +145,7 @@ def _find_long(counts: sp.csr_array, min_words: int) -> tuple[Array, Array]:
 
 def _count_long(partition: SamplePartition, min_words: int) -> ArraySum:
     _, is_long = _find_long(partition.samples, min_words)
-    return ArraySum(PartitionCounts.of(partition, int(np.count_nonzero(is_long))))
+    return ArraySum(PartitionCounts.from_partition(partition, int(np.count_nonzero(is_long))))
 
 
 def _drop_short(partition: SamplePartition, min_words: int, tally: PartitionCounts) -> CountPartition:
@@ -153,7 +153,7 @@ def _drop_short(partition: SamplePartition, min_words: int, tally: PartitionCoun
     rows = np.flatnonzero(is_long)
     counts = partition.samples[rows] if len(rows) < len(is_long) else partition.samples
     return CountPartition(
-        first=tally.before(partition),
+        first=tally.count_before(partition),
         by_document=counts,
         by_word=counts.tocsc(),
         lengths=lengths[rows].astype(np.float64),

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, Sparse
 from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
 from mixsearch.data.partitions import Layout, LocalPartitions, Partition, Partitions
-from mixsearch.data.reductions import Best, Maximum, PartitionCounts, top_rows
+from mixsearch.data.reductions import Maximum, PartitionCounts, TopRows, top_rows
 
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
 WORDS_ELSEWHERE = 20
@@ -169,12 +169,12 @@ def _score_hint(partition: TopicPartition, columns: Array | slice, values: Array
 
 
 def _count_matching(partition: HintedPartition) -> ArraySum:
-    return ArraySum(PartitionCounts.of(partition, int(np.count_nonzero(partition.hint_scores))))
+    return ArraySum(PartitionCounts.from_partition(partition, int(np.count_nonzero(partition.hint_scores))))
 
 
 def _sample_matching(partition: HintedPartition, max_documents: int, matching: PartitionCounts) -> HintedPartition:
     rows = np.flatnonzero(partition.hint_scores)
-    steps = np.linspace(0, matching.total - 1, max_documents).astype(np.intp) - matching.before(partition)
+    steps = np.linspace(0, matching.total - 1, max_documents).astype(np.intp) - matching.count_before(partition)
     sampled = rows[steps[(steps >= 0) & (steps < len(rows))]]
     scores = np.zeros_like(partition.hint_scores)
     scores[sampled] = partition.hint_scores[sampled] * (matching.total / max_documents)
@@ -192,7 +192,7 @@ def rank_documents(partition: DocumentPartition, shares: Array, n: int) -> Array
     """Return the documents of a partition with the largest shares of a topic, with their rows and shares."""
     best = top_rows(shares * partition.lengths / (partition.lengths + WORDS_ELSEWHERE), n)
     scores = shares[best] * partition.lengths[best] / (partition.lengths[best] + WORDS_ELSEWHERE)
-    return ArraySum(Best(n, scores, best + partition.first, (partition.rows[best], shares[best])))
+    return ArraySum(TopRows(n, scores, best + partition.first, (partition.rows[best], shares[best])))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.tensor import separate_rest
 from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows, sum_chunks
 from mixsearch.data.partitions import Partitions
-from mixsearch.data.reductions import Best
+from mixsearch.data.reductions import TopRows
 from mixsearch.data.threads import n_cores
 from mixsearch.topics._documents import DocumentPartition, TopicPartition, rank_documents
 from mixsearch.topics._mixture import mix_topics
@@ -75,9 +75,9 @@ class LdaTopic(Refined):
     state: LdaState  # where EM stopped
     typicality: Array  # (d,): what each word adds to the divergence of the topic from the corpus
 
-    def best_documents(self, n: int) -> Best:
+    def best_documents(self, n: int) -> TopRows:
         """Return the documents of the corpus with the largest shares of the topic, with their rows and shares."""
-        best: Best = self.state.partitions.reduce(_best_documents, n).total
+        best: TopRows = self.state.partitions.reduce(_best_documents, n).total
         return best
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions
-from mixsearch.data.reductions import Best, top_rows
+from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import n_cores
 from mixsearch.topics._documents import (
     WORDS_ELSEWHERE,
@@ -115,9 +115,9 @@ def base_level(scored: Partitions[ScoredPartition], weight: float) -> float:
 def find_members(scored: Partitions[ScoredPartition], base: float, gain: float, size: int) -> Array:
     """Return the indices of documents that are clearly about the topic, (m,)."""
     n_members = int(np.clip(MEMBERS_PER_SEED * size, MIN_MEMBERS, MAX_MEMBERS))
-    best: Best = scored.reduce(_best_members, base, gain, n_members).total
+    best: TopRows = scored.reduce(_best_members, base, gain, n_members).total
     n_clear = max(int(np.count_nonzero(best.scores > MEMBER_SHARE)), MIN_MEMBERS)
-    return best.numbers[:n_clear][: count_within(best.about[0][:n_clear], MAX_MEMBER_WORDS, MIN_MEMBERS)]
+    return best.indices[:n_clear][: count_within(best.values[0][:n_clear], MAX_MEMBER_WORDS, MIN_MEMBERS)]
 
 
 def _best_members(partition: ScoredPartition, base: float, gain: float, n_members: int) -> ArraySum:
@@ -125,10 +125,10 @@ def _best_members(partition: ScoredPartition, base: float, gain: float, n_member
     return ArraySum(best_with_sizes(partition, scores, top_rows(scores, n_members), n_members))
 
 
-def best_with_sizes(partition: DocumentPartition, scores: Array, rows: Array, max_documents: int) -> Best:
+def best_with_sizes(partition: DocumentPartition, scores: Array, rows: Array, max_documents: int) -> TopRows:
     """Return documents of a partition with their scores, and the number of different words of each."""
     starts = partition.by_document.indptr
-    return Best(max_documents, scores[rows], rows + partition.first, (starts[rows + 1] - starts[rows],))
+    return TopRows(max_documents, scores[rows], rows + partition.first, (starts[rows + 1] - starts[rows],))
 
 
 def count_within(sizes: Array, max_words: int, minimum: int) -> int:

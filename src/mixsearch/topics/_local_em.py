@@ -21,7 +21,7 @@ from mixsearch.core.component import Candidates, Refined
 from mixsearch.core.em import EMOptions, run_em
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
-from mixsearch.data.reductions import Best, top_rows
+from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.topics._documents import (
     WORDS_ELSEWHERE,
     DocumentSample,
@@ -80,9 +80,9 @@ class LocalTopic(Refined):
     typicality: Array  # (d,): what containing the word says about whether a document is about the topic
     state: LocalState
 
-    def best_documents(self, n: int) -> Best:
+    def best_documents(self, n: int) -> TopRows:
         """Return the documents of the corpus with the largest shares of the topic, with their rows and shares."""
-        best: Best = self.scored.reduce(_best_documents, self.base, self.gain, n).total
+        best: TopRows = self.scored.reduce(_best_documents, self.base, self.gain, n).total
         return best
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
@@ -127,16 +127,16 @@ def _initial_topic(family: TopicFamily, candidates: Candidates, seeds: Seeds) ->
 class NearDocuments(NamedTuple):
     """The best documents of a topic, with how many different words each has."""
 
-    best: Best  # of all documents
-    named: Best  # of those that the hint names
+    best: TopRows  # of all documents
+    named: TopRows  # of those that the hint names
 
 
 def _find_neighbourhood(family: TopicFamily, probabilities: Array, seeds: Seeds) -> Array:
     """Return the indices of the documents that the topic and the hint are about, (m,)."""
     n_near = int(np.clip(NEAR_PER_SEED * seeds.size, MIN_NEAR, MAX_NEAR))
     near = seeds.scored.reduce(_near_documents, word_evidence(family, probabilities), seeds.min_score, n_near)
-    indices, first = np.unique(np.concatenate([each.numbers for each in near]), return_index=True)
-    scores, sizes = (np.concatenate(both)[first] for both in zip(*((b.scores, *b.about) for b in near), strict=True))
+    indices, first = np.unique(np.concatenate([each.indices for each in near]), return_index=True)
+    scores, sizes = (np.concatenate(both)[first] for both in zip(*((b.scores, *b.values) for b in near), strict=True))
     ranked = np.argsort(-scores, kind="stable")
     return np.sort(indices[ranked[: count_within(sizes[ranked], MAX_NEAR_WORDS, MIN_NEAR)]])
 

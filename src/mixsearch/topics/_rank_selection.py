@@ -9,7 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.core.rank_selection import N_FOLDS, Folds, FoldSums, Spectrum, find_spectrum, max_directions, sums_of
+from mixsearch.core.rank_selection import (
+    N_FOLDS,
+    Folds,
+    FoldSums,
+    Spectrum,
+    find_spectrum,
+    max_directions,
+    sum_held_out,
+)
 from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetric_operator
 from mixsearch.data.chunks import ArraySum, RowChunks, add_all, sum_chunks
 from mixsearch.data.partitions import Partitions
@@ -75,7 +83,7 @@ def topic_spectrum(
             max_directions(n, d, MAX_TOPICS),
             lambda k: max(k, 1),
             n_features=None,
-            least_held=MIN_HELD,
+            min_held=MIN_HELD,
             seed=seed,
             n_threads=n_cores(),
             block=BLOCK,
@@ -150,7 +158,7 @@ def _evaluate_pairs(
         own = (X if distinct else X.multiply(X).tocsr()) @ words**2
         pairs = np.asarray((X @ words) ** 2 - own, dtype=np.float64)
         values = scale * by_pair[rows, None] * pairs - by_document[rows, None] * mean_squares
-        return sums_of(values, np.zeros(len(values)))
+        return sum_held_out(values, np.zeros(len(values)))
 
     return sum_chunks(evaluate_chunk, counts.enumerate(), n_cores())
 

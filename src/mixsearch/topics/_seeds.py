@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
-from mixsearch.data.reductions import Best, Maximum, top_rows
+from mixsearch.data.reductions import Maximum, TopRows, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.topics._documents import ScoredPartition, TopicPartition, local_rows
 from mixsearch.topics._hint import WordHint
@@ -65,7 +65,7 @@ def seed_from_words(hint: WordHint, family: TopicFamily, weight: float) -> Seeds
         )
     if not n_named:
         return Seeds(scored, min_score, None, _estimate_size(family, weight))
-    words = family.partitions.reduce(_sum_documents, densest.numbers, densest.scores).total
+    words = family.partitions.reduce(_sum_documents, densest.indices, densest.scores).total
     return Seeds(scored, min_score, words / words.sum(), n_named)
 
 
@@ -73,7 +73,7 @@ class DensestDocuments(NamedTuple):
     """Documents that contain the words of a hint."""
 
     n_named: int
-    best: Best  # by the fraction of the document that is about the hint
+    best: TopRows  # by the fraction of the document that is about the hint
 
 
 def _score_words(partition: TopicPartition, hint: WordHint) -> ScoredPartition:
@@ -98,7 +98,7 @@ def _find_densest(partition: ScoredPartition, min_score: float) -> DensestDocume
     rows = np.flatnonzero(partition.scores > min_score)
     density = partition.scores[rows] / partition.lengths[rows]
     best = top_rows(density, MAX_SEEDS)
-    return DensestDocuments(len(rows), Best(MAX_SEEDS, density[best], rows[best] + partition.first))
+    return DensestDocuments(len(rows), TopRows(MAX_SEEDS, density[best], rows[best] + partition.first))
 
 
 def _sum_documents(partition: TopicPartition, indices: Array, weights: Array) -> ArraySum:
