@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, SamplesLike
 from mixsearch.core.validation import FLOAT_DTYPES, check_n_samples, check_positive_int
 
 # So many samples tell the shape of components; their neighbours among themselves cost the square of it.
@@ -68,7 +69,7 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.n_neighbors = n_neighbors
         self.n_rounds = n_rounds
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: SamplesLike, y: ArrayLike | None = None) -> Self:
         """Find the map.
 
         Parameters
@@ -88,7 +89,7 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             self.map_ = self.map_ @ _round(some @ self.map_, min(self.n_neighbors, len(some) - 1))
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: SamplesLike) -> Array:
         """Samples with round components, (n, d).
 
         Parameters
