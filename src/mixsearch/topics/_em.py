@@ -116,7 +116,7 @@ def refine_topic(family: TopicFamily, candidates: Candidates, options: EMOptions
     pass over the counts never lowers the bound. Its maximum is near that of the likelihood, and stays a little away
     however many documents there are: `shrink_to_moments` corrects that.
     """
-    start, prior = _initial_state(family, separate_rest(family.tensor(np.eye(len(family.mean))), candidates))
+    start, prior = _initial_state(family, separate_rest(family.full_tensor(), candidates))
 
     def step(state: LdaState) -> tuple[LdaState, float]:
         partitions, expected = state.partitions.map_reduce(update_posterior, state.topics, prior)

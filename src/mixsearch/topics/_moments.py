@@ -60,7 +60,12 @@ class TopicFamily:
     def tensor(self, basis: Array) -> Array:
         """Contract the third moment with all columns of a basis, (k, q) -> (q, q, q), in one pass."""
         with one_blas_thread:
-            return self.rotate(basis)._full_tensor()
+            return self.rotate(basis).full_tensor()
+
+    def full_tensor(self) -> Array:
+        """Contract the third moment with every coordinate of the frame, (k, k, k), in one pass."""
+        thirds, hints = self.partitions.reduce(_tensor_sum).total, np.eye(len(self.mean))
+        return np.stack([self._hinted_in_frame(third, c).matrix for third, c in zip(thirds, hints, strict=True)])
 
     def leave_one_out(self, hint: WordHint | Array, max_documents: int | None = None) -> Replicates:
         """Compute the moments of all documents but one group, for each group in turn."""
@@ -152,10 +157,6 @@ class TopicFamily:
             code="documents_on_cluster",
             n_documents=self.partitions.n_rows,
         )
-
-    def _full_tensor(self) -> Array:
-        thirds, hints = self.partitions.reduce(_tensor_sum).total, np.eye(len(self.mean))
-        return np.stack([self._hinted_in_frame(third, c).matrix for third, c in zip(thirds, hints, strict=True)])
 
     def _hinted_in_frame(self, third: Array, hint: Array) -> Hinted:
         return self._correct(*self._contract_in_frame(third, hint), float(self.mean @ hint), hint)

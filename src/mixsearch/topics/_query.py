@@ -1,23 +1,28 @@
-"""The steps of a search for a topic: how many components it uses, and how the topic found is refined."""
+"""One search for a topic: the components that it uses, extraction and refinement."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.em import EMOptions, warn_not_refined
+from mixsearch.core.extraction import Extraction, extract
+from mixsearch.core.separation import warn_if_weak
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import HintError, SearchError, WeakHintWarning, warn_user
 from mixsearch.topics._component import Topic
 from mixsearch.topics._documents import TopicPartition, index_rows
 from mixsearch.topics._em import refine_topic, shrink_to_moments
-from mixsearch.topics._hint import WordHint
+from mixsearch.topics._hint import WordHint, hint_from_documents
 from mixsearch.topics._local_em import refine_locally
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._seeds import Seeds
+from mixsearch.topics._seeds import Seeds, breadth_for, seed_from_documents, seed_from_words
 
 # Fewer components than were fitted no longer represent a hint if they keep less than this fraction of its projection.
 MIN_KEPT = 0.5
@@ -47,14 +52,64 @@ def warn_if_lost(hint: WordHint, whole: TopicFamily, used: TopicFamily) -> None:
         )
 
 
-def refine_on_neighbourhood(found: Topic, seeds: Seeds, options: EMOptions, breadth: float = 1.0) -> Topic:
-    """Refine a topic by EM on the documents near its hint; `breadth` scales how many of them there are."""
-    scaled = seeds._replace(size=round(breadth * seeds.size))
-    return replace(found, _refined=refine_locally(found._family, found._candidates, scaled, options))
+@dataclass(frozen=True)
+class TopicQuery:
+    """How to search for a topic: with which components, how to extract it, how to refine it."""
+
+    family: TopicFamily  # with the components that the search uses
+    whole: TopicFamily  # with all components of the fit
+    damping: bool
+    extraction: Extraction
+    refinement: EMOptions | None
+    vocabulary: Sequence[str] | None
+    feature_names: Sequence[str] | None
+    breadth: float = 1.0  # scales the neighbourhood of local EM
+    by_rarity: bool = False  # make it narrower the rarer the words are
+
+    def search_words(self, hint: WordHint, *, project: bool, max_documents: int | None) -> Topic:
+        """Find the topic of a hint over words, or of its projection onto the components."""
+        warn_if_lost(hint, self.whole, self.family)
+        found = self._extract(self.family.project(hint)) if project else self._extract(hint, max_documents)
+        return self._refine(found, partial(seed_from_words, hint), by_rarity=self.by_rarity)
+
+    def search_documents(self, counts: sp.csr_array, indices: Array) -> Topic:
+        """Find the topic of a few documents, given their indices if they are part of the corpus."""
+        frame = self.family.frame
+        # In the metric of the frame frequent and rare words are equally noisy.
+        found = self._extract(frame.values * frame.whiten(hint_from_documents(counts, self.family.word_mean)))
+        return self._refine(found, partial(seed_from_documents, counts, indices))
+
+    def _extract(self, hint: WordHint | Array, max_documents: int | None = None) -> Topic:
+        hinted = self.family.hinted(hint, max_documents)
+        found = Topic(
+            self.family.frame,
+            extract(hinted, self.family.frame, self.extraction),
+            _family=self.family,
+            _hinted=hinted,
+            _hint=hint,
+            _choose=self.extraction.choose,
+            _vocabulary=self.vocabulary,
+            _damping=self.damping,
+            _max_documents=max_documents,
+            _feature_names=self.feature_names,
+        )
+        warn_if_weak(found.separation)
+        return found
+
+    def _refine(
+        self, found: Topic, find_seeds: Callable[[TopicFamily, float], Seeds], *, by_rarity: bool = False
+    ) -> Topic:
+        if self.refinement is None:
+            return found
+        if not self.damping:
+            return _refine_on_corpus(found, self.refinement)
+        seeds = find_seeds(self.family, found.weight)
+        usual = breadth_for(seeds.size, self.whole.n_components, self.whole.partitions.n_rows) if by_rarity else 1.0
+        scaled = seeds._replace(size=round(usual * self.breadth * seeds.size))
+        return replace(found, _refined=refine_locally(self.family, found._candidates, scaled, self.refinement))
 
 
-def refine_on_corpus(found: Topic, options: EMOptions) -> Topic:
-    """Refine a topic by variational EM on all documents."""
+def _refine_on_corpus(found: Topic, options: EMOptions) -> Topic:
     refined = refine_topic(found._family, found._candidates, options)
     if refined is None:
         warn_not_refined()

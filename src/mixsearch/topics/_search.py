@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal, Self, Unpack
 
 import numpy as np
@@ -15,10 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.em import MAX_ITER, EMOptions, em_options
 from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
-from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
+from mixsearch.core.extraction import Extraction, ExtractionOptions
 from mixsearch.core.hints import check_one_hint, hint_from_direction
-from mixsearch.core.moments import Hinted
-from mixsearch.core.separation import warn_if_weak
 from mixsearch.core.validation import AUTO, check_n_components, check_positive_int
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.data.threads import one_blas_thread
@@ -28,7 +25,7 @@ from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
 from mixsearch.topics._documents import WEIGHTINGS, CountPartition, pick_documents
 from mixsearch.topics._fit import Allocate, fit_topics
-from mixsearch.topics._hint import WordHint, Words, are_words, hint_from_documents, hint_from_words
+from mixsearch.topics._hint import WordHint, Words, are_words, hint_from_words
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._options import (
     MomentsKind,
@@ -38,15 +35,8 @@ from mixsearch.topics._options import (
     resolve_options,
     uses_distinct_words,
 )
-from mixsearch.topics._query import (
-    count_enough,
-    index_documents,
-    refine_on_corpus,
-    refine_on_neighbourhood,
-    warn_if_lost,
-)
+from mixsearch.topics._query import TopicQuery, count_enough, index_documents
 from mixsearch.topics._rank_selection import topic_spectrum
-from mixsearch.topics._seeds import Seeds, breadth_for, seed_from_documents, seed_from_words
 from mixsearch.topics._storage import open_search, restore_search, save_search
 from mixsearch.topics._vocabulary import check_vocabulary
 
@@ -334,26 +324,13 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         with one_blas_thread:
             if documents is not None:
                 family = self._select_components(None, n_components, narrower)
-                counts, indices = self._read_documents(documents)
-                found = self._extract_in_frame(self._hint_from_documents(counts, family), family, how)
-                seed: Callable[[], Seeds] = partial(seed_from_documents, counts, indices, family, found.weight)
-            else:
-                v = self._hint_from_words(hint, words)
-                family = self._select_components(v, n_components, narrower)
-                warn_if_lost(v, self._family, family)
-                if project:
-                    found = self._extract_in_frame(family.project(v), family, how)
-                else:
-                    found = self._extract(family.hinted(v, max_documents), v, family, how, max_documents)
-                seed = partial(seed_from_words, v, family, found.weight)
-            if options is None:
-                return found
-            if not self._options.damping:
-                return refine_on_corpus(found, options)
-            seeds = seed()
-            is_rare = n_components == "enough" and documents is None
-            breadth = self._breadth(seeds) if is_rare else 1.0
-            return refine_on_neighbourhood(found, seeds, options, breadth * 2.0**-narrower)
+                query = self._make_query(family, how, options, breadth=2.0**-narrower)
+                return query.search_documents(*self._read_documents(documents))
+            v = self._read_words(hint, words)
+            family = self._select_components(v, n_components, narrower)
+            is_enough = n_components == "enough"
+            query = self._make_query(family, how, options, breadth=2.0**-narrower, by_rarity=is_enough)
+            return query.search_words(v, project=project, max_documents=max_documents)
 
     @property
     def _default_choose(self) -> Literal["largest", "share"]:
@@ -363,9 +340,6 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         damping = bool(self._options.damping)
         refine = damping and not self._is_paper() if refine is None else refine
         return em_options(refine, tol, max_iter, default_max_iter=MAX_ITER if damping else LDA_MAX_ITER)
-
-    def _breadth(self, seeds: Seeds) -> float:
-        return breadth_for(seeds.size, self.n_components_, self._family.partitions.n_rows)
 
     def _select_components(
         self, hint: WordHint | None, n_components: int | Literal["enough"] | None, narrower: float
@@ -377,41 +351,25 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             usual = self._select_family(n_components).n_components
         return self._select_family(int(np.clip(usual * 2.0**narrower, min(2, usual), self.n_components_)))
 
-    def _extract_in_frame(self, hint: Array, family: TopicFamily, how: Extraction) -> Topic:
-        return self._extract(family.hinted(hint), hint, family, how)
-
-    def _extract(
-        self,
-        hinted: Hinted,
-        hint: WordHint | Array,
-        family: TopicFamily,
-        how: Extraction,
-        max_documents: int | None = None,
-    ) -> Topic:
-        found = Topic(
-            family.frame,
-            extract(hinted, family.frame, how),
-            _family=family,
-            _hinted=hinted,
-            _hint=hint,
-            _choose=how.choose,
-            _vocabulary=self.vocabulary_,
-            _damping=self._options.damping,
-            _max_documents=max_documents,
-            _feature_names=self._get_feature_names(),
+    def _make_query(
+        self, family: TopicFamily, how: Extraction, options: EMOptions | None, **breadth: Any
+    ) -> TopicQuery:
+        return TopicQuery(
+            family=family,
+            whole=self._family,
+            damping=bool(self._options.damping),
+            extraction=how,
+            refinement=options,
+            vocabulary=self.vocabulary_,
+            feature_names=self._get_feature_names(),
+            **breadth,
         )
-        warn_if_weak(found.separation)
-        return found
 
-    def _hint_from_words(self, hint: Any, words: Any) -> WordHint:
+    def _read_words(self, hint: Any, words: Any) -> WordHint:
         if words is not None:
             return hint_from_words(words, self._columns, self._family.word_mean)
         direction = hint_from_direction(hint, self.n_features_in_)
         return WordHint(np.flatnonzero(direction), direction[direction != 0])
-
-    def _hint_from_documents(self, counts: sp.csr_array, family: TopicFamily) -> Array:
-        """Return the hint in the frame, in whose metric frequent and rare words are equally noisy."""
-        return family.frame.values * family.frame.whiten(hint_from_documents(counts, family.word_mean))
 
     def _read_documents(self, documents: Any) -> tuple[sp.csr_array, Array]:
         """Return the counts of documents given by rows or as counts, and their indices in the corpus."""
@@ -421,13 +379,8 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         return pick_documents(self._family.partitions, indices).counts, indices
 
     def _search_examples(self, members: Samples) -> Topic:
-        counts, family = sp.csr_array(members), self._family
-        how = Extraction(choose=self._default_choose)
-        found = self._extract_in_frame(self._hint_from_documents(counts, family), family, how)
-        options = self._check_refinement(None, 0.0, None)
-        if options is None:
-            return found
-        return refine_on_neighbourhood(found, seed_from_documents(counts, NOT_IN_CORPUS, family, found.weight), options)
+        how, options = Extraction(choose=self._default_choose), self._check_refinement(None, 0.0, None)
+        return self._make_query(self._family, how, options).search_documents(sp.csr_array(members), NOT_IN_CORPUS)
 
     def _whiten(self, X: Samples) -> Array:
         counts = as_counts(X, self._options.damping)
