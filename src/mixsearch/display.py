@@ -1,4 +1,4 @@
-"""How an answer looks: a few facts and a small bar chart, as text and as HTML."""
+"""Display of results: a few facts and a small bar chart, as text and as HTML."""
 
 from __future__ import annotations
 
@@ -6,18 +6,35 @@ import math
 from dataclasses import dataclass, field
 from html import escape
 
-_BAR = 24
+_BAR_WIDTH = 24  # characters
 
 
 def plain_number(x: float) -> str:
-    """A number for people: three figures, no exponent where none is needed."""
+    """Format a number with three significant digits, without an exponent if possible.
+
+    Parameters
+    ----------
+    x : float
+
+    Returns
+    -------
+    str
+    """
     if x != x or x in (float("inf"), float("-inf")):
         return "∞" if x > 0 else ("-∞" if x < 0 else "nan")
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 
 def give_or_take(x: float, stderr: float) -> str:
-    """A number and its standard error for people: two figures of the error, and as many decimals of the number.
+    """Format a number and its standard error: two digits of the error, and as many decimals of the number.
+
+    Parameters
+    ----------
+    x, stderr : float
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -30,22 +47,30 @@ def give_or_take(x: float, stderr: float) -> str:
     return f"{x:,.{decimals}f} ± {stderr:,.{decimals}f}"
 
 
-def plain_chance(chance: float) -> str:
-    """A chance in whole per cents, and never a certainty.
+def plain_chance(probability: float) -> str:
+    """Format a probability in whole per cents, and never as a certainty.
+
+    Parameters
+    ----------
+    probability : float
+
+    Returns
+    -------
+    str
 
     Examples
     --------
     >>> plain_chance(0.94), plain_chance(1.0), plain_chance(0.0)
     ('94%', 'above 99%', 'below 1%')
     """
-    if 0.01 <= chance < 0.995:
-        return f"{100 * chance:.0f}%"
-    return "above 99%" if chance > 0.5 else "below 1%"
+    if 0.01 <= probability < 0.995:
+        return f"{100 * probability:.0f}%"
+    return "above 99%" if probability > 0.5 else "below 1%"
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Facts and bars under a title."""
+    """A title, facts and a bar chart."""
 
     title: str
     facts: list[tuple[str, str]]
@@ -57,18 +82,30 @@ class Card:
         return [max(value, 0.0) / longest if longest > 0 else 0.0 for _, value in self.bars]
 
     def text(self) -> str:
-        """For a terminal."""
+        """Format the card for a terminal.
+
+        Returns
+        -------
+        str
+        """
         width = max(len(name) for name, _ in self.facts)
         lines = [self.title, *(f"  {name:<{width}}  {value}" for name, value in self.facts)]
         if self.bars:
             wide = max(len(name) for name, _ in self.bars)
             lines.append(f"  {self.bars_title}:")
             for (name, value), length in zip(self.bars, self._lengths(), strict=True):
-                lines.append(f"    {name:<{wide}}  {plain_number(value):>9}  {'█' * round(_BAR * length)}".rstrip())
+                lines.append(
+                    f"    {name:<{wide}}  {plain_number(value):>9}  {'█' * round(_BAR_WIDTH * length)}".rstrip()
+                )
         return "\n".join(lines)
 
     def html(self) -> str:
-        """For a notebook. Every word is escaped: names may come from documents."""
+        """Format the card for a notebook. All text is escaped, because names may come from documents.
+
+        Returns
+        -------
+        str
+        """
         rows = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
             for name, value in self.facts

@@ -167,7 +167,7 @@ def test_what_was_found_is_pickled_without_the_samples(client, gaussians):
     assert_allclose(
         found.membership(gaussians.X), search.search(gaussians.centers[0], refine=True).membership(gaussians.X)
     )
-    with pytest.raises(SearchError, match="2,000 samples of this fit are elsewhere"):
+    with pytest.raises(SearchError, match="2,000 samples of this fit are not here"):
         pickle.loads(pickle.dumps(search)).search(gaussians.centers[0])
 
 

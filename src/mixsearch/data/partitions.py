@@ -1,8 +1,8 @@
-"""Samples in partitions, each a run of rows with all that is known of them, wherever the partitions are stored.
+"""Samples in partitions: runs of consecutive rows, in memory or on a cluster.
 
-Everything that grows with the number of samples stays in its partition. The mathematics sends small arrays there and
-gets sums back: in memory there is one partition, and the sum is what a function of it returns; on a cluster there are
-many, and the same function runs where each of them is.
+Everything that grows with the number of samples stays in its partition. Computations send a function and small arrays
+to the partitions and get sums back. In memory there is one partition; on a cluster there are many, and the function
+runs on the worker that stores each of them.
 """
 
 from __future__ import annotations
@@ -18,22 +18,42 @@ import scipy.sparse as sp
 from mixsearch.data.chunks import Sums
 from mixsearch.errors import SearchError
 
-# Blocks that are left out one at a time to see how far an answer depends on its samples.
+# Groups of the jackknife, which are left out one at a time.
 N_GROUPS = 40
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Some of the rows, one after the other. Every field of a shard but `first` has one entry for each of its rows."""
+    """Consecutive rows. Every field of a subclass has one entry per row, or is None."""
 
-    first: int  # the number of its first row among all rows
+    first: int  # index of the first row among all rows
 
     def rows_at(self, step: int, offset: int = 0) -> slice:
-        """Those of its rows whose number is `offset` more than a multiple of a step."""
+        """Return the slice of rows whose index among all rows is `offset` plus a multiple of `step`.
+
+        Parameters
+        ----------
+        step : int
+        offset : int, default=0
+
+        Returns
+        -------
+        slice
+        """
         return slice((offset - self.first) % step, None, step)
 
     def thin(self, step: int, offset: int = 0) -> Self:
-        """Only those rows."""
+        """Return the partition with only the rows of `rows_at`.
+
+        Parameters
+        ----------
+        step : int
+        offset : int, default=0
+
+        Returns
+        -------
+        Partition
+        """
         rows = self.rows_at(step, offset)
         picked = {name: None if value is None else value[rows] for name, value in self._columns()}
         return replace(self, first=-((offset - self.first) // step), **picked)
@@ -43,13 +63,22 @@ class Partition:
 
     @classmethod
     def joined(cls, partitions: list[Self]) -> Self:
-        """All rows of shards that follow each other."""
+        """Join partitions that follow each other.
+
+        Parameters
+        ----------
+        partitions : list of Partition
+
+        Returns
+        -------
+        Partition
+        """
         columns = zip(*(partition._columns() for partition in partitions), strict=True)
-        whole = {same[0][0]: _stacked([value for _, value in same]) for same in columns}
+        whole = {column[0][0]: _stack([value for _, value in column]) for column in columns}
         return replace(partitions[0], **whole)
 
 
-def _stacked(values: list[Any]) -> Any:
+def _stack(values: list[Any]) -> Any:
     first = values[0]
     if first is None or isinstance(first, np.ndarray):
         return None if first is None else np.concatenate(values)
@@ -58,20 +87,18 @@ def _stacked(values: list[Any]) -> Any:
 
 @dataclass(frozen=True)
 class SamplePartition(Partition):
-    """Samples as they are given."""
+    """Samples as the user gave them, with responses in regressions."""
 
     samples: Any  # (n, d), dense or sparse
-    responses: Any = None  # (n,), of regressions
+    responses: Any = None  # (n,)
 
 
 S = TypeVar("S", bound=Partition)
-
-
 T = TypeVar("T", bound=Partition)
 
 
 class Layout(NamedTuple):
-    """What is known of the samples in all shards together."""
+    """Shape and type of the samples in all partitions together."""
 
     n_rows: int
     n_features: int
@@ -81,56 +108,113 @@ class Layout(NamedTuple):
 
 @dataclass(frozen=True)
 class Partitions(ABC, Generic[S]):
-    """All shards of the samples.
+    """All partitions of the samples.
 
-    Functions that are sent to the shards take a shard first and small arrays after it. They are top-level functions and
-    hold nothing else, since they may travel to another machine.
+    Functions that are applied to the partitions take a partition and then small arrays. They must be top-level
+    functions, because they may be pickled and sent to another machine.
     """
 
     layout: Layout
 
     @property
     def n_rows(self) -> int:
-        """How many samples there are."""
+        """Number of samples, n."""
         return self.layout.n_rows
 
     @property
     def n_features(self) -> int:
-        """How many features each of them has."""
+        """Number of features, d."""
         return self.layout.n_features
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of the samples, (n, d)."""
+        """Shape of the samples, (n, d)."""
         return self.layout[:2]
 
     @property
     def n_groups(self) -> int:
-        """Blocks of the jackknife, row i in block i mod n_groups: rows that come sorted are spread over all."""
+        """Number of jackknife groups. Row i is in group i mod n_groups, so sorted rows are spread over all groups."""
         return min(N_GROUPS, self.n_rows)
 
     @abstractmethod
     def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """The sum of what a function makes of every shard: named tuples, added entry by entry."""
+        """Sum a function over all partitions.
+
+        Parameters
+        ----------
+        summarize : callable
+            From a partition and `shared` to a named tuple of values that can be added.
+        *shared
+            Small arrays, sent to every partition.
+
+        Returns
+        -------
+        named tuple
+            Added field by field.
+        """
 
     @abstractmethod
     def map(self, change: Callable[..., T], *shared: Any) -> Partitions[T]:
-        """Shards as a function changes them. They may be changed anew for every fold; see `keep`."""
+        """Apply a function to every partition. It may run again in every reduction; see `persist`.
+
+        Parameters
+        ----------
+        change : callable
+            From a partition and `shared` to a partition.
+        *shared
+            Small arrays, sent to every partition.
+
+        Returns
+        -------
+        Partitions
+        """
 
     @abstractmethod
     def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[Partitions[T], Sums]:
-        """Shards as a function changes them, kept, and the sum of what it returns beside: both in one pass."""
+        """Apply a function to every partition, persist the results, and sum what it returns besides, in one pass.
+
+        Parameters
+        ----------
+        step : callable
+            From a partition and `shared` to a partition and a named tuple of values that can be added.
+        *shared
+            Small arrays, sent to every partition.
+
+        Returns
+        -------
+        partitions : Partitions
+        sums : named tuple
+        """
 
     @abstractmethod
     def persist(self) -> Self:
-        """The same with all changes done, once and for all, where the shards are."""
+        """Apply all pending functions once, and store the results where the partitions are.
+
+        Returns
+        -------
+        Partitions
+        """
 
     @abstractmethod
     def collect(self) -> LocalPartitions[S]:
-        """The same in this process, where they are few rows."""
+        """Bring all rows into this process. They must be few.
+
+        Returns
+        -------
+        LocalPartitions
+        """
 
     def thin(self, step: int) -> Partitions[S]:
-        """Only the rows whose number is a multiple of a step."""
+        """Return only the rows whose index is a multiple of `step`.
+
+        Parameters
+        ----------
+        step : int
+
+        Returns
+        -------
+        Partitions
+        """
         if step == 1:
             return self
         n_rows = -(-self.n_rows // step)
@@ -143,99 +227,159 @@ def _thin(partition: S, step: int) -> S:
 
 @dataclass(frozen=True)
 class LocalPartitions(Partitions[S]):
-    """All samples in one shard, in the memory of this process or mapped into it."""
+    """All samples in one partition, in the memory of this process or mapped into it."""
 
     partition: S
 
     def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """What the function makes of the shard."""
+        """Return what the function returns for the partition."""
         return summarize(self.partition, *shared)
 
     def map(self, change: Callable[..., T], *shared: Any) -> LocalPartitions[T]:
-        """The shard as the function changes it."""
+        """Apply the function to the partition."""
         return LocalPartitions(self.layout, change(self.partition, *shared))
 
     def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[LocalPartitions[T], Sums]:
-        """The shard as the function changes it, and what it returns beside."""
+        """Apply the function to the partition, and return what it returns besides."""
         partition, sums = step(self.partition, *shared)
         return LocalPartitions(self.layout, partition), sums
 
     def persist(self) -> Self:
-        """The same: changes are done at once."""
+        """Return the partitions: functions are applied at once."""
         return self
 
     def collect(self) -> LocalPartitions[S]:
-        """The same."""
+        """Return the partitions: they are in this process."""
         return self
 
 
 class DetachedPartitions(Partitions[S]):
-    """Shards that stayed behind when what was found among them was sent elsewhere."""
+    """Stand-in for the samples of a fit that was pickled without them. Every operation on the rows raises an error."""
 
     def _refuse(self) -> NoReturn:
         raise SearchError(
-            f"The {self.n_rows:,} samples of this fit are elsewhere: they stayed where they were when it was pickled. "
-            "It can score and transform other samples; for another search, fit again here."
+            "The {n_samples:,} samples of this fit are not here: it was pickled without them. It can still score and "
+            "transform other samples. To search again, fit again.",
+            code="samples_detached",
+            n_samples=self.n_rows,
         )
 
     def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """Refuse."""
+        """Raise an error."""
         self._refuse()
 
     def map(self, change: Callable[..., T], *shared: Any) -> Partitions[T]:
-        """Refuse."""
+        """Raise an error."""
         self._refuse()
 
     def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[Partitions[T], Sums]:
-        """Refuse."""
+        """Raise an error."""
         self._refuse()
 
     def persist(self) -> Self:
-        """The same."""
+        """Return the stand-in."""
         return self
 
     def collect(self) -> LocalPartitions[S]:
-        """Refuse."""
+        """Raise an error."""
         self._refuse()
 
 
 def partition_in_memory(X: Any, responses: Any = None) -> LocalPartitions[SamplePartition]:
-    """Samples in memory, as one shard."""
+    """Return samples in memory as one partition.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    responses : array of shape (n,), optional
+
+    Returns
+    -------
+    LocalPartitions of SamplePartition
+    """
     n, d = X.shape
     return LocalPartitions(Layout(n, d, X.dtype, sp.issparse(X)), SamplePartition(0, X, responses))
 
 
 def leave_one_out(partitions: Partitions[S], summarize: Callable[..., Sums], *shared: Any) -> list[Sums]:
-    """The sums over all rows but those of one block, for each block of the jackknife in turn.
+    """Sum over all rows except those of one jackknife group, for each group in turn.
 
-    `summarize` takes a shard, a slice of its rows and the shared arrays.
+    Parameters
+    ----------
+    partitions : Partitions
+    summarize : callable
+        From a partition, a slice of its rows and `shared` to a named tuple of arrays.
+    *shared
+        Small arrays, sent to every partition.
+
+    Returns
+    -------
+    list of named tuples
+        One for each group.
     """
-    each = sums_by_group(partitions, summarize, *shared)
-    totals = [field.sum(axis=0) for field in each]
+    by_group = sums_by_group(partitions, summarize, *shared)
+    totals = [field.sum(axis=0) for field in by_group]
     return [
-        type(each)(*(total - field[block] for total, field in zip(totals, each, strict=True)))
-        for block in range(partitions.n_groups)
+        type(by_group)(*(total - field[group] for total, field in zip(totals, by_group, strict=True)))
+        for group in range(partitions.n_groups)
     ]
 
 
 def sums_by_group(partitions: Partitions[S], summarize: Callable[..., Sums], *shared: Any) -> Sums:
-    """Sums with one entry for each block of the jackknife, (B, ...), from a function as `leave_one_out` takes it."""
+    """Sum over the rows of every jackknife group.
+
+    Parameters
+    ----------
+    partitions : Partitions
+    summarize : callable
+        As in `leave_one_out`.
+    *shared
+        Small arrays, sent to every partition.
+
+    Returns
+    -------
+    named tuple of arrays of shape (B, ...)
+        One entry for each group.
+    """
     sums: Sums = partitions.reduce(_sums_by_group, partitions.n_groups, summarize, shared)
     return sums
 
 
 def _sums_by_group(partition: S, n_groups: int, summarize: Callable[..., Sums], shared: tuple[Any, ...]) -> Sums:
-    blocks = [summarize(partition, partition.rows_at(n_groups, block), *shared) for block in range(n_groups)]
-    return type(blocks[0])(*(np.stack(field) for field in zip(*blocks, strict=True)))
+    groups = [summarize(partition, partition.rows_at(n_groups, group), *shared) for group in range(n_groups)]
+    return type(groups[0])(*(np.stack(field) for field in zip(*groups, strict=True)))
 
 
 def spread_over_groups(partition: Partition, values: Any, n_groups: int) -> Any:
-    """Values of samples, (n,), each in the column of its block, (n, B): X' times that is all block sums in one pass."""
+    """Put the value of each sample into the column of its jackknife group; X' times that gives all group sums at once.
+
+    Parameters
+    ----------
+    partition : Partition
+    values : array of shape (n,)
+    n_groups : int
+        B.
+
+    Returns
+    -------
+    array of shape (n, B)
+    """
     spread = np.zeros((len(values), n_groups), dtype=values.dtype)
     spread[np.arange(len(values)), group_indices(partition, len(values), n_groups)] = values
     return spread
 
 
 def group_indices(partition: Partition, n_rows: int, n_groups: int) -> Any:
-    """The block that each of a shard's rows belongs to, (n,)."""
+    """Return the jackknife group of each row of a partition.
+
+    Parameters
+    ----------
+    partition : Partition
+    n_rows : int
+    n_groups : int
+
+    Returns
+    -------
+    array of int of shape (n_rows,)
+    """
     return (np.arange(n_rows) + partition.first) % n_groups

@@ -1,4 +1,4 @@
-"""Features in which components are round, as the Gaussian model takes them to be."""
+"""Whitening by the covariance within components, which makes them spherical."""
 
 from __future__ import annotations
 
@@ -13,42 +13,44 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mixsearch._typing import Array, SamplesLike
 from mixsearch.core.validation import FLOAT_DTYPES, check_n_samples, check_positive_int
 
-# So many samples tell the shape of components; their neighbours among themselves cost the square of it.
-MOST_SAMPLES = 2000
-
-
-# A direction in which neighbours hardly differ is scaled no further than this part of the widest one, in variance.
-NARROWEST = 1e-3
-
-
-# And one in which they do not differ at all, as along a constant feature, is not: rounding would grow with each round.
-FLAT = 1e-12
+# Samples that suffice to estimate the shape of components. The cost of finding neighbours grows with the square.
+MAX_SAMPLES = 2000
+# Smallest variance that a direction is scaled by, relative to the largest: neighbours may hardly differ along it.
+MIN_VARIANCE = 1e-3
+# Below this relative variance a direction is constant and not scaled: rounding errors would grow with each round.
+CONSTANT_VARIANCE = 1e-12
 
 
 class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Scale samples so that the components of a mixture become round, without knowing the components.
+    """Scale samples so that the components of a mixture become spherical, without knowing the components.
 
-    `GaussianSearch` takes every component to have the same variance in all directions. Where components are long and
-    thin, or features come in different units, put this before it in a pipeline.
+    `GaussianSearch` assumes that every component has the same variance in all directions. If components are elongated,
+    or features have different units, put this transformer before it in a pipeline.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours of each sample that tell the shape. Fewer than the smallest component has members.
+        Number of neighbours of each sample that the shape is estimated from. Must be smaller than the smallest
+        component.
     n_rounds : int, default=10
-        How many times to look for neighbours, each time as the round before sees them. More of them make longer
-        components round; too many, with too many neighbours, take two components for one long one.
+        Number of rounds. Each searches for neighbours in the space of the round before. More rounds make longer
+        components spherical; too many, with too many neighbours, merge two components.
 
     Attributes
     ----------
     map_ : array of shape (d, d)
-        From samples to what `transform` gives.
+        Linear map that `transform` applies to samples.
 
     Notes
     -----
-    Differences between neighbours mostly stay within a component, and so lean towards its shape: scaling by their
-    covariance, a few times over, makes the average component round (Art, Gnanadesikan and Kettenring, 1982). One shape
-    serves all components.
+    Two neighbours are mostly of the same component, so the covariance of their differences approximates the covariance
+    within components. Whitening by it, repeated a few times, makes the average component spherical [1]_. All components
+    share one map.
+
+    References
+    ----------
+    .. [1] Art, Gnanadesikan and Kettenring (1982). Data-based metrics for cluster analysis. Utilitas Mathematica 21A,
+       75-99.
 
     Examples
     --------
@@ -70,31 +72,39 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.n_rounds = n_rounds
 
     def fit(self, X: SamplesLike, y: ArrayLike | None = None) -> Self:
-        """Find the map.
+        """Estimate the map from samples.
 
         Parameters
         ----------
         X : array of shape (n, d)
         y : ignored
+
+        Returns
+        -------
+        self : WithinWhitener
         """
         samples = validate_data(self, X, dtype=FLOAT_DTYPES)
         check_positive_int("n_neighbors", self.n_neighbors)
         check_positive_int("n_rounds", self.n_rounds)
         check_n_samples(samples, 2, "neighbours")
-        some = np.asarray(samples[:: -(-len(samples) // MOST_SAMPLES)], dtype=np.float64)
+        some = np.asarray(samples[:: -(-len(samples) // MAX_SAMPLES)], dtype=np.float64)
         units = some.std(axis=0)
         rounding = len(some) * np.finfo(np.float64).eps * np.abs(some).max(axis=0)
         self.map_ = np.diag(1 / np.where(units > rounding, units, 1.0))
         for _ in range(self.n_rounds):
-            self.map_ = self.map_ @ _round(some @ self.map_, min(self.n_neighbors, len(some) - 1))
+            self.map_ = self.map_ @ _whiten_differences(some @ self.map_, min(self.n_neighbors, len(some) - 1))
         return self
 
     def transform(self, X: SamplesLike) -> Array:
-        """Samples with round components, (n, d).
+        """Return samples whose components are spherical.
 
         Parameters
         ----------
         X : array of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n, d)
         """
         check_is_fitted(self)
         samples = validate_data(self, X, dtype=FLOAT_DTYPES, reset=False)
@@ -110,15 +120,14 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return tags
 
 
-def _round(Z: Array, n_neighbors: int) -> Array:
-    """The map, (d, d), after which the differences between neighbours have the same variance in all directions."""
+def _whiten_differences(Z: Array, n_neighbors: int) -> Array:
+    """Return the map, (d, d), that gives differences between neighbours the same variance in all directions."""
     nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(Z).kneighbors(return_distance=False)
     covariance = np.zeros((Z.shape[1], Z.shape[1]))
     for other in nearest.T:  # one neighbour of every sample at a time: n x d at once, not n x d x neighbours
-        apart = Z - Z[other]
-        covariance += apart.T @ apart / Z.shape[0] / n_neighbors
+        difference = Z - Z[other]
+        covariance += difference.T @ difference / Z.shape[0] / n_neighbors
     values, vectors = np.linalg.eigh(covariance)
     widest = values[-1] if values[-1] > 0 else 1.0
-    return np.asarray(
-        vectors / np.sqrt(np.where(values > FLAT * widest, np.maximum(values, NARROWEST * widest), widest))
-    )
+    is_constant = values <= CONSTANT_VARIANCE * widest
+    return np.asarray(vectors / np.sqrt(np.where(is_constant, widest, np.maximum(values, MIN_VARIANCE * widest))))
