@@ -71,10 +71,6 @@ class Design:
         """Return ⟨z, slope⟩ for each row and slope, (n, q), without a standardized copy of the samples."""
         return np.asarray(project(X, self.to_coefficients(slopes), self.center), dtype=np.float64)
 
-    def sum_rows(self, X: Samples, weights: Array) -> Array:
-        """Sum z w for each column of weights, (r, q), without a standardized copy of the samples."""
-        return self.standardize_sums(sum_centered(X, self.center, weights))
-
     def standardize_sums(self, sums: Array) -> Array:
         """Return Σ z w', (r, q), from Σ (x - center) w', (d, q)."""
         return sums if self.whitener is None else np.asarray(self.whitener.T @ sums)

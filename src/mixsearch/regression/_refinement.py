@@ -17,7 +17,8 @@ from mixsearch.regression._design import Design, scale_design
 from mixsearch.regression._em import maximize_likelihood
 from mixsearch.regression._evaluation import START_PER_PARAMETER, START_SAMPLES, Regressors, e_step
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily, RegressionPartition
+from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._partition import RegressionPartition
 
 # A component starts with at least this fraction of an even weight, and of the variance of y, so that none vanishes.
 MIN_SHARE, MIN_NOISE = 0.2, 0.02

@@ -19,9 +19,10 @@ from mixsearch.core.tensor import sum_cubes
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import leave_one_out, spread_over_groups
 from mixsearch.regression._design import sum_centered
+from mixsearch.regression._partition import RegressionPartition, weight_function
 
 if TYPE_CHECKING:
-    from mixsearch.regression._moments import RegressionFamily, RegressionPartition
+    from mixsearch.regression._moments import RegressionFamily
 
 
 class RegressionSums(NamedTuple):
@@ -209,8 +210,3 @@ def _residual_correlation(
 def _average_without_group(sums: Array, family: RegressionFamily) -> Array:
     """Return averages over all samples but those of one group, (B, q), from the sums over each group."""
     return np.asarray((sums.sum(axis=0) - sums) / (family.partitions.n_rows * (1 - 1 / len(sums))))
-
-
-def weight_function(responses: Array, linear: float) -> Array:
-    """Return f(t) = t³ - linear t, (n,)."""
-    return responses * (responses * responses - linear)
