@@ -19,6 +19,7 @@ FRONTS = (
     "mixsearch.segmentation",
     "mixsearch.storage",
     "mixsearch.text",
+    "mixsearch.topics",
     "mixsearch.web",
     "mixsearch.web.middleware",
 )

@@ -87,6 +87,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array, sparse matrix or Dask array of shape (n, d)
+            Samples.
 
         Returns
         -------
@@ -198,6 +199,7 @@ class SemiSupervised(BaseSearch[F]):
         Parameters
         ----------
         X : array, sparse matrix or Dask array of shape (n, d)
+            Samples.
         y : array of shape (n,), optional
             1 for the known members of the wanted component, -1 for unlabelled samples; other labels count as -1. If
             given, the component found is in `component_`.

@@ -34,7 +34,9 @@ class Partition:
         Parameters
         ----------
         step : int
+            The distance between rows.
         offset : int, default=0
+            The index of the first of them.
 
         Returns
         -------
@@ -48,7 +50,9 @@ class Partition:
         Parameters
         ----------
         step : int
+            The distance between rows.
         offset : int, default=0
+            The index of the first of them.
 
         Returns
         -------
@@ -68,6 +72,7 @@ class Partition:
         Parameters
         ----------
         partitions : list of Partition
+            In the order of their rows.
 
         Returns
         -------

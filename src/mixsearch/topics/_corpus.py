@@ -23,6 +23,7 @@ def make_search(n_components: int | Literal["auto"], n_words: int, options: Mapp
     Parameters
     ----------
     n_components : int or "auto"
+        The number of topics.
     n_words : int
         The size of the vocabulary.
     options : mapping of str
@@ -44,6 +45,7 @@ def is_damped(search: TopicSearch) -> bool:
     Parameters
     ----------
     search : TopicSearch
+        From `make_search`.
 
     Returns
     -------
@@ -58,6 +60,7 @@ def get_min_words(search: TopicSearch) -> int:
     Parameters
     ----------
     search : TopicSearch
+        From `make_search`.
 
     Returns
     -------
@@ -82,6 +85,7 @@ def fit_corpus(
     search : TopicSearch
         From `make_search`.
     documents : Partitions of CountPartition
+        The documents, in this process or on a cluster.
     vocabulary : list of str
         The words, one per column.
     n_dropped : int

@@ -36,6 +36,7 @@ def damp(counts: Array) -> Array:
     Parameters
     ----------
     counts : array
+        Counts c, of any shape.
 
     Returns
     -------

@@ -34,7 +34,19 @@ class DocumentPartition(Partition):
 
 @dataclass(frozen=True)
 class CountPartition(DocumentPartition):
-    """Documents before a fit."""
+    """Documents before a fit.
+
+    Parameters
+    ----------
+    first : int
+        The index of the first document in the corpus.
+    by_document, by_word : sparse arrays of shape (n, d)
+        The counts, row by row and column by column.
+    lengths, rows : arrays of shape (n,)
+        The length of each document, and its row in the user's matrix.
+    stored : RowChunks, optional
+        The same counts on disk, which passes over all of them read.
+    """
 
     by_word: sp.csc_array  # counts column by column: a word finds its documents
     stored: RowChunks | None = None  # the same counts on disk, if reading all of `by_document` would fill the memory
@@ -47,7 +59,21 @@ class CountPartition(DocumentPartition):
 
 @dataclass(frozen=True)
 class TopicPartition(DocumentPartition):
-    """Documents of a fitted corpus."""
+    """Documents of a fitted corpus.
+
+    Parameters
+    ----------
+    first : int
+        The index of the first document in the corpus.
+    by_document, by_word : sparse arrays of shape (n, d)
+        The counts, row by row and column by column.
+    lengths, rows : arrays of shape (n,)
+        The length of each document, and its row in the user's matrix.
+    pair_weights, triple_weights : arrays of shape (n,)
+        The weight of each pair and of each triple of words of a document in all averages.
+    projected : array of shape (n, k)
+        The whitened counts.
+    """
 
     by_word: sp.csc_array  # counts column by column
     pair_weights: Array  # ω / (l(l-1)), (n,), with l the length; ω / l² for the plug-in
@@ -55,7 +81,17 @@ class TopicPartition(DocumentPartition):
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
 
     def document_weights(self, distinct: bool) -> Array:
-        """Return ω, the weight of each document in all averages, (n,). All weights of the corpus sum to one."""
+        """Return ω, the weight of each document in all averages. All weights of the corpus sum to one.
+
+        Parameters
+        ----------
+        distinct : bool
+            Whether words are paired with other words only.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         n_pairs = self.lengths * (self.lengths - 1) if distinct else self.lengths**2
         return np.asarray(self.pair_weights * n_pairs)
 
@@ -144,6 +180,7 @@ def match_documents(
     Parameters
     ----------
     partitions : Partitions of TopicPartition
+        The documents.
     columns : array of shape (q,), or slice
         The words of the hint.
     values : array of shape (q,)

@@ -49,6 +49,7 @@ def store_documents(out: FolderWriter, search: TopicSearch) -> None:
     Parameters
     ----------
     out : FolderWriter
+        The folder to write to.
     search : TopicSearch
         A fitted search. Its counts and projected documents may be on disk already and are not written.
     """
@@ -63,7 +64,9 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
     Parameters
     ----------
     out : FolderWriter
+        The folder to write to.
     search : TopicSearch
+        A fitted search.
     """
     family = search._family
     for name in _WORDS:
@@ -106,6 +109,7 @@ def open_search(path: str | os.PathLike[str]) -> Folder:
     Parameters
     ----------
     path : path
+        The folder.
 
     Returns
     -------
@@ -153,6 +157,7 @@ def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:
     parts : list of arrays
         data, indices and indptr.
     shape : tuple of int
+        (n, d).
 
     Returns
     -------
