@@ -16,8 +16,7 @@ from mixsearch import GaussianSearch, RegressionSearch, TopicSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression
 from mixsearch.metrics import average_precision
-from mixsearch.topics import _local_em as refine
-from mixsearch.topics._component import Topic
+from mixsearch.topics import Topic, _evidence, _local_em
 
 # Corpora and numbers of topics that the choices for topics are tried on.
 TOPICS = (("newsgroups", 50), ("newsgroups", 100), ("bbc", 5), ("bbc", 10), ("bbc", 20), ("bbc", 40), ("debian", 50))
@@ -30,7 +29,7 @@ FITS: tuple[dict[str, Any], ...] = (
     {"weights": "uniform"},
     {"moments": "plugin"},
 )
-CLOSER: dict[str, dict[str, Any]] = {
+LOCAL_EM: dict[str, dict[str, Any]] = {
     "no neighbours": {"N_NEIGHBOURS": 0},
     "no steps": {"MAX_LOCAL_ITER": 0},
     "ten steps": {"MAX_LOCAL_ITER": 10},
@@ -137,10 +136,11 @@ def _print_topics(*, quick: bool) -> None:
 def _precisions(corpus: Corpus, k: int) -> Iterator[tuple[str, float]]:
     """The precision that each choice reaches."""
     search = TopicSearch(k).fit(corpus.counts, vocabulary=corpus.words)
-    yield "default, with the closer look", _precision(search, corpus)
-    for name, changed in CLOSER.items():
-        with patch.multiple(refine, **changed):
-            yield f"closer look: {name}", _precision(search, corpus)
+    yield "default, with local EM", _precision(search, corpus)
+    for name, changed in LOCAL_EM.items():
+        module = _evidence if "MIN_LIFT" in changed else _local_em
+        with patch.multiple(module, **changed):
+            yield f"local EM: {name}", _precision(search, corpus)
     yield "moments alone, refine=False", _precision(search, corpus, refine=False)
     for how in ({"choose": "largest"}, {"project": True}):
         name = ", ".join(f"{key}={value!r}" for key, value in how.items())
