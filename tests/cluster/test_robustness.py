@@ -1,4 +1,4 @@
-"""What goes wrong on a cluster: workers that die, or lack the package; samples that are not as they should be."""
+"""Failures on a cluster: workers that die or lack the package, and invalid samples."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("cluster")
 
 @pytest.fixture(scope="module")
 def data():
-    return make_gaussian_mixture(1500, 1100, 3, random_state=0)  # so many features that each pass is a fold
+    return make_gaussian_mixture(1500, 1100, 3, random_state=0)  # enough features that each pass is a reduction
 
 
 @pytest.fixture
@@ -35,15 +35,15 @@ def own_cluster():
 
 
 def in_the_middle(monkeypatch, happens, after=3):
-    """Let something happen once so many folds of a fit are done."""
-    fold, count = DaskPartitions.fold, iter(range(10_000))
+    """Let something happen after a few reductions of a fit."""
+    reduce, count = DaskPartitions.reduce, iter(range(10_000))
 
-    def fold_later(self, *arguments):
+    def reduce_later(self, *arguments):
         if next(count) == after:
             happens()
-        return fold(self, *arguments)
+        return reduce(self, *arguments)
 
-    monkeypatch.setattr(DaskPartitions, "fold", fold_later)
+    monkeypatch.setattr(DaskPartitions, "reduce", reduce_later)
 
 
 def test_a_worker_that_dies_in_the_middle_changes_nothing(own_cluster, data, monkeypatch):
@@ -61,7 +61,7 @@ def test_without_any_worker_there_is_an_error_and_no_end_of_waiting(own_cluster,
     cluster, _ = own_cluster
     in_the_middle(monkeypatch, lambda: cluster.scale(0))
     with (
-        dask.config.set({"mixsearch.patience": 2}),
+        dask.config.set({"mixsearch.worker-timeout": 2}),
         pytest.raises(ClusterError, match=r"has had no workers for 2 seconds.*Start workers with `dask worker`"),
     ):
         GaussianSearch(3).fit(da.from_array(data.X, chunks=(300, 1100)))
@@ -70,7 +70,7 @@ def test_without_any_worker_there_is_an_error_and_no_end_of_waiting(own_cluster,
 def test_a_cluster_that_goes_away(own_cluster, data, monkeypatch):
     cluster, _ = own_cluster
     in_the_middle(monkeypatch, cluster.close)
-    with dask.config.set({"mixsearch.patience": 2}), pytest.raises(ClusterError, match="cluster"):
+    with dask.config.set({"mixsearch.worker-timeout": 2}), pytest.raises(ClusterError, match="cluster"):
         GaussianSearch(3).fit(da.from_array(data.X, chunks=(300, 1100)))
 
 
@@ -102,8 +102,8 @@ importlib.metadata.version = version
             "raise importlib.metadata.PackageNotFoundError(name)",
             r"The worker of the cluster lacks the package mixsearch.*Install mixsearch==",
         ),
-        ("mixsearch", "return '0.0.1'", r"has another version of mixsearch: found 0.0.1 at tcp://.*needed "),
-        ("numpy", "return '1.2.3'", r"has another version of numpy: found 1.2.3"),
+        ("mixsearch", "return '0.0.1'", r"has another version of mixsearch: 0.0.1 at tcp://.*, but "),
+        ("numpy", "return '1.2.3'", r"has another version of numpy: 1.2.3"),
     ],
 )
 def test_a_worker_with_another_environment(tmp_path, data, name, effect, message):
@@ -136,7 +136,7 @@ def test_arrays_that_cannot_be_fitted(client):
     X, y = da.ones((100, 3), chunks=(50, 3)), da.ones(90, chunks=45)
     with pytest.raises(SearchError, match="y has 90 values, but X has 100 samples"):
         RegressionSearch(2).fit(X, y)
-    with pytest.raises(SearchError, match="Found X with 1 dimensions, needed 2"):
+    with pytest.raises(SearchError, match="X must have 2 dimensions.*but has 1"):
         GaussianSearch(2).fit(X[:, 0])
     with pytest.raises(SearchError, match="0 samples"):
         GaussianSearch(2).fit(X[:0])
@@ -154,7 +154,7 @@ def test_blocks_whose_lengths_nobody_knows(client, data):
     assert np.isnan(unknown.shape[0])
     expected = GaussianSearch(3).fit(X).search(data.centers[0][:30])
     assert_allclose(GaussianSearch(3).fit(unknown).search(data.centers[0][:30]).center, expected.center, rtol=1e-8)
-    with pytest.raises(SearchError, match="lengths of the blocks of X are not known"):
+    with pytest.raises(SearchError, match="lengths of the blocks of X are unknown"):
         RegressionSearch(1).fit(unknown, y)
 
 

@@ -1,4 +1,4 @@
-"""Samples beyond the memory of one machine: Dask arrays as shards. Dask is imported where one is met, not before."""
+"""Dask arrays as partitions of samples. Dask is imported when the first Dask array is met."""
 
 from __future__ import annotations
 
@@ -10,21 +10,56 @@ from mixsearch.errors import SearchError
 
 
 def is_dask(X: Any) -> bool:
-    """Whether samples are a collection of Dask."""
+    """Return whether samples are a Dask collection.
+
+    Parameters
+    ----------
+    X : object
+
+    Returns
+    -------
+    bool
+    """
     return hasattr(X, "__dask_graph__")
 
 
 def dask_arrays() -> ModuleType:
-    """What is done with Dask arrays."""
+    """Import the functions on Dask arrays.
+
+    Returns
+    -------
+    module
+        `mixsearch.data.dask.arrays`.
+    """
     return load_with_dask("mixsearch.data.dask.arrays", "Dask arrays need")
 
 
 def load_with_dask(name: str, what: str) -> ModuleType:
-    """A module of this package that needs Dask, or what to install; `what` begins that sentence."""
+    """Import a module of this package that needs Dask.
+
+    Parameters
+    ----------
+    name : str
+        Full name of the module.
+    what : str
+        Beginning of the error message, such as "Dask arrays need".
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    SearchError
+        If a package is missing, with the command that installs it.
+    """
     try:
         return import_module(name)
     except ImportError as error:
         raise SearchError(
-            f"{what} the packages of mixsearch[dask], and {error.name} is missing. Install them with "
-            "`pip install 'mixsearch[dask]'`."
+            "{what} the packages of mixsearch[dask], and {package} is missing. Install them with "
+            "`pip install 'mixsearch[dask]'`.",
+            code="package_missing",
+            what=what,
+            package=error.name,
         ) from error

@@ -1,4 +1,4 @@
-"""The cluster that work goes to: whether it is there, whether it has what the work needs, and waiting for it."""
+"""Connect to a Dask cluster, check its workers, and wait for results."""
 
 from __future__ import annotations
 
@@ -19,45 +19,65 @@ from distributed.scheduler import NoValidWorkerError
 
 from mixsearch.errors import ClusterError
 
-# Where a cluster of this machine alone is asked for.
+# Address that starts a cluster on this machine.
 LOCAL = "local"
-
-
-# Seconds that work waits for a cluster without any worker: as long as a worker takes to come back.
+# Seconds to wait while a cluster has no workers: as long as a worker takes to restart.
 WORKER_TIMEOUT = 30.0
-
-
-_LOOK = 1.0
-
-
-# By default workers give arrays of a megabyte back to the system at once, and pay for the next one in page faults.
+_POLL_SECONDS = 1.0
+# By default workers return arrays of a megabyte to the system at once, and pay for the next one in page faults.
 KEEP_MEMORY = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 25,
 }
-
-
-# A worker must have the same of the first, and of the others what agrees up to so many places.
-_PLACES = {"mixsearch": None, "numpy": 2, "scipy": 2}
-
-
+# Components of the version number in which a worker must agree with the client; None for all.
+_VERSION_LEVELS = {"mixsearch": None, "numpy": 2, "scipy": 2}
 # Errors of the cluster itself, not of the work.
-_LOST = (CancelledError, KilledWorker, NoValidWorkerError, OSError)
+_CLUSTER_ERRORS = (CancelledError, KilledWorker, NoValidWorkerError, OSError)
 
 
 def current_client() -> Client | None:
-    """The client of the cluster that Dask would work on now; None where that is this process."""
+    """Return the client of the cluster that Dask works on now.
+
+    Returns
+    -------
+    Client or None
+        None if Dask works in this process.
+
+    Raises
+    ------
+    ClusterError
+        If the connection is closed.
+    """
     owner = getattr(get_scheduler(), "__self__", None)
     if not isinstance(owner, Client):
         return None
     if owner.scheduler is None:
-        raise ClusterError("The connection to the cluster is closed. Connect again, and fit again there.")
+        raise ClusterError(
+            "The connection to the cluster is closed. Connect again, and fit again there.", code="cluster_closed"
+        )
     return owner
 
 
 @contextmanager
 def connected(address: str, *, timeout: float = 10.0) -> Iterator[Client]:
-    """A client of the cluster at an address, or of a new one with all cores of this machine for "local"."""
+    """Connect to a cluster.
+
+    Parameters
+    ----------
+    address : str
+        Address of a scheduler, or "local" to start a cluster with all cores of this machine.
+    timeout : float, default=10.0
+        Seconds to wait for the scheduler.
+
+    Yields
+    ------
+    Client
+
+    Raises
+    ------
+    ClusterError
+        If no scheduler answers.
+    """
     if address == LOCAL:
         with _local_cluster() as cluster, Client(cluster) as client:
             yield client
@@ -66,29 +86,32 @@ def connected(address: str, *, timeout: float = 10.0) -> Iterator[Client]:
         client = Client(address, timeout=timeout)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
-            f"No Dask scheduler answers at {address!r} within {timeout:g} seconds ({type(error).__name__}: {error}). "
-            "Check the address, such as tcp://host:8786, and that `dask scheduler` runs there; 'local' starts a "
-            "cluster on this machine."
+            "No Dask scheduler answers at {address!r} within {timeout:g} seconds ({reason}). Check the address, such "
+            "as tcp://host:8786, and that `dask scheduler` runs there. 'local' starts a cluster on this machine.",
+            code="scheduler_unreachable",
+            address=address,
+            timeout=timeout,
+            reason=_describe(error),
         ) from error
     with client:
         yield client
 
 
 def _local_cluster() -> LocalCluster:
-    """A worker for each core of this machine."""
+    """Start a worker for each core of this machine."""
     with _interrupts_blocked(), dask.config.set(KEEP_MEMORY):
         return LocalCluster(
             threads_per_worker=1,
-            # Any free port: the usual one may be in use, which is nobody's concern here.
+            # Any free port, because the default port may be in use.
             dashboard_address=":0",
-            # What its workers cannot do is raised here: nothing is to be logged beside.
+            # Errors of workers are raised in this process; they need not be logged too.
             silence_logs=logging.CRITICAL,
         )
 
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Keep Ctrl-C until later; processes that are started meanwhile never get it, and are ended by who started them."""
+    """Delay Ctrl-C. Processes started meanwhile never receive it; their parent ends them."""
     if sys.platform == "win32":
         yield  # no masks there
         return
@@ -100,101 +123,157 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def check_workers(client: Client, *, timeout: float = WORKER_TIMEOUT) -> None:
-    """Every worker must have the package in this version, and Python and arrays that go with it."""
+    """Check that every worker has compatible versions of Python and of the packages that the work needs.
+
+    Parameters
+    ----------
+    client : Client
+    timeout : float, default=30.0
+        Seconds to wait for the first worker.
+
+    Raises
+    ------
+    ClusterError
+        If there is no worker, or a worker lacks a package or has another version.
+    """
     try:
         client.wait_for_workers(1, timeout=timeout)
     except TimeoutError as error:
-        raise ClusterError(_no_workers(client, timeout)) from error
-    own = {"Python": platform.python_version(), **{name: version(name) for name in _PLACES}}
+        raise _no_workers(client, timeout) from error
+    own = {"Python": platform.python_version(), **{name: version(name) for name in _VERSION_LEVELS}}
     found = {"Python": client.run(platform.python_version, on_error="return")}
-    found |= {name: client.run(version, name, on_error="return") for name in _PLACES}
+    found |= {name: client.run(version, name, on_error="return") for name in _VERSION_LEVELS}
     for name, by_worker in found.items():
-        places = _PLACES.get(name, 2)
-        wrong = {worker: other for worker, other in by_worker.items() if not _agree(own[name], other, places)}
+        levels = _VERSION_LEVELS.get(name, 2)
+        wrong = {worker: other for worker, other in by_worker.items() if not _agree(own[name], other, levels)}
         if wrong:
-            raise ClusterError(_mismatch(name, own[name], wrong, len(by_worker)))
+            raise _mismatch(name, own[name], wrong, len(by_worker))
 
 
-def _agree(one: str, other: Any, places: int | None) -> bool:
-    return isinstance(other, str) and one.split(".")[:places] == other.split(".")[:places]
+def _agree(one: str, other: Any, levels: int | None) -> bool:
+    return isinstance(other, str) and one.split(".")[:levels] == other.split(".")[:levels]
 
 
-def _mismatch(name: str, own: str, wrong: dict[str, Any], n_workers: int) -> str:
+def _mismatch(name: str, own: str, wrong: dict[str, Any], n_workers: int) -> ClusterError:
     worker, other = next(iter(wrong.items()))
-    which = f"{len(wrong)} of {n_workers} workers of the cluster" if n_workers > 1 else "The worker of the cluster"
+    fields = {"n_wrong": len(wrong), "n_workers": n_workers, "package": name, "version": own, "worker": worker}
+    is_one = len(wrong) == 1
+    subject = "{n_wrong} of {n_workers} workers of the cluster" if n_workers > 1 else "The worker of the cluster"
     if isinstance(other, PackageNotFoundError):
-        state = "lacks the package" if len(wrong) == 1 else "lack the package"
-        return (
-            f"{which} {state} {name}, which the work needs there too; one is {worker}. Install {name}=={own} in the "
-            "environment of the workers, and start them again."
+        return ClusterError(
+            f"{subject} {'lacks' if is_one else 'lack'} the package {{package}}, for example {{worker}}. Install "
+            "{package}=={version} in the environment of the workers, and restart them.",
+            code="worker_lacks_package",
+            **fields,
         )
-    return (
-        f"{which} {'has' if len(wrong) == 1 else 'have'} another version of {name}: found {other} at {worker}, needed "
-        f"{own} as here. Use one environment for the client, the scheduler and the workers."
+    return ClusterError(
+        f"{subject} {'has' if is_one else 'have'} another version of {{package}}: {{found}} at {{worker}}, but "
+        "{version} here. Use one environment for the client, the scheduler and the workers.",
+        code="worker_version",
+        found=str(other),
+        **fields,
     )
 
 
 def count_threads(client: Client, *, timeout: float = WORKER_TIMEOUT) -> dict[str, int]:
-    """The threads of every worker, by its address."""
+    """Return the number of threads of every worker.
+
+    Parameters
+    ----------
+    client : Client
+    timeout : float, default=30.0
+        Seconds to wait for the scheduler.
+
+    Returns
+    -------
+    dict
+        From the address of a worker to its number of threads.
+    """
     try:
         return dict(client.nthreads(callback_timeout=timeout))
-    except (OSError, TimeoutError, AttributeError) as error:  # the last, where the client is closed meanwhile
-        raise ClusterError(_failure(error)) from error
+    except (OSError, TimeoutError, AttributeError) as error:  # AttributeError if the client is closed meanwhile
+        raise _cluster_failure(error) from error
 
 
-def wait_for(client: Client, futures: Sequence[Any], on_look: Callable[[], None] | None = None) -> None:
-    """Wait until all are done; an error where no worker is left to do them, or the cluster is gone.
+def wait_for(client: Client, futures: Sequence[Any], on_poll: Callable[[], None] | None = None) -> None:
+    """Wait until all futures are done.
 
-    `on_look` is called every second meanwhile; what it raises ends the waiting.
+    Parameters
+    ----------
+    client : Client
+    futures : sequence of Future
+    on_poll : callable, optional
+        Called every second while waiting. An exception that it raises ends the wait.
+
+    Raises
+    ------
+    ClusterError
+        If the cluster is gone, or has had no workers for the seconds of the Dask setting `mixsearch.worker-timeout`.
     """
-    alone_since: float | None = None
-    patience = float(dask.config.get("mixsearch.patience", WORKER_TIMEOUT))
+    empty_since: float | None = None
+    timeout = float(dask.config.get("mixsearch.worker-timeout", WORKER_TIMEOUT))
     while True:
         try:
-            wait(futures, timeout=_LOOK)
+            wait(futures, timeout=_POLL_SECONDS)
         except TimeoutError:
-            alone_since = _alone(client, alone_since, patience)
-            if on_look is not None:
-                on_look()
+            empty_since = _check_not_empty(client, empty_since, timeout)
+            if on_poll is not None:
+                on_poll()
             continue
-        except _LOST as error:
-            raise ClusterError(_failure(error)) from error
+        except _CLUSTER_ERRORS as error:
+            raise _cluster_failure(error) from error
         return
 
 
-def _alone(client: Client, since: float | None, patience: float) -> float | None:
-    """Since when the cluster has no workers."""
-    if count_threads(client, timeout=patience):
+def _check_not_empty(client: Client, since: float | None, timeout: float) -> float | None:
+    """Return the time since when the cluster has no workers; None if it has some."""
+    if count_threads(client, timeout=timeout):
         return None
-    if since is not None and monotonic() - since > patience:
-        raise ClusterError(_no_workers(client, patience))
+    if since is not None and monotonic() - since > timeout:
+        raise _no_workers(client, timeout)
     return monotonic() if since is None else since
 
 
-def _no_workers(client: Client, seconds: float) -> str:
-    return (
-        f"The cluster at {client.scheduler.address!r} has had no workers for {seconds:g} seconds, and the work is not "
-        "done. Start workers with `dask worker`, with more memory or smaller blocks if they were killed, and run it "
-        "again."
+def _no_workers(client: Client, seconds: float) -> ClusterError:
+    return ClusterError(
+        "The cluster at {address!r} has had no workers for {seconds:g} seconds, and the work is not done. Start "
+        "workers with `dask worker`, with more memory or smaller blocks if they were killed, and try again.",
+        code="no_workers",
+        address=client.scheduler.address,
+        seconds=seconds,
     )
 
 
-def failure(error: Exception) -> ClusterError | None:
-    """What an error of the cluster itself means; None for one of the work."""
-    return (
-        ClusterError(_failure(error))
-        if isinstance(error, CancelledError | KilledWorker | NoValidWorkerError | OSError)
-        else None
-    )
+def explain_failure(error: Exception) -> ClusterError | None:
+    """Translate an error of the cluster itself.
+
+    Parameters
+    ----------
+    error : Exception
+
+    Returns
+    -------
+    ClusterError or None
+        None for an error of the work.
+    """
+    return _cluster_failure(error) if isinstance(error, _CLUSTER_ERRORS) else None
 
 
-def _failure(error: BaseException) -> str:
+def _cluster_failure(error: BaseException) -> ClusterError:
     if isinstance(error, KilledWorker):
-        return (
-            "Workers died again and again over the same block of samples, most likely for lack of memory: "
-            f"{error}. Cut the samples into smaller blocks (X.rechunk, or smaller files), or give workers more memory."
+        return ClusterError(
+            "Several workers died while they worked on the same samples, most likely for lack of memory: {reason}. "
+            "Use smaller blocks (X.rechunk, or smaller files), or give workers more memory.",
+            code="worker_killed",
+            reason=str(error),
         )
-    return (
-        f"The cluster went away, or lost samples that nobody can compute again ({type(error).__name__}: {error}). "
-        "Samples that were sent to workers by hand are gone with their worker: load them with Dask instead."
+    return ClusterError(
+        "The cluster is gone, or lost samples that cannot be computed again ({reason}). Samples sent with "
+        "client.scatter are lost with their worker: load them with Dask instead.",
+        code="cluster_lost",
+        reason=_describe(error),
     )
+
+
+def _describe(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

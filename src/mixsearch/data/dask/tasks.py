@@ -1,4 +1,4 @@
-"""Work as tasks of Dask: on a cluster, where results stay with the worker that made them, or in this process."""
+"""Work as Dask tasks, on a cluster, where results stay on their worker, or in this process."""
 
 from __future__ import annotations
 
@@ -13,74 +13,138 @@ import dask
 from dask.delayed import Delayed, delayed
 from distributed import Client, futures_of
 
-from mixsearch.data.dask.cluster import count_threads, current_client, failure, wait_for
-from mixsearch.errors import ClusterError
+from mixsearch.data.dask.cluster import count_threads, current_client, explain_failure, wait_for
+from mixsearch.errors import ClusterError, Option
 
-# The arrays that tasks share travel with the graph: they are small, but not as small as Dask likes a graph to be.
+# Arrays shared by tasks are sent with the graph. They are small, but larger than the size at which Dask warns.
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
-
-
-# Results that one task puts together: more would fill the memory of the worker that does it.
-_MERGED_AT_ONCE = 8
+# Results that one task merges: more would fill the memory of its worker.
+_MERGE_FANOUT = 8
 
 
 class PickledCall:
-    """A function and its arrays on the way, packed until the first task opens it.
+    """A function and its arrays, as bytes that the first task unpickles.
 
-    What a worker cannot unpack is then an error of the task, not one of the connection, over which Dask would try for
-    ever.
+    If a worker cannot unpickle them, the task fails. Otherwise the connection would fail, and Dask would retry forever.
     """
 
-    def __init__(self, packed: bytes) -> None:
-        self.packed = packed
+    def __init__(self, pickled: bytes) -> None:
+        self.pickled = pickled
 
     @cached_property
-    def opened(self) -> Any:
-        """What was sent."""
-        return pickle.loads(self.packed)
+    def unpickled(self) -> Any:
+        """The object that was pickled."""
+        return pickle.loads(self.pickled)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PickledCall, (self.packed,)
+        return PickledCall, (self.pickled,)
 
     def __sizeof__(self) -> int:
-        return len(self.packed)
+        return len(self.pickled)
 
 
 def task(function: Callable[..., Any], *arguments: Any) -> Delayed:
-    """A function to be called on some worker; arguments may be other tasks, or lists of them."""
+    """Make a task that calls a function on some worker.
+
+    Parameters
+    ----------
+    function : callable
+    *arguments
+        May be other tasks, or lists of tasks.
+
+    Returns
+    -------
+    Delayed
+    """
     return delayed(function, pure=False)(*arguments)
 
 
 def broadcast(value: Any) -> Delayed:
-    """Something that many tasks take, sent once."""
+    """Wrap a value that many tasks take, so that it is sent once.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    Delayed
+    """
     return delayed(value, name=f"mixsearch-{uuid4().hex}", traverse=False)
 
 
-def item(node: Delayed, number: int) -> Delayed:
-    """One entry of what a task returns."""
-    return delayed(getitem, pure=False)(node, number)
+def item(node: Delayed, index: int) -> Delayed:
+    """Make a task that takes one item of the result of another.
+
+    Parameters
+    ----------
+    node : Delayed
+    index : int
+
+    Returns
+    -------
+    Delayed
+    """
+    return delayed(getitem, pure=False)(node, index)
 
 
 def tree_reduce(
-    merge: Callable[[list[Any]], Any], nodes: Sequence[Any], *, call: Callable[..., Any] = task, most: int = 1
+    merge: Callable[[list[Any]], Any], nodes: Sequence[Any], *, call: Callable[..., Any] = task, max_results: int = 1
 ) -> list[Any]:
-    """What comes of merging the results of tasks, a few at a time and in order, until `most` are left, or fewer."""
+    """Merge results of tasks, a few at a time and in order, until at most `max_results` are left.
+
+    Parameters
+    ----------
+    merge : callable
+        From a list of results to one.
+    nodes : sequence of tasks or futures
+    call : callable
+        Makes a task from a function and its arguments.
+    max_results : int, default=1
+
+    Returns
+    -------
+    list of tasks or futures
+    """
     level = list(nodes)
-    while len(level) > most:
-        starts = range(0, len(level), _MERGED_AT_ONCE)
-        level = [call(merge, level[start : start + _MERGED_AT_ONCE]) for start in starts]
+    while len(level) > max_results:
+        starts = range(0, len(level), _MERGE_FANOUT)
+        level = [call(merge, level[start : start + _MERGE_FANOUT]) for start in starts]
     return level
 
 
 def get_future(node: Delayed) -> Any:
-    """Where the cluster has the result of a task that it keeps."""
+    """Return the future of a persisted task.
+
+    Parameters
+    ----------
+    node : Delayed
+
+    Returns
+    -------
+    Future
+    """
     return futures_of(node)[0]
 
 
 def persist_tasks(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None = None) -> list[Delayed]:
-    """Tasks, done now, whose results stay where they are; told every second which of them are done.
+    """Run tasks now, and leave their results on the workers.
 
-    The first one that fails ends the waiting: what it raised is raised here.
+    Parameters
+    ----------
+    nodes : sequence of Delayed
+    on_done : callable, optional
+        Called every second with the indices of the tasks that are done.
+
+    Returns
+    -------
+    list of Delayed
+        The same tasks, already computed.
+
+    Raises
+    ------
+    Exception
+        The error of the first task that fails.
     """
     if not nodes:
         return []
@@ -89,15 +153,24 @@ def persist_tasks(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None]
         held = list(dask.persist(*nodes, optimize_graph=False))
     if client is not None:
         futures = [get_future(node) for node in held]
-        wait_for(client, futures, lambda: _look(futures, on_done))
-        _look(futures)
+        wait_for(client, futures, lambda: _check_futures(futures, on_done))
+        _check_futures(futures)
     if on_done is not None:
         on_done(list(range(len(held))))
     return held
 
 
 def compute_tasks(nodes: Sequence[Delayed]) -> list[Any]:
-    """What tasks return, here: it is small."""
+    """Run tasks and bring their results, which are small, into this process.
+
+    Parameters
+    ----------
+    nodes : sequence of Delayed
+
+    Returns
+    -------
+    list
+    """
     client = current_client()
     if client is None:
         return list(dask.compute(*nodes, optimize_graph=False))
@@ -107,34 +180,74 @@ def compute_tasks(nodes: Sequence[Delayed]) -> list[Any]:
 
 
 def collect_results(client: Client, futures: Sequence[Any]) -> list[Any]:
-    """What the cluster has made of some futures, here: it is small."""
-    wait_for(client, futures, lambda: _look(futures))
-    _look(futures)
+    """Wait for futures and bring their results, which are small, into this process.
+
+    Parameters
+    ----------
+    client : Client
+    futures : sequence of Future
+
+    Returns
+    -------
+    list
+    """
+    wait_for(client, futures, lambda: _check_futures(futures))
+    _check_futures(futures)
     return list(client.gather(futures))
 
 
-def _look(futures: Sequence[Any], on_done: Callable[[list[int]], None] | None = None) -> None:
+def _check_futures(futures: Sequence[Any], on_done: Callable[[list[int]], None] | None = None) -> None:
     failed = next((future for future in futures if future.status == "error"), None)
     if failed is not None:
         error = failed.exception()
-        raise failure(error) or error
+        raise explain_failure(error) or error
     if on_done is not None:
-        on_done([number for number, future in enumerate(futures) if future.done()])
+        on_done([index for index, future in enumerate(futures) if future.done()])
 
 
 def on_every_worker(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
-    """What a function returns on each worker, by the worker's address."""
+    """Call a function on every worker.
+
+    Parameters
+    ----------
+    function : callable
+    *arguments
+
+    Returns
+    -------
+    dict
+        From the address of a worker to what the function returned there.
+    """
     return cast(dict[str, Any], cluster().run(function, *arguments))
 
 
 def n_threads() -> int:
-    """Threads of all workers."""
+    """Return the number of threads of all workers together.
+
+    Returns
+    -------
+    int
+    """
     return max(sum(count_threads(cluster()).values()), 1)
 
 
 def cluster() -> Client:
-    """The client of the current cluster."""
+    """Return the client of the current cluster.
+
+    Returns
+    -------
+    Client
+
+    Raises
+    ------
+    ClusterError
+        If no cluster is connected.
+    """
     client = current_client()
     if client is None:
-        raise ClusterError("No Dask cluster is connected, and this work needs one: name it with scheduler=.")
+        raise ClusterError(
+            "No Dask cluster is connected. Name one with {argument}.",
+            code="no_cluster",
+            argument=Option("scheduler"),
+        )
     return client
