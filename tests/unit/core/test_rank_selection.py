@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from tests.shards_in_pieces import in_pieces
+from tests.split_samples import split_samples
 
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.data.chunks import chunk_rows
@@ -186,7 +186,7 @@ CUTS = [(1,), (5, 5, 701, 703)]
 def test_gaussians_in_pieces_show_what_all_rows_do(n_features, cuts):
     X = make_gaussian_mixture(900, n_features, 3, random_state=0).X
     assert_same_spectrum(
-        gaussian_spectrum(partition_in_memory(X), seed=0), gaussian_spectrum(in_pieces(X, cuts), seed=0)
+        gaussian_spectrum(partition_in_memory(X), seed=0), gaussian_spectrum(split_samples(X, cuts), seed=0)
     )
 
 
@@ -195,7 +195,7 @@ def test_gaussians_in_pieces_show_what_all_rows_do(n_features, cuts):
 def test_subspaces_in_pieces_show_what_all_rows_do(kind, cuts):
     X = kind(make_subspaces(900, 30, 3, dim=2, random_state=0).X)
     one, many = (
-        subspace_spectrum(partitions, dim=2, seed=0) for partitions in (partition_in_memory(X), in_pieces(X, cuts))
+        subspace_spectrum(partitions, dim=2, seed=0) for partitions in (partition_in_memory(X), split_samples(X, cuts))
     )
     assert_same_spectrum(one, many)
 
@@ -206,7 +206,7 @@ def test_subspaces_in_pieces_show_what_all_rows_do(kind, cuts):
 def test_regressions_in_pieces_show_what_all_rows_do(most_features_of_arrays, design, cuts, monkeypatch):
     monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", most_features_of_arrays)
     data = make_mixed_regression(2000, 10, 2, random_state=0)
-    partitions = partition_in_memory(data.X, data.y), in_pieces(data.X, cuts, data.y)
+    partitions = partition_in_memory(data.X, data.y), split_samples(data.X, cuts, data.y)
     one, many = (regression_spectrum(each, design=design, intercept=True, seed=0) for each in partitions)
     assert_same_spectrum(one, many)
 
@@ -216,7 +216,7 @@ def test_regressions_in_pieces_show_what_all_rows_do(most_features_of_arrays, de
 def test_topics_in_pieces_show_what_all_rows_do(distinct, cuts):
     counts, options = counts_of(), OPTIONS | {"distinct": distinct}
     whole = corpus_in_memory(counts)
-    pieces = in_pieces(counts, cuts).map(_documents)
+    pieces = split_samples(counts, cuts).map(_documents)
     assert_same_spectrum(topic_spectrum(whole, **options), topic_spectrum(pieces, **options))
 
 

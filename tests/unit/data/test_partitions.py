@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.shards_in_pieces import in_pieces
+from tests.split_samples import split_samples
 
 from mixsearch import GaussianSearch, SubspaceSearch
 from mixsearch.data.chunks import ArraySum
@@ -30,7 +30,7 @@ def every_third(partition):
 @pytest.mark.parametrize("cuts", CUTS)
 def test_sums_over_pieces_are_those_over_all_rows(cuts):
     X = np.random.default_rng(0).normal(size=(100, 3))
-    whole, pieces = partition_in_memory(X), in_pieces(X, cuts)
+    whole, pieces = partition_in_memory(X), split_samples(X, cuts)
     assert_allclose(pieces.reduce(total).total, X.sum(axis=0))
     assert_allclose(pieces.collect().partition.samples, X)
     for step in (1, 2, 7, 99):
@@ -44,7 +44,7 @@ def test_sums_over_pieces_are_those_over_all_rows(cuts):
 
 
 def fit_pieces(search, X, cuts, monkeypatch, y=None):
-    monkeypatch.setattr(search, "_check_partitions", lambda X: in_pieces(np.asarray(X), cuts))
+    monkeypatch.setattr(search, "_check_partitions", lambda X: split_samples(np.asarray(X), cuts))
     search.n_features_in_ = X.shape[1]
     return search.fit(X, y)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.shards_in_pieces import jackknife_slices
+from tests.split_samples import jackknife_slices
 
 from mixsearch import GaussianSearch, Moments, SearchError, WeakHintWarning, search_moments
 from mixsearch.core.jackknife import jackknife, newton_replicates

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.linear_model import LinearRegression
-from tests.shards_in_pieces import jackknife_slices
+from tests.split_samples import jackknife_slices
 
 from mixsearch import RegressionSearch
 from mixsearch.datasets import make_mixed_regression

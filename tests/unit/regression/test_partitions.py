@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from tests.shards_in_pieces import in_pieces
+from tests.split_samples import split_samples
 
 from mixsearch import RegressionSearch
 from mixsearch.data.partitions import partition_in_memory
@@ -17,7 +17,7 @@ CUTS = [(1,), (5, 5, 700, 701)]
 
 
 def fit_pieces(search, X, y, cuts):
-    search._check_partitions = lambda X, y: in_pieces(X, cuts, y)
+    search._check_partitions = lambda X, y: split_samples(X, cuts, y)
     search.n_features_in_ = X.shape[1]
     return search.fit(X, y)
 
@@ -60,7 +60,7 @@ def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features
     data = make_mixed_regression(1500, n_features, n_components, deviation=0.3, random_state=2)
     options = {"design": "covariance", "intercept": True, "paper": noise == "paper", "seed": 0}
     one = fit_regression(partition_in_memory(data.X, data.y), n_components, **options)
-    many = fit_regression(in_pieces(data.X, (1, 1, 900), data.y), n_components, **options)
+    many = fit_regression(split_samples(data.X, (1, 1, 900), data.y), n_components, **options)
     basis = np.eye(n_components)
     for hint, matrix in zip(basis, one.tensor(basis), strict=True):
         assert_allclose(one.hinted(hint).matrix, matrix, rtol=1e-8, atol=1e-10)
@@ -105,11 +105,15 @@ def test_sparse_regressions_in_pieces_are_those_of_all_rows():
 def test_columns_that_do_not_vary_are_seen_as_such_in_pieces(cuts):
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.standard_normal((60_001, 2)) + 1e4, np.full(60_001, 0.1)])
-    one, many = (fit_design(partitions, "covariance") for partitions in (partition_in_memory(X), in_pieces(X, cuts)))
+    one, many = (
+        fit_design(partitions, "covariance") for partitions in (partition_in_memory(X), split_samples(X, cuts))
+    )
     assert one.n_coordinates == many.n_coordinates == 2
     assert_allclose(many.center, one.center, rtol=1e-14)
     assert_allclose(np.abs(many.whitener), np.abs(one.whitener), rtol=1e-10, atol=1e-12)
-    scaled = [scale_design(partitions, centered=False) for partitions in (partition_in_memory(X), in_pieces(X, cuts))]
+    scaled = [
+        scale_design(partitions, centered=False) for partitions in (partition_in_memory(X), split_samples(X, cuts))
+    ]
     assert_allclose(scaled[1].whitener.toarray(), scaled[0].whitener.toarray(), rtol=1e-12)
 
 

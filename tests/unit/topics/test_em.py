@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln, psi
-from tests.shards_in_pieces import cut
+from tests.split_samples import split_partition
 
 from mixsearch import TopicSearch
 from mixsearch.core.em import EMOptions
@@ -90,7 +90,7 @@ def found_in_pieces(cuts, **how):
     """The same search of the same corpus, its documents in one shard and cut into several."""
     data = drawn(300)
     whole, pieces = (TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts) for _ in range(2))
-    pieces._family = replace(pieces._family, partitions=cut(pieces._family.partitions, cuts))
+    pieces._family = replace(pieces._family, partitions=split_partition(pieces._family.partitions, cuts))
     return [each.search(words=data.labelled_word(0), choose="largest", **how) for each in (whole, pieces)]
 
 

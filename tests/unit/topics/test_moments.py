@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tests.shards_in_pieces import jackknife_slices
+from tests.split_samples import jackknife_slices
 
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.errors import HintError

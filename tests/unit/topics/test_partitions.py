@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from tests.shards_in_pieces import in_pieces
+from tests.split_samples import split_samples
 
 from mixsearch import SearchError, TopicSearch
 from mixsearch.datasets import make_topics
@@ -38,7 +38,7 @@ class Pieces(TopicSearch):
 
     def _check_partitions(self, X):
         self.n_features_in_ = X.shape[1]
-        return in_pieces(X, self.cuts_)
+        return split_samples(X, self.cuts_)
 
 
 def fit_both(cuts, y=None, counts=None, **options):
