@@ -80,8 +80,12 @@ def test_no_scheduler_at_the_address():
         connected("tcp://127.0.0.1:9", timeout=1),
     ):
         pass
-    with pytest.raises(ClusterError, match="No Dask scheduler answers at 'nonsense'"), connected("nonsense", timeout=1):
+    with (
+        pytest.raises(ClusterError, match="No Dask scheduler answers at 'nonsense'") as caught,
+        connected("nonsense", timeout=1),
+    ):
         pass
+    assert (caught.value.code, caught.value.fields["address"]) == ("scheduler_unreachable", "nonsense")
 
 
 PATCH = """
@@ -128,8 +132,9 @@ def bad(value, row=1234, column=3):
 def test_values_that_are_no_numbers(client, value, kind):
     X = kind(bad(value))
     blocks = [da.from_delayed(dask.delayed(X[a : a + 500]), (500, 5), float) for a in range(0, 2000, 500)]
-    with pytest.raises(SearchError, match="contains NaN or infinity, first in row 1,234, column 3"):
+    with pytest.raises(SearchError, match="contains NaN or infinity, first in row 1,234, column 3") as caught:
         GaussianSearch(2).fit(da.concatenate(blocks))
+    assert (caught.value.code, caught.value.fields) == ("not_finite", {"row": 1234, "column": 3})
 
 
 def test_arrays_that_cannot_be_fitted(client):

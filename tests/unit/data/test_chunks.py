@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mixsearch.data import chunks as blocks
+from mixsearch.data import chunks
 from mixsearch.data.chunks import ArraySum, chunk_rows, even_slices, row_slices, split_rows, sum_chunks
 from mixsearch.data.threads import _OneBlasThread
 
 row_lengths = st.lists(st.one_of(st.just(0), st.integers(0, 9), st.just(500)), min_size=1, max_size=40)
-block_sizes = st.sampled_from([1, 7, 100, 2_000_000])
+chunk_sizes = st.sampled_from([1, 7, 100, 2_000_000])
 
 
 class RecordedPools:
@@ -51,28 +51,28 @@ def test_row_slices_have_the_size_asked_for():
     assert [(s.start, s.stop) for s in row_slices(10, 4)] == [(0, 4), (4, 8), (8, 10)]
 
 
-@given(lengths=row_lengths, size=block_sizes)
-def test_rows_are_cut_so_that_each_is_in_one_block_and_no_block_is_empty(lengths, size):
+@given(lengths=row_lengths, size=chunk_sizes)
+def test_rows_are_split_so_that_each_is_in_one_chunk_and_no_chunk_is_empty(lengths, size):
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "CHUNK_NONZEROS", size)
+        patch.setattr(chunks, "CHUNK_NONZEROS", size)
         slices = split_rows(indptr)
     assert [row for part in slices for row in range(part.start, part.stop)] == list(range(len(lengths)))
     assert all(part.stop > part.start for part in slices)
 
 
-@given(lengths=row_lengths, size=block_sizes)
-def test_a_block_holds_at_most_its_size_and_one_row_more(lengths, size):
+@given(lengths=row_lengths, size=chunk_sizes)
+def test_a_chunk_holds_at_most_its_size_and_one_row_more(lengths, size):
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "CHUNK_NONZEROS", size)
+        patch.setattr(chunks, "CHUNK_NONZEROS", size)
         slices = split_rows(indptr)
-    # With as many blocks as rows allow, each has an even part at most, and the row that crosses its end.
+    # With as many chunks as rows allow, each has at most an equal share, and the row that crosses its end.
     even = -(-int(indptr[-1]) // min(len(lengths), max(2, -(-int(indptr[-1]) // size))))
     assert max(indptr[part.stop] - indptr[part.start] for part in slices) <= even + max(lengths)
 
 
-def test_rows_of_even_length_are_cut_in_two_at_least():
+def test_rows_of_equal_length_are_split_in_two_at_least():
     assert split_rows(np.arange(0, 30, 3)) == [slice(0, 5), slice(5, 9)]
 
 
@@ -81,24 +81,24 @@ def sparse_rows(lengths, seed):
     return sp.csr_array(np.array([rng.poisson(min(length, 9) / 10, size=6) for length in lengths], dtype=float))
 
 
-@given(lengths=row_lengths, seed=st.integers(0, 99), size=block_sizes)
-def test_blocks_of_rows_in_memory_are_the_rows_without_a_copy(lengths, seed, size):
+@given(lengths=row_lengths, seed=st.integers(0, 99), size=chunk_sizes)
+def test_chunks_of_rows_in_memory_are_the_rows_without_a_copy(lengths, seed, size):
     X = sparse_rows(lengths, seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "CHUNK_NONZEROS", size)
+        patch.setattr(chunks, "CHUNK_NONZEROS", size)
         rows = chunk_rows(X)
     assert (rows.shape, rows.n_nonzeros, rows.dtype) == (X.shape, X.nnz, X.dtype)
-    for number, part in rows.enumerate():
-        block = rows.read(number)
-        assert_array_equal(block.toarray(), X.toarray()[part])
-        assert not block.nnz or np.shares_memory(block.data, X.data)
+    for index, part in rows.enumerate():
+        chunk = rows.read(index)
+        assert_array_equal(chunk.toarray(), X.toarray()[part])
+        assert not chunk.nnz or np.shares_memory(chunk.data, X.data)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_sums_over_blocks_are_those_over_all_rows_to_the_last_bit_with_any_number_of_threads(n_threads, monkeypatch):
-    monkeypatch.setattr(blocks, "CHUNK_NONZEROS", 50)
+def test_sums_over_chunks_are_those_over_all_rows_to_the_last_bit_with_any_number_of_threads(n_threads, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK_NONZEROS", 50)
     X = sparse_rows(np.full(200, 9), 0)
     rows = chunk_rows(X)
-    found = sum_chunks(lambda block: ArraySum(rows.read(block[0]).sum(axis=0)), rows.enumerate(), n_threads).total
+    found = sum_chunks(lambda chunk: ArraySum(rows.read(chunk[0]).sum(axis=0)), rows.enumerate(), n_threads).total
     assert len(rows.slices) > 3
     assert_array_equal(found, X.toarray().sum(axis=0))

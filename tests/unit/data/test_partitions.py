@@ -3,9 +3,9 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.split_samples import split_samples
 
-from mixsearch import GaussianSearch, SubspaceSearch
+from mixsearch import GaussianSearch, SearchError, SubspaceSearch
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import leave_one_out, partition_in_memory, spread_over_groups
+from mixsearch.data.partitions import DetachedPartitions, leave_one_out, partition_in_memory, spread_over_groups
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 
 CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
@@ -41,6 +41,13 @@ def test_sums_over_pieces_are_those_over_all_rows(cuts):
     for block, without in enumerate(leave_one_out(pieces, total_of, 2.0)):
         assert_allclose(without.total, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
     assert_allclose(pieces.reduce(spread, 40).total, whole.reduce(spread, 40).total)
+
+
+def test_samples_that_were_not_pickled_have_an_error_of_their_own():
+    detached = DetachedPartitions(partition_in_memory(np.zeros((1234, 2))).layout)
+    with pytest.raises(SearchError, match="The 1,234 samples of this fit are not here") as caught:
+        detached.reduce(total)
+    assert (caught.value.code, caught.value.fields) == ("samples_detached", {"n_samples": 1234})
 
 
 def fit_pieces(search, X, cuts, monkeypatch, y=None):
