@@ -22,7 +22,7 @@ from mixsearch.errors import SearchError
 from mixsearch.index import TopicIndex, open_index
 
 if TYPE_CHECKING:
-    from mixsearch.web.settings import Access, Limits
+    from mixsearch.web import Access, Limits
 
 _ADDRESS, _ACCESS, _LIMITS = "Address", "Access", "Limits"
 _MIN_TOKEN = 8

@@ -151,11 +151,11 @@ def _lift(corpus: TextCorpus, column: int) -> Array:
 
 def _scores(corpus: TextCorpus, method: str, word: str, likely: Array, typical: Array) -> Iterator[Result]:
     """Score a topic with its words ranked by probability, as in the paper, and by typicality."""
-    likeliest, most_typical = (corpus.names(top_rows(ranks, N_SCORED)) for ranks in (likely, typical))
+    likeliest, typical_words = (corpus.names(top_rows(ranks, N_SCORED)) for ranks in (likely, typical))
     score, shown = corpus.reference.pmi, ", ".join(likeliest[:N_SHOWN])
     yield Result(method, comparison.PMI, score(word, likeliest), target=word, note=shown)
     yield Result(
-        method, comparison.PMI_TYPICAL, score(word, most_typical), target=word, note=", ".join(most_typical[:N_SHOWN])
+        method, comparison.PMI_TYPICAL, score(word, typical_words), target=word, note=", ".join(typical_words[:N_SHOWN])
     )
     yield Result(method, comparison.NPMI, corpus.reference.npmi(likeliest[:N_COHERENT]), target=word)
 
