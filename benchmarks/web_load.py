@@ -28,7 +28,7 @@ ROWS = range(40, 80)  # of documents that are long enough to be there
 
 
 @dataclass
-class PartitionCounts:
+class Tally:
     """What came back."""
 
     seconds: dict[str, list[float]] = field(default_factory=dict)  # by kind of question
@@ -80,8 +80,8 @@ def run(*, quick: bool = False) -> None:
         print_table(f"{N_CLIENTS} clients for {seconds} s, on a server without any answer kept", heads, rows)
 
 
-async def _load(server: Server, seconds: float, paces: bool) -> PartitionCounts:
-    tally, words = PartitionCounts(), _words(server)
+async def _load(server: Server, seconds: float, paces: bool) -> Tally:
+    tally, words = Tally(), _words(server)
     end = time.monotonic() + seconds
     watching = asyncio.create_task(_watch(server, tally, end))
     await asyncio.gather(*(_person(number, server, words, tally, end, paces) for number in range(N_CLIENTS)))
@@ -98,14 +98,14 @@ def _words(server: Server) -> tuple[list[str], list[int]]:
     return list(found), list(found.values())
 
 
-async def _watch(server: Server, tally: PartitionCounts, end: float) -> None:
+async def _watch(server: Server, tally: Tally, end: float) -> None:
     while time.monotonic() < end:
         tally.memory.append(server.memory())
         await asyncio.sleep(MEMORY_EVERY)
 
 
 async def _person(
-    number: int, server: Server, words: tuple[list[str], list[int]], tally: PartitionCounts, end: float, paces: bool
+    number: int, server: Server, words: tuple[list[str], list[int]], tally: Tally, end: float, paces: bool
 ) -> None:
     choose = random.Random(number)
     async with Connection(server.address) as connection:
@@ -146,7 +146,7 @@ def _looked_at(choose: random.Random, base: str, word: str, before: str) -> Iter
         yield "overview", f"{base}/overview?n=30"
 
 
-def _summary(tally: PartitionCounts, seconds: float) -> tuple[str, ...]:
+def _summary(tally: Tally, seconds: float) -> tuple[str, ...]:
     times = tally.all_seconds
     shown = [f"{1000 * np.percentile(times, percent):.0f} ms" for percent in (50, 95, 99)]
     settled = tally.memory[min(2, len(tally.memory) - 1)]
@@ -159,7 +159,7 @@ def _summary(tally: PartitionCounts, seconds: float) -> tuple[str, ...]:
     )
 
 
-def _print_kinds(name: str, tally: PartitionCounts) -> None:
+def _print_kinds(name: str, tally: Tally) -> None:
     rows = [
         (kind, str(len(times)), f"{1000 * np.median(times):.0f} ms", f"{1000 * np.percentile(times, 95):.0f} ms")
         for kind, times in tally.seconds.items()

@@ -104,17 +104,17 @@ def multiply_gram(
 
 
 def multiply_gram_chunks(
-    blocks: RowChunks, Q: Array, weights: Array, *, center: Array | None = None, n_threads: int | None = None
+    chunks: RowChunks, Q: Array, weights: Array, *, center: Array | None = None, n_threads: int | None = None
 ) -> ArraySum:
     """Σ wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q): one pass over the samples serves a whole block of vectors."""
-    shares = weights[:, None].astype(blocks.dtype)
-    middle = None if center is None else center.astype(blocks.dtype)
-    return sum_chunks(partial(_apply, blocks, Q, shares, middle), blocks.enumerate(), n_threads or n_cores())
+    shares = weights[:, None].astype(chunks.dtype)
+    middle = None if center is None else center.astype(chunks.dtype)
+    return sum_chunks(partial(_apply, chunks, Q, shares, middle), chunks.enumerate(), n_threads or n_cores())
 
 
-def _apply(blocks: RowChunks, Q: Array, shares: Array, center: Array | None, block: tuple[int, slice]) -> ArraySum:
-    number, rows = block
-    X, weights = blocks.read(number), shares[rows]
+def _apply(chunks: RowChunks, Q: Array, shares: Array, center: Array | None, chunk: tuple[int, slice]) -> ArraySum:
+    index, rows = chunk
+    X, weights = chunks.read(index), shares[rows]
     image = np.asarray(X @ Q)
     if center is None:
         image *= weights

@@ -38,8 +38,8 @@ def mix_topics(counts: sp.csr_array, levels: Array, topics: Array, minimum: floa
     mixed = np.empty(counts.nnz, np.result_type(levels, topics))
     for part in row_slices(counts.nnz, max(CACHED_CELLS // n_topics, 1)):
         by_topic = np.take(levels, documents[part], axis=0) * np.take(topics, counts.indices[part], axis=0)
-        # Several times as fast as a sum over so short an axis. Some kernels of BLAS read the memory that they are about
-        # to overwrite, and report what they find there as invalid.
+        # Several times as fast as a sum over so short an axis. Kernels of BLAS may set the invalid flag although all
+        # factors are finite.
         with np.errstate(invalid="ignore"):
             mixed[part] = by_topic @ ones
     return np.maximum(mixed, minimum)
