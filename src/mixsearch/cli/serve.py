@@ -59,7 +59,9 @@ def serve(
     demo: Annotated[bool, typer.Option("--demo", help="Also serve the docstrings on this computer.")] = False,
     host: Annotated[
         str,
-        typer.Option(metavar="HOST", help="Address to listen on; 0.0.0.0: the network.", rich_help_panel=_ADDRESS),
+        typer.Option(
+            "--host", metavar="HOST", help="Address to listen on; 0.0.0.0: the network.", rich_help_panel=_ADDRESS
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
@@ -78,6 +80,7 @@ def serve(
     token: Annotated[
         str | None,
         typer.Option(
+            "--token",
             metavar="TOKEN",
             envvar="MIXSEARCH_TOKEN",
             help="Token that requests must carry.",
