@@ -324,6 +324,7 @@ def test_the_help_has_examples_in_80_columns() -> None:
     assert max(map(len, told.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_one_line_and_leaves_nothing_behind(tmp_path: Path) -> None:
     path = tmp_path / "i"
     arguments = [sys.executable, "-m", "mixsearch", "index", "-", "-o", str(path), "--format", "lines"]

@@ -35,6 +35,7 @@ def test_every_case_gives_its_rows_in_order(tmp_path: Path) -> None:
     assert [(row.cell("n"), row.seed, row.value) for row in rows] == [(3, 0, 9), (3, 1, 10), (4, 0, 16), (4, 1, 17)]
 
 
+@pytest.mark.slow
 def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
     one = run_experiment(experiment(3, 4, 5), tmp_path / "one.csv", Run("1"))
     two = run_experiment(experiment(3, 4, 5, sequential=False), tmp_path / "two.csv", Run("1", n_jobs=2))

@@ -231,6 +231,7 @@ def read_only_home():
         (Path(home) / "index").chmod(0o755)
 
 
+@pytest.mark.slow
 def test_a_read_only_folder_can_be_read_and_not_written(read_only_home):
     assert ask_child(act_as_a_guest, read_mark, read_only_home / "index") == 1
     answer = ask_child(act_as_a_guest, overwrite, read_only_home / "index")

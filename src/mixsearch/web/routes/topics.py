@@ -25,7 +25,6 @@ from mixsearch.web.schemas import (
     FullDocument,
     IndexInfo,
     IndexList,
-    Row,
     TextHint,
     TopicRequest,
     WordList,
@@ -108,7 +107,11 @@ async def list_documents(
 
 
 @router.get("/{index}/documents/{row}", response_model=FullDocument)
-async def get_document(index: Index, row: Row, workers: Pools) -> Response:
+async def get_document(
+    index: Index,
+    row: Annotated[int, Path(ge=0, le=2**53, description="The row of a document in the indexed files, from 0.")],
+    workers: Pools,
+) -> Response:
     """Return one document."""
     # In a thread of the server: reading takes a millisecond and must not wait behind searches.
     return make_json_response(await workers.documents.run(partial(encode_document, index, row)))
