@@ -11,8 +11,17 @@ import pytest
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
 hypothesis.settings.load_profile("repeatable")
 
-# Folders whose tests `make quick` leaves out; in others each slow test is marked.
-SLOW = {"browser", "cluster", "statistical"}
+# Folders and files whose tests `make quick` leaves out; in others each slow test is marked.
+SLOW = {
+    "browser",
+    "cluster",
+    "experiments",
+    "statistical",
+    "test_cli_index.py",
+    "test_image_decoder.py",
+    "test_sklearn_checks.py",
+    "test_web_images.py",
+}
 
 
 def pytest_collection_modifyitems(items):
