@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs
 
 from fastapi.exceptions import RequestValidationError
@@ -21,8 +21,10 @@ MAX_SEEDS, MAX_NAME_LENGTH = 64, 60
 MAX_EVERY = 64
 Features = Literal["rich", "rgb"]
 Assign = Literal["nearest", "posterior"]
-# The largest integer that every JSON reader keeps exact.
-Row = Annotated[int, Field(ge=0, le=2**53, description="The row of a document in the indexed files, from 0.")]
+# Up to the largest integer that every JSON reader keeps exact. Older versions of FastAPI describe a parameter of a path
+# only by a `Path`, so the facts serve both.
+ROW: dict[str, Any] = {"ge": 0, "le": 2**53, "description": "The row of a document in the indexed files, from 0."}
+Row = Annotated[int, Field(**ROW)]
 
 
 class TopicRequest(BaseModel):

@@ -20,6 +20,7 @@ from mixsearch.web.indexes import ServedIndex, choose_index
 from mixsearch.web.schemas import (
     MAX_SKIPPED,
     MAX_WORDS,
+    ROW,
     DocumentPage,
     DocumentsRequest,
     FullDocument,
@@ -109,7 +110,7 @@ async def list_documents(
 @router.get("/{index}/documents/{row}", response_model=FullDocument)
 async def get_document(
     index: Index,
-    row: Annotated[int, Path(ge=0, le=2**53, description="The row of a document in the indexed files, from 0.")],
+    row: Annotated[int, Path(**ROW)],
     workers: Pools,
 ) -> Response:
     """Return one document."""
