@@ -248,6 +248,18 @@ class WeakHintWarning(SearchWarning):
     code = "weak_hint"
 
 
+class DoubtfulExamplesWarning(SearchWarning):
+    """Some examples do not look like members of the component found."""
+
+    code = "examples_disagree"
+
+
+class OutliersWarning(SearchWarning):
+    """Some samples lie far from all others, and were left out of the fit."""
+
+    code = "outliers"
+
+
 class FewerComponentsWarning(SearchWarning):
     """The data support fewer components than requested, and the fit uses those."""
 

@@ -12,8 +12,8 @@ from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, mak
 from mixsearch.errors import Coded, UnknownArgumentError
 
 SHARED = {
-    "alternatives", "center", "confidence", "membership", "moment_estimate", "scores", "separation", "share", "stderr",
-    "weight",
+    "alternatives", "center", "confidence", "doubts", "membership", "moment_estimate", "scores", "separation",
+    "separation_interval", "share", "stderr", "weight",
 }  # fmt: skip
 OWN = {
     "gaussian": {"noise_variance", "score"},

@@ -14,7 +14,7 @@ from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.separation import separation_in_words
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import SearchError
+from mixsearch.errors import SearchError, SearchWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,18 @@ class Component(ABC):
         Standard errors; a 95% interval is 1.96 of them to both sides.
     confidence : float
         The probability that the hint picked the right component.
+    separation_interval : (float, float)
+        A 95% interval of `separation`.
+    doubts : tuple of SearchWarning
+        Every reason found not to trust the answer, each with a code, its facts and a sentence.
     """
+
+    _doubts: tuple[SearchWarning, ...]
+
+    @property
+    def doubts(self) -> tuple[SearchWarning, ...]:
+        """Every reason found not to trust the answer."""
+        return self._doubts
 
     @property
     @abstractmethod
@@ -107,6 +118,11 @@ class Component(ABC):
     @abstractmethod
     def separation(self) -> float:
         """The factor by which the component leads the best other one."""
+
+    @property
+    @abstractmethod
+    def separation_interval(self) -> tuple[float, float]:
+        """A 95% interval of `separation`."""
 
     @property
     @abstractmethod
@@ -143,10 +159,15 @@ class Component(ABC):
         """Return what `repr` and a notebook show."""
 
     def __repr__(self) -> str:
-        return self._card().text()
+        return self._card_with_doubts().text()
 
     def _repr_html_(self) -> str:
-        return self._card().html()
+        return self._card_with_doubts().html()
+
+    def _card_with_doubts(self) -> Card:
+        card = self._card()
+        card.facts.extend(("doubt", str(doubt)) for doubt in self.doubts)
+        return card
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -170,6 +191,7 @@ class VectorComponent(Component):
     _rank: int = 0
     _refined: Refined | None = field(default=None, kw_only=True)
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
+    _doubts: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def center(self) -> Array:
@@ -239,6 +261,14 @@ class VectorComponent(Component):
     def separation(self) -> float:
         """The factor by which the component leads the best other one."""
         return self._candidates.separation(self._rank)
+
+    @property
+    def separation_interval(self) -> tuple[float, float]:
+        """A 95% interval of `separation`."""
+        raise SearchError(
+            "An interval of the separation needs samples, but this component was found from moments alone.",
+            code="needs_samples",
+        )
 
     @property
     def alternatives(self) -> tuple[Self, ...]:

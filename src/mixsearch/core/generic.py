@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.component import Component, VectorComponent
+from mixsearch.core.doubts import add_doubts
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import Extraction, ExtractionOptions, cancel_without_projection, extract
 from mixsearch.core.family import Family
@@ -17,7 +18,7 @@ from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
 from mixsearch.core.moments import Hinted, Moments
 from mixsearch.core.sample_component import SampleComponent
-from mixsearch.core.separation import warn_if_weak
+from mixsearch.core.separation import check_separation
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 
 
@@ -88,8 +89,7 @@ def search_moments(
             moments, hinted, frame, how=how.cancellation, normaliser=how.normaliser
         )
     found = VectorComponent(frame, candidates)
-    warn_if_weak(found.separation)
-    return found
+    return add_doubts(found, check_separation(found.separation))
 
 
 def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[ExtractionOptions]) -> SampleComponent:
@@ -116,8 +116,7 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     hinted = family.hinted(family.frame.project_hint(v))
     candidates = extract(hinted, family.frame, how)
     found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _choose=how.choose)
-    warn_if_weak(found.separation)
-    return found
+    return add_doubts(found, check_separation(found.separation))
 
 
 def _as_matrix(part: Any) -> Any:

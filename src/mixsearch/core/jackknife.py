@@ -149,16 +149,15 @@ def invert_information(information: Array) -> Array:
 N_DRAWS = 10_000
 
 
-def probability_of_first(
+def simulate_preferences(
     hinted: Hinted,
     replicates: Replicates,
     axes: Array,
-    index: int,
     *,
     choose: str,
     hint_shifts: Array | None = None,
-) -> float:
-    """Return the fraction of simulated samples on which the component found comes first.
+) -> Array:
+    """Return what the components are sorted by on simulated samples, (N_DRAWS, q).
 
     Parameters
     ----------
@@ -168,8 +167,6 @@ def probability_of_first(
         The jackknife replicates of the same hint.
     axes : array of shape (k, q)
         Orthonormal directions √αᵢW'μᵢ of all components that could come first.
-    index : int
-        Which of them was found.
     choose : {"largest", "share"}
         What the components are sorted by.
     hint_shifts : array of shape (B, k), optional
@@ -177,7 +174,7 @@ def probability_of_first(
 
     Returns
     -------
-    float
+    array of shape (N_DRAWS, q)
 
     Notes
     -----
@@ -186,12 +183,10 @@ def probability_of_first(
     apart, so that the answer always looks more certain than it is.
     """
     with one_blas_thread:  # many small matrices: threads would only wait for each other
-        return _simulate(hinted, replicates, axes, index, choose, hint_shifts)
+        return _simulate(hinted, replicates, axes, choose, hint_shifts)
 
 
-def _simulate(
-    hinted: Hinted, replicates: Replicates, axes: Array, index: int, choose: str, hint_shifts: Array | None
-) -> float:
+def _simulate(hinted: Hinted, replicates: Replicates, axes: Array, choose: str, hint_shifts: Array | None) -> Array:
     matrices, means, _ = whitened(replicates)
     draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(means)))  # the same answer every time
     along, overlaps = _along(axes, matrices), hinted.mean @ axes
@@ -200,7 +195,28 @@ def _simulate(
     scores = _draw_estimates(_along(axes, hinted.matrix[None])[0], along, draws)
     if choose == "share":
         scores = scores * np.abs(_draw_estimates(overlaps, means @ axes, draws))
-    return float(np.mean(scores.argmax(axis=1) == index))
+    return scores
+
+
+def probability_of_first(preferences: Array, index: int) -> float:
+    """Return the fraction of simulated samples on which a component comes first."""
+    return float(np.mean(preferences.argmax(axis=1) == index))
+
+
+def interval_of_lead(preferences: Array, index: int) -> tuple[float, float]:
+    """Return a 95% interval of the factor by which a component leads the best other one.
+
+    As in `Candidates.separation`, the factor is infinite if only the other preference is negative, and 0 if only the
+    component's own is.
+    """
+    if preferences.shape[1] == 1:
+        return (np.inf, np.inf)
+    mine, other = preferences[:, index], np.delete(preferences, index, axis=1).max(axis=1)
+    both = mine * other > 0
+    factor = np.divide(mine, other, where=both, out=np.where(mine > other, np.inf, 0.0))
+    factor = np.where(both & (mine < 0), 1 / np.where(both, factor, 1.0), factor)
+    low, high = np.quantile(factor, (0.025, 0.975), method="nearest")  # interpolation between infinities is NaN
+    return float(low), float(high)
 
 
 def _along(axes: Array, matrices: Array) -> Array:

@@ -11,7 +11,13 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.component import VectorComponent
 from mixsearch.core.family import Family
-from mixsearch.core.jackknife import StandardErrors, component_errors, probability_of_first
+from mixsearch.core.jackknife import (
+    StandardErrors,
+    component_errors,
+    interval_of_lead,
+    probability_of_first,
+    simulate_preferences,
+)
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.tensor import separate_directions
 
@@ -31,6 +37,7 @@ class SampleComponent(VectorComponent):
     _family: Family = field(kw_only=True)
     _hinted: Hinted = field(kw_only=True)  # the hinted moment that the component was extracted from
     _choose: str = field(kw_only=True)  # what the candidates are sorted by
+    _trust: float = field(default=1.0, kw_only=True)  # what tests of the hint and of the fit leave of the confidence
 
     @cached_property
     def stderr(self) -> StandardErrors:
@@ -50,13 +57,21 @@ class SampleComponent(VectorComponent):
     @cached_property
     def confidence(self) -> float:
         """The probability that this is the component that the hint means: that it comes first on new samples too."""
-        return probability_of_first(
-            self._hinted,
-            self._replicates,
-            self._rivals,
-            self._rival_index,
-            choose=self._choose,
-            hint_shifts=self._hint_shifts(),
+        return self._trust * probability_of_first(self._preferences, self._rival_index)
+
+    @property
+    def separation_interval(self) -> tuple[float, float]:
+        """A 95% interval of `separation`, from the noise of the scores.
+
+        `separation` itself tends to its upper end: noise drives the two largest scores apart.
+        """
+        return interval_of_lead(self._preferences, self._rival_index)
+
+    @cached_property
+    def _preferences(self) -> Array:
+        """What the rivals are sorted by on simulated samples, (n, q)."""
+        return simulate_preferences(
+            self._hinted, self._replicates, self._rivals, choose=self._choose, hint_shifts=self._hint_shifts()
         )
 
     def _hint_shifts(self) -> Array | None:

@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 
 from mixsearch.display import plain_number
-from mixsearch.errors import WeakHintWarning, warn_user
+from mixsearch.errors import WeakHintWarning
 
 # Below this lead over the runner-up, the hint is called weak; below the other one, the runner-up is worth a look.
 WEAK_SEPARATION = 1.1
 DOUBTFUL_SEPARATION = 1.5
 
 
-def warn_if_weak(separation: float) -> None:
-    """Warn if the hint does not single out one component."""
-    if separation < WEAK_SEPARATION:
-        warn_user(
-            WeakHintWarning(
-                "The hint hardly singles out a component: the one found leads the runner-up by a factor of only "
-                "{separation:.2f}, where 1 is a tie. Look at `alternatives`, or give a more specific hint (more "
-                "examples, "
-                "another word, a direction in which the components differ).",
-                separation=separation,
-            )
+def check_separation(separation: float) -> list[WeakHintWarning]:
+    """Return the doubt that the hint does not single out one component, if there is one."""
+    if not separation < WEAK_SEPARATION:
+        return []
+    return [
+        WeakHintWarning(
+            "The hint hardly singles out a component: the one found leads the runner-up by a factor of only "
+            "{separation:.2f}, where 1 is a tie. Look at `alternatives`, or give a more specific hint (more examples, "
+            "another word, a direction in which the components differ).",
+            separation=separation,
         )
+    ]
 
 
 # The smallest lead over the runner-up, a code and a sentence; in falling order.

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import EMOptions, em_options, warn_not_refined
 from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
-from mixsearch.core.separation import warn_if_weak
+from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import check_n_components, check_n_features, check_n_samples
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.gaussian._component import GaussianComponent
@@ -193,8 +194,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             _choose=how.choose,
             _feature_names=self._get_feature_names(),
         )
-        warn_if_weak(found.separation)
-        return found
+        return add_doubts(found, check_separation(found.separation))
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)

@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import Candidates
+from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
 from mixsearch.core.moments import Hinted
-from mixsearch.core.separation import warn_if_weak
+from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -217,7 +218,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
         else:
             found = replace(self._extract(hint_from_pair(family, *pair), family, how), _examples=pair)
-        warn_if_weak(found.separation)
+        found = add_doubts(found, check_separation(found.separation))
         return found if options is None else self._refine(found, options)
 
     def _refine(self, found: RegressionComponent, options: EMOptions) -> RegressionComponent:

@@ -10,11 +10,13 @@ import numpy as np
 
 from mixsearch._typing import Array, SamplesLike
 from mixsearch.core.component import Component
+from mixsearch.core.jackknife import jackknife, whitened
 from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
+from mixsearch.errors import SearchWarning
 from mixsearch.subspace._candidates import SubspaceCandidates
 from mixsearch.subspace._em import RefinedSubspace, responsibilities, span_coordinates
 from mixsearch.subspace._jackknife import SubspaceErrors, subspace_errors
@@ -62,6 +64,7 @@ class Subspace(Component):
     _rank: int = 0
     _refined: RefinedSubspace | None = field(default=None, kw_only=True)
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
+    _doubts: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
 
     @property
     def _family(self) -> SubspaceFamily:
@@ -141,6 +144,17 @@ class Subspace(Component):
         """The ratio of the r-th eigenvalue to the next; of an alternative, its share over that of the one found."""
         first = self._candidates.first
         return self.share / self._candidates.share(first.directions) if self._rank else first.separation
+
+    @property
+    def separation_interval(self) -> tuple[float, float]:
+        """A 95% interval of `separation`."""
+        matrices, _, _ = whitened(self._candidates.replicates)
+        scores = np.maximum(np.linalg.eigvalsh(matrices)[:, ::-1], np.finfo(np.float64).tiny)
+        r = self.basis.shape[1]
+        if r == scores.shape[1]:
+            return (np.inf, np.inf)
+        factor = float(np.exp(1.96 * jackknife(np.log(scores[:, r - 1] / scores[:, r]))))
+        return self.separation / factor, self.separation * factor
 
     @property
     def scores(self) -> Array:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import em_options, warn_not_refined
 from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.second_moment import squared_distances
-from mixsearch.core.separation import warn_if_weak
+from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (
     AUTO,
     check_n_components,
@@ -204,8 +205,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         first = extract_subspace(hinted, family.dim)
         candidates = SubspaceCandidates(family, first, hinted.hint, are_samples)
         found = Subspace(candidates, _feature_names=self._get_feature_names())
-        warn_if_weak(found.separation)
-        return found
+        return add_doubts(found, check_separation(found.separation))
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)

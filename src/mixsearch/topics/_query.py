@@ -11,9 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import EMOptions, warn_not_refined
 from mixsearch.core.extraction import Extraction, extract
-from mixsearch.core.separation import warn_if_weak
+from mixsearch.core.separation import check_separation
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import HintError, SearchError, WeakHintWarning, warn_user
 from mixsearch.topics._component import Topic
@@ -93,8 +94,7 @@ class TopicQuery:
             _max_documents=max_documents,
             _feature_names=self.feature_names,
         )
-        warn_if_weak(found.separation)
-        return found
+        return add_doubts(found, check_separation(found.separation))
 
     def _refine(
         self, found: Topic, find_seeds: Callable[[TopicFamily, float], Seeds], *, by_rarity: bool = False
