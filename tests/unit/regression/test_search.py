@@ -195,13 +195,6 @@ def test_search_many_takes_pairs_of_examples(kind):
         assert np.linalg.norm(found.center - data.centers[i]) < 0.25
 
 
-def test_a_component_shows_its_results_only():
-    names = {name for name in dir(search.search(make_hint(data.centers, 0))) if not name.startswith("_")}
-    shared = {"center", "weight", "score", "scores", "separation", "share", "alternatives", "moment_estimate"}
-    own = {"coefficients", "intercept", "noise_variance", "predict", "membership"}
-    assert names == shared | own | {"stderr", "confidence"}
-
-
 def test_sparse_matrices_and_sparse_arrays_and_dense_ones_are_the_same():
     X, y, members = data.X[:3000], data.y[:3000], np.flatnonzero(data.labels[:3000] == 1)[:20]
     found = [

@@ -133,22 +133,5 @@ def test_an_unknown_argument_is_answered_with_those_that_exist_nearest_first(wro
     assert caught.value.code == "unknown_argument"
 
 
-def test_tab_completion_shows_results_only():
-    found = search.search(data.bases[0] @ np.ones(3))
-    shared = {
-        "alternatives",
-        "center",
-        "confidence",
-        "moment_estimate",
-        "scores",
-        "separation",
-        "share",
-        "stderr",
-        "weight",
-    }
-    own = {"basis", "membership", "noise_variance", "variances"}
-    assert {name for name in dir(found) if not name.startswith("_")} == shared | own
-
-
 def test_every_subspace_contains_the_origin_which_is_its_center():
     assert_allclose(search.search(data.bases[0] @ np.ones(3)).center, np.zeros(30))

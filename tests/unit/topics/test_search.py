@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator
 from tests.closeness import assert_close
 
 from mixsearch import SearchError, TopicSearch, WeakHintWarning
@@ -381,15 +380,3 @@ def test_single_choices_override_the_preset(tmp_path):
 def test_an_unknown_preset_is_refused():
     with pytest.raises(SearchError, match="preset must be one of 'default', 'paper', got 'magic'"):
         TopicSearch(4, preset="magic").fit(data.counts)
-
-
-def test_searches_and_topics_show_only_what_a_user_needs():
-    shown = {name for name in dir(search) if not name.startswith("_")} - set(dir(BaseEstimator()))
-    attributes = {"kept_rows_", "n_components_", "n_dropped_", "n_features_in_", "vocabulary_"}
-    inherited = {"fit_transform", "get_feature_names_out", "set_output", "set_fit_request"}
-    methods = {"fit", "load", "save", "search", "search_many", "transform"}
-    assert shown - inherited <= attributes | methods | set(search.get_params())
-    shown = {name for name in dir(search.search(WORDS[1])) if not name.startswith("_")}
-    inherited = {"alternatives", "center", "confidence", "moment_estimate", "score", "scores", "separation", "share"}
-    own = {"documents", "membership", "probabilities", "related_words", "stderr", "top_words", "weight", "word_table"}
-    assert shown == inherited | own
