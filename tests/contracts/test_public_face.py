@@ -26,7 +26,7 @@ ESTIMATOR = {
     "n_features_in_", "search", "search_many", "set_output", "set_params", "transform",
 }  # fmt: skip
 FITTED = {
-    "gaussian": {"mean_", "noise_variance_"},
+    "gaussian": {"mean_", "noise_variance_", "outliers_"},
     "regression": {"noise_variance_"},
     "subspace": {"noise_variance_"},
     "topics": {"kept_rows_", "load", "n_dropped_", "save", "set_fit_request", "vocabulary_"},

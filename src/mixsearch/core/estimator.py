@@ -230,7 +230,7 @@ class SemiSupervised(BaseSearch[F]):
                 n_samples=partitions.n_rows,
             )
         if len(members):
-            self.component_ = self._search_examples(partitions.map(_pick_rows, members).collect().partition.samples)
+            self.component_ = self._search_examples(partitions.take_rows(members).collect().partition.samples)
             return
         warn_user(
             HintIgnoredWarning("y marks no known member (y == 1), so no search was made and component_ is not set.")
@@ -245,13 +245,6 @@ def _member_rows(y: Any) -> tuple[Array, int]:
     """Return the rows that labels mark with 1, and the number of labels."""
     labels = np.asarray(y).ravel()
     return np.flatnonzero(labels == 1), len(labels)
-
-
-def _pick_rows(partition: SamplePartition, rows: Array) -> SamplePartition:
-    """Keep the rows of a partition that are among some rows of all."""
-    indices = rows - partition.first
-    inside = indices[(indices >= 0) & (indices < partition.samples.shape[0])]
-    return SamplePartition(partition.first, partition.samples[inside])
 
 
 def map_parallel(function: Callable[[T], U], values: Iterable[T], n_jobs: int | None) -> list[U]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.data.chunks import CACHED_ROWS, CHUNK_ROWS, ArraySum, RowChunks, chunk_rows, row_slices, sum_chunks
-from mixsearch.data.partitions import Layout, Partitions, partition_in_memory
+from mixsearch.data.partitions import Layout, Partitions, SamplePartition, partition_in_memory
 from mixsearch.data.threads import n_cores, one_blas_thread
 
 # Up to here the d x d array beats products with blocks of vectors (benchmarks/second_moment.py).
@@ -177,6 +178,31 @@ def squared_distances(X: Samples, point: Array) -> Array:
         return np.asarray(squares - 2 * (X @ point) + point @ point)
     parts = (X[rows] - point.astype(X.dtype) for rows in row_slices(X.shape[0], CACHED_ROWS))
     return np.asarray(np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts]), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class MeasuredPartition(SamplePartition):
+    """Samples with their squared distance from a center."""
+
+    squares: Any = None  # (n,)
+
+
+class MeasuredSamples(NamedTuple):
+    """The mean of samples, (d,), and the samples with their squared distance from it."""
+
+    mean: Array
+    partitions: Partitions[MeasuredPartition]
+
+
+def measure_samples(partitions: Partitions[SamplePartition]) -> MeasuredSamples:
+    """Return samples with their squared distance from their mean."""
+    mean = sample_mean_of(partitions)
+    return MeasuredSamples(mean, partitions.map(_measure, mean))
+
+
+def _measure(partition: SamplePartition, center: Array) -> MeasuredPartition:
+    squares = squared_distances(partition.samples, center)
+    return MeasuredPartition(partition.first, partition.samples, partition.responses, squares)
 
 
 def blas_threads_for(partitions: Partitions[Any]) -> AbstractContextManager[Any]:

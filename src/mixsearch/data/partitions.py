@@ -28,6 +28,11 @@ class Partition:
 
     first: int  # index of the first row among all rows
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of this partition."""
+        return int(self._columns()[0][1].shape[0])
+
     def rows_at(self, step: int, offset: int = 0) -> slice:
         """Return the slice of rows whose index among all rows is `offset` plus a multiple of `step`.
 
@@ -58,9 +63,22 @@ class Partition:
         -------
         Partition
         """
-        rows = self.rows_at(step, offset)
-        picked = {name: None if value is None else value[rows] for name, value in self._columns()}
-        return replace(self, first=-((offset - self.first) // step), **picked)
+        return replace(self.take(self.rows_at(step, offset)), first=-((offset - self.first) // step))
+
+    def take(self, indices: Any) -> Self:
+        """Return the partition with only some of its rows.
+
+        Parameters
+        ----------
+        indices : slice, or array of int or bool
+            Rows of this partition. `first` stays.
+
+        Returns
+        -------
+        Partition
+        """
+        picked: dict[str, Any] = {name: None if value is None else value[indices] for name, value in self._columns()}
+        return replace(self, **picked)
 
     def _columns(self) -> list[tuple[str, Any]]:
         return [(field.name, getattr(self, field.name)) for field in fields(self) if field.name != "first"]
@@ -223,11 +241,60 @@ class Partitions(ABC, Generic[S]):
         if step == 1:
             return self
         n_rows = -(-self.n_rows // step)
-        return replace(self.map(_thin, step), layout=self.layout._replace(n_rows=n_rows))
+        return self._with_rows(n_rows, _thin, step)
+
+    def take_rows(self, rows: Any) -> Partitions[S]:
+        """Return only some rows.
+
+        Parameters
+        ----------
+        rows : array of int
+            Indices among all rows, rising.
+
+        Returns
+        -------
+        Partitions
+        """
+        return self._with_rows(len(rows), _take_rows, rows)
+
+    def drop_rows(self, rows: Any) -> Partitions[S]:
+        """Return all rows but some. The others are numbered anew.
+
+        Parameters
+        ----------
+        rows : array of int
+            Indices among all rows, rising.
+
+        Returns
+        -------
+        Partitions
+        """
+        return self._with_rows(self.n_rows - len(rows), _drop_rows, rows) if len(rows) else self
+
+    def _with_rows(self, n_rows: int, change: Callable[..., S], *shared: Any) -> Partitions[S]:
+        """Apply a function that leaves this many rows."""
+        return replace(self.map(change, *shared), layout=self.layout._replace(n_rows=n_rows))
 
 
 def _thin(partition: S, step: int) -> S:
     return partition.thin(step)
+
+
+def _take_rows(partition: S, rows: Any) -> S:
+    return replace(partition.take(_indices_of(partition, rows)), first=int(np.searchsorted(rows, partition.first)))
+
+
+def _drop_rows(partition: S, rows: Any) -> S:
+    is_kept = np.ones(partition.n_rows, dtype=bool)
+    is_kept[_indices_of(partition, rows)] = False
+    first = partition.first - int(np.searchsorted(rows, partition.first))
+    return replace(partition.take(is_kept), first=first)
+
+
+def _indices_of(partition: Partition, rows: Any) -> Any:
+    """Return which of some rows of all are in a partition, as indices of its own."""
+    indices = rows - partition.first
+    return indices[(indices >= 0) & (indices < partition.n_rows)]
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.second_moment import (
+    MeasuredPartition,
+    MeasuredSamples,
     WeightedSums,
     blas_threads_for,
     centered_sums,
-    sample_mean_of,
+    measure_samples,
     second_moment,
-    squared_distances,
     weighted_gram,
     weighted_sums,
 )
@@ -169,7 +170,12 @@ def _take_coordinates(partition: GaussianPartition, k: int) -> GaussianPartition
 
 
 def fit_gaussian(
-    partitions: Partitions[SamplePartition], n_components: int, *, paper: bool, seed: int
+    partitions: Partitions[SamplePartition],
+    n_components: int,
+    *,
+    paper: bool,
+    seed: int,
+    measured: MeasuredSamples | None = None,
 ) -> GaussianFamily:
     """Find the signal space of a Gaussian mixture and project the samples onto it.
 
@@ -183,18 +189,20 @@ def fit_gaussian(
         their mean, with the noise level from the whole noise space.
     seed : int
         Seed of the eigensolver's starting block, used if the dimension is large.
+    measured : MeasuredSamples, optional
+        The same samples with their squared distance from their mean, if it is known.
 
     Returns
     -------
     GaussianFamily
     """
-    mean = sample_mean_of(partitions)
+    mean, distances = measured or measure_samples(partitions)
     with blas_threads_for(partitions):
         covariance = second_moment(partitions, center=mean)
         if paper:
             frame, level, projected = _frame_at_zero(partitions, covariance, mean, n_components, seed)
         else:
-            frame, level, projected = _frame_at_mean(partitions, covariance, mean, n_components, seed)
+            frame, level, projected = _frame_at_mean(distances, covariance, mean, n_components, seed)
     return GaussianFamily(
         frame=frame,
         mean=frame.whiten(mean),
@@ -217,7 +225,7 @@ def _energy(partition: GaussianPartition) -> ArraySum:
 
 
 def _frame_at_mean(
-    partitions: Partitions[SamplePartition], covariance: Matrix, mean: Array, n_components: int, seed: int
+    partitions: Partitions[MeasuredPartition], covariance: Matrix, mean: Array, n_components: int, seed: int
 ) -> tuple[Frame, float, Partitions[GaussianPartition]]:
     """Frame the covariance, which has rank k - 1 plus noise, and average the noise of its other directions."""
     (n, d, dtype, _), k = partitions.layout, n_components
@@ -230,10 +238,10 @@ def _frame_at_mean(
     return lifted, level, inside.map(_lift, frame.values).persist()
 
 
-def _project_centered(partition: SamplePartition, vectors: Array, mean: Array, n_noise: int) -> GaussianPartition:
+def _project_centered(partition: MeasuredPartition, vectors: Array, mean: Array, n_noise: int) -> GaussianPartition:
     """Compute coordinates along the eigenvectors, not whitened yet, and the energy of the residual."""
     inside = project(partition.samples, vectors, mean)
-    residual = squared_distances(partition.samples, mean) - np.einsum("ij,ij->i", inside, inside)
+    residual = partition.squares - np.einsum("ij,ij->i", inside, inside)
     return GaussianPartition(partition.first, partition.samples, inside, np.maximum(residual, 0) / n_noise)
 
 

@@ -14,9 +14,12 @@ from mixsearch.core.em import EMOptions, em_options, warn_not_refined
 from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
+from mixsearch.core.outliers import find_outliers
+from mixsearch.core.second_moment import MeasuredSamples
 from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import check_n_components, check_n_features, check_n_samples
 from mixsearch.data.partitions import Partitions, SamplePartition
+from mixsearch.errors import warn_user
 from mixsearch.gaussian._component import GaussianComponent
 from mixsearch.gaussian._em import (
     FittedMixture,
@@ -55,7 +58,10 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     noise_variance_ : float
         The average variance of the components.
     mean_ : array of shape (d,)
-        The mean of all samples.
+        The mean of all samples but outliers.
+    outliers_ : array of int
+        Rows of X that lie far from all others and were left out of the fit; not with ``preset="paper"``. Up to 1% of
+        the samples may lie anywhere. Five or more that are close to each other count as a component.
     component_ : GaussianComponent
         The component of the known members, if `fit` was given labels.
 
@@ -91,12 +97,22 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
         check_n_features(partitions.n_features, minimum, f"{minimum} Gaussians")
         check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their noise")
-        k = self._choose_n_components(partitions, lambda: gaussian_spectrum(partitions, seed=self._draw_seed()))
-        self._family = fit_gaussian(partitions, k, paper=is_paper, seed=self._draw_seed())
+        samples, measured = (partitions, None) if is_paper else self._leave_out_outliers(partitions)
+        k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
+        self._family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
         self.mean_ = self._family.sample_mean
         self.noise_variance_ = self._family.noise_variance
         return partitions
+
+    def _leave_out_outliers(
+        self, partitions: Partitions[SamplePartition]
+    ) -> tuple[Partitions[SamplePartition], MeasuredSamples]:
+        found = find_outliers(partitions)
+        self.outliers_ = found.rows
+        if len(found.rows):
+            warn_user(found.warning())
+        return found.samples, found.measured
 
     def search(
         self,

@@ -323,7 +323,8 @@ def _fit(sample: Array, n_segments: int, choices: Sequence[int]) -> GaussianSear
         )
     for k in choices:
         try:
-            return GaussianSearch(k).fit(sample)
+            with collect_warnings():  # pixels are no mixture of spheres, and rows of the sample mean nothing to users
+                return GaussianSearch(k).fit(sample)
         except RankError:
             continue  # the pixels differ in fewer directions than k components need
     raise SearchError(

@@ -38,6 +38,11 @@ def test_sums_over_pieces_are_those_over_all_rows(cuts):
         assert pieces.thin(step).n_rows == len(X[::step])
     assert_allclose(pieces.thin(3).thin(4).collect().partition.samples, X[::12])
     assert_allclose(pieces.map(every_third).thin(5).collect().partition.samples, X[2::3][::5])
+    for rows in ([], [0], [2, 3, 41, 98, 99]):
+        taken, left = pieces.take_rows(np.array(rows, dtype=int)), pieces.drop_rows(np.array(rows, dtype=int))
+        assert_allclose(taken.collect().partition.samples, X[rows])
+        assert_allclose(left.thin(3).collect().partition.samples, np.delete(X, rows, axis=0)[::3])
+        assert (taken.n_rows, left.n_rows) == (len(rows), 100 - len(rows))
     for block, without in enumerate(leave_one_out(pieces, total_of, 2.0)):
         assert_allclose(without.total, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
     assert_allclose(pieces.reduce(spread, 40).total, whole.reduce(spread, 40).total)

@@ -1,0 +1,190 @@
+"""Samples that lie far from all others: a single one can outweigh all others in a third moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from sklearn.neighbors import NearestNeighbors
+
+from mixsearch._typing import Array, Samples
+from mixsearch.core.second_moment import (
+    MeasuredPartition,
+    MeasuredSamples,
+    measure_samples,
+    sample_mean_of,
+    squared_distances,
+)
+from mixsearch.data.chunks import ArraySum
+from mixsearch.data.partitions import Partition, Partitions, SamplePartition
+from mixsearch.data.reductions import TopRows, top_rows
+from mixsearch.errors import OutliersWarning
+
+# With fewer samples nobody can say what is far.
+MIN_SAMPLES = 100
+# Share of the samples beyond the upper quantile that gives the scale, and its least number of samples. Up to this share
+# of outliers, wherever they are, leaves the scale alone: it is the breakdown point.
+TAIL, MIN_TAIL = 0.01, 3
+# Deviations beyond the largest one that normal samples would show, about √(2 ln n): components differ in variance.
+SLACK = 3.0
+# Smallest deviation relative to the median: where all distances are equal, rounding is not far.
+MIN_DEVIATION = 0.01
+# A gross outlier moves the mean, and hides smaller ones until it is left out.
+MAX_ROUNDS = 4
+# So many far samples as close to each other as members of a component are one. In squared medians of the distances.
+MIN_MEMBERS, MAX_SPREAD = 5, 3.0
+# Samples that suffice for quantiles, and far samples that are compared with each other.
+MAX_SAMPLES, MAX_FAR = 100_000, 5000
+MAX_LISTED = 10
+
+
+class Outliers(NamedTuple):
+    """Samples that lie far from all others, and what is left without them."""
+
+    rows: Array  # their indices, rising, (q,)
+    n_samples: int  # with them
+    samples: Partitions[SamplePartition]  # all others
+    measured: MeasuredSamples  # the same, with their distances
+
+    def warning(self) -> OutliersWarning:
+        """Return the warning about them. There must be some."""
+        n, listed = len(self.rows), ", ".join(map(str, self.rows[:MAX_LISTED]))
+        more = f" and {n - MAX_LISTED:,} more" if n > MAX_LISTED else ""
+        verbs = ("lies", "row", "was") if n == 1 else ("lie", "rows", "were")
+        return OutliersWarning(
+            f"{{n_outliers:,}} of {{n_samples:,}} samples {verbs[0]} far from all others ({verbs[1]} {listed}{more}) "
+            f"and {verbs[2]} left out of the fit.",
+            n_outliers=n,
+            n_samples=self.n_samples,
+            rows=self.rows[:MAX_LISTED].tolist(),
+        )
+
+
+def find_outliers(partitions: Partitions[SamplePartition]) -> Outliers:
+    """Find samples that lie far from the mean and from each other.
+
+    Parameters
+    ----------
+    partitions : Partitions of samples of shape (n, d)
+
+    Returns
+    -------
+    Outliers
+
+    Notes
+    -----
+    The breakdown point is 1%: up to that share of the samples may lie anywhere. More of them, or five close to each
+    other, are taken for components.
+    """
+    measured = measure_samples(partitions)
+    far, center = find_far(measured.partitions, _get_squares), measured.mean
+    if not len(far.rows):
+        return Outliers(far.rows, partitions.n_rows, partitions, measured)
+    for _ in range(MAX_ROUNDS):
+        center = _mean_without(partitions, measured.mean, far.rows)
+        before, far = far, find_far(partitions, _distances, center)
+        if np.array_equal(before.rows, far.rows):
+            break
+    rows = _isolated_rows(partitions, far, center)
+    samples = partitions.drop_rows(rows).persist()
+    return Outliers(rows, partitions.n_rows, samples, measure_samples(samples))
+
+
+def _mean_without(partitions: Partitions[SamplePartition], mean: Array, rows: Array) -> Array:
+    """Return the mean of all samples but some, given the mean of all."""
+    share = len(rows) / partitions.n_rows
+    return np.asarray((mean - share * sample_mean_of(partitions.take_rows(rows))) / (1 - share))
+
+
+def _distances(partition: SamplePartition, center: Array) -> Array:
+    return squared_distances(partition.samples, center)
+
+
+def _get_squares(partition: MeasuredPartition) -> Array:
+    return np.asarray(partition.squares)
+
+
+class Far(NamedTuple):
+    """Rows whose squares are far larger than those of the others."""
+
+    rows: Array  # their indices, rising, (q,)
+    median: float  # of all squares
+
+
+@dataclass(frozen=True)
+class SquarePartition(Partition):
+    """One square of each sample."""
+
+    squares: Array  # (n,)
+
+
+def find_far(partitions: Partitions[Any], measure: Callable[..., Array], *shared: Any) -> Far:
+    """Find the samples of which some square is far larger than that of all others.
+
+    Parameters
+    ----------
+    partitions : Partitions
+    measure : callable
+        From a partition and `shared` to one square for each sample, (n,), such as its squared distance from a center
+        or its squared response.
+    *shared
+        Small arrays, sent to every partition.
+
+    Returns
+    -------
+    Far
+
+    Notes
+    -----
+    Cube roots of sums of squares of normal variables are nearly normal, however many there are (Wilson and Hilferty),
+    so one bound in standard deviations serves every dimension. Median and upper quantile give the deviation.
+    """
+    n = partitions.n_rows
+    if n < MIN_SAMPLES:
+        return Far(np.zeros(0, dtype=np.int64), 0.0)
+    measured = partitions.map(_measure, measure, shared).persist()
+    some = np.asarray(measured.thin(-(-n // MAX_SAMPLES)).collect().partition.squares)
+    found: TopRows = measured.reduce(_find_above, _far_square(some, n)).total
+    return Far(np.sort(found.indices), float(np.median(some)))
+
+
+def _measure(partition: Partition, measure: Callable[..., Array], shared: tuple[Any, ...]) -> SquarePartition:
+    return SquarePartition(partition.first, measure(partition, *shared))
+
+
+def _far_square(squares: Array, n_samples: int) -> float:
+    """Return the square from which a sample is far, given the squares of some or all samples."""
+    roots, level = np.cbrt(squares), 1 - max(TAIL, MIN_TAIL / len(squares))
+    middle, upper = np.quantile(roots, [0.5, level])
+    deviation = max((upper - middle) / NormalDist().inv_cdf(level), MIN_DEVIATION * middle)
+    return float((middle + (np.sqrt(2 * np.log(n_samples)) + SLACK) * deviation) ** 3)
+
+
+def _find_above(partition: SquarePartition, limit: float) -> ArraySum:
+    rows = np.flatnonzero(partition.squares > limit)
+    rows = rows[top_rows(partition.squares[rows], MAX_FAR)]
+    return ArraySum(TopRows(MAX_FAR, partition.squares[rows], partition.first + rows))
+
+
+def _isolated_rows(partitions: Partitions[SamplePartition], far: Far, center: Array) -> Array:
+    """Return the far rows that are not members of a group."""
+    if len(far.rows) < MIN_MEMBERS:
+        return far.rows
+    samples = partitions.take_rows(far.rows).collect().partition.samples
+    return np.asarray(far.rows[~_is_grouped(samples, center, MAX_SPREAD * far.median)])
+
+
+def _is_grouped(samples: Samples, center: Array, max_square: float) -> Array:
+    """Return which samples are connected to enough others by short distances, (n,)."""
+    points = samples if sp.issparse(samples) else np.asarray(samples, dtype=np.float64) - center
+    distances, nearest = NearestNeighbors(n_neighbors=MIN_MEMBERS - 1).fit(points).kneighbors(return_distance=True)
+    is_short = distances**2 <= max_square
+    n = len(nearest)
+    edges = sp.csr_array((np.ones(is_short.sum()), (np.nonzero(is_short)[0], nearest[is_short])), shape=(n, n))
+    _, groups = connected_components(edges, directed=False)
+    return np.asarray(np.bincount(groups)[groups] >= MIN_MEMBERS)
