@@ -7,19 +7,23 @@ import platform
 import sys
 import time
 import tracemalloc
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
 import sklearn
-from threadpoolctl import threadpool_info
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import mixsearch
 
 # Of BLAS and OpenMP, for both sides of every comparison.
 N_THREADS = 2
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,19 @@ def _traced(work: Callable[[], Any]) -> tuple[Any, float]:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return result, peak / 1e6
+
+
+def run_seeds(work: Callable[[int], T], n_runs: int) -> list[T]:
+    """Run the work for every seed from 0, in processes with one thread each, without its warnings."""
+    with Parallel(n_jobs=N_THREADS) as parallel:
+        results: list[T] = parallel(delayed(_run_quietly)(work, seed) for seed in range(n_runs))
+    return results
+
+
+def _run_quietly(work: Callable[[int], T], seed: int) -> T:
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return work(seed)
 
 
 def machine() -> str:

@@ -21,6 +21,7 @@ import scale
 import second_moment
 import tables
 import topics
+import trust
 import web_load
 import web_map
 import web_typing
@@ -38,6 +39,7 @@ BENCHMARKS = {
     "coverage": coverage,
     "counting": counting,
     "confidence": confidence,
+    "trust": trust,
     "tables": tables,
     "quality": quality,
     "reading": reading,
@@ -55,6 +57,7 @@ ON_REQUEST = (
     "coverage",
     "counting",
     "confidence",
+    "trust",
     "tables",
     "quality",
     "reading",

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture
+from mixsearch.datasets import (
+    GaussianMixtureData,
+    MixedRegressionData,
+    SubspacesData,
+    make_gaussian_mixture,
+    make_mixed_regression,
+    make_subspaces,
+)
 
 # Zipf's law with Mandelbrot's shift, which keeps the first few words from taking half of the text.
 ZIPF_SHIFT = 10.0
@@ -16,6 +26,26 @@ ZIPF_POWER = 1.05
 def gaussian_workload(*, quick: bool) -> GaussianMixtureData:
     """Ten spherical Gaussians: the paper's size."""
     return make_gaussian_mixture(2_000 if quick else 10_000, 500, 10, deviation=0.5, random_state=0)
+
+
+def draw_regressions(n_samples: int, n_features: int, deviations: Sequence[float], *, seed: int) -> MixedRegressionData:
+    """Regressions that each have a noise of their own."""
+    data = make_mixed_regression(n_samples, n_features, len(deviations), deviation=0.0, random_state=seed)
+    noise = np.random.default_rng(seed).standard_normal(n_samples)
+    return replace(data, y=data.y + np.asarray(deviations)[data.labels] * noise)
+
+
+def draw_subspaces(
+    n_samples: int, n_features: int, scales: Sequence[Sequence[float]], deviations: Sequence[float], *, seed: int
+) -> SubspacesData:
+    """Subspaces with coordinates of given standard deviations, (k, r), and noise of their own, (k,)."""
+    shape = np.shape(scales)
+    data = make_subspaces(n_samples, n_features, shape[0], dim=shape[1], deviation=0.0, random_state=seed)
+    X = np.asarray(deviations)[data.labels, None] * np.random.default_rng(seed).standard_normal(data.X.shape)
+    for component, (basis, scale) in enumerate(zip(data.bases, scales, strict=True)):
+        members = data.labels == component
+        X[members] += (data.X[members] @ basis * scale) @ basis.T
+    return replace(data, X=X)
 
 
 def newsgroups_workload(*, quick: bool) -> sp.csr_array:
