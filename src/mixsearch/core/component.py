@@ -289,7 +289,7 @@ class VectorComponent(Component):
                 ("share of the hint", plain_number(self.share)),
                 ("center", _format_center(self.center)),
             ],
-            bars=_score_bars(self._candidates),
+            bars=score_bars(self.scores),
             bars_title="score of each component under the hint",
         )
 
@@ -300,6 +300,7 @@ def _format_center(center: Array) -> str:
     return f"[{first}{more}] ({len(center):,} features)"
 
 
-def _score_bars(candidates: Candidates) -> list[tuple[str, float]]:
-    names = ["found"] + [f"alternative {i}" for i in range(1, len(candidates.scores))]
-    return list(zip(names, candidates.scores.tolist(), strict=True))[:8]
+def score_bars(scores: Array) -> list[tuple[str, float]]:
+    """Return the scores of the component found and of its first alternatives, with their names."""
+    names = ["found"] + [f"alternative {i}" for i in range(1, len(scores))]
+    return list(zip(names, scores.tolist(), strict=True))[:8]

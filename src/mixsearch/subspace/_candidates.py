@@ -9,64 +9,115 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.em import MAX_ITER, EMOptions
-from mixsearch.core.moments import Replicates
+from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.subspace._em import RefinedSubspace, SubspaceMixture, fit_mixture, refine_subspace
-from mixsearch.subspace._extraction import SubspaceCandidate, extract_subspace
+from mixsearch.subspace._extraction import extract_subspace, remaining_subspaces, settle_subspace
 from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._posterior import (
     match_subspace,
     posterior_of_examples,
-    posterior_of_point,
+    simulate_projections,
     squared_projections,
 )
 
 # How the mixture is fitted for the confidence of an estimate that was not refined.
 DEFAULT_OPTIONS = EMOptions(MAX_ITER, 0.01)
+# A subspace with this many times the score of all others together is the one that the hint prefers.
+CLEAR_LEAD = 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class SubspaceCandidates:
-    """All subspaces as one hint orders them. Those after the first are computed on first use."""
+    """All subspaces as one hint orders them. Those not found yet are computed on first use."""
 
     family: SubspaceFamily
-    first: SubspaceCandidate
-    hint: Array  # in the frame, (k r, q)
+    hinted: Hinted  # the moment under the hint of the user
+    found: tuple[Array, ...]  # directions, (k r, r) each, of the preferred one and of others, if they are known
     are_samples: bool = False  # whether the hint consists of samples, which contain noise
+    is_settled: bool = True  # whether the moment was contracted with what was found
+
+    @classmethod
+    def from_hint(cls, family: SubspaceFamily, hinted: Hinted, *, are_samples: bool) -> SubspaceCandidates:
+        """Find the subspace that contains most of the hint.
+
+        Notes
+        -----
+        The moment under the hint yields a direction; the subspace is that of the direction, not of the hint. If it does
+        not account for most of the hinted moment, all subspaces are found and compared.
+        """
+        found: list[Array] = []
+        for directions in remaining_subspaces(family.hinted, hinted, family.dim, []):
+            found.append(directions)
+            if _is_clear(hinted, directions):
+                break
+        candidates = cls(family, hinted, tuple(found), are_samples)
+        best = int(np.argmax([candidates.projection(each) for each in found]))
+        if best == 0:
+            return candidates
+        # Found orthogonally to others, with their errors.
+        alone = settle_subspace(family.hinted, found[best][:, 0], family.dim)
+        return cls(family, hinted, (alone,), are_samples)
+
+    @classmethod
+    def from_printed_algorithm(cls, family: SubspaceFamily, hinted: Hinted, *, are_samples: bool) -> SubspaceCandidates:
+        """Find the subspace by Algorithm 3 of the paper, which contracts the moment with the hint alone."""
+        directions = extract_subspace(hinted, family.dim).directions
+        return cls(family, hinted, (directions,), are_samples, is_settled=False)
+
+    @property
+    def first(self) -> Array:
+        """The directions of the preferred subspace, (k r, r)."""
+        return self.found[0]
 
     @cached_property
     def directions(self) -> list[Array]:
-        """The directions of all subspaces, (k r, r) each, every one extracted from what the others leave."""
-        found, point = [self.first.directions], self.first.next_direction
-        while point is not None and (len(found) + 1) * self.family.dim <= len(point):
-            # The best direction orthogonal to those found is a point of the next subspace, so it is a hint for it.
-            hinted = self.family.hinted((self.family.frame.values * point)[None, :])
-            candidate = extract_subspace(hinted, self.family.dim, np.hstack(found))
-            found.append(candidate.directions)
-            point = candidate.next_direction
-        return found
+        """The directions of all subspaces, (k r, r) each: the preferred one, then the others by falling projection."""
+        rest = remaining_subspaces(self.family.hinted, self.hinted, self.family.dim, list(self.found))
+        others = [*self.found[1:], *rest]
+        return [self.first, *sorted(others, key=self.projection, reverse=True)]
 
     @cached_property
-    def replicates(self) -> Replicates:
-        """The moments of this hint without each group of samples."""
-        return self.family.leave_one_out(self.hint.T)
+    def projections(self) -> Array:
+        """How much of the hint each subspace contains, (k,), in the order of `directions`."""
+        return np.array([self.projection(each) for each in self.directions])
+
+    def projection(self, directions: Array) -> float:
+        """Return |U'v|² of a subspace, averaged over the points of the hint."""
+        basis, _ = np.linalg.qr(np.sqrt(self.family.frame.values)[:, None] * directions)
+        return float(np.sum((self.points @ basis) ** 2) / len(self.points))
+
+    def separation(self, rank: int) -> float:
+        """Return the ratio of the projections onto one subspace and onto the best other one."""
+        others = np.delete(self.projections, rank)
+        best = float(others.max(initial=0.0))
+        return float(self.projections[rank]) / best if best > 0 else float("inf")
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the preferred subspace accounts for most of the hinted moment, whatever the others are."""
+        return _is_clear(self.hinted, self.first)
+
+    def replicates(self, directions: Array) -> Replicates:
+        """Return the moments that a subspace was extracted from, without each group of samples."""
+        return self.family.leave_one_out(directions.T if self.is_settled else self.hinted.hint.T)
 
     def share(self, directions: Array) -> float:
         """Return the fraction of the hint that a subspace accounts for, |G'c|² / |c|²."""
-        return float(np.sum((directions.T @ self.hint) ** 2) / np.sum(self.hint**2))
+        hint = self.hinted.hint
+        return float(np.sum((directions.T @ hint) ** 2) / np.sum(hint**2))
 
     def refine(self, options: EMOptions) -> RefinedSubspace | None:
         """Refine the subspace that the hint means by EM; return None if EM leaves it too few samples."""
-        fitted = fit_mixture(self.family, self._start, options)
+        fitted = fit_mixture(self.family, self.directions, options)
         if self.are_samples:
-            preference = posterior_of_examples(fitted.state, self._points)
+            preference = posterior_of_examples(fitted.state, self.points)
         else:
-            preference = squared_projections(fitted.state, self._points[0])
+            preference = squared_projections(fitted.state, self.points)
         return refine_subspace(self.family, fitted, int(preference.argmax()))
 
-    def confidence(self, directions: Array) -> float:
-        """Return the probability that the hint means the subspace with these directions, (k r, r)."""
-        mixture = self._mixture
-        return float(self.posterior(mixture)[match_subspace(self.family.frame, mixture, directions)])
+    def index_of(self, directions: Array) -> int:
+        """Return the index in `mixture` of the subspace with these directions, (k r, r)."""
+        return match_subspace(self.family.frame, self.mixture, directions)
 
     def posterior(self, mixture: SubspaceMixture) -> Array:
         """Return the probability that the hint means each subspace of a mixture, (k,).
@@ -75,20 +126,26 @@ class SubspaceCandidates:
         of it.
         """
         if self.are_samples:
-            return posterior_of_examples(mixture, self._points)
-        return posterior_of_point(self.family, mixture, self._points[0])
+            return posterior_of_examples(mixture, self.points)
+        simulated = self.simulate(mixture)
+        return np.asarray(np.bincount(simulated.argmax(axis=1), minlength=len(mixture.weights)) / len(simulated))
+
+    def simulate(self, mixture: SubspaceMixture) -> Array:
+        """Return the projections of the hint onto the subspaces of a mixture on simulated samples, (n, k)."""
+        return simulate_projections(self.family, mixture, self.points)
 
     @cached_property
-    def _mixture(self) -> SubspaceMixture:
+    def mixture(self) -> SubspaceMixture:
         """All subspaces, fitted by EM."""
-        return fit_mixture(self.family, self._start, DEFAULT_OPTIONS).state
+        return fit_mixture(self.family, self.directions, DEFAULT_OPTIONS).state
 
     @property
-    def _start(self) -> Array:
-        """The point from which EM finds its start, (k r,)."""
-        return np.asarray(self.first.directions[:, 0])
-
-    @property
-    def _points(self) -> Array:
+    def points(self) -> Array:
         """The hint in the units of the features, (q, k r)."""
-        return np.asarray(self.hint.T / np.sqrt(self.family.frame.values), dtype=np.float64)
+        return np.asarray(self.hinted.hint.T / np.sqrt(self.family.frame.values), dtype=np.float64)
+
+
+def _is_clear(hinted: Hinted, directions: Array) -> bool:
+    """Return whether a subspace has a clearly larger score than all others together."""
+    score = float(np.trace(directions.T @ hinted.matrix @ directions))
+    return bool(score > CLEAR_LEAD * (float(np.trace(hinted.matrix)) - score))

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from mixsearch._typing import Array, SamplesLike
-from mixsearch.core.component import Component
-from mixsearch.core.jackknife import jackknife, whitened
+from mixsearch.core.component import Component, score_bars
+from mixsearch.core.jackknife import interval_of_lead
 from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_samples
@@ -18,7 +18,7 @@ from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import SearchWarning
 from mixsearch.subspace._candidates import SubspaceCandidates
-from mixsearch.subspace._em import RefinedSubspace, responsibilities, span_coordinates
+from mixsearch.subspace._em import RefinedSubspace, SubspaceMixture, responsibilities, span_coordinates
 from mixsearch.subspace._jackknife import SubspaceErrors, subspace_errors
 from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._refined_jackknife import refined_subspace_errors
@@ -41,9 +41,10 @@ class Subspace(Component):
     noise_variance : float
         The variance of the noise around the subspace.
     separation : float
-        The ratio of the r-th eigenvalue to the next. Near 1, the hint does not single out a subspace.
-    scores : array of shape (k r,)
-        All eigenvalues of the whitened hinted moment, falling.
+        How many times more of the hint it contains than the best other subspace. Near 1, the hint does not single out a
+        subspace.
+    scores : array of shape (k,)
+        |Uᵢ'v|²: how much of the hint each subspace contains.
     share : float
         The fraction of the hint that the subspace accounts for.
     alternatives : tuple of Subspace
@@ -75,7 +76,7 @@ class Subspace(Component):
     def _directions(self) -> Array:
         """√α W'U up to a rotation, (k r, r): the subspace in the frame."""
         # The directions of the others cost more passes over the samples, which the first one does not need.
-        return self._candidates.directions[self._rank] if self._rank else self._candidates.first.directions
+        return self._candidates.directions[self._rank] if self._rank else self._candidates.first
 
     @cached_property
     def _axes(self) -> tuple[Array, Array]:
@@ -130,36 +131,38 @@ class Subspace(Component):
         """
         if self._refined is not None:
             return refined_subspace_errors(self._family, self._refined)
-        return subspace_errors(self._family, self._directions, self.basis, self._candidates.replicates)
+        replicates = self._candidates.replicates(self._directions)
+        return subspace_errors(self._family, self._directions, self.basis, replicates)
 
     @cached_property
     def confidence(self) -> float:
         """The probability that this is the subspace that the hint means."""
-        if self._refined is not None:
-            return float(self._candidates.posterior(self._refined.mixture)[0])
-        return self._candidates.confidence(self._directions)
+        return float(self._candidates.posterior(self._mixture)[self._index])
+
+    @property
+    def _mixture(self) -> SubspaceMixture:
+        """All subspaces, fitted by EM."""
+        return self._candidates.mixture if self._refined is None else self._refined.mixture
+
+    @property
+    def _index(self) -> int:
+        """The index of this subspace in the mixture."""
+        return self._candidates.index_of(self._directions) if self._refined is None else 0
 
     @property
     def separation(self) -> float:
-        """The ratio of the r-th eigenvalue to the next; of an alternative, its share over that of the one found."""
-        first = self._candidates.first
-        return self.share / self._candidates.share(first.directions) if self._rank else first.separation
+        """How many times more of the hint the subspace contains than the best other one."""
+        return self._candidates.separation(self._rank)
 
     @property
     def separation_interval(self) -> tuple[float, float]:
-        """A 95% interval of `separation`."""
-        matrices, _, _ = whitened(self._candidates.replicates)
-        scores = np.maximum(np.linalg.eigvalsh(matrices)[:, ::-1], np.finfo(np.float64).tiny)
-        r = self.basis.shape[1]
-        if r == scores.shape[1]:
-            return (np.inf, np.inf)
-        factor = float(np.exp(1.96 * jackknife(np.log(scores[:, r - 1] / scores[:, r]))))
-        return self.separation / factor, self.separation * factor
+        """A 95% interval of `separation`, on simulated samples."""
+        return interval_of_lead(self._candidates.simulate(self._mixture), self._index)
 
     @property
     def scores(self) -> Array:
-        """All eigenvalues of the whitened hinted moment, (k r,), falling."""
-        return self._candidates.first.scores
+        """|Uᵢ'v|², (k,): how much of the hint each subspace contains, in the order in which the hint prefers them."""
+        return self._candidates.projections
 
     @property
     def share(self) -> float:
@@ -198,7 +201,7 @@ class Subspace(Component):
         values, directions = self._family.frame.values, self._directions
         if self._refined is not None:
             return responsibilities(self._refined.mixture, span_coordinates(Y, values))[:, 0]
-        if self.weight >= 1 or len(self.scores) == directions.shape[1]:
+        if self.weight >= 1 or self._family.n_components == 1:
             return np.ones(len(Y))  # there is no rest
         weight = clip_weight(self.weight)
         # Densities need a positive noise variance.
@@ -217,9 +220,6 @@ class Subspace(Component):
                 ("separation", separation_in_words(self.separation)),
                 ("share of the hint", plain_number(self.share)),
             ],
-            bars=[
-                (f"direction {i + 1}{'' if i < r else ' (outside)'}", float(score))
-                for i, score in enumerate(self.scores[: r + 3])
-            ],
-            bars_title="score of each direction under the hint",
+            bars=score_bars(self.scores),
+            bars_title="how much of the hint each subspace contains",
         )

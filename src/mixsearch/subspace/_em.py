@@ -15,11 +15,8 @@ from mixsearch.core.em import EMOptions, EMResult, run_em
 from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
 from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
 from mixsearch.data.partitions import Partition
-from mixsearch.subspace._extraction import SubspaceCandidate, extract_subspace
 from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
 
-# How often a subspace is extracted before EM, each time with the top direction of the last one as the hint.
-N_EXTRACTIONS = 3
 # Densities need a positive noise variance: at least this fraction of the largest variance.
 MIN_NOISE = 1e-9
 
@@ -65,21 +62,21 @@ class RefinedSubspace:
     mixture: SubspaceMixture  # the subspace itself first
 
 
-def fit_mixture(family: SubspaceFamily, point: Array, options: EMOptions) -> EMResult[SubspaceMixture]:
+def fit_mixture(family: SubspaceFamily, directions: Sequence[Array], options: EMOptions) -> EMResult[SubspaceMixture]:
     """Fit all subspaces by EM.
 
     Parameters
     ----------
     family : SubspaceFamily
-    point : array of shape (k r,)
-        A point of one subspace in the frame. The start of EM is found from it.
+    directions : sequence of arrays of shape (k r, r)
+        All subspaces in the frame, as moments find them.
     options : EMOptions
 
     Returns
     -------
     EMResult
     """
-    return _run_em(family, _initial_mixture(family, _separate_subspaces(family, point)), options)
+    return _run_em(family, _initial_mixture(family, directions), options)
 
 
 def refine_subspace(family: SubspaceFamily, fitted: EMResult[SubspaceMixture], index: int) -> RefinedSubspace | None:
@@ -148,31 +145,6 @@ def _assign_first(
 
 def _row_weights(partition: OwnPartition, size: float) -> Array:
     return np.asarray(partition.resp / size)
-
-
-def _separate_subspaces(family: SubspaceFamily, point: Array) -> list[Array]:
-    """Return the directions of all subspaces, (k r, r) each, that of the point first."""
-    found: list[Array] = []
-    next_point: Array | None = point
-    while next_point is not None and (len(found) + 1) * family.dim <= len(point):
-        candidate = _extract_from_point(family, next_point, np.hstack(found) if found else None)
-        found.append(candidate.directions)
-        next_point = candidate.next_direction
-    return found
-
-
-def _extract_from_point(family: SubspaceFamily, point: Array, excluded: Array | None) -> SubspaceCandidate:
-    """Extract the subspace of a point, with a better hint each time.
-
-    Notes
-    -----
-    Under any hint the top eigenvector of R lies in the one subspace with the largest |U'v|. The next r - 1 lie there
-    too only if |U'v|² is three times that of the others. So the top eigenvector is a better hint than the hint.
-    """
-    for _ in range(N_EXTRACTIONS):
-        candidate = extract_subspace(family.hinted((family.frame.values * point)[None, :]), family.dim, excluded)
-        point = candidate.directions[:, 0]
-    return candidate
 
 
 def span_coordinates(Y: Array, values: Array) -> Array:

@@ -1,7 +1,8 @@
-"""Algorithm 3: the r top eigenvectors of the whitened hinted moment span the subspace."""
+"""Algorithm 3: the r top eigenvectors of the whitened hinted moment span the subspace, and are a better hint."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,13 @@ import scipy.linalg
 
 from mixsearch._typing import Array
 from mixsearch.core.moments import Hinted
+
+# How often the moment is contracted with what was found, in each of the two stages of `settle_subspace`.
+MAX_CONTRACTIONS = 3
+# The gap after the r-th eigenvalue from which the r top eigenvectors are those of one subspace.
+CLEAR_GAP = 2.0
+# Moves shrink quadratically: after one this small, the sine of an angle, the next is far below the standard errors.
+SMALL_MOVE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +64,77 @@ def extract_subspace(hinted: Hinted, dim: int, excluded: Array | None = None) ->
     scores, U = scores[::-1], free @ U[:, ::-1]
     directions = U[:, :dim]
     return SubspaceCandidate(directions, scores, U[:, dim] if U.shape[1] > dim else None)
+
+
+def settle_subspace(
+    contract: Callable[[Array], Hinted], direction: Array, dim: int, excluded: Array | None = None
+) -> Array:
+    """Return the directions of the subspace that a direction of the frame lies in, (k r, r).
+
+    Parameters
+    ----------
+    contract : callable
+        From hints, (q, k r), to the hinted moment.
+    direction : array of shape (k r,)
+        The top eigenvector under any hint.
+    dim : int
+        r.
+    excluded : array of shape (k r, q), optional
+        Orthonormal directions of subspaces already found.
+
+    Returns
+    -------
+    array of shape (k r, r)
+
+    Notes
+    -----
+    Under any hint the top eigenvector of R lies in one subspace, that of the largest |Uᵢ'v|. The next r - 1 lie there
+    too only if |Uᵢ'v|² is three times that of the others. Used as the hint, the top eigenvector scores all others 0, so
+    the condition disappears. Then all r directions together are the hint, under which all r eigenvalues are equal.
+    """
+    candidate = extract_subspace(contract(direction[None, :]), dim, excluded)
+    for _ in range(MAX_CONTRACTIONS - 1):
+        if candidate.separation > CLEAR_GAP:
+            break
+        candidate = extract_subspace(contract(candidate.directions[:, :1].T), dim, excluded)
+    directions = candidate.directions
+    for _ in range(MAX_CONTRACTIONS):
+        before, directions = directions, extract_subspace(contract(directions.T), dim, excluded).directions
+        if _sine(before, directions) < SMALL_MOVE:
+            break
+    return directions
+
+
+def _sine(one: Array, other: Array) -> float:
+    """Return the sine of the largest angle between two subspaces, given orthonormal bases."""
+    cosine = np.linalg.svd(one.T @ other, compute_uv=False).min()
+    return float(np.sqrt(max(1 - cosine**2, 0.0)))
+
+
+def remaining_subspaces(
+    contract: Callable[[Array], Hinted], hinted: Hinted, dim: int, found: list[Array]
+) -> Iterator[Array]:
+    """Yield the directions of subspaces not found yet, (k r, r) each, by falling score under a hint.
+
+    Parameters
+    ----------
+    contract : callable
+        From hints, (q, k r), to the hinted moment.
+    hinted : Hinted
+        The moment under the hint that orders them.
+    dim : int
+        r.
+    found : list of arrays of shape (k r, r)
+        Orthonormal directions of subspaces already found.
+
+    Yields
+    ------
+    array of shape (k r, r)
+    """
+    found = list(found)
+    while (len(found) + 1) * dim <= len(hinted.matrix):
+        excluded = np.hstack(found) if found else None
+        rough = extract_subspace(hinted, dim, excluded)
+        is_last = (len(found) + 1) * dim == len(hinted.matrix)
+        found.append(rough.directions if is_last else settle_subspace(contract, rough.directions[:, 0], dim, excluded))
+        yield found[-1]

@@ -20,24 +20,24 @@ def posterior_of_examples(mixture: SubspaceMixture, Z: Array) -> Array:
     return np.asarray(softmax(logs))
 
 
-def squared_projections(mixture: SubspaceMixture, point: Array) -> Array:
-    """Return |Uᵢ'v|², (k,), of a point of the span, (p,)."""
-    return np.asarray(np.sum((point @ mixture.bases) ** 2, axis=1))
+def squared_projections(mixture: SubspaceMixture, points: Array) -> Array:
+    """Return |Uᵢ'v|², (k,), averaged over points of the span, (q, p)."""
+    return np.asarray(np.sum((points @ mixture.bases) ** 2, axis=(1, 2)) / len(points))
 
 
-def posterior_of_point(family: SubspaceFamily, mixture: SubspaceMixture, point: Array) -> Array:
-    """Return how often each subspace has the largest projection of a point on simulated samples, (k,).
+def simulate_projections(family: SubspaceFamily, mixture: SubspaceMixture, points: Array) -> Array:
+    """Return the squared projections of points onto each subspace on simulated samples, (N_DRAWS, k).
 
     Parameters
     ----------
     family : SubspaceFamily
     mixture : SubspaceMixture
-    point : array of shape (p,)
-        A point of the span.
+    points : array of shape (q, p)
+        Points of the span.
 
     Returns
     -------
-    array of shape (k,)
+    array of shape (N_DRAWS, k)
 
     Notes
     -----
@@ -45,35 +45,42 @@ def posterior_of_point(family: SubspaceFamily, mixture: SubspaceMixture, point: 
     the members left out. |Uᵢ'v|² on new samples is simulated as its estimate plus normal noise with the covariance that
     the jackknife gives.
     """
-    shifts = _projection_shifts(family, mixture, point)
+    shifts = _projection_shifts(family, mixture, points)
     n_groups = len(shifts)
-    replicates = np.sum((point @ mixture.bases - shifts) ** 2, axis=2)
+    replicates = np.sum((points @ mixture.bases - shifts) ** 2, axis=(2, 3)) / len(points)
     rng = np.random.default_rng(0)  # the same answer every time
     draws = rng.standard_normal((N_DRAWS, n_groups)) * np.sqrt((n_groups - 1) / n_groups)
-    simulated = squared_projections(mixture, point) + draws @ (replicates - replicates.mean(axis=0))
-    return np.asarray(np.bincount(simulated.argmax(axis=1), minlength=len(mixture.weights)) / N_DRAWS)
+    simulated = squared_projections(mixture, points) + draws @ (replicates - replicates.mean(axis=0))
+    return np.asarray(np.maximum(simulated, 0))
 
 
-def _projection_shifts(family: SubspaceFamily, mixture: SubspaceMixture, point: Array) -> Array:
-    """Return what each group of samples adds to Uᵢ'v, (B, k, r)."""
+def _projection_shifts(family: SubspaceFamily, mixture: SubspaceMixture, points: Array) -> Array:
+    """Return what each group of samples adds to Uᵢ'v, (B, k, q, r)."""
     partitions = family.partitions
-    residuals = point - np.einsum("kpr,kr->kp", mixture.bases, point @ mixture.bases)
+    residuals = points - np.einsum("kpr,kqr->kqp", mixture.bases, points @ mixture.bases)
     n_groups = partitions.n_groups
     sums = partitions.reduce(_cross_moments_by_group, mixture, family.frame.values, residuals, n_groups).total
     # A subspace without members, or with less variance than the noise, must not shift without bound.
-    sizes = np.maximum(mixture.weights * partitions.n_rows, 1)[:, None]
-    variances = np.maximum(mixture.variances, mixture.noise_variance)
+    sizes = np.maximum(mixture.weights * partitions.n_rows, 1)[:, None, None]
+    variances = np.maximum(mixture.variances, mixture.noise_variance)[:, None, :]
     return np.asarray(sums / (sizes * variances * (1 - 1 / n_groups)))
 
 
 def _cross_moments_by_group(
     partition: SubspacePartition, mixture: SubspaceMixture, values: Array, residuals: Array, n_groups: int
 ) -> ArraySum:
-    """Sum pᵢ ⟨z, P⊥v⟩ Uᵢ'z over the samples of each group, (B, k, r), given P⊥v for each subspace, (k, p)."""
+    """Sum pᵢ ⟨z, P⊥v⟩ Uᵢ'z over the samples of each group, (B, k, q, r), given P⊥v for each subspace, (k, q, p)."""
     Z = span_coordinates(partition.projected, values)
-    weights = responsibilities(mixture, Z) * (Z @ residuals.T)
-    groups = [partition.rows_at(n_groups, group) for group in range(n_groups)]
-    return ArraySum(np.array([np.einsum("kp,kpr->kr", weights[rows].T @ Z[rows], mixture.bases) for rows in groups]))
+    resp = responsibilities(mixture, Z)
+
+    def sum_rows(rows: slice) -> Array:
+        """Sum over one group: U'(Σ p zz')P⊥v."""
+        grams = [(Z[rows] * own[:, None]).T @ Z[rows] for own in resp[rows].T]
+        return np.array(
+            [away @ gram @ basis for away, gram, basis in zip(residuals, grams, mixture.bases, strict=True)]
+        )
+
+    return ArraySum(np.array([sum_rows(partition.rows_at(n_groups, group)) for group in range(n_groups)]))
 
 
 def match_subspace(frame: Frame, mixture: SubspaceMixture, directions: Array) -> int:

@@ -28,7 +28,6 @@ from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import ArgumentError, HintError, Option, UnlikelyMixtureWarning, warn_user
 from mixsearch.subspace._candidates import SubspaceCandidates
 from mixsearch.subspace._component import Subspace
-from mixsearch.subspace._extraction import extract_subspace
 from mixsearch.subspace._moments import SubspaceFamily, fit_subspace
 from mixsearch.subspace._rank_selection import subspace_spectrum
 
@@ -202,10 +201,10 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
                 "The hint is orthogonal to every subspace. Give a sample of the wanted one.", code="hint_orthogonal"
             )
         hinted = family.hinted(inside * np.sqrt(family.frame.values))
-        first = extract_subspace(hinted, family.dim)
-        candidates = SubspaceCandidates(family, first, hinted.hint, are_samples)
+        find = SubspaceCandidates.from_printed_algorithm if self._is_paper() else SubspaceCandidates.from_hint
+        candidates = find(family, hinted, are_samples=are_samples)
         found = Subspace(candidates, _feature_names=self._get_feature_names())
-        return add_doubts(found, check_separation(found.separation))
+        return found if candidates.is_clear else add_doubts(found, check_separation(found.separation))
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)

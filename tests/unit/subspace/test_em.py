@@ -81,9 +81,10 @@ def test_no_iteration_lowers_the_likelihood_and_max_iter_limits_them():
     assert search.search(examples=members(1), refine=False)._refined is None
 
 
-def test_a_hint_too_weak_for_moments_still_finds_the_subspace_that_contains_most_of_it():
+def test_refinement_finds_the_subspace_that_contains_most_of_the_hint_even_from_the_printed_algorithm():
     first, second = data.bases[0] @ [1, 0], data.bases[1] @ [0.6, 0.6]
-    found = search.search(first + second / np.linalg.norm(second) * 0.85, refine=True)
+    printed = SubspaceSearch(3, dim=2, preset="paper").fit(data.X)
+    found = printed.search(first + second / np.linalg.norm(second) * 0.85, refine=True)
     assert gap(found.basis, data.bases[0]) < 0.2
     assert gap(found.moment_estimate.basis, data.bases[0]) > 0.5
 
@@ -148,7 +149,7 @@ def test_membership_of_a_refined_subspace_agrees_with_the_labels():
 
 
 def test_a_subspace_left_without_samples_is_not_refined():
-    fitted = fit_mixture(search._family, np.eye(6)[0], EMOptions(5, 0.01))
+    fitted = fit_mixture(search._family, np.split(np.eye(6), 3, axis=1), EMOptions(5, 0.01))
     empty = fitted.state._replace(weights=np.array([1e-300, 0.5, 0.5]))
     assert refine_subspace(search._family, EMResult(empty, fitted.objectives), 0) is None
 

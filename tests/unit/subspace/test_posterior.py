@@ -14,7 +14,7 @@ from mixsearch.subspace._em import SubspaceMixture, span_coordinates
 from mixsearch.subspace._posterior import (
     match_subspace,
     posterior_of_examples,
-    posterior_of_point,
+    simulate_projections,
     squared_projections,
 )
 
@@ -39,7 +39,7 @@ def test_the_posterior_of_examples_is_that_of_textbook_densities():
 def test_the_subspace_that_contains_a_point_projects_all_of_it():
     mixture = make_mixture()
     point = mixture.bases[1] @ [0.6, -0.8]
-    projections = squared_projections(mixture, point)
+    projections = squared_projections(mixture, point[None, :])
     assert projections.argmax() == 1
     assert projections[1] == pytest.approx(1)
 
@@ -67,11 +67,18 @@ def test_a_point_between_two_subspaces_means_either():
     mixture = SubspaceMixture(bases, np.ones((2, 2)), data.weights, 0.04)
     # The point with the projections (1, 0) onto both.
     tie = np.linalg.lstsq(np.hstack(list(bases)).T, np.array([1.0, 0, 1, 0]), rcond=None)[0]
-    assert_allclose(squared_projections(mixture, tie), [1, 1])
-    between = posterior_of_point(family, mixture, tie)
-    assert between.sum() == pytest.approx(1)
-    assert 0.2 < between[0] < 0.8
-    assert posterior_of_point(family, mixture, bases[1] @ [1, 1])[1] > 0.99
+    assert_allclose(squared_projections(mixture, tie[None, :]), [1, 1])
+    between = simulate_projections(family, mixture, tie[None, :]).argmax(axis=1)
+    assert 0.2 < between.mean() < 0.8
+    clear = simulate_projections(family, mixture, (bases[1] @ [1, 1])[None, :]).argmax(axis=1)
+    assert clear.mean() > 0.99
+
+
+def test_projections_of_several_points_are_the_average():
+    mixture = make_mixture()
+    points = np.random.default_rng(4).normal(size=(3, 5))
+    each = [squared_projections(mixture, point[None, :]) for point in points]
+    assert_allclose(squared_projections(mixture, points), np.mean(each, axis=0))
 
 
 def test_coordinates_of_the_span_undo_the_whitening():

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from mixsearch import SubspaceSearch
 from mixsearch.datasets import make_subspaces
-from mixsearch.errors import ArgumentError, HintError, UnknownArgumentError
+from mixsearch.errors import ArgumentError, HintError, UnknownArgumentError, WeakHintWarning
 
 data = make_subspaces(8000, 30, 4, dim=3, deviation=0.2, random_state=1)
 search = SubspaceSearch(4, dim=3).fit(data.X)
@@ -64,7 +64,8 @@ def test_the_answer_reads_well():
     text = repr(search.search(data.bases[0][:, 0]))
     assert text.startswith("Subspace of dimension 3 in 30 features")
     assert "noise variance" in text
-    assert "direction 4 (outside)" in text
+    assert "how much of the hint each subspace contains" in text
+    assert "alternative 3" in text
 
 
 def test_shares_of_all_subspaces_add_up_and_alternatives_fall_behind():
@@ -135,3 +136,44 @@ def test_an_unknown_argument_is_answered_with_those_that_exist_nearest_first(wro
 
 def test_every_subspace_contains_the_origin_which_is_its_center():
     assert_allclose(search.search(data.bases[0] @ np.ones(3)).center, np.zeros(30))
+
+
+def point_with_projections(*projections):
+    """Make a point with given squared projections onto the first subspaces, and none onto the others."""
+    along = np.zeros((4, 3))
+    along[: len(projections)] = np.sqrt(projections)[:, None] * [0.6, 0, 0.8]
+    return np.linalg.lstsq(np.hstack(list(data.bases)).T, along.ravel(), rcond=None)[0]
+
+
+@pytest.mark.parametrize("share", [0.4, 0.6, 0.8])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_subspace_is_found_whatever_another_one_contains_of_the_hint(share, order):
+    projections = [1.0, share] if order == (0, 1) else [share, 1.0]
+    found = search.search(point_with_projections(*projections))
+    assert gap(found, data.bases[order[0]]) < 0.2
+    assert_allclose(found.scores[:2], [1, share], atol=0.1)
+    assert found.separation == pytest.approx(1 / share, rel=0.15)
+    assert gap(found.alternatives[0], data.bases[order[1]]) < 0.3
+
+
+def test_the_printed_algorithm_needs_three_times_as_much_of_the_hint_as_others_have():
+    printed = SubspaceSearch(4, dim=3, preset="paper").fit(data.X)
+    assert gap(printed.search(point_with_projections(1.0, 0.1)), data.bases[0]) < 0.3
+    assert gap(printed.search(point_with_projections(1.0, 0.6)), data.bases[0]) > 0.7
+
+
+def test_separation_falls_as_the_hint_gets_worse_and_its_interval_contains_the_truth():
+    answers = [search.search(point_with_projections(1.0, share)) for share in (0.2, 0.4, 0.6, 0.8)]
+    separations = [found.separation for found in answers]
+    assert separations == sorted(separations, reverse=True)
+    low, high = answers[2].separation_interval
+    assert low < 1 / 0.6 < high
+    assert high < 1.3 * low
+
+
+def test_a_tie_is_weak_and_has_an_interval_around_one():
+    with pytest.warns(WeakHintWarning):
+        found = search.search(point_with_projections(1.0, 1.0))
+    assert found.doubts[0].code == "weak_hint"
+    low, high = found.separation_interval
+    assert low < 1 < high
