@@ -134,6 +134,7 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         W.T @ mixture.mean,
         float(mixture.weights @ variances),
         W.T @ ((mixture.weights * variances) @ mixture.centers),
+        np.ones(k),
         mixture.mean,
         partition_in_memory(np.zeros((0, d))),
     )

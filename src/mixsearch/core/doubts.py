@@ -7,12 +7,18 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from mixsearch.core.component import Component
-from mixsearch.errors import SearchWarning, warn_user
+from mixsearch.core.sample_component import SampleComponent
+from mixsearch.core.separation import DOUBTFUL_SEPARATION
+from mixsearch.errors import SearchWarning, WeakHintWarning, warn_user
 
 # A test of a right answer raises a false alarm this often.
 MIN_P_VALUE = 0.01
 
+# A small lead with less confidence than this is worth a warning.
+MIN_CONFIDENCE = 0.95
+
 C = TypeVar("C", bound=Component)
+S = TypeVar("S", bound=SampleComponent)
 
 
 def trust(p_value: float) -> float:
@@ -43,3 +49,47 @@ def add_doubts(found: C, doubts: Sequence[SearchWarning]) -> C:
         warn_user(doubt)
     changed: Any = found  # every component is a dataclass
     return replace(changed, _doubts=(*found.doubts, *doubts)) if doubts else found
+
+
+def check_lead(found: SampleComponent) -> list[WeakHintWarning]:
+    """Return the doubt that the hint does not single out one component, if there is one.
+
+    A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
+    """
+    if not (found.separation < DOUBTFUL_SEPARATION and found.confidence < MIN_CONFIDENCE):
+        return []
+    return [
+        WeakHintWarning(
+            "The hint hardly singles out a component: the one found leads the runner-up by a factor of only "
+            "{separation:.2f}, where 1 is a tie, confidence {confidence:.2f}. Look at `alternatives`, or give a "
+            "more specific hint (more examples, a direction in which the components differ).",
+            separation=found.separation,
+            confidence=found.confidence,
+        )
+    ]
+
+
+def check_information(found: S, p_value: float) -> S:
+    """Return an answer with the doubt that its hint says nothing, if it may.
+
+    Parameters
+    ----------
+    found : SampleComponent
+    p_value : float
+        How often a direction without information about the components would score them as differently.
+
+    Returns
+    -------
+    SampleComponent
+        Its confidence is lowered in proportion to the p-value from `MIN_P_VALUE` on.
+    """
+    if len(found.scores) == 1 or p_value <= MIN_P_VALUE:
+        return found
+    doubt = WeakHintWarning(
+        "The hint may say nothing about the components: in {percent:.0f}% of cases a direction in which they do not "
+        "differ would score them as differently as this one. Give a direction in which they differ, or examples.",
+        code="hint_uninformative",
+        percent=100 * p_value,
+        p_value=p_value,
+    )
+    return replace(add_doubts(found, [doubt]), _trust=found._trust * MIN_P_VALUE / p_value)

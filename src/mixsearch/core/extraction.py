@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -14,6 +14,7 @@ from mixsearch.core.component import Candidates
 from mixsearch.core.eigen import as_operator, top_eigenpairs
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Moments
+from mixsearch.core.separation import DOUBTFUL_SEPARATION
 from mixsearch.core.validation import check_choice, reject_unknown_arguments
 from mixsearch.errors import ArgumentError, HintError, NoMassError, Option
 
@@ -33,6 +34,7 @@ class ExtractionOptions(TypedDict, total=False):
     normaliser: Literal["mean", "hinted"]
     rule: Literal["psd", "threshold", "nuclear"]
     threshold: float
+    rehint: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,10 @@ class Extraction:
         With cancellation: how λ is found.
     threshold : float
         With ``rule="threshold"``: the fraction of the k-th singular value of A at which λ stops.
+    rehint : bool
+        With whitening: if the lead is small, contract the moments again with the component found as the hint, which
+        removes what noise mixes into it of the runner-up. The default of searches for Gaussians and regressions, unless
+        ``preset="paper"``.
     """
 
     method: str = "whitening"
@@ -58,6 +64,7 @@ class Extraction:
     normaliser: str = "mean"
     rule: str = "psd"
     threshold: float = 0.05
+    rehint: bool = False
 
     @classmethod
     def from_options(cls, options: ExtractionOptions, search: Callable[..., Any]) -> Extraction:
@@ -122,6 +129,82 @@ def extract_by_whitening(hinted: Hinted, *, choose: str = "largest", normaliser:
     refuse_no_mass(float(weights[order[0]]), float(weights.sum()))
     safe = np.where(overlaps == 0, np.inf, overlaps)
     return Candidates((U / safe)[:, order], weights[order], scores[order], preference[order])
+
+
+class Extracted(NamedTuple):
+    """Candidates, and the direction of the frame that the moments were contracted with again, if they were."""
+
+    candidates: Candidates
+    rehint: Array | None = None
+
+
+def extract_with_rehint(
+    contract: Callable[[Array], Hinted], hinted: Hinted, frame: Frame, options: Extraction
+) -> Extracted:
+    """Recover the component that the hint means; if its lead is small, use it as the hint and recover it again.
+
+    Parameters
+    ----------
+    contract : callable
+        From a hint in the frame to the hinted moments.
+    hinted : Hinted
+        The moments, contracted with the user's hint.
+    frame : Frame
+    options : Extraction
+
+    Returns
+    -------
+    Extracted
+        Candidates with their scores under the user's hint.
+
+    Notes
+    -----
+    Noise mixes eigenvectors whose eigenvalues are close. The directions uᵢ are orthonormal, so under the hint u₁ the
+    first component scores 1/√α₁ and all others 0: the lead of the user's hint no longer matters. It still decides which
+    of the components is meant.
+    """
+    candidates = extract(hinted, frame, options)
+    is_usual = options.rehint and (options.method, options.normaliser) == ("whitening", "mean")
+    if not is_usual or len(candidates.scores) < 2 or candidates.separation(0) >= DOUBTFUL_SEPARATION:
+        return Extracted(candidates)
+    R = (hinted.matrix + hinted.matrix.T) / 2
+    first = _contract_again(contract, candidates.points[:, 0])
+    rest = _complement_eigenvectors(R, first)
+    second = _contract_again(contract, rest[:, 0])
+    found = [
+        _candidates_with_first(hinted.mean, R, u, _complement_eigenvectors(R, u), options.choose)
+        for u in (first, second)
+    ]
+    best = int(found[1].preference[0] > found[0].preference[0])
+    return Extracted(found[best], (first, second)[best])
+
+
+def _contract_again(contract: Callable[[Array], Hinted], direction: Array) -> Array:
+    """Return the unit eigenvector nearest to a direction under the hint of this direction, (k,)."""
+    u = direction / np.linalg.norm(direction)
+    matrix = contract(u).matrix
+    _, U = np.linalg.eigh((matrix + matrix.T) / 2)
+    overlaps = u @ U
+    nearest = int(np.argmax(np.abs(overlaps)))
+    return np.asarray(np.sign(overlaps[nearest]) * U[:, nearest])
+
+
+def _complement_eigenvectors(R: Array, u: Array) -> Array:
+    """Return the eigenvectors of R in the complement of u, (k, k - 1), by falling eigenvalue."""
+    complement = np.linalg.svd(u[:, None])[0][:, 1:]
+    return np.asarray(complement @ np.linalg.eigh(complement.T @ R @ complement)[1][:, ::-1])
+
+
+def _candidates_with_first(mean: Array, R: Array, first: Array, rest: Array, choose: str) -> Candidates:
+    """Return candidates of given directions, the first one as it is and the others by falling preference."""
+    U = np.column_stack([first, rest])
+    scores, overlaps = np.einsum("ai,ab,bi->i", U, R, U), U.T @ mean
+    weights = overlaps**2
+    preference = scores if choose == "largest" else np.sqrt(weights) * scores
+    order = np.append(0, 1 + np.argsort(-preference[1:], kind="stable"))
+    refuse_no_mass(float(weights[0]), float(weights.sum()))
+    points = U / np.where(overlaps == 0, np.inf, overlaps)
+    return Candidates(points[:, order], weights[order], scores[order], preference[order])
 
 
 def refuse_no_mass(weight: float, total: float) -> None:

@@ -10,9 +10,15 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.component import Component, VectorComponent
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.doubts import add_doubts, check_lead
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.extraction import Extraction, ExtractionOptions, cancel_without_projection, extract
+from mixsearch.core.extraction import (
+    Extraction,
+    ExtractionOptions,
+    cancel_without_projection,
+    extract,
+    extract_with_rehint,
+)
 from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
@@ -79,6 +85,10 @@ def search_moments(
         raise ArgumentError(
             "projected=False needs method='cancellation': whitening works in the signal space.", code="options_conflict"
         )
+    if how.rehint:
+        raise ArgumentError(
+            "rehint=True needs samples: B is known for one hint only. Use search_family.", code="options_conflict"
+        )
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
     frame = frame_from_eigenpairs(values, vectors)
     hinted = _in_frame(moments, frame)
@@ -102,21 +112,21 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     hint : array of shape (d,)
         A direction v in which the wanted parameter lies further out than all others.
     **extraction
-        How the component is extracted: `method`, `choose`, `normaliser`, `rule` and `threshold`, the fields of
-        `Extraction`.
+        How the component is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the fields
+        of `Extraction`.
 
     Returns
     -------
     SampleComponent
         With `center`, `weight`, `separation`, `alternatives`, `stderr` and `confidence`.
     """
-    how = Extraction.from_options(extraction, search_family)
+    how = Extraction.from_options({"rehint": True, **extraction}, search_family)
     v = hint_from_direction(hint, len(family.frame.basis))
     check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
     hinted = family.hinted(family.frame.project_hint(v))
-    candidates = extract(hinted, family.frame, how)
-    found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _choose=how.choose)
-    return add_doubts(found, check_separation(found.separation))
+    candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
+    found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again, _choose=how.choose)
+    return add_doubts(found, check_lead(found))
 
 
 def _as_matrix(part: Any) -> Any:

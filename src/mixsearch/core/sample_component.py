@@ -37,6 +37,7 @@ class SampleComponent(VectorComponent):
     _family: Family = field(kw_only=True)
     _hinted: Hinted = field(kw_only=True)  # the hinted moment that the component was extracted from
     _choose: str = field(kw_only=True)  # what the candidates are sorted by
+    _rehint: Array | None = field(default=None, kw_only=True)  # the hint of the second contraction, (k,), if any
     _trust: float = field(default=1.0, kw_only=True)  # what tests of the hint and of the fit leave of the confidence
 
     @cached_property
@@ -49,7 +50,9 @@ class SampleComponent(VectorComponent):
 
     def _moment_errors(self) -> StandardErrors:
         residuals = self._family.residual_replicates(self._direction)
-        return component_errors(self._frame, self._direction, self._replicates, residuals, self._to_features)
+        again = self._rank == 0 and self._rehint is not None
+        replicates = self._family.leave_one_out(self._rehint) if again else self._replicates
+        return component_errors(self._frame, self._direction, replicates, residuals, self._to_features)
 
     def _refined_errors(self, refined: Any) -> StandardErrors:
         raise NotImplementedError

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy.stats import chi2
 
 from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.core.eigen import top_eigenpairs
@@ -44,6 +45,7 @@ class GaussianFamily:
     mean: Array  # W'm, (k,)
     noise_variance: float  # s2, the average variance Σ αᵢσᵢ²
     noise_mean: Array  # W'm~, (k,), with m~ = Σ αᵢσᵢ²μᵢ
+    noise_square: Array  # E[e y²], (k,): the noise variance where each coordinate of the frame is large
     sample_mean: Array  # m, (d,)
     partitions: Partitions[GaussianPartition]
     n_hints: ClassVar[int] = 1
@@ -100,6 +102,20 @@ class GaussianFamily:
         sums = leave_one_out(self.partitions, _residual_correlation, residual, float(self.sample_mean @ residual))
         return np.array([each.total for each in sums]) / self._n_left
 
+    def information_p_value(self, hint: Array) -> float:
+        """Return how often a direction that says nothing would have at least the coordinates of this one.
+
+        Notes
+        -----
+        A direction v that is orthogonal to all differences of centers has coordinates c in the frame by the errors of
+        the frame alone: E[y⟨x, v⟩] over samples, with ⟨x, v⟩ noise of variance |v|²e.
+        """
+        free = self.frame.spread > 0
+        c = self.frame.project_hint(hint)[free]
+        variance = self.noise_square[free] / self.partitions.n_rows
+        rounding = 1e-18 * self.frame.values[free]  # the least variance of samples without noise
+        return float(chi2.sf(np.sum(c**2 / np.maximum(variance, rounding)) / (hint @ hint), len(c)))
+
     def residual_replicates(self, direction: Array) -> Array:
         """Compute A W u of all samples but one group, (d, B), up to vectors of the signal space."""
         sums = self.partitions.reduce(_sum_by_group, direction, self.partitions.n_groups)
@@ -123,6 +139,7 @@ class GaussianFamily:
             frame=self.frame.take(k),
             mean=self.mean[:k],
             noise_mean=self.noise_mean[:k],
+            noise_square=self.noise_square[:k],
             partitions=self.partitions.map(_take_coordinates, k),
         )
 
@@ -203,20 +220,29 @@ def fit_gaussian(
             frame, level, projected = _frame_at_zero(partitions, covariance, mean, n_components, seed)
         else:
             frame, level, projected = _frame_at_mean(distances, covariance, mean, n_components, seed)
+    noise = projected.reduce(_noise_moments)
     return GaussianFamily(
         frame=frame,
         mean=frame.whiten(mean),
         noise_variance=level,
-        noise_mean=np.asarray(projected.reduce(_energy_mean).total / partitions.n_rows),
+        noise_mean=noise.mean / partitions.n_rows,
+        noise_square=noise.square / partitions.n_rows,
         sample_mean=mean,
         partitions=projected,
     )
 
 
-def _energy_mean(partition: GaussianPartition) -> ArraySum:
-    """Sum e y."""
-    Y = partition.projected
-    return ArraySum(np.asarray(Y.T @ partition.energy.astype(Y.dtype), dtype=np.float64))
+class NoiseMoments(NamedTuple):
+    """Sums over samples, weighted by their residual energy."""
+
+    mean: Array  # Σ e y, (k,)
+    square: Array  # Σ e y², (k,)
+
+
+def _noise_moments(partition: GaussianPartition) -> NoiseMoments:
+    Y, energy = partition.projected, partition.energy.astype(partition.projected.dtype)
+    mean = np.asarray(Y.T @ energy, dtype=np.float64)
+    return NoiseMoments(mean, np.asarray(np.einsum("ij,ij,i->j", Y, Y, energy), dtype=np.float64))
 
 
 def _energy(partition: GaussianPartition) -> ArraySum:

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.doubts import add_doubts, check_information, check_lead
 from mixsearch.core.em import EMOptions, em_options, warn_not_refined
 from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised
-from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
+from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
 from mixsearch.core.outliers import find_outliers
 from mixsearch.core.second_moment import MeasuredSamples
-from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import check_n_components, check_n_features, check_n_samples
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import warn_user
@@ -143,14 +142,14 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
         **extraction
-            How the component is extracted: `method`, `choose`, `normaliser`, `rule` and `threshold`, the fields of
-            `Extraction`.
+            How the component is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the
+            fields of `Extraction`.
 
         Returns
         -------
         GaussianComponent
         """
-        how = Extraction.from_options(extraction, self.search)
+        how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
         options = em_options(refine, tol, max_iter)
         family = self._select_family(n_components)
         if check_one_hint({"hint": hint, "examples": examples}) == "examples":
@@ -159,7 +158,9 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             v = hint_from_direction(hint, self.n_features_in_)
             self._check_informative(v, family, scale=0.0)
             found = replace(self._extract(family.frame.project_hint(v), family, how), _hint=v)
-        return found if options is None else self._refine(found, options, how)
+            found = check_information(found, family.information_p_value(v))
+        found = found if options is None else self._refine(found, options, how)
+        return add_doubts(found, check_lead(found))
 
     def _refine(self, found: GaussianComponent, options: EMOptions, how: Extraction) -> GaussianComponent:
         """Refine with the mixture in the signal space, which is fitted once and serves all hints."""
@@ -192,7 +193,8 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         v = hint_from_examples(members, self.mean_)
         self._check_informative(v, family, scale=float(np.sqrt(family.frame.values[-1])))
         # Scores are relative to the mean as well: otherwise all of them share a part without information.
-        found = self._extract(family.frame.project_hint(v, from_origin=True), family, how or Extraction())
+        how = how or Extraction(rehint=not self._is_paper())
+        found = self._extract(family.frame.project_hint(v, from_origin=True), family, how)
         return replace(found, _examples=family.frame.whiten(members))
 
     def _check_informative(self, v: Array, family: GaussianFamily, scale: float) -> None:
@@ -202,15 +204,16 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
 
     def _extract(self, hint: Array, family: GaussianFamily, how: Extraction) -> GaussianComponent:
         hinted = family.hinted(hint)
-        found = GaussianComponent(
+        candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
+        return GaussianComponent(
             family.frame,
-            extract(hinted, family.frame, how),
+            candidates,
             _hinted=hinted,
+            _rehint=again,
             _family=family,
             _choose=how.choose,
             _feature_names=self._get_feature_names(),
         )
-        return add_doubts(found, check_separation(found.separation))
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import EMOptions, warn_not_refined
-from mixsearch.core.extraction import Extraction, extract
+from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.separation import check_separation
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import HintError, SearchError, WeakHintWarning, warn_user
@@ -82,11 +82,13 @@ class TopicQuery:
 
     def _extract(self, hint: WordHint | Array, max_documents: int | None = None) -> Topic:
         hinted = self.family.hinted(hint, max_documents)
+        candidates, again = extract_with_rehint(self.family.hinted, hinted, self.family.frame, self.extraction)
         found = Topic(
             self.family.frame,
-            extract(hinted, self.family.frame, self.extraction),
+            candidates,
             _family=self.family,
             _hinted=hinted,
+            _rehint=again,
             _hint=hint,
             _choose=self.extraction.choose,
             _vocabulary=self.vocabulary,

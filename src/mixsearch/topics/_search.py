@@ -302,8 +302,8 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             If more documents contain the words of the hint, this many at even steps represent all: a bound on the time
             that a frequent word takes. By default all of them are read.
         **extraction
-            How the topic is extracted: `method`, `choose`, `normaliser`, `rule` and `threshold`, the fields of
-            `Extraction`. Whitening takes the topic with the largest share of the hint, ``choose="share"``;
+            How the topic is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the
+            fields of `Extraction`. Whitening takes the topic with the largest share of the hint, ``choose="share"``;
             ``choose="largest"``, as in the paper, often finds a tiny topic on real text.
 
         Returns

@@ -1,9 +1,15 @@
+import warnings
+
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, WeakHintWarning
 from mixsearch.core.doubts import MIN_P_VALUE, trust
+from mixsearch.core.extraction import Extraction, extract_with_rehint
+from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import N_DRAWS, interval_of_lead, probability_of_first
+from mixsearch.core.moments import Hinted
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 
 
@@ -50,3 +56,60 @@ def test_the_interval_of_the_separation_holds_the_true_one() -> None:
         low, high = GaussianSearch(4).fit(data.X).search(hint).separation_interval
         inside.append(low <= scores[0] / scores[1] <= high if scores[1] > 0 else high == np.inf)
     assert np.mean(inside) >= 0.85
+
+
+def hint_scoring(centers, scores):
+    """Return the shortest direction under which the centers have these scores."""
+    return np.linalg.pinv(centers) @ scores
+
+
+@pytest.mark.parametrize("offset", [0.0, 5.0])
+@pytest.mark.parametrize("deviations", [1.0, (0.5, 1.0, 2.0, 2.0)])
+def test_a_direction_that_says_nothing_is_doubted(offset, deviations) -> None:
+    doubted = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        centers, labels = 3 * rng.normal(size=(4, 20)), rng.integers(4, size=1000)
+        X = centers[labels] + rng.normal(size=(1000, 20)) * np.broadcast_to(deviations, 4)[labels, None]
+        v = rng.normal(size=20)
+        v -= hint_scoring(centers, centers @ v - offset)
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            found = GaussianSearch(4).fit(X).search(v)
+        doubted.append("hint_uninformative" in {doubt.code for doubt in found.doubts} and found.confidence < 0.8)
+    assert np.mean(doubted) >= 0.9
+
+
+def test_a_small_lead_that_is_no_noise_is_not_doubted() -> None:
+    data = make_gaussian_mixture(20_000, 10, 3, deviation=0.2, norm=5.0, random_state=0)
+    found = GaussianSearch(3).fit(data.X).search(hint_scoring(data.centers, [1.0, 0.95, 0.0]))
+    assert found.separation < 1.1
+    assert found.confidence > 0.95
+    assert found.doubts == ()
+
+
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
+def test_the_component_found_as_the_hint_removes_what_a_small_lead_mixes_in() -> None:
+    once, again = [], []
+    for seed in range(8):
+        data = make_gaussian_mixture(4000, 30, 5, deviation=1.0, norm=6.0, random_state=seed)
+        search = GaussianSearch(5).fit(data.X)
+        for errors, rehint in ((once, False), (again, True)):
+            found = search.search(hint_scoring(data.centers, [1.0, 0.95, 0.0, 0.0, 0.0]), rehint=rehint)
+            errors.append(np.linalg.norm(data.centers - found.center, axis=1).min())
+    assert np.mean(again) < 0.7 * np.mean(once)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0]])
+def test_with_exact_moments_the_second_contraction_changes_nothing(order) -> None:
+    weights, scores = np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.9, 0.2])
+    overlaps = np.sqrt(weights[order])
+    hinted = Hinted(np.diag(scores[order]), overlaps, scores[order] * overlaps)
+
+    def contract(hint):
+        return Hinted(np.diag(hint / overlaps), overlaps, hint)
+
+    found, rehint = extract_with_rehint(contract, hinted, Frame(np.eye(3), np.ones(3)), Extraction(rehint=True))
+    assert rehint is not None
+    assert_allclose(found.scores, scores, atol=1e-12)
+    assert_allclose(found.weights, weights, atol=1e-12)

@@ -38,6 +38,7 @@ def test_units_of_the_features_do_not_matter():
     assert_allclose(one @ one.T, other @ other.T, rtol=1e-5, atol=1e-6 * np.abs(one @ one.T).max())
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 def test_thin_clusters_are_found_with_it_and_not_without():
     X, labels = thin_clusters()
     shares = {}
