@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mixsearch import GaussianSearch, WeakHintWarning
+from mixsearch import GaussianSearch
 from mixsearch.core.doubts import MIN_P_VALUE, trust
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
@@ -13,20 +13,30 @@ from mixsearch.core.moments import Hinted
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 
 
+def hint_scoring(centers, scores):
+    """Return the shortest direction under which the centers have these scores."""
+    return np.linalg.pinv(centers) @ scores
+
+
 def test_a_test_that_a_right_answer_passes_costs_no_confidence() -> None:
     assert trust(1.0) == trust(MIN_P_VALUE) == 1
     assert trust(MIN_P_VALUE / 4) == pytest.approx(0.25)
     assert trust(0.0) == 0
 
 
-def test_a_warning_about_the_hint_is_among_the_doubts_of_the_answer() -> None:
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
+def test_a_tie_is_among_the_doubts_of_the_answer() -> None:
+    found = []
+    for seed in range(10):
+        data = make_gaussian_mixture(2000, 10, 3, random_state=seed)
+        found.append(GaussianSearch(3).fit(data.X).search(hint_scoring(data.centers, [1.0, 1.0, 0.0])))
+    doubted = [each for each in found if [doubt.code for doubt in each.doubts] == ["weak_hint"]]
+    assert len(doubted) >= 6  # by chance a tie looks like a lead that is 95% sure in 1 of 10 cases
+    assert "hardly singles out" in repr(doubted[0])
+
+
+def test_a_clear_lead_leaves_no_doubts() -> None:
     data = make_gaussian_mixture(2000, 10, 3, random_state=0)
-    tie = make_hint(data.centers, 0, gamma=0.5) + make_hint(data.centers, 1, gamma=0.5)
-    tie += np.linalg.pinv(data.centers) @ (np.array([1.0, 1.0, 0.0]) - data.centers @ tie)
-    with pytest.warns(WeakHintWarning):
-        found = GaussianSearch(3).fit(data.X).search(tie)
-    assert [doubt.code for doubt in found.doubts] == ["weak_hint"]
-    assert "hardly singles out" in repr(found)
     assert GaussianSearch(3).fit(data.X).search(make_hint(data.centers, 0)).doubts == ()
 
 
@@ -56,11 +66,6 @@ def test_the_interval_of_the_separation_holds_the_true_one() -> None:
         low, high = GaussianSearch(4).fit(data.X).search(hint).separation_interval
         inside.append(low <= scores[0] / scores[1] <= high if scores[1] > 0 else high == np.inf)
     assert np.mean(inside) >= 0.85
-
-
-def hint_scoring(centers, scores):
-    """Return the shortest direction under which the centers have these scores."""
-    return np.linalg.pinv(centers) @ scores
 
 
 @pytest.mark.parametrize("offset", [0.0, 5.0])
