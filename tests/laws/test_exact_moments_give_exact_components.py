@@ -12,7 +12,7 @@ from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.gaussian._moments import GaussianFamily
+from mixsearch.gaussian._moments import GaussianFamily, NoiseSpace
 from mixsearch.regression._design import Design
 from mixsearch.regression._moments import RegressionFamily
 from mixsearch.subspace._extraction import extract_subspace
@@ -137,6 +137,7 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         np.ones(k),
         mixture.mean,
         partition_in_memory(np.zeros((0, d))),
+        NoiseSpace(frame.basis, np.zeros(d), d - k),
     )
     candidates = extract(model.correct(W.T @ third @ W, hint), frame, Extraction(**how))
     assert_allclose(

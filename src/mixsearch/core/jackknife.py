@@ -98,40 +98,47 @@ def component_errors(
     return StandardErrors(jackknife(to_features(centers).T), float(jackknife(weights)))
 
 
-class NewtonSums(NamedTuple):
-    """Sums of score vectors over samples."""
+class Derivatives(NamedTuple):
+    """Derivatives of the log-likelihood of some samples by the parameters, at an estimate."""
 
-    information: Array  # of their outer products, (p, p)
+    scores: Array  # first ones, of each sample, (n, p)
+    information: Array  # second ones, of all samples together, with the opposite sign, (p, p)
+
+
+class NewtonSums(NamedTuple):
+    """Sums of derivatives over samples."""
+
+    information: Array  # (p, p)
     by_group: Array  # of the scores in each group of the jackknife, (B, p)
 
 
-def newton_replicates(partitions: Partitions[Any], scores_of: Callable[..., Array], *shared: Any) -> Array:
+def newton_replicates(partitions: Partitions[Any], derivatives_of: Callable[..., Derivatives], *shared: Any) -> Array:
     """Return how a maximum likelihood estimate moves without each group, (B, p).
 
     Parameters
     ----------
     partitions : Partitions of samples
-    scores_of : callable
-        From a partition and `shared` to the derivatives of each sample's log-likelihood by the parameters, at the
-        estimate, (n, p).
+    derivatives_of : callable
+        From a partition and `shared` to the derivatives of its samples' log-likelihood.
     *shared
-        Passed to `scores_of`.
+        Passed to `derivatives_of`.
 
     Notes
     -----
-    Without a group the scores no longer sum to zero, and one Newton step, with the sum of their outer products as the
-    information, restores that. A second step would change terms of second order in 1/B.
+    Without a group the scores no longer sum to zero, and one Newton step restores that. A second step would change
+    terms of second order in 1/B. The information is that of the second derivatives, not of the outer products of the
+    scores: the two agree only if the samples follow the model.
     """
-    sums = partitions.reduce(_newton_sums, scores_of, shared, partitions.n_groups)
+    sums = partitions.reduce(_newton_sums, derivatives_of, shared, partitions.n_groups)
     return np.asarray(-sums.by_group @ invert_information(sums.information))
 
 
 def _newton_sums(
-    partition: Partition, scores_of: Callable[..., Array], shared: tuple[Any, ...], n_groups: int
+    partition: Partition, derivatives_of: Callable[..., Derivatives], shared: tuple[Any, ...], n_groups: int
 ) -> NewtonSums:
-    scores = scores_of(partition, *shared)
+    scores, information = derivatives_of(partition, *shared)
     by_group = [scores[partition.rows_at(n_groups, group)].sum(axis=0) for group in range(n_groups)]
-    return NewtonSums(scores.T @ scores, np.array(by_group))
+    return NewtonSums(information, np.array(by_group))
 
 
 def invert_information(information: Array) -> Array:
@@ -140,7 +147,7 @@ def invert_information(information: Array) -> Array:
     Each parameter is scaled by its own information first: that of centers and of weights may differ by any factor, and
     the smaller would be lost to rounding.
     """
-    scale = np.sqrt(np.diag(information))
+    scale = np.sqrt(np.maximum(np.diag(information), 0))
     units = 1 / np.where(scale > 0, scale, np.inf)
     scaled = information * units[:, None] * units
     return np.asarray(units[:, None] * np.linalg.pinv(scaled, rcond=1e-12, hermitian=True) * units)

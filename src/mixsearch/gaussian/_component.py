@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
-from mixsearch._typing import Array, SamplesLike
+from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.sample_component import SampleComponent
@@ -38,7 +38,7 @@ class GaussianComponent(SampleComponent):
     _family: GaussianFamily = field(kw_only=True)
     _refined: RefinedGaussian | None = field(default=None, kw_only=True)
     _hint: Array | None = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
-    _examples: Array | None = field(default=None, kw_only=True)  # in the frame, (q, k), of a search by examples
+    _examples: Samples | None = field(default=None, kw_only=True)  # (q, d), of a search by examples
 
     @cached_property
     def confidence(self) -> float:
@@ -51,11 +51,11 @@ class GaussianComponent(SampleComponent):
     def _hint_shifts(self) -> Array | None:
         return None if self._hint is None else self._family.hint_shifts(self._hint)
 
-    def _posterior_of_examples(self, examples: Array) -> float:
+    def _posterior_of_examples(self, examples: Samples) -> float:
         if self._refined is not None:
             return float(self._refined.mixture.posterior_of_all(signal_features(self._family, examples))[0])
         units = np.sqrt(self._frame.values * (self._frame.spread > 0))
-        distances = cdist(examples * units, self._rival_points.T * units, "sqeuclidean").sum(axis=0)
+        distances = cdist(self._frame.whiten(examples) * units, self._rival_points.T * units, "sqeuclidean").sum(axis=0)
         weights = np.maximum((self._hinted.mean @ self._rivals) ** 2, np.finfo(np.float64).tiny)
         return float(softmax(np.log(weights) - distances / (2 * self._positive_noise))[self._rival_index])
 
@@ -102,14 +102,15 @@ class GaussianComponent(SampleComponent):
         if is_dask(X):
             rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
             return rows
-        return self._membership(self._frame.whiten(check_samples(X, len(self.center), self._feature_names)))
-
-    def _membership(self, Y: Array) -> Array:
+        samples = check_samples(X, len(self.center), self._feature_names)
         if len(self.scores) == 1:
-            return np.ones(len(Y))  # there is no rest
-        if self._refined is not None:
-            resp = responsibilities(self._refined.mixture, signal_features(self._family, Y))
-            return np.asarray(resp[0], dtype=np.float64)
+            return np.ones(samples.shape[0])  # there is no rest
+        if self._refined is None:
+            return self._moment_membership(self._frame.whiten(samples))
+        resp = responsibilities(self._refined.mixture, signal_features(self._family, samples))
+        return np.asarray(resp[0], dtype=np.float64)
+
+    def _moment_membership(self, Y: Array) -> Array:
         free = self._frame.spread > 0  # the constant coordinate carries no information
         noise, point = np.diag(self._frame.spread[free]), self._point[free]
         weight = clip_weight(self.weight)

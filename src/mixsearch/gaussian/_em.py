@@ -13,7 +13,7 @@ from mixsearch.core.component import Candidates, Refined
 from mixsearch.core.em import EMOptions, EMResult, run_em
 from mixsearch.core.second_moment import WeightedSums, centered_sums, weighted_sums
 from mixsearch.core.tensor import all_components
-from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices, sum_chunks
+from mixsearch.data.chunks import CACHED_ROWS, row_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.gaussian._moments import GaussianFamily, GaussianPartition
 
@@ -31,18 +31,24 @@ class SphericalMixture(NamedTuple):
     centers: Array  # (k, q)
     variances: Array  # (k,)
     weights: Array  # (k,)
+    n_dims: int  # the number of directions in which samples vary: q, and those of the noise space
 
     def with_first(self, index: int) -> SphericalMixture:
         """Return the mixture with one component moved to the front."""
         order = np.argsort(np.arange(len(self.weights)) != index, kind="stable")
-        return SphericalMixture(self.centers[order], self.variances[order], self.weights[order])
+        return self._replace(centers=self.centers[order], variances=self.variances[order], weights=self.weights[order])
 
     def with_center(self, index: int, center: Array) -> SphericalMixture:
         """Return the mixture with one component moved to a center, with a typical weight and variance."""
         centers, variances, weights = self.centers.copy(), self.variances.copy(), self.weights.copy()
         centers[index], variances[index] = center, np.median(variances)
         weights[index] = max(weights[index], MIN_SHARE / len(weights))
-        return SphericalMixture(centers, variances, weights / weights.sum())
+        return self._replace(centers=centers, variances=variances, weights=weights / weights.sum())
+
+    @property
+    def n_noise(self) -> int:
+        """The number of directions of the noise space."""
+        return self.n_dims - int(self.centers.shape[1])
 
     def posterior_of_all(self, Z: Array) -> Array:
         """Return the probability of each component that all of some samples, given as features, are its own, (k,)."""
@@ -50,10 +56,10 @@ class SphericalMixture(NamedTuple):
         return np.asarray(softmax(logs))
 
     def log_densities(self) -> Array:
-        """Return coefficients, (k, q + 2), of log αᵢp(z) as a function of (z, |z|², 1)."""
+        """Return coefficients, (k, q + 2), of log αᵢp(x) as a function of the features."""
         centers, variances = self.centers, self.variances
         constant = np.log(self.weights) - 0.5 * (
-            np.sum(centers**2, axis=1) / variances + centers.shape[1] * np.log(variances)
+            np.sum(centers**2, axis=1) / variances + self.n_dims * np.log(variances)
         )
         return np.column_stack([centers / variances[:, None], -0.5 / variances, constant])
 
@@ -71,7 +77,7 @@ class ResponsibilityPartition(Partition):
     """Samples with their responsibilities."""
 
     samples: Samples  # (n, d)
-    energy: Array  # squared residual outside the signal space, per direction, (n,)
+    energy: Array  # squared residual per direction of the noise space, (n,)
     resp: Array  # p, (n, k)
 
 
@@ -79,18 +85,40 @@ def assign_responsibilities(
     partition: GaussianPartition, mixture: SphericalMixture, units: Array
 ) -> ResponsibilityPartition:
     """Compute the responsibilities of all components for the samples of a partition."""
-    resp = responsibilities(mixture, make_features(partition.projected, units)).T
-    return ResponsibilityPartition(partition.first, partition.samples, partition.energy, resp)
+    resp = responsibilities(mixture, partition_features(partition, units)).T
+    energy = partition.residual / max(mixture.n_noise, 1)
+    return ResponsibilityPartition(partition.first, partition.samples, energy, resp)
 
 
-def resp_gram(partition: ResponsibilityPartition) -> ArraySum:
-    """Sum pp', (k, k): the Gram matrix of the responsibilities."""
-    return ArraySum(np.asarray(partition.resp.T @ partition.resp, dtype=np.float64))
+class ResponsibilitySums(NamedTuple):
+    """Sums over samples of responsibilities p and of the energy e."""
+
+    gram: Array  # Σ epp', (k, k)
+    energies: Array  # Σ ep, (k,)
+    sizes: Array  # Σ p, (k,)
 
 
-def invert_resp_gram(partitions: Partitions[ResponsibilityPartition]) -> Array:
-    """Return the pseudo-inverse of the Gram matrix of the responsibilities, (k, k)."""
-    return np.linalg.pinv(partitions.reduce(resp_gram).total, hermitian=True)
+def _responsibility_sums(partition: ResponsibilityPartition) -> ResponsibilitySums:
+    resp = partition.resp
+    weighted = resp * partition.energy[:, None]
+    return ResponsibilitySums(resp.T @ weighted, weighted.sum(axis=0), resp.sum(axis=0))
+
+
+def residual_weights(partitions: Partitions[ResponsibilityPartition], variances: Array) -> Array:
+    """Return G, (k, k): the centers outside the signal space are Σ Gp(x - o), with the origin o.
+
+    Notes
+    -----
+    Responsibilities p hardly depend on the centers there. With the residual r of a sample and centers ρᵢ = sᵢβᵢ, the
+    log-likelihood is Σ log Σ pᵢ exp(⟨r, βᵢ⟩ - sᵢ|βᵢ|²/2), up to second order in β. The direction of r is uniform, so
+    rr' averages to eI, and the maximum has Σ (diag(p(s - e)) + epp')β = Σ pr. If all variances are the same, that is
+    least squares on p: the mean of a component's samples, less what the others contribute.
+    """
+    sums, level = partitions.reduce(_responsibility_sums), float(variances.mean())
+    # Samples that are not spherical may have more noise here than in the signal space: no variance is below it.
+    excess = np.maximum(sums.sizes * (variances / level) - sums.energies / level, 0)
+    information = np.diag(excess) + sums.gram / level
+    return np.asarray((variances / level)[:, None] * np.linalg.pinv(information, hermitian=True))
 
 
 class FittedMixture(NamedTuple):
@@ -98,13 +126,15 @@ class FittedMixture(NamedTuple):
 
     mixture: SphericalMixture
     partitions: Partitions[ResponsibilityPartition]
-    inverse_gram: Array  # (Σ pp')⁻¹, (k, k)
+    residual_weights: Array  # (k, k)
     objectives: tuple[float, ...]
 
 
 def _attach_responsibilities(result: EMResult[SphericalMixture], family: GaussianFamily) -> FittedMixture:
     partitions = family.partitions.map(assign_responsibilities, result.state, signal_units(family)).persist()
-    return FittedMixture(result.state, partitions, invert_resp_gram(partitions), result.objectives)
+    return FittedMixture(
+        result.state, partitions, residual_weights(partitions, result.state.variances), result.objectives
+    )
 
 
 def fit_mixture(family: GaussianFamily, options: EMOptions) -> FittedMixture:
@@ -119,63 +149,42 @@ def fit_mixture(family: GaussianFamily, options: EMOptions) -> FittedMixture:
     return _attach_responsibilities(_run_em(_feature_partitions(family), start, options), family)
 
 
-def refine_gaussian(
-    family: GaussianFamily, candidates: Candidates, options: EMOptions, fitted: FittedMixture
-) -> RefinedGaussian | None:
-    """Refine the first candidate by EM; return None if EM moves away from it.
+def refine_gaussian(family: GaussianFamily, fitted: FittedMixture, index: int) -> RefinedGaussian:
+    """Return one component of a fitted mixture, with its center in all dimensions.
 
     Parameters
     ----------
     family : GaussianFamily
-    candidates : Candidates
-    options : EMOptions
-        For a component that the mixture lacks.
     fitted : FittedMixture
         From `fit_mixture`.
+    index : int
 
     Returns
     -------
-    RefinedGaussian or None
+    RefinedGaussian
 
     Notes
     -----
-    Responsibilities p are computed in the signal space. Outside of it a sample is noise around Σ pᵢμᵢ, so least squares
-    on p gives μ: the mean of its samples, less what the other components contribute.
+    Responsibilities come from the signal space and from the energy of the noise outside of it, which shows how large
+    the variance of a sample is. The centers outside of it follow as in `residual_weights`.
     """
-    center = _initial_mixture(family, candidates).centers[0]
-    index = _match_center(center, fitted.mixture)
-    if index is None:
-        result = _run_em_from(center, fitted.mixture, _feature_partitions(family), options)
-        fitted = _attach_responsibilities(result, family)
-        index = _match_center(center, fitted.mixture)
-        if index is None:
-            return None
     mixture = fitted.mixture.with_first(index)
-    sums = fitted.partitions.reduce(_component_sums, fitted.inverse_gram[index], index)
-    residual = family.frame.residual(centered_sums(family.sample_mean, WeightedSums(sums.rows, sums.weights)))[:, 0]
-    inside = family.frame.unwhiten(frame_points(family, mixture.centers[:1].T, constant=1.0))[:, 0]
+    sums = fitted.partitions.reduce(_weighted_samples, fitted.residual_weights[index])
+    residual = family.frame.residual(centered_sums(family.noise.origin, sums))[:, 0]
+    center = family.frame.unwhiten(frame_points(family, mixture.centers[:1].T, constant=1.0))[:, 0] + residual
+    # EM measures distances in the noise space from the origin: that of the center is no part of the variance.
+    own = float(family.noise.squares(center[None])[0])
     return RefinedGaussian(
-        center=inside + residual,
+        center=center,
         weight=float(mixture.weights[0]),
         objectives=fitted.objectives,
-        noise_variance=_total_variance(mixture, sums.energy / sums.size, residual),
+        noise_variance=max(float(mixture.variances[0]) - own / mixture.n_dims, 0.0),
         mixture=mixture,
     )
 
 
-class ComponentSums(NamedTuple):
-    """Sums over samples for one component."""
-
-    rows: Array  # Σ x w, (d, 1), with the weights w of least squares
-    weights: Array  # Σ w, (1,)
-    energy: float  # Σ p e
-    size: float  # Σ p
-
-
-def _component_sums(partition: ResponsibilityPartition, inverse_row: Array, index: int) -> ComponentSums:
-    weights, own = (partition.resp @ inverse_row)[:, None], partition.resp[:, index]
-    sums = weighted_sums(partition.samples, weights)
-    return ComponentSums(*sums, energy=float(own @ partition.energy), size=float(own.sum()))
+def _weighted_samples(partition: ResponsibilityPartition, row: Array) -> WeightedSums:
+    return weighted_sums(partition.samples, (partition.resp @ row)[:, None])
 
 
 def frame_points(family: GaussianFamily, centers: Array, constant: float) -> Array:
@@ -197,25 +206,30 @@ def hint_for_component(family: GaussianFamily, mixture: SphericalMixture, index:
 
 
 def match_candidate(family: GaussianFamily, candidates: Candidates, mixture: SphericalMixture) -> int | None:
-    """Return the index of the component of a mixture that the first candidate is, if any."""
-    return _match_center(_initial_mixture(family, candidates).centers[0], mixture)
+    """Return the index of the component of a mixture that the first candidate is, if any.
 
-
-def _match_center(center: Array, mixture: SphericalMixture) -> int | None:
-    """Return the index of the component nearest to a center, if it is less than halfway to any other."""
+    It is the one nearest to the candidate, if that is less than halfway to any other.
+    """
+    center = _initial_mixture(family, candidates).centers[0]
     distances = _squared_distances(center, mixture.centers)
     nearest = int(np.argmin(distances))
     apart = np.delete(_squared_distances(mixture.centers[nearest], mixture.centers), nearest)
     return nearest if 4 * distances[nearest] < apart.min(initial=np.inf) else None
 
 
-def _run_em_from(
-    center: Array, mixture: SphericalMixture, partitions: Partitions[FeaturePartition], options: EMOptions
-) -> EMResult[SphericalMixture]:
-    """Run EM with a component moved to a center, the nearest or the lightest one, and return the likelier result."""
+def fit_from_candidate(
+    family: GaussianFamily, candidates: Candidates, options: EMOptions, fitted: FittedMixture
+) -> FittedMixture | None:
+    """Fit the mixture again with a component at the first candidate; return None if that is not likelier.
+
+    The nearest component is moved there, or the lightest one.
+    """
+    center, mixture = _initial_mixture(family, candidates).centers[0], fitted.mixture
     indices = {int(np.argmin(_squared_distances(center, mixture.centers))), int(np.argmin(mixture.weights))}
+    partitions = _feature_partitions(family)
     results = [_run_em(partitions, mixture.with_center(index, center), options) for index in sorted(indices)]
-    return max(results, key=lambda result: result.objectives[-1])
+    best = max(results, key=lambda result: result.objectives[-1])
+    return _attach_responsibilities(best, family) if best.objectives[-1] > fitted.objectives[-1] else None
 
 
 def _squared_distances(center: Array, centers: Array) -> Array:
@@ -224,22 +238,37 @@ def _squared_distances(center: Array, centers: Array) -> Array:
 
 @dataclass(frozen=True)
 class FeaturePartition(Partition):
-    """Samples as features (z, |z|², 1): log densities are linear in them, and EM needs only their sums."""
+    """Samples as features: log densities are linear in them, and EM needs only their sums.
+
+    They are the coordinates z in the signal space, the squared distance from the origin, in the noise space too, and 1.
+    """
 
     features: Array  # (n, q + 2)
 
 
-def signal_features(family: GaussianFamily, Y: Array) -> Array:
-    """Return whitened samples as features (z, |z|², 1), (q + 2, n)."""
-    return make_features(Y, signal_units(family))
+def signal_features(family: GaussianFamily, X: Samples) -> Array:
+    """Return samples as features, (q + 2, n)."""
+    return make_features(family.frame.whiten(X), family.noise.squares(X), signal_units(family))
 
 
-def make_features(Y: Array, units: Array) -> Array:
-    """Return whitened samples as features, given the length of each coordinate, (k,); 0 for the constant one."""
+def make_features(Y: Array, squares: Array, units: Array) -> Array:
+    """Return whitened samples as features.
+
+    Parameters
+    ----------
+    Y : array of shape (n, k)
+    squares : array of shape (n,)
+        The squared distance from the origin in the noise space.
+    units : array of shape (k,)
+        The length of each coordinate; 0 for the constant one.
+
+    Returns
+    -------
+    array of shape (q + 2, n)
+    """
     free = units > 0
     Z = np.asarray(Y.T[free] * units[free, None], dtype=np.float64)
-    squares = np.einsum("ij,ij->j", Z, Z)
-    return np.vstack([Z, squares, np.ones_like(squares)])
+    return np.vstack([Z, np.einsum("ij,ij->j", Z, Z) + squares, np.ones(len(Y))])
 
 
 def signal_units(family: GaussianFamily) -> Array:
@@ -252,7 +281,12 @@ def _feature_partitions(family: GaussianFamily) -> Partitions[FeaturePartition]:
 
 
 def _compute_features(partition: GaussianPartition, units: Array) -> FeaturePartition:
-    return FeaturePartition(partition.first, make_features(partition.projected, units).T)
+    return FeaturePartition(partition.first, partition_features(partition, units).T)
+
+
+def partition_features(partition: GaussianPartition, units: Array) -> Array:
+    """Return the samples of a fit as features, (q + 2, n)."""
+    return make_features(partition.projected, partition.residual, units)
 
 
 def responsibilities(mixture: SphericalMixture, Z: Array) -> Array:
@@ -279,7 +313,7 @@ def _e_step(coefficients: Array, Z: Array) -> tuple[Array, float]:
 class FeatureSums(NamedTuple):
     """What the M-step needs."""
 
-    sums: Array  # of (z, |z|², 1), weighted by the responsibilities of each component, (k, q + 2)
+    sums: Array  # of the features, weighted by the responsibilities of each component, (k, q + 2)
     objective: float
 
 
@@ -290,16 +324,16 @@ def _run_em(
 
     def step(mixture: SphericalMixture) -> tuple[SphericalMixture, float]:
         sums, objective = partitions.reduce(_feature_sums, mixture.log_densities())
-        return _m_step(sums, partitions.n_rows, floor), objective
+        return _m_step(sums, partitions.n_rows, start.n_dims, floor), objective
 
     return run_em(start, step, options)
 
 
-def _m_step(sums: Array, n_rows: int, floor: float) -> SphericalMixture:
+def _m_step(sums: Array, n_rows: int, n_dims: int, floor: float) -> SphericalMixture:
     sizes = np.maximum(sums[:, -1], np.finfo(np.float64).tiny)
     centers = sums[:, :-2] / sizes[:, None]
-    variances = (sums[:, -2] / sizes - np.sum(centers**2, axis=1)) / max(centers.shape[1], 1)
-    return SphericalMixture(centers, np.maximum(variances, floor), sizes / n_rows)
+    variances = (sums[:, -2] / sizes - np.sum(centers**2, axis=1)) / n_dims
+    return SphericalMixture(centers, np.maximum(variances, floor), sizes / n_rows, n_dims)
 
 
 def _feature_sums(partition: FeaturePartition, coefficients: Array) -> FeatureSums:
@@ -319,10 +353,5 @@ def _initial_mixture(family: GaussianFamily, candidates: Candidates) -> Spherica
     k = len(centers)
     weights = np.maximum(candidates.weights, MIN_SHARE / k)
     variance = max(family.noise_variance, 1e-9 * float(family.frame.values[-1]))
-    return SphericalMixture(centers, np.full(k, variance), weights / weights.sum())
-
-
-def _total_variance(mixture: SphericalMixture, energy: float, residual: Array) -> float:
-    """Average the variance over all d directions: those of the signal space, and the residual energy per direction."""
-    d, q = len(residual), mixture.centers.shape[1]
-    return max(float(q * mixture.variances[0] + (d - q) * energy - np.sum(residual**2)), 0.0) / d
+    n_dims = centers.shape[1] + family.noise.n_dims
+    return SphericalMixture(centers, np.full(k, variance), weights / weights.sum(), n_dims)

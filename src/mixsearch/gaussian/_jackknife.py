@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.jackknife import StandardErrors, jackknife, newton_replicates
+from mixsearch.core.jackknife import Derivatives, StandardErrors, jackknife, newton_replicates
 from mixsearch.core.second_moment import WeightedSums, centered_sums, weighted_sums
+from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import spread_over_groups
 from mixsearch.gaussian._em import (
     RefinedGaussian,
@@ -16,9 +17,8 @@ from mixsearch.gaussian._em import (
     SphericalMixture,
     assign_responsibilities,
     frame_points,
-    invert_resp_gram,
-    make_features,
-    resp_gram,
+    partition_features,
+    residual_weights,
     responsibilities,
     signal_units,
 )
@@ -38,15 +38,16 @@ def refined_gaussian_errors(family: GaussianFamily, refined: RefinedGaussian) ->
     """
     mixture, units = refined.mixture, signal_units(family)
     partitions = family.partitions.map(assign_responsibilities, mixture, units).persist()
-    overlapping = _overlapping_components(partitions.reduce(resp_gram).total)
-    moves = newton_replicates(family.partitions, _scores, mixture, units, overlapping)
-    inside = family.frame.unwhiten(frame_points(family, moves[:, : mixture.centers.shape[1]].T, constant=0.0))
-    shares, levels = mixture.weights[overlapping], moves[:, -len(overlapping) :]
+    overlapping = _overlapping_components(partitions.reduce(_shared_samples).total)
+    moves = newton_replicates(family.partitions, _derivatives, mixture, units, overlapping)
+    q = mixture.centers.shape[1]
+    inside = family.frame.unwhiten(frame_points(family, moves[:, :q].T, constant=0.0))
+    shares, levels = mixture.weights[overlapping], moves[:, q + 1 :: q + 2]
     weights = shares[0] * (levels[:, 0] - levels @ shares)
     # Leaving out a group takes its part of Σ w(x - fit) off the least squares solution, to first order.
-    sums = partitions.reduce(_sums_by_group, invert_resp_gram(partitions)[0], partitions.n_groups)
-    residual = family.frame.residual(centered_sums(family.sample_mean, WeightedSums(sums.rows, sums.weights)))
-    own = family.frame.residual((refined.center - family.sample_mean)[:, None])
+    sums = partitions.reduce(_sums_by_group, residual_weights(partitions, mixture.variances)[0], partitions.n_groups)
+    residual = family.frame.residual(centered_sums(family.noise.origin, WeightedSums(sums.rows, sums.weights)))
+    own = family.frame.residual((refined.center - family.noise.origin)[:, None])
     residual -= own * sums.own
     return StandardErrors(jackknife((inside - residual).T), float(jackknife(weights)))
 
@@ -64,23 +65,60 @@ def _sums_by_group(partition: ResponsibilityPartition, inverse_row: Array, n_gro
     return GroupSums(*weighted_sums(partition.samples, weights), own=partition.resp[:, 0] @ weights)
 
 
-def _overlapping_components(gram: Array) -> Array:
-    """Return the index of the component found, and of those that share its samples, by overlap, from Σ pp'."""
-    shared = gram[0] / max(float(gram[0].sum()), np.finfo(float).tiny)
+def _shared_samples(partition: ResponsibilityPartition) -> ArraySum:
+    """Sum pp₁, (k,): how much of the component found each one shares."""
+    return ArraySum(partition.resp[:, 0] @ partition.resp)
+
+
+def _overlapping_components(shared: Array) -> Array:
+    """Return the index of the component found, and of those that share its samples, by overlap."""
+    shared = shared / max(float(shared.sum()), np.finfo(float).tiny)
     order = np.argsort(-shared[1:], kind="stable")[:MAX_OVERLAPPING] + 1
     return np.concatenate([[0], order[shared[order] > MIN_OVERLAP]])
 
 
-def _scores(partition: GaussianPartition, mixture: SphericalMixture, units: Array, components: Array) -> Array:
-    """Return derivatives of each sample's log-likelihood, (n, p): by centers, log variances, log weights."""
-    Z = make_features(partition.projected, units)
+def _derivatives(
+    partition: GaussianPartition, mixture: SphericalMixture, units: Array, components: Array
+) -> Derivatives:
+    """Return derivatives of the log-likelihood by the center, log variance and log weight of each component in turn.
+
+    Notes
+    -----
+    Louis' formula: the information of samples whose components are known, less that of the components given the
+    samples, which is the covariance of the scores that each component would give.
+    """
+    Z = partition_features(partition, units)
     resp = responsibilities(mixture, Z)
-    z, q = Z[:-2].T, len(Z) - 2
-    centers, variances, weights = [], [], []
-    for i in components:
-        away, own = z - mixture.centers[i], resp[i][:, None]
-        centers.append(own * away / mixture.variances[i])
-        squares = np.einsum("ij,ij->i", away, away)[:, None]
-        variances.append(0.5 * own * (squares / mixture.variances[i] - q))
-        weights.append(own - mixture.weights[i])
-    return np.hstack([*centers, *variances, *weights])
+    resp = (resp / resp.sum(axis=0))[components]
+    known = np.stack([_known_scores(mixture, i, Z) for i in components])
+    mean = resp[:, :, None] * known
+    scores = np.hstack(list(mean))
+    information = scores.T @ scores + _known_information(mixture, components, mean)
+    for i, (own, all_own) in enumerate(zip(mean, known, strict=True)):
+        block = slice(i * own.shape[1], (i + 1) * own.shape[1])
+        information[block, block] -= own.T @ all_own
+    scores[:, own.shape[1] - 1 :: own.shape[1]] -= mixture.weights[components]
+    return Derivatives(scores, information)
+
+
+def _known_scores(mixture: SphericalMixture, index: int, Z: Array) -> Array:
+    """Return the scores of samples known to be of one component, (n, q + 2), up to a constant for the weight."""
+    center, variance = mixture.centers[index], mixture.variances[index]
+    away = (Z[:-2].T - center) / variance
+    squares = (Z[-2] - (2 * center) @ Z[:-2] + center @ center) / variance
+    return np.column_stack([away, 0.5 * (squares - mixture.n_dims), np.ones(len(away))])
+
+
+def _known_information(mixture: SphericalMixture, components: Array, mean: Array) -> Array:
+    """Return the information of samples whose components are known, from their scores times responsibilities."""
+    width, q, weights = mean.shape[2], mean.shape[2] - 2, mixture.weights[components]
+    information = np.zeros((len(components) * width, len(components) * width))
+    for i, sums in enumerate(mean.sum(axis=1)):
+        size, first = sums[-1], i * width
+        block = information[first : first + q + 1, first : first + q + 1]
+        np.fill_diagonal(block, size / mixture.variances[components[i]])
+        block[q, :q] = block[:q, q] = sums[:q]
+        block[q, q] = sums[q] + 0.5 * mixture.n_dims * size
+    of_weights = mean.shape[1] * (np.diag(weights) - np.outer(weights, weights))
+    information[width - 1 :: width, width - 1 :: width] = of_weights
+    return information

@@ -20,6 +20,7 @@ from mixsearch.core.second_moment import (
     centered_sums,
     measure_samples,
     second_moment,
+    squared_distances,
     weighted_gram,
     weighted_sums,
 )
@@ -34,7 +35,22 @@ class GaussianPartition(Partition):
 
     samples: Samples  # x itself, not a copy: EM and the jackknife read it, (n, d)
     projected: Array  # Y = XW, (n, k)
-    energy: Array  # squared residual outside the signal space, per direction, (n,): averages to the noise variance
+    energy: Array  # squared residual per direction of the noise space, (n,): averages to the noise variance
+    residual: Array  # squared residual in the whole noise space, (n,)
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseSpace:
+    """The directions outside the signal space, in which samples are noise alone."""
+
+    signal: Array  # basis of the signal space, (d, q), orthonormal columns
+    origin: Array  # (d,)
+    n_dims: int  # the number of directions
+
+    def squares(self, X: Samples) -> Array:
+        """Return the squared distance of samples from the origin in these directions, (n,)."""
+        Z = project(X, self.signal, self.origin)
+        return np.asarray(np.maximum(squared_distances(X, self.origin) - np.einsum("ij,ij->i", Z, Z), 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +64,7 @@ class GaussianFamily:
     noise_square: Array  # E[e y²], (k,): the noise variance where each coordinate of the frame is large
     sample_mean: Array  # m, (d,)
     partitions: Partitions[GaussianPartition]
+    noise: NoiseSpace
     n_hints: ClassVar[int] = 1
 
     @property
@@ -217,18 +234,19 @@ def fit_gaussian(
     with blas_threads_for(partitions):
         covariance = second_moment(partitions, center=mean)
         if paper:
-            frame, level, projected = _frame_at_zero(partitions, covariance, mean, n_components, seed)
+            frame, level, noise, projected = _frame_at_zero(partitions, covariance, mean, n_components, seed)
         else:
-            frame, level, projected = _frame_at_mean(distances, covariance, mean, n_components, seed)
-    noise = projected.reduce(_noise_moments)
+            frame, level, noise, projected = _frame_at_mean(distances, covariance, mean, n_components, seed)
+    moments = projected.reduce(_noise_moments)
     return GaussianFamily(
         frame=frame,
         mean=frame.whiten(mean),
         noise_variance=level,
-        noise_mean=noise.mean / partitions.n_rows,
-        noise_square=noise.square / partitions.n_rows,
+        noise_mean=moments.mean / partitions.n_rows,
+        noise_square=moments.square / partitions.n_rows,
         sample_mean=mean,
         partitions=projected,
+        noise=noise,
     )
 
 
@@ -252,23 +270,24 @@ def _energy(partition: GaussianPartition) -> ArraySum:
 
 def _frame_at_mean(
     partitions: Partitions[MeasuredPartition], covariance: Matrix, mean: Array, n_components: int, seed: int
-) -> tuple[Frame, float, Partitions[GaussianPartition]]:
+) -> tuple[Frame, float, NoiseSpace, Partitions[GaussianPartition]]:
     """Frame the covariance, which has rank k - 1 plus noise, and average the noise of its other directions."""
     (n, d, dtype, _), k = partitions.layout, n_components
     values, vectors, _ = top_eigenpairs(covariance, k - 1, seed=seed)
-    inside = partitions.map(_project_centered, vectors, mean, d - k + 1).persist()
+    noise = NoiseSpace(vectors, mean, n_dims=d - k + 1)
+    inside = partitions.map(_project_centered, noise).persist()
     level = inside.reduce(_energy).total / n
     frame = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=k)
     unit = float(frame.values.mean()) if k > 1 else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
-    return lifted, level, inside.map(_lift, frame.values).persist()
+    return lifted, level, noise, inside.map(_lift, frame.values).persist()
 
 
-def _project_centered(partition: MeasuredPartition, vectors: Array, mean: Array, n_noise: int) -> GaussianPartition:
+def _project_centered(partition: MeasuredPartition, noise: NoiseSpace) -> GaussianPartition:
     """Compute coordinates along the eigenvectors, not whitened yet, and the energy of the residual."""
-    inside = project(partition.samples, vectors, mean)
-    residual = partition.squares - np.einsum("ij,ij->i", inside, inside)
-    return GaussianPartition(partition.first, partition.samples, inside, np.maximum(residual, 0) / n_noise)
+    inside = project(partition.samples, noise.signal, noise.origin)
+    residual = np.maximum(partition.squares - np.einsum("ij,ij->i", inside, inside), 0)
+    return GaussianPartition(partition.first, partition.samples, inside, residual / noise.n_dims, residual)
 
 
 def _lift(partition: GaussianPartition, values: Array) -> GaussianPartition:
@@ -280,17 +299,21 @@ def _lift(partition: GaussianPartition, values: Array) -> GaussianPartition:
 
 def _frame_at_zero(
     partitions: Partitions[SamplePartition], covariance: Matrix, mean: Array, n_components: int, seed: int
-) -> tuple[Frame, float, Partitions[GaussianPartition]]:
+) -> tuple[Frame, float, NoiseSpace, Partitions[GaussianPartition]]:
     """Frame the second moment less the (k+1)-th eigenvalue of the covariance (the last if k = d), as in the paper."""
     values, vectors, _ = top_eigenpairs(second_moment(partitions), n_components, seed=seed)
     n_noise = min(n_components + 1, partitions.n_features)
     noise_values, noise_vectors, _ = top_eigenpairs(covariance, n_noise, seed=seed)
     level = float(noise_values[-1])
     frame = frame_from_eigenpairs(values, vectors, level, precision=partitions.layout.dtype)
-    return frame, level, partitions.map(_whiten, frame, noise_vectors[:, -1], mean).persist()
+    noise = NoiseSpace(frame.basis, np.zeros(partitions.n_features), partitions.n_features - n_components)
+    return frame, level, noise, partitions.map(_whiten, frame, noise, noise_vectors[:, -1], mean).persist()
 
 
-def _whiten(partition: SamplePartition, frame: Frame, noise_direction: Array, mean: Array) -> GaussianPartition:
+def _whiten(
+    partition: SamplePartition, frame: Frame, noise: NoiseSpace, noise_direction: Array, mean: Array
+) -> GaussianPartition:
     X = partition.samples
     energy = np.asarray(X @ noise_direction - mean @ noise_direction) ** 2
-    return GaussianPartition(partition.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy)
+    Y = frame.whiten(X).astype(X.dtype, copy=False)
+    return GaussianPartition(partition.first, X, Y, energy, noise.squares(X))

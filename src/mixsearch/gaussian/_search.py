@@ -18,12 +18,14 @@ from mixsearch.core.outliers import find_outliers
 from mixsearch.core.second_moment import MeasuredSamples
 from mixsearch.core.validation import check_n_components, check_n_features, check_n_samples
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import warn_user
+from mixsearch.errors import NoMassError, warn_user
 from mixsearch.gaussian._component import GaussianComponent
 from mixsearch.gaussian._em import (
     FittedMixture,
     SphericalMixture,
+    fit_from_candidate,
     fit_mixture,
+    frame_points,
     hint_for_component,
     match_candidate,
     refine_gaussian,
@@ -31,6 +33,9 @@ from mixsearch.gaussian._em import (
 )
 from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
 from mixsearch.gaussian._rank_selection import gaussian_spectrum
+
+# A refined component has more than this many samples, in the sum of its responsibilities.
+MIN_MEMBERS = 1.0
 
 
 class GaussianSearch(SemiSupervised[GaussianFamily]):
@@ -166,25 +171,45 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         """Refine with the mixture in the signal space, which is fitted once and serves all hints."""
         family = found._family
         fitted = self._mixtures.get((family.n_components, options), lambda: fit_mixture(family, options))
-        if found._examples is not None:
-            found = self._reconsider_examples(found, found._examples, fitted.mixture, how)
-        refined = refine_gaussian(family, found._candidates, options, fitted)
-        if refined is None:
+        if found._examples is None:
+            fitted, index = self._choose_by_direction(found, options, fitted)
+        else:
+            index = int(np.argmax(fitted.mixture.posterior_of_all(signal_features(family, found._examples))))
+        if not fitted.mixture.weights[index] * family.partitions.n_rows > MIN_MEMBERS:
             warn_not_refined()
-        return replace(found, _refined=refined)
+            return found
+        if found._examples is not None and index != match_candidate(family, found._candidates, fitted.mixture):
+            found = self._extract_fitted(found, fitted.mixture, index, how)
+        return replace(found, _refined=refine_gaussian(family, fitted, index))
 
-    def _reconsider_examples(
-        self, found: GaussianComponent, examples: Array, mixture: SphericalMixture, how: Extraction
+    def _choose_by_direction(
+        self, found: GaussianComponent, options: EMOptions, fitted: FittedMixture
+    ) -> tuple[FittedMixture, int]:
+        """Return the index of the component found in the fitted mixture; if it is not there, of the best score."""
+        family, candidates = found._family, found._candidates
+        index = match_candidate(family, candidates, fitted.mixture)
+        if index is None:
+            fitted = fit_from_candidate(family, candidates, options, fitted) or fitted
+            index = match_candidate(family, candidates, fitted.mixture)
+        if index is None:
+            scores = frame_points(family, fitted.mixture.centers.T, constant=1.0).T @ found._hinted.hint
+            weights = fitted.mixture.weights if found._choose == "share" else 1.0
+            index = int(np.argmax(scores * np.sqrt(weights)))
+        return fitted, index
+
+    def _extract_fitted(
+        self, found: GaussianComponent, mixture: SphericalMixture, index: int, how: Extraction
     ) -> GaussianComponent:
-        """Return the component that the examples most likely belong to, if it is not the one of the largest score.
+        """Return the component of the moments that one of the fitted mixture is, with the same hint.
 
         A component between others never scores highest under the direction of its members.
         """
         family = found._family
-        index = int(np.argmax(mixture.posterior_of_all(signal_features(family, examples))))
-        if index == match_candidate(family, found._candidates, mixture):
+        try:
+            other = self._extract(hint_for_component(family, mixture, index), family, how)
+        except NoMassError:  # moments do not see it
             return found
-        return replace(self._extract(hint_for_component(family, mixture, index), family, how), _examples=examples)
+        return replace(other, _examples=found._examples, _doubts=found._doubts)
 
     def _search_examples(
         self, members: Samples, family: GaussianFamily | None = None, how: Extraction | None = None
@@ -195,7 +220,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         # Scores are relative to the mean as well: otherwise all of them share a part without information.
         how = how or Extraction(rehint=not self._is_paper())
         found = self._extract(family.frame.project_hint(v, from_origin=True), family, how)
-        return replace(found, _examples=family.frame.whiten(members))
+        return replace(found, _examples=members)
 
     def _check_informative(self, v: Array, family: GaussianFamily, scale: float) -> None:
         """Raise if the hint cannot separate components, unless there is only one."""

@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
+from scipy.special import logsumexp, softmax
 from tests.split_samples import jackknife_slices
 
 from mixsearch import GaussianSearch, Moments, SearchError, WeakHintWarning, search_moments
-from mixsearch.core.jackknife import jackknife, newton_replicates
+from mixsearch.core.jackknife import Derivatives, jackknife, newton_replicates
 from mixsearch.data.partitions import N_GROUPS, partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_hint
+from mixsearch.gaussian._em import SphericalMixture, partition_features, signal_units
+from mixsearch.gaussian._jackknife import _derivatives
 
 N = 2000
 
@@ -131,5 +135,37 @@ def test_the_jackknife_of_a_mean_is_its_usual_standard_error():
 def test_newton_steps_give_the_standard_error_of_a_mean():
     x = np.random.default_rng(0).normal(5.0, 2.0, size=20_000)
     scores = ((x - x.mean()) / x.var())[:, None]
-    moves = newton_replicates(partition_in_memory(scores), lambda partition: partition.samples)
+    information = np.array([[len(x) / x.var()]])
+    moves = newton_replicates(
+        partition_in_memory(scores), lambda partition: Derivatives(partition.samples, information)
+    )
     assert float(jackknife(moves)[0]) == pytest.approx(2 / np.sqrt(20_000), rel=0.35)
+
+
+def test_the_information_is_minus_the_second_derivative_of_the_log_likelihood():
+    """Against finite differences, away from the maximum too."""
+    data = make_gaussian_mixture(300, 6, 3, deviation=np.array([1.0, 2.0, 3.0]), norm=3.0, random_state=0)
+    family = GaussianSearch(3).fit(data.X)._family
+    units, partition = signal_units(family), family.partitions.partition
+    Z = partition_features(partition, units)
+    centers, variances, weights = np.random.default_rng(0).normal(size=(3, 2)), [1.0, 2.0, 5.0], [0.2, 0.3, 0.5]
+    at = np.column_stack([centers, np.log(variances), np.log(weights)]).ravel()
+
+    def likelihood(parameters):
+        blocks = parameters.reshape(3, 4)
+        mixture = SphericalMixture(blocks[:, :2], np.exp(blocks[:, 2]), softmax(blocks[:, 3]), 6)
+        return logsumexp(mixture.log_densities() @ Z, axis=0).sum()
+
+    mixture = SphericalMixture(centers, np.array(variances), np.array(weights), 6)
+    found = _derivatives(partition, mixture, units, np.arange(3))
+    gradient = approx_fprime(at, likelihood, 1e-6)
+    assert_allclose(found.scores.sum(axis=0), gradient, atol=1e-2)
+    step = 1e-3 * np.eye(12)
+    second = [
+        [
+            likelihood(at + a + b) - likelihood(at + a - b) - likelihood(at - a + b) + likelihood(at - a - b)
+            for a in step
+        ]
+        for b in step
+    ]
+    assert_allclose(found.information, -np.array(second) / 4e-6, atol=0.01)
