@@ -16,7 +16,7 @@ SHARED = {
     "separation_interval", "share", "stderr", "weight",
 }  # fmt: skip
 OWN = {
-    "gaussian": {"noise_variance", "score"},
+    "gaussian": {"hint_in_signal", "noise_variance", "score"},
     "regression": {"coefficients", "intercept", "noise_variance", "predict", "score"},
     "subspace": {"basis", "noise_variance", "variances"},
     "topics": {"documents", "probabilities", "related_words", "score", "top_words", "word_table"},

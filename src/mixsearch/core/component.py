@@ -280,18 +280,28 @@ class VectorComponent(Component):
         """Return another candidate as moments find it, from 0 for the preferred one."""
         return replace(self, _rank=rank, _refined=None)
 
+    def _trust_facts(self) -> list[tuple[str, str]]:
+        """Return the rows of the card that say how far to trust the answer."""
+        return [("separation", separation_in_words(self.separation))]
+
     def _card(self) -> Card:
         return Card(
             title=f"{type(self).__name__.removeprefix('Vector')}, one of {len(self.scores)}",
             facts=[
                 ("weight", plain_number(self.weight)),
-                ("separation", separation_in_words(self.separation)),
+                *self._trust_facts(),
                 ("share of the hint", plain_number(self.share)),
                 ("center", _format_center(self.center)),
             ],
             bars=score_bars(self.scores),
             bars_title="score of each component under the hint",
         )
+
+
+def format_interval(value: float, interval: tuple[float, float]) -> str:
+    """Return a value with its 95% interval."""
+    low, high = map(plain_number, interval)
+    return f"{plain_number(value)} (95% interval {low} to {high})"
 
 
 def _format_center(center: Array) -> str:

@@ -56,7 +56,8 @@ def check_lead(found: SampleComponent) -> list[WeakHintWarning]:
 
     A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
     """
-    if not (found.separation < DOUBTFUL_SEPARATION and found.confidence < MIN_CONFIDENCE):
+    is_known = any(isinstance(doubt, WeakHintWarning) for doubt in found.doubts)
+    if is_known or not (found.separation < DOUBTFUL_SEPARATION and found.confidence < MIN_CONFIDENCE):
         return []
     return [
         WeakHintWarning(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.component import VectorComponent
+from mixsearch.core.component import VectorComponent, format_interval
 from mixsearch.core.family import Family
 from mixsearch.core.jackknife import (
     StandardErrors,
@@ -20,6 +20,8 @@ from mixsearch.core.jackknife import (
 )
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.tensor import separate_directions
+from mixsearch.data.partitions import DetachedPartitions
+from mixsearch.display import plain_chance
 
 # Components further behind than this many have no chance to come first.
 MAX_RIVALS = 12
@@ -76,6 +78,14 @@ class SampleComponent(VectorComponent):
         return simulate_preferences(
             self._hinted, self._replicates, self._rivals, choose=self._choose, hint_shifts=self._hint_shifts()
         )
+
+    def _trust_facts(self) -> list[tuple[str, str]]:
+        if isinstance(self._family.partitions, DetachedPartitions):
+            return super()._trust_facts()  # an answer that was pickled without its samples
+        return [
+            ("confidence", plain_chance(self.confidence)),
+            ("separation", format_interval(self.separation, self.separation_interval)),
+        ]
 
     def _hint_shifts(self) -> Array | None:
         """Return how the hint in the frame would shift with each group of the jackknife, (B, k), if it does."""

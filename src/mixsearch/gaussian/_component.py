@@ -29,6 +29,9 @@ class GaussianComponent(SampleComponent):
     ----------
     noise_variance : float
         Its own variance σ² in every direction.
+    hint_in_signal : float
+        The fraction of the hint's squared length that lies in the signal space, where centers differ: about k / d
+        for a random direction.
 
     See Also
     --------
@@ -37,6 +40,7 @@ class GaussianComponent(SampleComponent):
 
     _family: GaussianFamily = field(kw_only=True)
     _refined: RefinedGaussian | None = field(default=None, kw_only=True)
+    _hint_in_signal: float = field(default=1.0, kw_only=True)
     _hint: Array | None = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
     _examples: Samples | None = field(default=None, kw_only=True)  # (q, d), of a search by examples
 
@@ -47,6 +51,11 @@ class GaussianComponent(SampleComponent):
         For examples, times the probability that they belong to this component and to no other.
         """
         return super().confidence * (1.0 if self._examples is None else self._posterior_of_examples(self._examples))
+
+    @property
+    def hint_in_signal(self) -> float:
+        """The fraction of the hint's squared length that lies in the signal space."""
+        return self._hint_in_signal
 
     def _hint_shifts(self) -> Array | None:
         return None if self._hint is None else self._family.hint_shifts(self._hint)

@@ -162,7 +162,8 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         else:
             v = hint_from_direction(hint, self.n_features_in_)
             self._check_informative(v, family, scale=0.0)
-            found = replace(self._extract(family.frame.project_hint(v), family, how), _hint=v)
+            found = self._extract(family.frame.project_hint(v), family, how)
+            found = replace(found, _hint=v, _hint_in_signal=family.frame.signal_fraction(v))
             found = check_information(found, family.information_p_value(v))
         found = found if options is None else self._refine(found, options, how)
         return add_doubts(found, check_lead(found))
@@ -220,7 +221,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         # Scores are relative to the mean as well: otherwise all of them share a part without information.
         how = how or Extraction(rehint=not self._is_paper())
         found = self._extract(family.frame.project_hint(v, from_origin=True), family, how)
-        return replace(found, _examples=members)
+        return replace(found, _examples=members, _hint_in_signal=family.frame.signal_fraction(v))
 
     def _check_informative(self, v: Array, family: GaussianFamily, scale: float) -> None:
         """Raise if the hint cannot separate components, unless there is only one."""
