@@ -57,7 +57,7 @@ def test_every_answer_carries_what_is_promised(case):
     assert 0 < found.weight < 1
     assert found.separation > 1.1
     assert 0 < found.share <= 1
-    assert len(found.scores) == search._family.frame.n_components
+    assert len(found.scores) == k
     assert len(found.alternatives) == k - 1
     assert sum(part.weight for part in (found, *found.alternatives)) == pytest.approx(1, abs=0.15)
     assert "separation" in repr(found)
