@@ -33,11 +33,14 @@ class SubspaceCandidates:
     family: SubspaceFamily
     hinted: Hinted  # the moment under the hint of the user
     found: tuple[Array, ...]  # directions, (k r, r) each, of the preferred one and of others, if they are known
-    are_samples: bool = False  # whether the hint consists of samples, which contain noise
+    energies: Array  # mean squared coordinate of each point of the hint outside the frame, (q,)
+    are_samples: bool  # whether the hint consists of samples, which contain noise
     is_settled: bool = True  # whether the moment was contracted with what was found
 
     @classmethod
-    def from_hint(cls, family: SubspaceFamily, hinted: Hinted, *, are_samples: bool) -> SubspaceCandidates:
+    def from_hint(
+        cls, family: SubspaceFamily, hinted: Hinted, energies: Array, *, are_samples: bool
+    ) -> SubspaceCandidates:
         """Find the subspace that contains most of the hint.
 
         Notes
@@ -50,19 +53,21 @@ class SubspaceCandidates:
             found.append(directions)
             if _is_clear(hinted, directions):
                 break
-        candidates = cls(family, hinted, tuple(found), are_samples)
+        candidates = cls(family, hinted, tuple(found), energies, are_samples)
         best = int(np.argmax([candidates.projection(each) for each in found]))
         if best == 0:
             return candidates
         # Found orthogonally to others, with their errors.
         alone = settle_subspace(family.hinted, found[best][:, 0], family.dim)
-        return cls(family, hinted, (alone,), are_samples)
+        return cls(family, hinted, (alone,), energies, are_samples)
 
     @classmethod
-    def from_printed_algorithm(cls, family: SubspaceFamily, hinted: Hinted, *, are_samples: bool) -> SubspaceCandidates:
+    def from_printed_algorithm(
+        cls, family: SubspaceFamily, hinted: Hinted, energies: Array, *, are_samples: bool
+    ) -> SubspaceCandidates:
         """Find the subspace by Algorithm 3 of the paper, which contracts the moment with the hint alone."""
         directions = extract_subspace(hinted, family.dim).directions
-        return cls(family, hinted, (directions,), are_samples, is_settled=False)
+        return cls(family, hinted, (directions,), energies, are_samples, is_settled=False)
 
     @property
     def first(self) -> Array:
@@ -110,7 +115,7 @@ class SubspaceCandidates:
         """Refine the subspace that the hint means by EM; return None if EM leaves it too few samples."""
         fitted = fit_mixture(self.family, self.directions, options)
         if self.are_samples:
-            preference = posterior_of_examples(fitted.state, self.points)
+            preference = posterior_of_examples(fitted.state, self.points, self.energies)
         else:
             preference = squared_projections(fitted.state, self.points)
         return refine_subspace(self.family, fitted, int(preference.argmax()))
@@ -126,7 +131,7 @@ class SubspaceCandidates:
         of it.
         """
         if self.are_samples:
-            return posterior_of_examples(mixture, self.points)
+            return posterior_of_examples(mixture, self.points, self.energies)
         simulated = self.simulate(mixture)
         return np.asarray(np.bincount(simulated.argmax(axis=1), minlength=len(mixture.weights)) / len(simulated))
 

@@ -33,7 +33,7 @@ class Subspace(Component):
     basis : array of shape (d, r)
         Orthonormal columns that span the subspace, the one with the largest variance first.
     center : array of shape (d,)
-        The origin: every subspace contains it.
+        The point that all subspaces contain: the origin, or the mean of samples that lie off it.
     weight : float
         Its share of the mixture.
     variances : array of shape (r,)
@@ -91,8 +91,8 @@ class Subspace(Component):
 
     @property
     def center(self) -> Array:
-        """The origin, (d,): every subspace contains it."""
-        return np.zeros(len(self._family.frame.basis))
+        """The point that all subspaces contain, (d,): the origin, or the mean of samples that lie off it."""
+        return self._family.center
 
     @property
     def weight(self) -> float:
@@ -195,12 +195,12 @@ class Subspace(Component):
         if is_dask(X):
             rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
             return rows
-        return self._membership(self._family.frame.whiten(check_samples(X, len(self.center), self._feature_names)))
+        return self._membership(*self._family.locate(check_samples(X, len(self.center), self._feature_names)))
 
-    def _membership(self, Y: Array) -> Array:
+    def _membership(self, Y: Array, energy: Array) -> Array:
         values, directions = self._family.frame.values, self._directions
         if self._refined is not None:
-            return responsibilities(self._refined.mixture, span_coordinates(Y, values))[:, 0]
+            return responsibilities(self._refined.mixture, span_coordinates(Y, values), energy)[:, 0]
         if self.weight >= 1 or self._family.n_components == 1:
             return np.ones(len(Y))  # there is no rest
         weight = clip_weight(self.weight)

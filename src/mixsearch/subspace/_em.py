@@ -13,41 +13,61 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.em import EMOptions, EMResult, run_em
 from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
-from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
+from mixsearch.data.chunks import row_slices, sum_chunks
 from mixsearch.data.partitions import Partition
 from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
 
 # Densities need a positive noise variance: at least this fraction of the largest variance.
 MIN_NOISE = 1e-9
+# And at least this fraction of the average over all subspaces, or a few equal samples make the likelihood unbounded.
+MIN_NOISE_RATIO = 0.01
 
 
 class SubspaceMixture(NamedTuple):
-    """All subspaces in the coordinates of their span: z ~ N(0, Uᵢ diag(lᵢ) Uᵢ' + s2 I) with weight αᵢ."""
+    """All subspaces in the coordinates of their span: z ~ N(0, Uᵢ diag(lᵢ) Uᵢ' + sᵢ I) with weight αᵢ.
+
+    Outside the span there is noise alone, with the variance sᵢ in each of m directions, of which the energy is known.
+    """
 
     bases: Array  # Uᵢ, (k, p, r), orthonormal columns
     variances: Array  # lᵢ, (k, r), of the coordinates without the noise
     weights: Array  # αᵢ, (k,)
-    noise_variance: float  # s2
+    noise_variances: Array  # sᵢ, (k,)
+    n_outside: int  # m
 
     def with_first(self, index: int) -> SubspaceMixture:
         """Return the mixture with one subspace moved to the front."""
         order = np.argsort(np.arange(len(self.weights)) != index, kind="stable")
-        return SubspaceMixture(self.bases[order], self.variances[order], self.weights[order], self.noise_variance)
+        bases, variances, weights, noise_variances, n_outside = self
+        return SubspaceMixture(bases[order], variances[order], weights[order], noise_variances[order], n_outside)
 
-    def log_densities(self, Z: Array) -> Array:
-        """Return log αᵢpᵢ(z) + |z|² / 2s2 of samples (n, p) -> (n, k), up to a constant.
+    def log_densities(self, Z: Array, energy: Array) -> Array:
+        """Return log αᵢpᵢ of samples, (n, k), up to a constant.
+
+        Parameters
+        ----------
+        Z : array of shape (n, p)
+            Coordinates in the span.
+        energy : array of shape (n,)
+            Mean squared coordinate outside the span.
+
+        Returns
+        -------
+        array of shape (n, k)
 
         Notes
         -----
-        z'Σ⁻¹z = |z|² / s2 - Σⱼ ⟨z, uⱼ⟩² lⱼ / (s2 (lⱼ + s2)), so the subspaces differ by their own coordinates alone.
+        z'Σ⁻¹z = |z|² / s - Σⱼ ⟨z, uⱼ⟩² lⱼ / (s (lⱼ + s)).
         """
-        bases, variances, weights, s2 = self
+        bases, variances, weights, noise, m = self
         k, p, r = bases.shape
-        gains = np.sqrt(variances / (s2 * (variances + s2)))
+        totals = variances + noise[:, None]
+        gains = np.sqrt(variances / (noise[:, None] * totals))
         stacked = (bases * gains[:, None, :]).transpose(1, 0, 2).reshape(p, k * r)
-        squares = ((Z @ stacked) ** 2).reshape(len(Z), k, r).sum(axis=2)
-        constants = np.log(weights) - 0.5 * (np.log(variances + s2).sum(axis=1) + (p - r) * np.log(s2))
-        return np.asarray(constants + 0.5 * squares)
+        inside = ((Z @ stacked) ** 2).reshape(len(Z), k, r).sum(axis=2)
+        squares = np.einsum("ij,ij->i", Z, Z) + m * energy
+        constants = np.log(weights) - 0.5 * (np.log(totals).sum(axis=1) + (p - r + m) * np.log(noise))
+        return np.asarray(constants + 0.5 * (inside - squares[:, None] / noise))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +116,18 @@ def refine_subspace(family: SubspaceFamily, fitted: EMResult[SubspaceMixture], i
 
     Notes
     -----
-    EM runs in the span of all subspaces, where one noise level for all keeps the likelihood bounded. The span itself
-    has the error of its eigenvectors, so the last iteration is done in all d dimensions. Noise outside the span carries
-    no information about membership, so the responsibilities are those of the same mixture in d dimensions, and the top
-    eigenvectors of the weighted second moment increase its likelihood.
+    EM runs in the span of all subspaces. The span itself has the error of its eigenvectors, so the last iteration is
+    done in all d dimensions. Outside the span the energy of a sample is all that matters for its membership, so the
+    responsibilities are those of the same mixture in d dimensions, and the top eigenvectors of the weighted second
+    moment increase its likelihood.
     """
     mixture, dim = fitted.state.with_first(index), family.dim
-    partitions, sums = family.partitions.map_reduce(_assign_first, mixture, family.frame.values)
+    partitions, sums = family.partitions.map_reduce(_assign_first, mixture, family.frame.values, family.center)
     if sums.size < dim:
         return None
     with blas_threads_for(partitions):
-        values, basis, _ = top_eigenpairs(second_moment(partitions, _row_weights, sums.size), dim)
-    noise = max(float(sums.energy / sums.size - values.sum()), 0.0) / (partitions.n_features - dim)
+        values, basis, _ = top_eigenpairs(second_moment(partitions, _row_weights, sums.size, center=family.origin), dim)
+    noise = max(float(sums.energy / sums.size - values.sum()), 0.0) / (family.frame.n_components - dim + family.n_noise)
     return RefinedSubspace(
         basis=basis,
         variances=np.maximum(values - noise, 0),
@@ -130,15 +150,15 @@ class OwnSums(NamedTuple):
     """Sums over samples for one subspace."""
 
     size: float  # Σ p
-    energy: float  # Σ p |x|²
+    energy: float  # Σ p |x - center|²
 
 
 def _assign_first(
-    partition: SubspacePartition, mixture: SubspaceMixture, values: Array
+    partition: SubspacePartition, mixture: SubspaceMixture, values: Array, center: Array
 ) -> tuple[OwnPartition, OwnSums]:
     """Compute the responsibilities of the first subspace."""
-    resp = responsibilities(mixture, span_coordinates(partition.projected, values))[:, 0]
-    squares = squared_distances(partition.samples, np.zeros(partition.samples.shape[1]))
+    resp = responsibilities(mixture, span_coordinates(partition.projected, values), partition.energy)[:, 0]
+    squares = squared_distances(partition.samples, center)
     sums = OwnSums(float(resp.sum()), float(resp @ squares))
     return OwnPartition(partition.first, partition.samples, resp), sums
 
@@ -173,8 +193,8 @@ def _initial_mixture(family: SubspaceFamily, directions: Sequence[Array]) -> Sub
     values = family.frame.values
     bases, lengths, _ = np.linalg.svd(np.sqrt(values)[:, None] * np.array(directions), full_matrices=False)
     weights = np.sum(lengths**2, axis=1) / values.sum()
-    noise = max(family.noise_variance, _min_noise(family))
-    return SubspaceMixture(bases, lengths**2 / weights[:, None], weights, noise)
+    noise = np.full(len(weights), max(family.noise_variance, _min_noise(family)))
+    return SubspaceMixture(bases, lengths**2 / weights[:, None], weights, noise, family.n_outside)
 
 
 def _min_noise(family: SubspaceFamily) -> float:
@@ -183,27 +203,25 @@ def _min_noise(family: SubspaceFamily) -> float:
 
 @dataclass(frozen=True)
 class CoordinatePartition(Partition):
-    """Samples in the span of all subspaces, in the units of the features."""
+    """Samples in the span of all subspaces, in the units of the features, and their energy outside."""
 
     coordinates: Array  # z, (n, p)
+    energy: Array  # (n,)
 
 
 def _run_em(family: SubspaceFamily, start: SubspaceMixture, options: EMOptions) -> EMResult[SubspaceMixture]:
-    partitions, energy = family.partitions.map_reduce(_compute_coordinates, family.frame.values)
+    partitions = family.partitions.map(_compute_coordinates, family.frame.values)
     floor = _min_noise(family)
 
     def step(mixture: SubspaceMixture) -> tuple[SubspaceMixture, float]:
         sums = partitions.reduce(_resp_sums, mixture)
-        objective = float(sums.objective - energy.total / (2 * mixture.noise_variance))
-        return _m_step(sums, family.dim, partitions.n_rows, energy.total, floor), objective
+        return _m_step(sums, family.dim, mixture.n_outside, floor), sums.objective
 
     return run_em(start, step, options)
 
 
-def _compute_coordinates(partition: SubspacePartition, values: Array) -> tuple[CoordinatePartition, ArraySum]:
-    """Return the coordinates, and the sum of |z|²."""
-    Z = span_coordinates(partition.projected, values)
-    return CoordinatePartition(partition.first, Z), ArraySum(float(np.sum(Z**2)))
+def _compute_coordinates(partition: SubspacePartition, values: Array) -> CoordinatePartition:
+    return CoordinatePartition(partition.first, span_coordinates(partition.projected, values), partition.energy)
 
 
 class RespSums(NamedTuple):
@@ -211,34 +229,35 @@ class RespSums(NamedTuple):
 
     sizes: Array  # Σ pᵢ, (k,)
     grams: Array  # Σ pᵢzz', (k, p, p)
+    energies: Array  # Σ pᵢe, (k,)
     objective: float
 
 
 def _resp_sums(partition: CoordinatePartition, mixture: SubspaceMixture) -> RespSums:
     def sum_rows(rows: slice) -> RespSums:
-        Z = partition.coordinates[rows]
-        resp, totals = _e_step(mixture, Z)
+        Z, energy = partition.coordinates[rows], partition.energy[rows]
+        resp, totals = _e_step(mixture, Z, energy)
         grams = [(Z * own[:, None]).T @ Z for own in resp.T]
-        return RespSums(resp.sum(axis=0), np.array(grams), float(totals.sum()))
+        return RespSums(resp.sum(axis=0), np.array(grams), energy @ resp, float(totals.sum()))
 
     return sum_chunks(sum_rows, row_slices(len(partition.coordinates)))
 
 
-def responsibilities(mixture: SubspaceMixture, Z: Array) -> Array:
+def responsibilities(mixture: SubspaceMixture, Z: Array, energy: Array) -> Array:
     """Return the posterior probability of every subspace for each sample, (n, k)."""
-    return _e_step(mixture, Z)[0]
+    return _e_step(mixture, Z, energy)[0]
 
 
-def _e_step(mixture: SubspaceMixture, Z: Array) -> tuple[Array, Array]:
-    """Return responsibilities, (n, k), and the log-likelihood of each sample, (n,), shifted as in `log_densities`."""
-    logs = mixture.log_densities(Z)
+def _e_step(mixture: SubspaceMixture, Z: Array, energy: Array) -> tuple[Array, Array]:
+    """Return responsibilities, (n, k), and the log-likelihood of each sample, (n,), up to a constant."""
+    logs = mixture.log_densities(Z, energy)
     top = logs.max(axis=1, keepdims=True)
     odds = np.exp(logs - top)
     total = odds.sum(axis=1, keepdims=True)
     return np.asarray(odds / total), np.asarray(top + np.log(total))[:, 0]
 
 
-def _m_step(sums: RespSums, dim: int, n_rows: int, energy: float, floor: float) -> SubspaceMixture:
+def _m_step(sums: RespSums, dim: int, n_outside: int, floor: float) -> SubspaceMixture:
     """Return the top eigenvectors of the weighted second moments, with the remaining energy as noise."""
     p = sums.grams.shape[1]
     sizes = np.maximum(sums.sizes, np.finfo(np.float64).tiny)
@@ -247,8 +266,9 @@ def _m_step(sums: RespSums, dim: int, n_rows: int, energy: float, floor: float) 
         for gram, size in zip(sums.grams, sizes, strict=True)
     ]
     values = np.array([pair[0][::-1] for pair in pairs])
-    remaining = energy - float(np.sum(sizes[:, None] * values))
-    # A single subspace is the whole span, which leaves no direction for the noise.
-    noise = max(remaining / (n_rows * max(p - dim, 1)), floor)
     bases = np.array([pair[1][:, ::-1] for pair in pairs])
-    return SubspaceMixture(bases, np.maximum(values - noise, 0), sizes / n_rows, noise)
+    totals = (np.trace(sums.grams, axis1=1, axis2=2) + n_outside * sums.energies) / sizes
+    noise = np.maximum(totals - values.sum(axis=1), 0) / (p - dim + n_outside)
+    weights = sizes / sizes.sum()
+    noise = np.maximum(noise, max(MIN_NOISE_RATIO * float(weights @ noise), floor))
+    return SubspaceMixture(bases, np.maximum(values - noise[:, None], 0), weights, noise, n_outside)

@@ -10,10 +10,9 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.jackknife import jackknife, whitened
 from mixsearch.core.moments import Replicates
-from mixsearch.core.second_moment import weighted_sums
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
-from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
+from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition, sums_from_origin
 
 # One pass over the samples sums at most this many entries of cross moments, 32 MB, or one group.
 MAX_ENTRIES = 2**22
@@ -61,7 +60,7 @@ def subspace_errors(family: SubspaceFamily, directions: Array, basis: Array, rep
     # The rotation of the G of all samples that is nearest to the image of each replicate.
     fits = np.linalg.lstsq(scale * directions, np.hstack(list(images)), rcond=None)[0]
     rotations = np.split(fits, len(images), axis=1)
-    means = _cross_means_without_group(family.partitions, family.dim, _scores_along, directions)
+    means = _cross_means_without_group(family.partitions, family.origin, family.dim, _scores_along, directions)
     moves = (
         _basis_move(basis, family.frame.basis @ image + family.frame.residual(mean) @ rotation)
         for image, mean, rotation in zip(images, means, rotations, strict=True)
@@ -89,23 +88,25 @@ def _scores_along(partition: SubspacePartition, directions: Array) -> Array:
 
 
 def _cross_means_without_group(
-    partitions: Partitions[Any], dim: int, compute_scores: Callable[..., Array], *shared: Any
+    partitions: Partitions[Any], origin: Array | None, dim: int, compute_scores: Callable[..., Array], *shared: Any
 ) -> Iterator[Array]:
     """Yield the mean of x t', (d, r), over all samples but one group, for each group in turn."""
-    total = partitions.reduce(_cross_sum, compute_scores, shared).total
+    total = partitions.reduce(_cross_sum, origin, compute_scores, shared).total
     n, n_groups = partitions.n_rows, partitions.n_groups
-    for group, own in enumerate(cross_sums_by_group(partitions, dim, compute_scores, *shared)):
+    for group, own in enumerate(cross_sums_by_group(partitions, origin, dim, compute_scores, *shared)):
         yield (total - own) / (n - len(range(group, n, n_groups)))
 
 
 def cross_sums_by_group(
-    partitions: Partitions[Any], dim: int, compute_scores: Callable[..., Array], *shared: Any
+    partitions: Partitions[Any], origin: Array | None, dim: int, compute_scores: Callable[..., Array], *shared: Any
 ) -> Iterator[Array]:
     """Yield Σ x t', (d, r), over the samples of each group in turn: as many groups per pass as memory allows.
 
     Parameters
     ----------
     partitions : Partitions of samples of shape (n, d)
+    origin : array of shape (d,), optional
+        Subtracted from every sample.
     dim : int
         r.
     compute_scores : callable
@@ -120,18 +121,25 @@ def cross_sums_by_group(
     n_groups, n_at_once = partitions.n_groups, max(MAX_ENTRIES // (partitions.n_features * dim), 1)
     for start in range(0, n_groups, n_at_once):
         groups = range(start, min(start + n_at_once, n_groups))
-        yield from partitions.reduce(_cross_sums, groups, n_groups, compute_scores, shared).total
+        yield from partitions.reduce(_cross_sums, groups, n_groups, origin, compute_scores, shared).total
 
 
-def _cross_sum(partition: Any, compute_scores: Callable[..., Array], shared: tuple[Any, ...]) -> ArraySum:
-    return ArraySum(weighted_sums(partition.samples, compute_scores(partition, *shared)).rows)
+def _cross_sum(
+    partition: Any, origin: Array | None, compute_scores: Callable[..., Array], shared: tuple[Any, ...]
+) -> ArraySum:
+    return ArraySum(sums_from_origin(partition.samples, compute_scores(partition, *shared), origin))
 
 
 def _cross_sums(
-    partition: Any, groups: range, n_groups: int, compute_scores: Callable[..., Array], shared: tuple[Any, ...]
+    partition: Any,
+    groups: range,
+    n_groups: int,
+    origin: Array | None,
+    compute_scores: Callable[..., Array],
+    shared: tuple[Any, ...],
 ) -> ArraySum:
     scores, rows = compute_scores(partition, *shared), [partition.rows_at(n_groups, group) for group in groups]
-    return ArraySum(np.array([weighted_sums(partition.samples[own], scores[own]).rows for own in rows]))
+    return ArraySum(np.array([sums_from_origin(partition.samples[own], scores[own], origin) for own in rows]))
 
 
 def jackknife_from_moves(moves: Iterable[Array]) -> Array:

@@ -1,4 +1,4 @@
-"""Moments of mixtures of subspaces: x = UᵢUᵢ'y + noise with y standard normal, Uᵢ of shape (d, r), orthonormal."""
+"""Moments of mixtures of subspaces: x = Uᵢy + noise with y normal, Uᵢ of shape (d, r), orthonormal."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.frame import Frame, frame_from_eigenpairs
+from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.second_moment import (
     blas_threads_for,
+    centered_sums,
     second_moment,
     squared_distances,
     weighted_gram,
@@ -31,6 +32,13 @@ class SubspacePartition(Partition):
     energy: Array  # squared residual outside the frame, per direction, (n,): averages to the noise variance
 
 
+class NoiseMoments(NamedTuple):
+    """Moments of the noise, which may differ between subspaces."""
+
+    second: Array  # Σ αᵢsᵢ W'Σᵢ W, (k r, k r), with the covariances Σᵢ of the subspaces without the noise
+    fourth: float  # Σ αᵢsᵢ²
+
+
 @dataclass(frozen=True, slots=True)
 class SubspaceFamily:
     """The fitted moments of a mixture of subspaces. The frame has k r columns."""
@@ -39,12 +47,31 @@ class SubspaceFamily:
     noise_variance: float  # s2
     dim: int  # r, the dimension of each subspace
     partitions: Partitions[SubspacePartition]
+    n_noise: int = 1  # number of directions outside the frame in which there is noise
+    noise: NoiseMoments | None = None  # None if the noise is taken to be the same in all subspaces, as in the paper
+    origin: Array | None = None  # the point that all subspaces contain, (d,); None stands for zero
     n_hints: ClassVar[int] = 2
 
     @property
     def n_components(self) -> int:
         """The number of subspaces of the fit."""
         return self.frame.n_components // self.dim
+
+    @property
+    def n_outside(self) -> int:
+        """The number of directions outside the frame that the energy of a sample is the mean of."""
+        return 1 if self.noise is None else self.n_noise
+
+    @property
+    def center(self) -> Array:
+        """The point that all subspaces contain, (d,)."""
+        return np.zeros(len(self.frame.basis)) if self.origin is None else self.origin
+
+    def locate(self, X: Samples) -> tuple[Array, Array]:
+        """Return the coordinates of samples in the frame, (n, k r), and their energy outside, per direction, (n,)."""
+        inside = project(X, self.frame.basis, self.center)
+        residual = squared_distances(X, self.center) - np.einsum("ij,ij->i", inside, inside)
+        return inside / np.sqrt(self.frame.values), np.maximum(residual, 0) / self.n_noise
 
     @property
     def mean(self) -> Array:
@@ -77,17 +104,31 @@ class SubspaceFamily:
         linear in vv', so several points enter through the average H of their vv'. In the frame v = Wc. With C the
         average of cc', and with W'AW = I for the samples that the frame was made from: W'HW = C / DD',
         W'AHW = W'AW C / D, v'Av = tr(W'AW C) and |v|² = tr(C / D). The paper's theorem prints vv' once where the
-        fourth moment of the noise has 2vv'.
+        fourth moment of the noise has 2vv'. If the noise differs between subspaces, s2 A becomes Σ αᵢsᵢΣᵢ and s4
+        becomes Σ αᵢsᵢ².
         """
         D, s2 = self.frame.values, self.noise_variance
         A = np.eye(len(D)) if second is None else second
+        noise = self.noise or NoiseMoments(s2 * A, s2**2)
         inverse = np.diag(1 / D)
-        cross = A @ C @ inverse
+        cross = noise.second @ C @ inverse
         norm = np.trace(C @ inverse)
-        matrix = fourth - s2 * np.trace(A @ C) * inverse - s2 * norm * A
-        matrix -= s2**2 * (norm * inverse + 2 * inverse @ C @ inverse)
-        matrix -= 2 * s2 * (cross + cross.T)
+        matrix = fourth - np.trace(noise.second @ C) * inverse - norm * noise.second
+        matrix -= noise.fourth * (norm * inverse + 2 * inverse @ C @ inverse)
+        matrix -= 2 * (cross + cross.T)
         return np.asarray(matrix)
+
+    def _noise_moments(self, sums: NoiseSums) -> NoiseMoments:
+        """Return the moments of the noise from sums over samples.
+
+        Notes
+        -----
+        The energy e outside the frame and the coordinates y in it are independent within a subspace, and e is the mean
+        of m squares, so that E[e²] = s2² (1 + 2 / m) there.
+        """
+        m = self.n_noise
+        fourth = float(sums.squared_energy / sums.n * m / (m + 2))
+        return NoiseMoments(sums.squares / sums.n - fourth * np.diag(1 / self.frame.values), fourth)
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments of all samples but one group, for each group in turn."""
@@ -97,7 +138,8 @@ class SubspaceFamily:
 
     def _replicate(self, sums: SubspaceSums, hints: Array) -> tuple[Array, Array, Array]:
         """Return W'AW, W'BW and W'm from the sums over some samples."""
-        partial = replace(self, noise_variance=sums.energy / sums.n)
+        noise = None if self.noise is None else self._noise_moments(NoiseSums(sums.n, *sums[-2:]))
+        partial = replace(self, noise_variance=sums.energy / sums.n, noise=noise)
         second = sums.squares / sums.n - np.diag(partial.noise_variance / self.frame.values)
         hinted = partial.correct(sums.fourth / sums.n, hints.T @ hints / len(hints), second)
         return second, hinted, self.mean
@@ -105,7 +147,7 @@ class SubspaceFamily:
     def residual_replicates(self, direction: Array) -> Array:
         """Compute A W u of all samples but one group, (d, B), up to vectors of the signal space."""
         n, n_groups = self.partitions.n_rows, self.partitions.n_groups
-        sums = self.partitions.reduce(_sum_by_group, direction, n_groups).total
+        sums = self.partitions.reduce(_sum_by_group, direction, n_groups, self.origin).total
         n_left = np.array([n - len(range(group, n, n_groups)) for group in range(n_groups)])
         return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / n_left)
 
@@ -113,11 +155,20 @@ class SubspaceFamily:
         """Return the same fit with the span of the first subspaces only."""
         n_columns = n_components * self.dim
         partitions = self.partitions.map(_take_coordinates, n_columns)
-        return replace(self, frame=self.frame.take(n_columns), partitions=partitions)
+        noise = self.noise and self.noise._replace(second=self.noise.second[:n_columns, :n_columns])
+        return replace(self, frame=self.frame.take(n_columns), partitions=partitions, noise=noise)
 
     def thin(self, step: int) -> SubspaceFamily:
         """Return the same fit with every `step`-th sample only."""
         return replace(self, partitions=self.partitions.thin(step))
+
+
+class NoiseSums(NamedTuple):
+    """Sums over some samples."""
+
+    n: int
+    squares: Array  # Σ e yy', (k r, k r)
+    squared_energy: float  # Σ e²
 
 
 class SubspaceSums(NamedTuple):
@@ -127,6 +178,13 @@ class SubspaceSums(NamedTuple):
     squares: Array  # Σ yy', (k r, k r)
     fourth: Array  # Σ ⟨y, c⟩²yy', (k r, k r)
     energy: float  # Σ e
+    noise_squares: Array  # Σ e yy', (k r, k r)
+    squared_energy: float  # Σ e²
+
+
+def _noise_sums(partition: SubspacePartition, rows: slice = slice(None)) -> NoiseSums:
+    Y, energy = partition.projected[rows], partition.energy[rows]
+    return NoiseSums(len(Y), weighted_gram(Y, energy), float(energy @ energy))
 
 
 def _squared_scores(Y: Array, hints: Array) -> Array:
@@ -150,12 +208,18 @@ def _tensor_sum(partition: SubspacePartition, basis: Array) -> ArraySum:
 def _sums(partition: SubspacePartition, rows: slice, hints: Array) -> SubspaceSums:
     Y = partition.projected[rows].astype(np.float64, copy=False)
     fourth = (Y * _squared_scores(Y, hints)[:, None]).T @ Y
-    return SubspaceSums(len(Y), Y.T @ Y, fourth, partition.energy[rows].sum())
+    return SubspaceSums(len(Y), Y.T @ Y, fourth, partition.energy[rows].sum(), *_noise_sums(partition, rows)[1:])
 
 
-def _sum_by_group(partition: SubspacePartition, direction: Array, n_groups: int) -> ArraySum:
+def _sum_by_group(partition: SubspacePartition, direction: Array, n_groups: int, origin: Array | None) -> ArraySum:
     scores = spread_over_groups(partition, partition.projected @ direction, n_groups)
-    return ArraySum(weighted_sums(partition.samples, scores).rows)
+    return ArraySum(sums_from_origin(partition.samples, scores, origin))
+
+
+def sums_from_origin(X: Samples, weights: Array, origin: Array | None) -> Array:
+    """Return Σ (x - origin) w', (d, q)."""
+    sums = weighted_sums(X, weights)
+    return sums.rows if origin is None else centered_sums(origin, sums)
 
 
 def _take_coordinates(partition: SubspacePartition, n_columns: int) -> SubspacePartition:
@@ -163,7 +227,13 @@ def _take_coordinates(partition: SubspacePartition, n_columns: int) -> SubspaceP
 
 
 def fit_subspace(
-    partitions: Partitions[SamplePartition], n_components: int, *, dim: int, paper: bool, seed: int
+    partitions: Partitions[SamplePartition],
+    n_components: int,
+    *,
+    dim: int,
+    paper: bool,
+    seed: int,
+    origin: Array | None = None,
 ) -> SubspaceFamily:
     """Find the span of all subspaces together and project the samples onto it.
 
@@ -178,37 +248,43 @@ def fit_subspace(
         Take the largest noise eigenvalue as the noise level, as in the paper, rather than the average of all.
     seed : int
         Seed of the eigensolver's starting block, used if the dimension is large.
+    origin : array of shape (d,), optional
+        The point that all subspaces contain; zero by default.
 
     Returns
     -------
     SubspaceFamily
     """
-    n_columns = n_components * dim
+    n_columns, d = n_components * dim, partitions.n_features
     with blas_threads_for(partitions):
-        values, vectors, _ = top_eigenpairs(second_moment(partitions), n_columns + paper, seed=seed)
-    inside, energy = partitions.map_reduce(_project_along_last if paper else _project_residual, vectors)
+        values, vectors, _ = top_eigenpairs(second_moment(partitions, center=origin), n_columns + paper, seed=seed)
+    center, n_noise = np.zeros(d) if origin is None else origin, d - n_columns
+    step = _project_along_last if paper else _project_residual
+    inside, energy = partitions.map_reduce(step, vectors, center, n_noise)
     level = float(energy.total / partitions.n_rows)
     frame = frame_from_eigenpairs(values[:n_columns], vectors[:, :n_columns], level, precision=partitions.layout.dtype)
-    return SubspaceFamily(frame, level, dim, inside.map(_whiten, frame.values).persist())
+    whitened = inside.map(_whiten, frame.values).persist()
+    family = SubspaceFamily(frame, level, dim, whitened, n_noise, origin=origin)
+    return family if paper else replace(family, noise=family._noise_moments(whitened.reduce(_noise_sums)))
 
 
-def _project_residual(partition: SamplePartition, vectors: Array) -> tuple[SubspacePartition, ArraySum]:
+def _project_residual(
+    partition: SamplePartition, vectors: Array, center: Array, n_noise: int
+) -> tuple[SubspacePartition, ArraySum]:
     """Compute coordinates along the eigenvectors, not whitened yet, and the energy of the residual per direction."""
-    inside = _project(partition, vectors)
-    residual = squared_distances(partition.samples, np.zeros(len(vectors))) - np.einsum("ij,ij->i", inside, inside)
-    energy = np.maximum(residual, 0) / (len(vectors) - vectors.shape[1])
+    inside = project(partition.samples, vectors, center).astype(np.float64, copy=False)
+    residual = squared_distances(partition.samples, center) - np.einsum("ij,ij->i", inside, inside)
+    energy = np.maximum(residual, 0) / n_noise
     return SubspacePartition(partition.first, partition.samples, inside, energy), ArraySum(energy.sum())
 
 
-def _project_along_last(partition: SamplePartition, vectors: Array) -> tuple[SubspacePartition, ArraySum]:
+def _project_along_last(
+    partition: SamplePartition, vectors: Array, center: Array, n_noise: int
+) -> tuple[SubspacePartition, ArraySum]:
     """Compute coordinates along all eigenvectors but the last, and the energy along that one."""
-    along = _project(partition, vectors)
+    along = project(partition.samples, vectors, center).astype(np.float64, copy=False)
     energy = along[:, -1] ** 2
     return SubspacePartition(partition.first, partition.samples, along[:, :-1], energy), ArraySum(energy.sum())
-
-
-def _project(partition: SamplePartition, vectors: Array) -> Array:
-    return np.asarray(partition.samples @ vectors, dtype=np.float64)
 
 
 def _whiten(partition: SubspacePartition, values: Array) -> SubspacePartition:

@@ -14,9 +14,9 @@ from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
 N_DRAWS = 1000
 
 
-def posterior_of_examples(mixture: SubspaceMixture, Z: Array) -> Array:
-    """Return the probability of each subspace that all of some samples, (q, p), are its own, (k,)."""
-    logs = mixture.log_densities(Z).sum(axis=0) - (len(Z) - 1) * np.log(mixture.weights)
+def posterior_of_examples(mixture: SubspaceMixture, Z: Array, energy: Array) -> Array:
+    """Return the probability of each subspace that all of some samples are its own, (k,)."""
+    logs = mixture.log_densities(Z, energy).sum(axis=0) - (len(Z) - 1) * np.log(mixture.weights)
     return np.asarray(softmax(logs))
 
 
@@ -62,7 +62,7 @@ def _projection_shifts(family: SubspaceFamily, mixture: SubspaceMixture, points:
     sums = partitions.reduce(_cross_moments_by_group, mixture, family.frame.values, residuals, n_groups).total
     # A subspace without members, or with less variance than the noise, must not shift without bound.
     sizes = np.maximum(mixture.weights * partitions.n_rows, 1)[:, None, None]
-    variances = np.maximum(mixture.variances, mixture.noise_variance)[:, None, :]
+    variances = np.maximum(mixture.variances, mixture.noise_variances[:, None])[:, None, :]
     return np.asarray(sums / (sizes * variances * (1 - 1 / n_groups)))
 
 
@@ -71,7 +71,7 @@ def _cross_moments_by_group(
 ) -> ArraySum:
     """Sum pᵢ ⟨z, P⊥v⟩ Uᵢ'z over the samples of each group, (B, k, q, r), given P⊥v for each subspace, (k, q, p)."""
     Z = span_coordinates(partition.projected, values)
-    resp = responsibilities(mixture, Z)
+    resp = responsibilities(mixture, Z, partition.energy)
 
     def sum_rows(rows: slice) -> Array:
         """Sum over one group: U'(Σ p zz')P⊥v."""

@@ -57,6 +57,7 @@ class ResponsibilityPartition(Partition):
 
     samples: Samples  # (n, d)
     coordinates: Array  # z, (n, p)
+    energy: Array  # mean squared coordinate outside the span, (n,)
     resp: Array  # pᵢ, (n, k)
 
 
@@ -71,10 +72,10 @@ def _assign_responsibilities(
     partition: SubspacePartition, mixture: SubspaceMixture, values: Array
 ) -> tuple[ResponsibilityPartition, GramMatrices]:
     Z = span_coordinates(partition.projected, values)
-    resp = responsibilities(mixture, Z)
+    resp = responsibilities(mixture, Z, partition.energy)
     expected = _expected_coordinates(mixture, Z, resp)
     grams = GramMatrices(resp.T @ resp[:, 0], expected.T @ expected)
-    return ResponsibilityPartition(partition.first, partition.samples, Z, resp), grams
+    return ResponsibilityPartition(partition.first, partition.samples, Z, partition.energy, resp), grams
 
 
 def _overlapping_subspaces(mixture: SubspaceMixture, overlaps: Array) -> list[int]:
@@ -86,7 +87,7 @@ def _overlapping_subspaces(mixture: SubspaceMixture, overlaps: Array) -> list[in
 
 
 class SubspaceParameters(NamedTuple):
-    """Rotations and log variances of one subspace, in units in which the coordinates of its members have variance 1.
+    """Rotations, log variances and log noise of one subspace, in units in which its members have variance 1.
 
     A rotation moves a column of the basis along a direction of the orthogonal complement.
     """
@@ -95,21 +96,33 @@ class SubspaceParameters(NamedTuple):
     basis: Array  # U / √(l + s2), (p, r)
     complement: Array  # of the basis, divided by √s2, (p, p - r)
     units: Array  # length of a rotation of each column of the basis, (r,)
+    noise_variance: float  # s2
+    n_outside: int  # number of directions outside the span
 
     @classmethod
     def at(cls, mixture: SubspaceMixture, index: int) -> SubspaceParameters:
         """Return the parameters of one subspace of a mixture."""
-        variances, s2 = mixture.variances[index], mixture.noise_variance
+        variances, s2 = mixture.variances[index], float(mixture.noise_variances[index])
         basis, total = mixture.bases[index], np.sqrt(variances + s2)
         units = np.sqrt(s2) * total / np.maximum(variances, np.finfo(np.float64).tiny)
-        return cls(index, basis / total, scipy.linalg.null_space(basis.T) / np.sqrt(s2), units)
+        complement = scipy.linalg.null_space(basis.T) / np.sqrt(s2)
+        return cls(index, basis / total, complement, units, s2, mixture.n_outside)
 
-    def scores(self, Z: Array, resp: Array) -> list[Array]:
-        """Return derivatives of log-likelihoods of samples by rotations, (n, (p - r) r), and log variances, (n, r)."""
+    def scores(self, Z: Array, energy: Array, resp: Array) -> list[Array]:
+        """Return derivatives of log-likelihoods of samples by rotations, (n, (p - r) r), and log variances, (n, r + 1).
+
+        The last one is by the log noise.
+        """
         own, inside = resp[:, None], Z @ self.basis
         residual = Z @ self.complement
         rotations = residual[:, :, None] * (own * inside)[:, None, :]
-        return [rotations.reshape(len(Z), residual.shape[1] * inside.shape[1]), 0.5 * own * (inside**2 - 1)]
+        n_noise = residual.shape[1] + self.n_outside
+        excess = np.sum(residual**2, axis=1) + self.n_outside * energy / self.noise_variance - n_noise
+        return [
+            rotations.reshape(len(Z), residual.shape[1] * inside.shape[1]),
+            0.5 * own * (inside**2 - 1),
+            0.5 * own * excess[:, None] / np.sqrt(n_noise),
+        ]
 
     def basis_moves(self, steps: Array) -> Array:
         """Return the moves of the basis, (B, p, r), by steps, (B, q), whose first entries are its rotations."""
@@ -142,15 +155,18 @@ def _newton_sums(
     information = np.zeros((1, 1))
     for group in range(n_groups):
         rows = partition.rows_at(n_groups, group)
-        scores = _scores(mixture, parameters, partition.coordinates[rows], partition.resp[rows])
+        columns = partition.coordinates[rows], partition.energy[rows], partition.resp[rows]
+        scores = _scores(mixture, parameters, *columns)
         sums.append(scores.sum(axis=0))
         information = information + scores.T @ scores
     return NewtonSums(information, np.array(sums))
 
 
-def _scores(mixture: SubspaceMixture, parameters: list[SubspaceParameters], Z: Array, resp: Array) -> Array:
+def _scores(
+    mixture: SubspaceMixture, parameters: list[SubspaceParameters], Z: Array, energy: Array, resp: Array
+) -> Array:
     """Return derivatives of each sample's log-likelihood by all parameters, (n, q), log weights last."""
-    own = [columns for each in parameters for columns in each.scores(Z, resp[:, each.component])]
+    own = [columns for each in parameters for columns in each.scores(Z, energy, resp[:, each.component])]
     return np.hstack([*own, resp - mixture.weights])
 
 
@@ -181,7 +197,7 @@ def _basis_moves(
     rotation, _ = scipy.linalg.polar(refined.mixture.bases[0].T @ (span.T @ refined.basis))
     remaining = 1 - 1 / len(moves)
     inverse_gram = np.linalg.pinv(gram * remaining, hermitian=True)[:, :r] @ rotation
-    residuals = cross_sums_by_group(partitions, r, _regression_weights, refined.mixture, inverse_gram)
+    residuals = cross_sums_by_group(partitions, family.origin, r, _regression_weights, refined.mixture, inverse_gram)
     for move, residual in zip(moves, residuals, strict=True):
         yield span @ (move @ rotation) - family.frame.residual(residual)
 
@@ -194,6 +210,6 @@ def _regression_weights(partition: ResponsibilityPartition, mixture: SubspaceMix
 def _expected_coordinates(mixture: SubspaceMixture, Z: Array, resp: Array) -> Array:
     """Return the expected coordinates s of each sample in every subspace, weighted by responsibilities, (n, k r)."""
     k, p, r = mixture.bases.shape
-    gains = mixture.variances / (mixture.variances + mixture.noise_variance)
+    gains = mixture.variances / (mixture.variances + mixture.noise_variances[:, None])
     inside = (Z @ mixture.bases.transpose(1, 0, 2).reshape(p, k * r)).reshape(len(Z), k, r)
     return np.asarray((resp[:, :, None] * gains * inside).reshape(len(Z), k * r))

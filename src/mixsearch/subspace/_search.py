@@ -14,7 +14,6 @@ from mixsearch.core.em import em_options, warn_not_refined
 from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.hints import check_one_hint, hint_from_direction
-from mixsearch.core.second_moment import squared_distances
 from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (
     AUTO,
@@ -194,17 +193,17 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         return self._extract(members, self._family, are_samples=True)
 
     def _extract(self, points: Samples, family: SubspaceFamily, *, are_samples: bool) -> Subspace:
-        inside = np.asarray(points @ family.frame.basis)
-        length = np.sqrt(squared_distances(points, np.zeros(points.shape[1])).sum())
-        if not np.linalg.norm(inside) > 1e-10 * length:
+        Y, energies = family.locate(points)
+        inside = np.sum(family.frame.values * Y**2)
+        if not inside > 1e-20 * (inside + family.n_noise * energies.sum()):
             raise HintError(
                 "The hint is orthogonal to every subspace. Give a sample of the wanted one.", code="hint_orthogonal"
             )
-        hinted = family.hinted(inside * np.sqrt(family.frame.values))
+        hinted = family.hinted(family.frame.values * Y)
         find = SubspaceCandidates.from_printed_algorithm if self._is_paper() else SubspaceCandidates.from_hint
-        candidates = find(family, hinted, are_samples=are_samples)
+        candidates = find(family, hinted, energies, are_samples=are_samples)
         found = Subspace(candidates, _feature_names=self._get_feature_names())
         return found if candidates.is_clear else add_doubts(found, check_separation(found.separation))
 
     def _whiten(self, X: Samples) -> Array:
-        return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)
+        return np.asarray(self._family.locate(X)[0], dtype=X.dtype)

@@ -8,7 +8,7 @@ from mixsearch import SubspaceSearch
 from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.datasets import make_hint, make_subspaces
 from mixsearch.errors import NotRefinedWarning
-from mixsearch.subspace._em import SubspaceMixture, fit_mixture, refine_subspace
+from mixsearch.subspace._em import fit_mixture, refine_subspace
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 
@@ -30,7 +30,7 @@ def oracle(target):
 
 
 def run_textbook_em(X, bases, n_iter):
-    """Run EM for all subspaces in all dimensions, with one noise level, by textbook densities."""
+    """Run EM for all subspaces in all dimensions, each with a noise of its own, by textbook densities."""
     d, r = bases[0].shape
     weights, covariances = np.full(len(bases), 1 / len(bases)), [U @ U.T + 0.1 * np.eye(d) for U in bases]
     for _ in range(n_iter):
@@ -38,9 +38,13 @@ def run_textbook_em(X, bases, n_iter):
         resp = densities / densities.sum(axis=0)
         weights = resp.mean(axis=1)
         pairs = [np.linalg.eigh((X.T * own) @ X / own.sum()) for own in resp]
-        noise = sum(a * values[:-r].sum() for a, (values, _) in zip(weights, pairs, strict=True)) / (d - r)
-        covariances = [(U[:, -r:] * (values[-r:] - noise)) @ U[:, -r:].T + noise * np.eye(d) for values, U in pairs]
-    return weights, [U[:, -r:] for _, U in pairs], [values[-r:][::-1] - noise for values, _ in pairs]
+        noise = [values[:-r].mean() for values, _ in pairs]
+        covariances = [
+            (U[:, -r:] * (values[-r:] - own)) @ U[:, -r:].T + own * np.eye(d)
+            for own, (values, U) in zip(noise, pairs, strict=True)
+        ]
+    variances = [values[-r:][::-1] - own for own, (values, _) in zip(noise, pairs, strict=True)]
+    return weights, [U[:, -r:] for _, U in pairs], variances, noise
 
 
 @pytest.mark.parametrize("target", range(3))
@@ -55,23 +59,11 @@ def test_a_refined_subspace_is_as_near_as_one_from_all_labels(target):
 def test_em_ends_where_that_of_the_whole_mixture_in_all_dimensions_does():
     small = make_subspaces(1500, 8, 2, dim=2, deviation=0.3, random_state=3)
     found = SubspaceSearch(2, dim=2).fit(small.X).search(small.bases[0] @ [1, 1], refine=True, tol=1e-6)
-    weights, bases, variances = run_textbook_em(small.X, small.bases, 200)
+    weights, bases, variances, noise = run_textbook_em(small.X, small.bases, 200)
     assert found.weight == pytest.approx(weights[0], abs=0.01)
+    assert found.noise_variance == pytest.approx(noise[0], rel=0.02)
     assert gap(found.basis, bases[0]) < 0.1 * gap(bases[0], small.bases[0]) + 0.02
     assert_allclose(found.variances, variances[0], rtol=0.05)
-
-
-def test_log_densities_are_those_of_the_textbook():
-    rng = np.random.default_rng(0)
-    bases = np.array([np.linalg.qr(rng.normal(size=(5, 2)))[0] for _ in range(3)])
-    mixture = SubspaceMixture(bases, rng.uniform(0.5, 2, size=(3, 2)), np.array([0.2, 0.3, 0.5]), 0.4)
-    Z = rng.normal(size=(7, 5))
-    expected = [
-        np.log(a) + multivariate_normal(cov=(U * variances) @ U.T + 0.4 * np.eye(5)).logpdf(Z)
-        for U, variances, a in zip(bases, mixture.variances, mixture.weights, strict=True)
-    ]
-    own = mixture.log_densities(Z) - np.sum(Z**2, axis=1, keepdims=True) / 0.8 - 2.5 * np.log(2 * np.pi)
-    assert_allclose(own, np.array(expected).T)
 
 
 def test_no_iteration_lowers_the_likelihood_and_max_iter_limits_them():
@@ -105,6 +97,34 @@ def test_variances_and_noise_are_those_of_the_coordinates():
     found = SubspaceSearch(2, dim=2).fit(X).search(examples=X[:5], refine=True)
     assert_allclose(found.variances, [9, 2.25], rtol=0.1)
     assert found.noise_variance == pytest.approx(0.04, rel=0.05)
+
+
+def draw_unequal(seed):
+    """Draw from three planes with variances 3 and 1 of the coordinates, and noise that differs by 4."""
+    rng = np.random.default_rng(seed)
+    bases = np.linalg.qr(rng.normal(size=(3, 20, 2)))[0]
+    labels, deviations = rng.choice(3, size=6000), np.array([0.25, 0.35, 0.5])
+    inside = np.einsum("ndr,nr->nd", bases[labels], rng.normal(size=(6000, 2)) * np.sqrt([3.0, 1.0]))
+    return inside + deviations[labels][:, None] * rng.normal(size=(6000, 20)), labels, bases, deviations**2
+
+
+@pytest.mark.parametrize("target", range(3))
+def test_every_subspace_has_variances_and_noise_of_its_own(target):
+    X, labels, bases, noise = draw_unequal(7)
+    found = SubspaceSearch(3, dim=2).fit(X).search(examples=X[labels == target][:4], refine=True)
+    own = X[labels == target]
+    best = np.linalg.eigh(own.T @ own)[1][:, -2:]
+    assert found.noise_variance == pytest.approx(noise[target], rel=0.03)
+    assert found.weight == pytest.approx(np.mean(labels == target), abs=0.01)
+    assert_allclose(found.variances, [3, 1], rtol=0.12)
+    assert gap(found.basis, bases[target]) < 1.3 * gap(best, bases[target])
+
+
+def test_equal_samples_do_not_make_the_likelihood_unbounded():
+    X = np.vstack([data.X, np.zeros((600, 40))])
+    found = SubspaceSearch(3, dim=2).fit(X).search(examples=members(0), refine=True)
+    assert np.isfinite(found._refined.objectives).all()
+    assert gap(found.basis, data.bases[0]) < 0.2
 
 
 def test_samples_without_noise_give_the_subspace_exactly():

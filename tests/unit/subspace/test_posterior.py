@@ -20,20 +20,36 @@ from mixsearch.subspace._posterior import (
 
 
 def make_mixture(seed=0):
-    """Three planes in five dimensions."""
+    """Three planes in five dimensions, with noise in two more."""
     rng = np.random.default_rng(seed)
     bases = np.array([np.linalg.qr(rng.normal(size=(5, 2)))[0] for _ in range(3)])
-    return SubspaceMixture(bases, rng.uniform(0.5, 2, size=(3, 2)), np.array([0.2, 0.3, 0.5]), 0.1)
+    noise = np.array([0.1, 0.2, 0.3])
+    return SubspaceMixture(bases, rng.uniform(0.5, 2, size=(3, 2)), np.array([0.2, 0.3, 0.5]), noise, 2)
 
 
 def test_the_posterior_of_examples_is_that_of_textbook_densities():
     mixture = make_mixture()
-    Z = np.random.default_rng(1).normal(size=(3, 5))
-    logs = [
-        np.log(weight) + multivariate_normal(cov=(U * variances) @ U.T + 0.1 * np.eye(5)).logpdf(Z).sum()
-        for U, variances, weight in zip(mixture.bases, mixture.variances, mixture.weights, strict=True)
+    X = np.random.default_rng(1).normal(size=(3, 7))
+    logs = [np.log(a) + normal.logpdf(X).sum() for a, normal in zip(mixture.weights, normals(mixture), strict=True)]
+    energy = np.mean(X[:, 5:] ** 2, axis=1)
+    assert_allclose(posterior_of_examples(mixture, X[:, :5], energy), softmax(logs), rtol=1e-9)
+
+
+def normals(mixture):
+    """Make the density of each subspace in the span and outside, all dimensions together."""
+    bases = [np.vstack([U, np.zeros((mixture.n_outside, U.shape[1]))]) for U in mixture.bases]
+    return [
+        multivariate_normal(cov=(U * variances) @ U.T + noise * np.eye(len(U)))
+        for U, variances, noise in zip(bases, mixture.variances, mixture.noise_variances, strict=True)
     ]
-    assert_allclose(posterior_of_examples(mixture, Z), softmax(logs), rtol=1e-9)
+
+
+def test_log_densities_are_those_of_the_textbook():
+    mixture = make_mixture()
+    X = np.random.default_rng(0).normal(size=(7, 7))
+    expected = [np.log(a) + normal.logpdf(X) for a, normal in zip(mixture.weights, normals(mixture), strict=True)]
+    own = mixture.log_densities(X[:, :5], np.mean(X[:, 5:] ** 2, axis=1)) - 3.5 * np.log(2 * np.pi)
+    assert_allclose(own, np.array(expected).T)
 
 
 def test_the_subspace_that_contains_a_point_projects_all_of_it():
@@ -49,7 +65,8 @@ def test_a_mixture_with_another_first_subspace_is_the_same_mixture():
     turned = mixture.with_first(2)
     assert_allclose(turned.weights, [0.5, 0.2, 0.3])
     Z = np.random.default_rng(2).normal(size=(4, 5))
-    assert_allclose(turned.log_densities(Z), mixture.log_densities(Z)[:, [2, 0, 1]])
+    energy = np.array([0.1, 0.2, 0.5, 0.05])
+    assert_allclose(turned.log_densities(Z, energy), mixture.log_densities(Z, energy)[:, [2, 0, 1]])
 
 
 @pytest.mark.parametrize("index", range(3))
@@ -64,7 +81,7 @@ def test_a_point_between_two_subspaces_means_either():
     data = make_subspaces(2000, 10, 2, dim=2, deviation=0.2, random_state=0)
     family = fit_subspace(partition_in_memory(data.X), 2, dim=2, paper=False, seed=0)
     bases = np.array([np.linalg.qr(family.frame.basis.T @ U)[0] for U in data.bases])
-    mixture = SubspaceMixture(bases, np.ones((2, 2)), data.weights, 0.04)
+    mixture = SubspaceMixture(bases, np.ones((2, 2)), data.weights, np.full(2, 0.04), 6)
     # The point with the projections (1, 0) onto both.
     tie = np.linalg.lstsq(np.hstack(list(bases)).T, np.array([1.0, 0, 1, 0]), rcond=None)[0]
     assert_allclose(squared_projections(mixture, tie[None, :]), [1, 1])
