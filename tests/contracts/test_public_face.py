@@ -129,6 +129,7 @@ def depth_of(function_name, run):
     return found
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 @pytest.mark.parametrize("search", [GaussianSearch(3), SubspaceSearch(2, dim=2)], ids=["gaussian", "subspace"])
 def test_from_fit_to_the_gram_matrix_are_six_calls(search):
     X = np.random.default_rng(0).standard_normal((300, 12)) * np.linspace(3, 1, 12)

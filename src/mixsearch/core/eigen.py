@@ -31,6 +31,7 @@ def top_eigenpairs(
     matrix: Matrix,
     n_pairs: int,
     *,
+    n_converged: int | None = None,
     seed: int = 0,
     tol: float = 1e-6,
     max_applications: int = 60,
@@ -46,6 +47,9 @@ def top_eigenpairs(
         Symmetric. An operator only ever meets blocks of a few columns.
     n_pairs : int
         The number of pairs.
+    n_converged : int, optional
+        Wait for the first few pairs only; at most `OVERSAMPLING` less than `n_pairs`. The other eigenvalues are lower
+        bounds, which are close for those that stand out.
     seed : int, default=0
         Seed of the starting block.
     tol : float
@@ -65,7 +69,8 @@ def top_eigenpairs(
     -------
     Eigenpairs
     """
-    d, wide = matrix.shape[0], n_pairs + OVERSAMPLING
+    needed = n_pairs if n_converged is None else n_converged
+    d, wide = matrix.shape[0], needed + OVERSAMPLING
     if n_pairs == 0:
         return Eigenpairs(np.zeros(0), np.zeros((d, 0)), 0)
     if d <= max(5 * wide, LAPACK_LIMIT):
@@ -75,7 +80,8 @@ def top_eigenpairs(
     if not isinstance(matrix, LinearOperator):
         tol, max_applications = 1e-12, 1000
     callback = on_application or (lambda _: None)
-    return _block_lanczos(matrix, n_pairs, block or wide, seed, tol, max_applications, n_threads, callback)
+    pairs = _block_lanczos(matrix, needed, block or wide, seed, tol, max_applications, n_threads, callback)
+    return Eigenpairs(pairs.values[:n_pairs], orient(pairs.vectors[:, :n_pairs]), pairs.n_applications)
 
 
 def _block_lanczos(
@@ -118,7 +124,8 @@ def _block_lanczos(
         # An eigenvalue of zero is found to rounding, never to a part of itself.
         goal = np.maximum(tol * np.abs(theta[:n_pairs]), 10 * np.finfo(A.dtype).eps * np.abs(theta).max())
         if np.all(residuals <= goal) or n_applications >= max_applications:
-            return Eigenpairs(theta[:n_pairs], orient(Q @ S[:, :n_pairs]), n_applications)
+            wide = n_pairs + OVERSAMPLING
+            return Eigenpairs(theta[:wide], Q @ S[:, :wide], n_applications)
         if full:
             space[:, :kept] = Q @ S
             T, size = np.diag(theta), kept

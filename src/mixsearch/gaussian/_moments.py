@@ -9,9 +9,11 @@ import numpy as np
 from scipy.stats import chi2
 
 from mixsearch._typing import Array, Matrix, Samples
-from mixsearch.core.eigen import top_eigenpairs
+from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.noise_edge import SignalCheck, check_signal
+from mixsearch.core.noise_rank import NoiseRank, noise_rank
 from mixsearch.core.second_moment import (
     MeasuredPartition,
     MeasuredSamples,
@@ -27,6 +29,12 @@ from mixsearch.core.second_moment import (
 from mixsearch.core.tensor import sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
+from mixsearch.errors import SearchWarning
+
+# Energies that suffice for their distribution.
+MAX_ENERGIES = 10_000
+# Samples with less than this share of their variance outside the signal space have no noise.
+MIN_NOISE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class NoiseSpace:
 
     signal: Array  # basis of the signal space, (d, q), orthonormal columns
     origin: Array  # (d,)
-    n_dims: int  # the number of directions
+    n_dims: int  # the number of directions in which samples vary
 
     def squares(self, X: Samples) -> Array:
         """Return the squared distance of samples from the origin in these directions, (n,)."""
@@ -65,12 +73,23 @@ class GaussianFamily:
     sample_mean: Array  # m, (d,)
     partitions: Partitions[GaussianPartition]
     noise: NoiseSpace
+    check: SignalCheck | None = None  # None for the paper's moments
     n_hints: ClassVar[int] = 1
 
     @property
     def n_components(self) -> int:
         """The number of components of the fit."""
         return self.frame.n_components
+
+    @property
+    def doubts(self) -> tuple[SearchWarning, ...]:
+        """What speaks against a mixture of this many components."""
+        return () if self.check is None else self.check.doubts(self.n_components - 1)
+
+    @property
+    def signal_share(self) -> float:
+        """The share of what stands out from the noise that this many components can represent."""
+        return 1.0 if self.check is None else self.check.signal_share(self.n_components - 1)
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame."""
@@ -234,20 +253,38 @@ def fit_gaussian(
     with blas_threads_for(partitions):
         covariance = second_moment(partitions, center=mean)
         if paper:
-            frame, level, noise, projected = _frame_at_zero(partitions, covariance, mean, n_components, seed)
+            framed = _frame_at_zero(partitions, covariance, mean, n_components, seed)
         else:
-            frame, level, noise, projected = _frame_at_mean(distances, covariance, mean, n_components, seed)
-    moments = projected.reduce(_noise_moments)
+            framed = _frame_at_mean(distances, covariance, mean, n_components, seed)
+    moments = framed.partitions.reduce(_noise_moments)
     return GaussianFamily(
-        frame=frame,
-        mean=frame.whiten(mean),
-        noise_variance=level,
+        **framed._asdict(),
+        mean=framed.frame.whiten(mean),
         noise_mean=moments.mean / partitions.n_rows,
         noise_square=moments.square / partitions.n_rows,
         sample_mean=mean,
-        partitions=projected,
-        noise=noise,
     )
+
+
+class Framed(NamedTuple):
+    """The samples in their frame, and their noise."""
+
+    frame: Frame
+    noise_variance: float
+    noise: NoiseSpace
+    partitions: Partitions[GaussianPartition]
+    check: SignalCheck | None = None
+
+
+@dataclass(frozen=True)
+class EnergyPartition(Partition):
+    """The energy of samples only."""
+
+    energy: Array
+
+
+def _get_energy(partition: GaussianPartition) -> EnergyPartition:
+    return EnergyPartition(partition.first, partition.energy)
 
 
 class NoiseMoments(NamedTuple):
@@ -270,17 +307,33 @@ def _energy(partition: GaussianPartition) -> ArraySum:
 
 def _frame_at_mean(
     partitions: Partitions[MeasuredPartition], covariance: Matrix, mean: Array, n_components: int, seed: int
-) -> tuple[Frame, float, NoiseSpace, Partitions[GaussianPartition]]:
+) -> Framed:
     """Frame the covariance, which has rank k - 1 plus noise, and average the noise of its other directions."""
-    (n, d, dtype, _), k = partitions.layout, n_components
-    values, vectors, _ = top_eigenpairs(covariance, k - 1, seed=seed)
-    noise = NoiseSpace(vectors, mean, n_dims=d - k + 1)
+    (n, d, dtype, _), q = partitions.layout, n_components - 1
+    found = top_eigenpairs(covariance, min(q + OVERSAMPLING, d), n_converged=max(q, 1), seed=seed)
+    values, vectors = found.values[:q], found.vectors[:, :q]
+    rank = noise_rank(covariance, partitions, mean, q, seed)
+    noise = NoiseSpace(vectors, mean, n_dims=max(rank.noisy - q, 1))
     inside = partitions.map(_project_centered, noise).persist()
     level = inside.reduce(_energy).total / n
-    frame = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=k)
-    unit = float(frame.values.mean()) if k > 1 else 1.0
+    frame = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=n_components)
+    unit = float(frame.values.mean()) if q else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
-    return lifted, level, noise, inside.map(_lift, frame.values).persist()
+    projected = inside.map(_lift, frame.values).persist()
+    check = _check_signal(projected, found.values, rank, q, level * noise.n_dims + float(values.sum()))
+    return Framed(lifted, level, noise, projected, check)
+
+
+def _check_signal(
+    projected: Partitions[GaussianPartition], values: Array, rank: NoiseRank, q: int, trace: float
+) -> SignalCheck:
+    """Count the directions that stand out, where nearly constant ones either count as noise or do not."""
+    n = projected.n_rows
+    if trace - values[:q].sum() <= MIN_NOISE * trace:
+        return SignalCheck(values, min(rank.total, len(values)))
+    energies = projected.thin(-(-n // MAX_ENERGIES)).map(_get_energy).collect().partition.energy
+    check = check_signal(values, trace, energies, n, rank.noisy)
+    return check if check.n_signal == q else check_signal(values, trace, energies, n, rank.total)
 
 
 def _project_centered(partition: MeasuredPartition, noise: NoiseSpace) -> GaussianPartition:
@@ -299,7 +352,7 @@ def _lift(partition: GaussianPartition, values: Array) -> GaussianPartition:
 
 def _frame_at_zero(
     partitions: Partitions[SamplePartition], covariance: Matrix, mean: Array, n_components: int, seed: int
-) -> tuple[Frame, float, NoiseSpace, Partitions[GaussianPartition]]:
+) -> Framed:
     """Frame the second moment less the (k+1)-th eigenvalue of the covariance (the last if k = d), as in the paper."""
     values, vectors, _ = top_eigenpairs(second_moment(partitions), n_components, seed=seed)
     n_noise = min(n_components + 1, partitions.n_features)
@@ -307,7 +360,7 @@ def _frame_at_zero(
     level = float(noise_values[-1])
     frame = frame_from_eigenpairs(values, vectors, level, precision=partitions.layout.dtype)
     noise = NoiseSpace(frame.basis, np.zeros(partitions.n_features), partitions.n_features - n_components)
-    return frame, level, noise, partitions.map(_whiten, frame, noise, noise_vectors[:, -1], mean).persist()
+    return Framed(frame, level, noise, partitions.map(_whiten, frame, noise, noise_vectors[:, -1], mean).persist())
 
 
 def _whiten(

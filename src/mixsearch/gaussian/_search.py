@@ -14,6 +14,7 @@ from mixsearch.core.em import EMOptions, em_options, warn_not_refined
 from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
+from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import find_outliers
 from mixsearch.core.second_moment import MeasuredSamples
 from mixsearch.core.validation import check_n_components, check_n_features, check_n_samples
@@ -103,11 +104,21 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their noise")
         samples, measured = (partitions, None) if is_paper else self._leave_out_outliers(partitions)
         k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
-        self._family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
+        family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
+        self._family = self._check_family(family)
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
         self.mean_ = self._family.sample_mean
         self.noise_variance_ = self._family.noise_variance
         return partitions
+
+    def _check_family(self, family: GaussianFamily) -> GaussianFamily:
+        """Warn if the number of components does not suit the samples. "auto" has counted them on held-out samples."""
+        if hasattr(self, "spectrum_"):
+            check = SignalCheck(self.spectrum_.held_out, self.spectrum_.n_signal, is_sought=True)
+            family = replace(family, check=check)
+        for doubt in family.doubts:
+            warn_user(doubt)
+        return family
 
     def _leave_out_outliers(
         self, partitions: Partitions[SamplePartition]

@@ -22,10 +22,13 @@ def test_auto_fits_what_the_number_itself_fits():
     np.testing.assert_allclose(GaussianSearch("auto").fit(X).transform(X), GaussianSearch(3).fit(X).transform(X))
 
 
-def test_one_gaussian_is_an_answer_without_a_warning():
+def test_one_gaussian_is_an_answer_with_a_warning():
     X = np.random.default_rng(0).standard_normal((200, 5))
-    search = GaussianSearch("auto").fit(X)
+    with pytest.warns(UnlikelyMixtureWarning, match="nothing that would tell components apart") as caught:
+        search = GaussianSearch("auto").fit(X)
     assert (search.n_components_, search.spectrum_.n_signal) == (1, 0)
+    assert (caught[0].message.code, search._family.signal_share) == ("no_signal", 0)
+    assert GaussianSearch(1).fit(X)._family.signal_share == 1
 
 
 def test_regressions_are_counted():
@@ -52,6 +55,7 @@ def test_a_search_with_a_number_is_saved_without_a_spectrum(corpus, tmp_path):
     assert not hasattr(TopicSearch.load(tmp_path / "topics"), "spectrum_")
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_a_number_given_later_takes_the_spectrum_away():
     X = make_gaussian_mixture(200, 6, 3, random_state=0).X
     search = GaussianSearch("auto").fit(X)
@@ -87,6 +91,7 @@ def test_clusters_that_are_no_balls_fill_the_spectrum_and_are_told():
         GaussianSearch("auto").fit(X)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_one_feature_has_no_direction_to_look_at():
     X = np.random.default_rng(0).standard_normal((30, 1))
     search = GaussianSearch("auto").fit(X)

@@ -163,6 +163,7 @@ def test_frame_coordinates_have_the_identity_as_second_moment_less_the_noise():
     assert_allclose(Y[:, 0], 1)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")  # scaled features are not spherical
 def test_searches_sit_in_pipelines():
     pipeline = make_pipeline(StandardScaler(), PCA(8), GaussianSearch(4)).fit(gaussian.X)
     assert pipeline.transform(gaussian.X).shape == (1000, 4)
@@ -203,12 +204,14 @@ def test_labels_for_a_few_members_find_their_component_during_fit(case):
     assert not hasattr(fitted.fit(X), "component_")
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_labels_without_a_member_warn_and_find_nothing():
     with pytest.warns(HintIgnoredWarning, match=r"y marks no known member \(y == 1\)"):
         search = GaussianSearch(2).fit(gaussian.X, np.full(1000, -1))
     assert not hasattr(search, "component_")
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_labels_of_the_wrong_length_are_refused():
     with pytest.raises(SearchError, match="y has 3 labels, but X has 1000 samples"):
         GaussianSearch(2).fit(gaussian.X, [1, -1, -1])

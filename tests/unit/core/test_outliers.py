@@ -124,6 +124,7 @@ def test_labels_are_those_of_all_rows():
     assert_allclose(found.center, GaussianSearch(3).fit(data.X, y[1:]).component_.center, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_many_outliers_are_listed_in_part():
     with pytest.warns(OutliersWarning, match=r"rows 3, 104, .* 912 and 10 more"):
         GaussianSearch(2).fit(spoiled(300, np.arange(3, 2000, 101), n=2000))

@@ -142,6 +142,7 @@ def test_newton_steps_give_the_standard_error_of_a_mean():
     assert float(jackknife(moves)[0]) == pytest.approx(2 / np.sqrt(20_000), rel=0.35)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_the_information_is_minus_the_second_derivative_of_the_log_likelihood():
     """Against finite differences, away from the maximum too."""
     data = make_gaussian_mixture(300, 6, 3, deviation=np.array([1.0, 2.0, 3.0]), norm=3.0, random_state=0)

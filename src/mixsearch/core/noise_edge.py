@@ -1,0 +1,152 @@
+"""Which eigenvalues of a covariance stand out from those that noise alone would give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.errors import Option, UnlikelyMixtureWarning
+
+# Deviations beyond the edge: noise goes there in less than 1 of 100 fits (Tracy and Widom).
+MARGIN = 2.0
+# Candidates for the minimum in `noise_edge`, as shares of the interval in which it lies.
+_SHARES = np.linspace(0.02, 0.98, 49)
+
+
+def noise_edge(energies: Array, n_samples: int, n_directions: int) -> float:
+    """Return the largest eigenvalue that noise alone gives, relative to its mean variance.
+
+    Parameters
+    ----------
+    energies : array of shape (m,)
+        Squared length of the noise of some samples, in any unit. They differ if components differ in variance.
+    n_samples : int
+        n, of the covariance.
+    n_directions : int
+        d, in which the noise is the same.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    With tᵢ = energy / mean energy, the spectrum of Σ tᵢzᵢzᵢ'/n ends at min over s of d/(ns) + E[t / (1 - ts)], with s
+    between 0 and 1/max t (Marchenko and Pastur). If all are equal that is (1 + √(d/n))². The largest eigenvalue varies
+    around it as if n were smaller by E[t²].
+    """
+    mean = energies.mean()
+    if not mean > 0:
+        return 1.0
+    t = energies[:, None] / mean
+    s = _SHARES / t.max()
+    edge = float(np.min(n_directions / n_samples / s + np.mean(t / (1 - t * s), axis=0)))
+    rows, columns = np.sqrt(n_samples / np.mean(t**2)), np.sqrt(n_directions)
+    deviation = np.cbrt(1 / rows + 1 / columns) / (rows + columns)
+    return edge * (1 + MARGIN * float(deviation))
+
+
+@dataclass(frozen=True, slots=True)
+class SignalCheck:
+    """Eigenvalues above the mean variance of the noise, and how many of them stand out."""
+
+    excess: Array  # the largest eigenvalues less the noise, (q,), falling
+    n_signal: int
+    is_sought: bool = False  # whether there should be some: one component needs none
+
+    def signal_share(self, n_used: int) -> float:
+        """Return the share of what stands out that the first directions hold; 0 if none of them stands out.
+
+        Parameters
+        ----------
+        n_used : int
+            Number of directions that the components of a fit need.
+
+        Returns
+        -------
+        float
+        """
+        if self.n_signal == 0:
+            return 0.0 if n_used or self.is_sought else 1.0
+        return float(self.excess[: min(n_used, self.n_signal)].sum() / self.excess[: self.n_signal].sum())
+
+    def doubts(self, n_used: int) -> tuple[UnlikelyMixtureWarning, ...]:
+        """Return what speaks against a mixture whose components differ in the first directions.
+
+        Parameters
+        ----------
+        n_used : int
+            Number of these directions.
+
+        Returns
+        -------
+        tuple of UnlikelyMixtureWarning
+        """
+        facts = {"n_components": n_used + 1, "n_signal": self.n_signal, "n_used": n_used}
+        if self.n_signal > n_used:
+            return (
+                UnlikelyMixtureWarning(
+                    "{n_signal} directions stand out from the noise, but {n_components} components differ in "
+                    "{n_used} at most: there are more components, or clusters that are not spherical. Fit more of them "
+                    "({argument}), or make them spherical (WithinWhitener).",
+                    code="too_few_components",
+                    argument=Option("n_components"),
+                    **facts,
+                ),
+            )
+        if self.n_signal == 0 and (n_used or self.is_sought):
+            return (_no_signal(n_used + 1),)
+        if self.n_signal == n_used:
+            return ()
+        return (
+            UnlikelyMixtureWarning(
+                "{n_components} components differ in {n_used} directions, but only {n_signal} stand out from the "
+                "noise: some components may be noise. Fit fewer of them ({argument}), or provide more samples.",
+                code="too_many_components",
+                argument=Option("n_components"),
+                **facts,
+            ),
+        )
+
+
+def _no_signal(n_components: int) -> UnlikelyMixtureWarning:
+    return UnlikelyMixtureWarning(
+        "No direction stands out from the noise: nothing tells {n_components} components apart. Provide more samples, "
+        "and check that they were not whitened beforehand."
+        if n_components > 1
+        else "No direction stands out from the noise: there is nothing that would tell components apart. Provide more "
+        "samples, and check that they were not whitened beforehand.",
+        code="no_signal",
+        n_components=n_components,
+    )
+
+
+def check_signal(values: Array, trace: float, energies: Array, n_samples: int, rank: int) -> SignalCheck:
+    """Count the eigenvalues that stand out from the mean of those after them.
+
+    Parameters
+    ----------
+    values : array of shape (q,)
+        The largest eigenvalues of a covariance, falling.
+    trace : float
+        The sum of all its eigenvalues.
+    energies : array of shape (m,)
+        As in `noise_edge`.
+    n_samples : int
+        n.
+    rank : int
+        The number of directions in which samples vary.
+
+    Returns
+    -------
+    SignalCheck
+    """
+    tested = values[: max(rank - 1, 0)]
+    left = trace - np.append(0.0, np.cumsum(tested))
+    levels = left / np.maximum(rank - np.arange(len(left)), 1)
+    # From the last one on: many signals raise the level that the first one is compared with.
+    above = np.flatnonzero(tested > noise_edge(energies, n_samples, rank) * levels[:-1])
+    n_signal = int(above[-1]) + 1 if len(above) else 0
+    return SignalCheck(np.asarray(values) - levels[n_signal], n_signal)

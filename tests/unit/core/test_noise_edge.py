@@ -1,0 +1,89 @@
+"""How many directions stand out from the noise: what noise gives, what mixtures give, and what users are told."""
+
+import numpy as np
+import pytest
+
+from mixsearch import GaussianSearch
+from mixsearch.core.noise_edge import SignalCheck, noise_edge
+from mixsearch.data.partitions import partition_in_memory
+from mixsearch.datasets import make_gaussian_mixture
+from mixsearch.errors import UnlikelyMixtureWarning
+from mixsearch.gaussian._moments import fit_gaussian
+
+
+def check(X, n_components):
+    return fit_gaussian(partition_in_memory(X), n_components, paper=False, seed=0).check
+
+
+def test_the_edge_of_equal_noise_is_that_of_marchenko_and_pastur():
+    n, d = 10**10, 4 * 10**9
+    assert noise_edge(np.ones(5), n, d) == pytest.approx((1 + np.sqrt(d / n)) ** 2, rel=1e-3)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1000, 40), (300, 200), (200, 500)])
+@pytest.mark.parametrize("ratio", [1, 16, 64])
+def test_noise_of_any_variances_stays_below_the_edge_but_not_far(n, d, ratio):
+    rng = np.random.default_rng(n + ratio)
+    largest = []
+    for _ in range(10):
+        X = rng.normal(size=(n, d)) * np.sqrt(np.where(rng.random(n) < 0.1, ratio, 1))[:, None]
+        energies = np.sum(X**2, axis=1)
+        value = np.linalg.svd(X, compute_uv=False)[0] ** 2 / n
+        largest.append(value / (energies.mean() / d) / noise_edge(energies, n, d))
+    assert max(largest) < 1
+    assert np.mean(largest) > 0.85
+
+
+@pytest.mark.parametrize("ratio", [1, 64])
+@pytest.mark.parametrize(("n", "d"), [(2000, 10), (600, 100), (300, 600)])
+def test_the_directions_of_a_mixture_are_counted(n, d, ratio):
+    for seed in range(3):
+        deviation = np.sqrt(np.geomspace(1, ratio, 4))
+        norm = 8 * deviation.max() * (d / n + 1) ** 0.5
+        X = make_gaussian_mixture(n, d, 4, deviation=deviation, norm=norm, random_state=seed).X
+        assert [check(X, k).n_signal for k in (4, 5)] == [3, 3]
+        assert check(X, 2).n_signal >= 3
+
+
+@pytest.mark.parametrize("n_features", [8, 400, 1200])
+def test_all_components_are_counted_if_most_directions_hold_signal_and_if_the_solver_iterates(n_features):
+    X = make_gaussian_mixture(3000, n_features, 7, norm=20, random_state=0).X
+    assert check(X, 3).n_signal == 6
+
+
+def test_a_fit_with_too_few_components_says_so():
+    data = make_gaussian_mixture(2000, 10, 4, random_state=0)
+    with pytest.warns(UnlikelyMixtureWarning, match="3 directions stand out .* 2 components differ in 1 at") as caught:
+        family = GaussianSearch(2).fit(data.X)._family
+    warning = caught[0].message
+    assert warning.code == "too_few_components"
+    assert {name: warning.fields[name] for name in ("n_components", "n_signal")} == {"n_components": 2, "n_signal": 3}
+    assert 0.2 < family.signal_share < 0.8
+
+
+def test_a_fit_with_too_many_components_says_so():
+    data = make_gaussian_mixture(2000, 10, 3, random_state=0)
+    with pytest.warns(UnlikelyMixtureWarning, match="5 components differ in 4 .* only 2 stand out") as caught:
+        family = GaussianSearch(5).fit(data.X)._family
+    assert caught[0].message.code == "too_many_components"
+    assert family.signal_share == 1
+
+
+def test_components_that_nothing_tells_apart_are_doubted():
+    X = np.random.default_rng(0).normal(size=(1000, 6))
+    with pytest.warns(UnlikelyMixtureWarning, match="nothing tells 2 components apart") as caught:
+        family = GaussianSearch(2).fit(X)._family
+    assert (caught[0].message.code, family.signal_share) == ("no_signal", 0)
+
+
+def test_fewer_components_of_a_fit_have_doubts_of_their_own():
+    family = fit_gaussian(
+        partition_in_memory(make_gaussian_mixture(2000, 10, 4, random_state=0).X), 4, paper=False, seed=0
+    )
+    assert (family.doubts, family.signal_share) == ((), 1)
+    assert [each.code for each in family.take(2).doubts] == ["too_few_components"]
+
+
+def test_shares_are_those_of_what_stands_out():
+    found = SignalCheck(np.array([6.0, 3.0, 1.0, 0.1]), 3)
+    assert [found.signal_share(q) for q in (1, 2, 3, 4)] == pytest.approx([0.6, 0.9, 1, 1])
