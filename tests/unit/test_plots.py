@@ -179,6 +179,7 @@ def test_labels_of_another_length_are_refused(component: GaussianComponent, gaus
         plot_component(component, gaussians.X, [1, -1])
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_a_component_without_a_runner_up_is_refused(gaussians: GaussianMixtureData) -> None:
     lone = GaussianSearch(1).fit(gaussians.X).search(examples=gaussians.X[:3])
     with pytest.raises(SearchError, match="The component has no alternatives"):
@@ -242,6 +243,7 @@ def test_the_spectrum_of_topics_has_no_noise_level(topics_data: TopicData) -> No
     assert "4 components" in texts_of(axes)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_a_spectrum_without_directions_is_refused() -> None:
     lone = GaussianSearch("auto").fit(np.random.default_rng(0).standard_normal((30, 1)))
     with pytest.raises(SearchError, match="The spectrum has no directions"):
