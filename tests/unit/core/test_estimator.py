@@ -125,7 +125,7 @@ def test_search_many_takes_pairs_of_regression_examples():
     assert_allclose([part.center for part in many], regression.centers, atol=0.25)
 
 
-@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning", "ignore::mixsearch.errors.UnlikelyMixtureWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_a_search_with_fewer_components_uses_the_first_of_the_frame(case):
     search, hint, _ = case()
