@@ -62,13 +62,13 @@ class GaussianComponent(SampleComponent):
         For examples, times the probability that they belong to this component and to no other. If samples do not follow
         the model, no such probability is known: then it is what the share of members among the examples shows.
         """
-        by_model, suits, fit = super().confidence, trust(self._fit_p_value), self._example_fit
+        suits, fit = trust(self._fit_p_value), self._example_fit
         if fit is None or self._examples is None:
-            confidence = by_model * (suits + (1 - suits) * MISFIT_FACTOR)
-        else:
-            without_model = confidence_without_model(self.membership(self._examples)) if suits < 1 else 0.0
-            confidence = suits * by_model * fit.confidence + (1 - suits) * without_model
-        return confidence * self._support
+            return self._support * super().confidence * (suits + (1 - suits) * MISFIT_FACTOR)
+        # EM chooses the component by the examples themselves, moments by their mean.
+        by_model = fit.confidence * (super().confidence if self._refined is None else 1.0)
+        without_model = confidence_without_model(self.membership(self._examples)) if suits < 1 else 0.0
+        return self._support * (suits * by_model + (1 - suits) * without_model)
 
     @property
     def hint_in_signal(self) -> float:
@@ -89,7 +89,8 @@ class GaussianComponent(SampleComponent):
     def _subset_index(self) -> int:
         """The index of this component in the mixture of the subset."""
         if self._refined is not None:
-            return self._subset.mixture.nearest(self._mixture.centers[0])
+            return self._subset.mixture.most_similar(self._mixture.centers[0], float(self._mixture.variances[0]))
+        # Moments know the variance of a single component too roughly.
         return self._subset.mixture.nearest(signal_center(self._subset.family, self._point))
 
     @property
@@ -121,12 +122,14 @@ class GaussianComponent(SampleComponent):
         split one: its weight is then another one than among those that stand out from the noise.
         """
         check, n_used = self._family.check, self._family.n_components - 1
-        if check is None or (check.n_signal == n_used and (n_used or not check.is_sought)):
+        if check is None:
             return 1.0
         if check.n_signal > n_used:
             return check.share_of(n_used) if self._refined is None else 1.0
         if check.n_signal == 0:
-            return 0.0
+            return 0.0 if n_used or check.is_sought else 1.0
+        if self._subset.family.n_components > n_used:
+            return 1.0
         return self._share_in_signal() if self._refined is None else self._share_of_split()
 
     def _share_in_signal(self) -> float:

@@ -47,8 +47,14 @@ class SphericalMixture(NamedTuple):
         return self.n_dims - int(self.centers.shape[1])
 
     def nearest(self, center: Array) -> int:
-        """Return the index of the component nearest to a center, (q,)."""
+        """Return the index of the component with the center nearest to one, (q,)."""
         return int(np.argmin(np.sum((self.centers - center) ** 2, axis=1)))
+
+    def most_similar(self, center: Array, variance: float) -> int:
+        """Return the index of the component nearest to a Gaussian by the divergence of Kullback and Leibler."""
+        ratios = max(variance, np.finfo(np.float64).tiny) / self.variances
+        apart = np.sum((self.centers - center) ** 2, axis=1) / self.variances
+        return int(np.argmin(apart + self.n_dims * (ratios - np.log(ratios))))
 
     def log_densities(self) -> Array:
         """Return coefficients, (k, q + 2), of log αᵢp(x) as a function of the features, up to a constant."""

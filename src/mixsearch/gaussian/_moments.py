@@ -55,6 +55,11 @@ class NoiseSpace:
     origin: Array  # (d,)
     n_dims: int  # the number of directions in which samples vary
 
+    def with_more(self, n_dims: int) -> NoiseSpace:
+        """Return the noise space with the last directions of the signal space added to it."""
+        n_signal = self.signal.shape[1] - n_dims
+        return replace(self, signal=self.signal[:, :n_signal], n_dims=self.n_dims + n_dims)
+
     def squares(self, X: Samples) -> Array:
         """Return the squared distance of samples from the origin in these directions, (n,)."""
         Z = project(X, self.signal, self.origin)
@@ -191,7 +196,8 @@ class GaussianFamily:
             mean=self.mean[:k],
             noise_mean=self.noise_mean[:k],
             noise_square=self.noise_square[:k],
-            partitions=self.partitions.map(_take_coordinates, k),
+            partitions=self.partitions.map(_take_coordinates, k, self.frame.values[k:]),
+            noise=self.noise.with_more(self.n_components - k),
         )
 
 
@@ -233,8 +239,11 @@ def _sum_by_group(partition: GaussianPartition, direction: Array, n_groups: int)
     return weighted_sums(partition.samples, spread_over_groups(partition, partition.projected @ direction, n_groups))
 
 
-def _take_coordinates(partition: GaussianPartition, k: int) -> GaussianPartition:
-    return replace(partition, projected=partition.projected[:, :k])
+def _take_coordinates(partition: GaussianPartition, k: int, dropped: Array) -> GaussianPartition:
+    """Keep k coordinates; the others, with their eigenvalues, become part of the noise space."""
+    Y = partition.projected
+    residual = partition.residual + np.square(Y[:, k:]) @ dropped
+    return replace(partition, projected=Y[:, :k], residual=residual)
 
 
 def fit_gaussian(

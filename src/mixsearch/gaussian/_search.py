@@ -177,6 +177,13 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         found = found if options is None else self._refine(found, options, how)
         return add_doubts(found, found._find_doubts())
 
+    def _get_supported(self, family: GaussianFamily) -> SubsetFit:
+        """Return the mixture of the subset, without components that neither directions nor the likelihood support."""
+        supported, fitted = family.supported(), self._get_subset(family)
+        if supported is family:
+            return fitted
+        return max(fitted, self._get_subset(supported), key=lambda each: each.criterion)
+
     def _get_subset(self, family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS) -> SubsetFit:
         return self._subsets.get((family.n_components, options), lambda: fit_subset(family, options))
 
@@ -251,7 +258,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             _hinted=hinted,
             _rehint=again,
             _family=family,
-            _subset=self._get_subset(family.supported()),
+            _subset=self._get_supported(family),
             _choose=how.choose,
             _feature_names=self._get_feature_names(),
         )

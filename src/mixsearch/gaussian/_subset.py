@@ -26,7 +26,7 @@ N_STARTS, N_CONTINUED, MIN_P_VALUE = 20, 5, 0.1
 START = EMOptions(max_iter=30, tol=0.5)
 DEFAULT_OPTIONS = EMOptions(MAX_ITER, tol=0.01)
 # A component has this many samples per dimension of the signal space, or its shape is not tested.
-SAMPLES_PER_DIMENSION, TOLERANCE = 5, 2.0
+SAMPLES_PER_DIMENSION = 5
 # Samples with a smaller responsibility do not matter for a component.
 MIN_OWN = 0.01
 # A component has more than this many samples, in the sum of its responsibilities.
@@ -39,6 +39,7 @@ class SubsetFit(NamedTuple):
     family: GaussianFamily
     mixture: SphericalMixture
     n_samples: int
+    likelihood: float
     p_values: Array  # how often samples of each component would look as little like it, (k,)
     typical: tuple[TypicalSquares, ...]  # of the members of each component
 
@@ -46,6 +47,11 @@ class SubsetFit(NamedTuple):
     def p_value(self) -> float:
         """How often samples of such a mixture would look as little like it."""
         return float(min(1.0, len(self.p_values) * self.p_values.min()))
+
+    @property
+    def criterion(self) -> float:
+        """Akaike's criterion: the log-likelihood less the number of parameters, of centers in all dimensions."""
+        return self.likelihood - len(self.p_values) * (self.mixture.n_dims + 2)
 
     def best_p_values(self, Z: Array) -> Array:
         """Return how often members of the best component would be as far out as samples, given as features, (n,)."""
@@ -77,22 +83,23 @@ def fit_subset(family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS) -> 
     Z = partitions.partition.features.T
     rough = mixture_from_moments(family, all_components(part.tensor(np.eye(len(family.mean))), family.mean))
     result = run_spherical_em(partitions, rough, options)
-    fitted = _test_mixture(part, result.state, Z)
+    fitted = _test_mixture(part, result, Z)
     is_good = fitted.p_value >= MIN_P_VALUE and result.state.weights.min() * Z.shape[1] > MIN_MEMBERS
     if is_good or options.max_iter < MAX_ITER:
         return fitted
-    return _test_mixture(part, _try_random_starts(partitions, Z, result, options).state, Z)
+    return _test_mixture(part, _try_random_starts(partitions, Z, result, options), Z)
 
 
-def _test_mixture(family: GaussianFamily, mixture: SphericalMixture, Z: Array) -> SubsetFit:
+def _test_mixture(family: GaussianFamily, result: EMResult[SphericalMixture], Z: Array) -> SubsetFit:
     """Compare the components with their samples."""
+    mixture = result.state
     resp = responsibilities(mixture, Z)
     tests = [[test(mixture, index, own, Z) for test in (_test_tails, _test_shape)] for index, own in enumerate(resp)]
     p_values = np.minimum(1.0, 2 * np.min(tests, axis=1)) if family.has_noise else np.ones(len(resp))
     if not family.has_enough_components:
         p_values[_have_more_signal(family, resp)] = 0
     typical = [typical_squares(mixture.squared_distances(index, Z), own) for index, own in enumerate(resp)]
-    return SubsetFit(family, mixture, Z.shape[1], p_values, tuple(typical))
+    return SubsetFit(family, mixture, Z.shape[1], result.objectives[-1], p_values, tuple(typical))
 
 
 def _have_more_signal(family: GaussianFamily, resp: Array) -> Array:
@@ -136,22 +143,24 @@ def _test_shape(mixture: SphericalMixture, index: int, own: Array, Z: Array) -> 
 
     Notes
     -----
-    In the noise space only the trace of the covariance is known. Half of the statistic is left to the signal space,
-    which was found from the same samples.
+    In the noise space only the trace of the covariance is known. The signal space was found from the same samples, so
+    that eigenvalues are tested only as far as they lie beyond the largest and the smallest one of pure noise (Marchenko
+    and Pastur).
     """
-    center = mixture.centers[index]
-    q, size, m = len(center), float(own.sum()), mixture.n_noise
+    q, size, m = mixture.centers.shape[1], float(own.sum()), mixture.n_noise
     n_free = q * (q + 1) // 2 - int(m == 0)
     if size < SAMPLES_PER_DIMENSION * (q + 2) or not n_free:
         return 1.0
-    away = Z[:-2] - center[:, None]
-    covariance = (away * own) @ away.T / size
-    noise = float(own @ (Z[-2] - np.einsum("ij,ij->j", Z[:-2], Z[:-2]))) / size
-    tiny = np.finfo(np.float64).tiny
-    logs = float(np.linalg.slogdet(covariance)[1]) + m * float(np.log(max(noise / max(m, 1), tiny)))
-    total = max((float(np.trace(covariance)) + noise) / mixture.n_dims, tiny)
+    away = Z[:-2] - mixture.centers[index][:, None]
+    inside = np.linalg.eigvalsh((away * own) @ away.T / size)
+    outside = np.full(m, float(own @ (Z[-2] - np.einsum("ij,ij->j", Z[:-2], Z[:-2]))) / size / max(m, 1))
+    values = np.maximum(np.append(inside, outside), np.finfo(np.float64).tiny)
+    values /= values.mean()
+    spread = np.sqrt(mixture.n_dims / size)
+    values /= np.clip(values, max(1 - spread, 0) ** 2, (1 + spread) ** 2)
     corrected = size - (2 * q + 3) / 6  # as Bartlett does for few samples
-    return float(chi2.sf(corrected * (mixture.n_dims * np.log(total) - logs) / TOLERANCE, n_free))
+    gain = mixture.n_dims * np.log(values.mean()) - np.log(values).sum()
+    return float(chi2.sf(corrected * gain, n_free))
 
 
 def _try_random_starts(
