@@ -89,9 +89,9 @@ class GaussianComponent(SampleComponent):
     def _subset_index(self) -> int:
         """The index of this component in the mixture of the subset."""
         if self._refined is not None:
-            return self._subset.mixture.most_similar(self._mixture.centers[0], float(self._mixture.variances[0]))
+            return self._subset.mixture.nearest_gaussian(self._mixture.centers[0], float(self._mixture.variances[0]))
         # Moments know the variance of a single component too roughly.
-        return self._subset.mixture.nearest(signal_center(self._subset.family, self._point))
+        return self._subset.mixture.nearest_center(signal_center(self._subset.family, self._point))
 
     @property
     def _fit_p_value(self) -> float:

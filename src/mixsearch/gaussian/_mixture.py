@@ -46,11 +46,11 @@ class SphericalMixture(NamedTuple):
         """The number of directions of the noise space."""
         return self.n_dims - int(self.centers.shape[1])
 
-    def nearest(self, center: Array) -> int:
+    def nearest_center(self, center: Array) -> int:
         """Return the index of the component with the center nearest to one, (q,)."""
         return int(np.argmin(np.sum((self.centers - center) ** 2, axis=1)))
 
-    def most_similar(self, center: Array, variance: float) -> int:
+    def nearest_gaussian(self, center: Array, variance: float) -> int:
         """Return the index of the component nearest to a Gaussian by the divergence of Kullback and Leibler."""
         ratios = max(variance, np.finfo(np.float64).tiny) / self.variances
         apart = np.sum((self.centers - center) ** 2, axis=1) / self.variances

@@ -41,9 +41,10 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
 
     Parameters
     ----------
-    n_components : int or "auto", default=2
+    n_components : int or "auto", default="auto"
         k, the number of Gaussians; at most the number of features. "auto" counts the directions in which centers differ
-        (`spectrum_`) and adds one. The long axes of clusters that are not spherical are counted too.
+        (`spectrum_`) and adds one. The long axes of clusters that are not spherical are counted too. A fit warns if a
+        number is too small or too large for the samples, and an answer that this affects has it among its doubts.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: samples relative to zero, which needs linearly independent centers, and the
         noise level from one eigenvector. By default samples are relative to their mean, and the noise level comes from
@@ -85,7 +86,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
 
     def __init__(
         self,
-        n_components: int | Literal["auto"] = 2,
+        n_components: int | Literal["auto"] = "auto",
         *,
         preset: Preset = "default",
         random_state: RandomState = 0,
