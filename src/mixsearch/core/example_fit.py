@@ -132,13 +132,19 @@ def posterior_of_all(logs: Array, log_weights: Array) -> Array:
     return np.asarray(odds[:-1] / odds.sum())
 
 
-def confidence_without_model(memberships: Array) -> float:
+def confidence_without_model(
+    memberships: Array, prior_share: tuple[float, float] = PRIOR_SHARE, limit: float = MAX_WITHOUT_MODEL
+) -> float:
     """Return the probability that most members of what examples stand for are members of the component found.
 
     Parameters
     ----------
     memberships : array of shape (q,)
         The probability of each example to be a member.
+    prior_share : pair of floats
+        Parameters of the Beta distribution of the share of the members that the component has.
+    limit : float
+        The confidence that any number of members gives at most.
 
     Returns
     -------
@@ -150,7 +156,7 @@ def confidence_without_model(memberships: Array) -> float:
     component with most of the members may hold much else, which no example can show.
     """
     members, others = memberships.sum(), (1 - memberships).sum()
-    return float(MAX_WITHOUT_MODEL * betaincc(members + PRIOR_SHARE[0], others + PRIOR_SHARE[1], 0.5))
+    return float(limit * betaincc(members + prior_share[0], others + prior_share[1], 0.5))
 
 
 class TypicalSquares(NamedTuple):

@@ -137,10 +137,17 @@ def frame_from_eigenpairs(
     requested = n_components or needed
     if rank < needed:
         signal = values - level
-        advice = "Fit at most {possible} components" if rank else "The data show no component at all"
+        advice = "Fit at most {possible} components, or check for constant or repeated samples."
+        if not rank:
+            advice = (
+                "No direction varies more than the others, as after whitening (PCA(whiten=True)): search in the "
+                "samples before that."
+                if level > 0
+                else "The samples do not vary: check for constant or repeated ones."
+            )
         raise RankError(
             "The {moment} has rank {rank}, but {n_components} components need rank {needed}: its eigenvalues fall from "
-            "{first:.3g} to {last:.3g}. " + advice + ", or check for constant or repeated samples.",
+            "{first:.3g} to {last:.3g}. " + advice,
             moment=name,
             rank=rank,
             n_components=requested,

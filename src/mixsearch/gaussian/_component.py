@@ -17,11 +17,12 @@ from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import Option, SearchWarning, UnlikelyMixtureWarning
+from mixsearch.gaussian._bootstrap import bootstrap_errors
 from mixsearch.gaussian._jackknife import refined_gaussian_errors
 from mixsearch.gaussian._mixture import SphericalMixture, responsibilities, signal_center, signal_features
 from mixsearch.gaussian._moments import GaussianFamily
 from mixsearch.gaussian._refinement import RefinedGaussian
-from mixsearch.gaussian._subset import SubsetFit
+from mixsearch.gaussian._subset import MIN_MEMBERS, SubsetFit
 
 # What is left of the confidence of an answer to a direction if samples do not follow the model.
 MISFIT_FACTOR = 0.8
@@ -62,13 +63,14 @@ class GaussianComponent(SampleComponent):
         For examples, times the probability that they belong to this component and to no other. If samples do not follow
         the model, no such probability is known: then it is what the share of members among the examples shows.
         """
-        suits, fit = trust(self._fit_p_value), self._example_fit
+        suits, fit = trust(self._subset.p_value), self._example_fit
         if fit is None or self._examples is None:
             return self._support * super().confidence * (suits + (1 - suits) * MISFIT_FACTOR)
-        # EM chooses the component by the examples themselves, moments by their mean.
-        by_model = fit.confidence * (super().confidence if self._refined is None else 1.0)
-        without_model = confidence_without_model(self.membership(self._examples)) if suits < 1 else 0.0
-        return self._support * (suits * by_model + (1 - suits) * without_model)
+        by_model, memberships = fit.confidence, self.membership(self._examples)
+        if self._refined is None:
+            # EM chooses the component by the examples themselves, moments by their mean: they may not even be members.
+            by_model *= super().confidence * min(1.0, 2 * float(memberships.mean()))
+        return self._support * (suits * by_model + (1 - suits) * confidence_without_model(memberships))
 
     @property
     def hint_in_signal(self) -> float:
@@ -122,6 +124,8 @@ class GaussianComponent(SampleComponent):
         split one: its weight is then another one than among those that stand out from the noise.
         """
         check, n_used = self._family.check, self._family.n_components - 1
+        if not self._has_members:
+            return 0.0
         if check is None:
             return 1.0
         if check.n_signal > n_used:
@@ -145,6 +149,10 @@ class GaussianComponent(SampleComponent):
         chance = MAX_DEVIATIONS * np.sqrt(known * (1 - known) / self._subset.n_samples)
         return low / high if high - low > chance else 1.0
 
+    @property
+    def _has_members(self) -> bool:
+        return self.weight * self._family.partitions.n_rows > MIN_MEMBERS
+
     def _find_doubts(self) -> list[SearchWarning]:
         """Return every reason not to trust the answer that is not known yet."""
         doubts: list[SearchWarning] = []
@@ -156,9 +164,13 @@ class GaussianComponent(SampleComponent):
             doubts.append(_misfit(self._fit_p_value))
         if self._support < MIN_SUPPORT:
             doubts += self._family.doubts
+        if not self._has_members:
+            doubts.append(_no_members(self.weight, self._family.partitions.n_rows))
         return doubts
 
     def _refined_errors(self, refined: RefinedGaussian) -> StandardErrors:
+        if self._subset.p_value < MIN_P_VALUE and self._family.check is not None:
+            return bootstrap_errors(self._family, refined)
         return refined_gaussian_errors(self._family, refined)
 
     @property
@@ -231,5 +243,16 @@ def _misfit(p_value: float) -> UnlikelyMixtureWarning:
         "(StandardScaler), or make clusters spherical (WithinWhitener).",
         code="not_spherical",
         p_value=p_value,
+        argument=Option("n_components"),
+    )
+
+
+def _no_members(weight: float, n_samples: int) -> UnlikelyMixtureWarning:
+    return UnlikelyMixtureWarning(
+        "The component found has a weight of {weight:.2g}, less than one of the {n_samples:,} samples: no sample "
+        "belongs to it. Fit fewer components ({argument}), or look at `alternatives`.",
+        code="no_members",
+        weight=weight,
+        n_samples=n_samples,
         argument=Option("n_components"),
     )

@@ -26,7 +26,7 @@ N_STARTS, N_CONTINUED, MIN_P_VALUE = 20, 5, 0.1
 START = EMOptions(max_iter=30, tol=0.5)
 DEFAULT_OPTIONS = EMOptions(MAX_ITER, tol=0.01)
 # A component has this many samples per dimension of the signal space, or its shape is not tested.
-SAMPLES_PER_DIMENSION = 5
+SAMPLES_PER_DIMENSION, TOLERANCE = 5, 2.0
 # Samples with a smaller responsibility do not matter for a component.
 MIN_OWN = 0.01
 # A component has more than this many samples, in the sum of its responsibilities.
@@ -143,11 +143,10 @@ def _test_shape(mixture: SphericalMixture, index: int, own: Array, Z: Array) -> 
 
     Notes
     -----
-    In the noise space only the trace of the covariance is known. The signal space was found from the same samples, so
-    that eigenvalues are tested only as far as they lie beyond the largest and the smallest one of pure noise (Marchenko
-    and Pastur).
+    In the noise space only the trace of the covariance is known. Half of the statistic is left to the signal space,
+    which was found from the same samples.
     """
-    q, size, m = mixture.centers.shape[1], float(own.sum()), mixture.n_noise
+    q, size, m = int(mixture.centers.shape[1]), float(own.sum()), mixture.n_noise
     n_free = q * (q + 1) // 2 - int(m == 0)
     if size < SAMPLES_PER_DIMENSION * (q + 2) or not n_free:
         return 1.0
@@ -155,12 +154,9 @@ def _test_shape(mixture: SphericalMixture, index: int, own: Array, Z: Array) -> 
     inside = np.linalg.eigvalsh((away * own) @ away.T / size)
     outside = np.full(m, float(own @ (Z[-2] - np.einsum("ij,ij->j", Z[:-2], Z[:-2]))) / size / max(m, 1))
     values = np.maximum(np.append(inside, outside), np.finfo(np.float64).tiny)
-    values /= values.mean()
-    spread = np.sqrt(mixture.n_dims / size)
-    values /= np.clip(values, max(1 - spread, 0) ** 2, (1 + spread) ** 2)
     corrected = size - (2 * q + 3) / 6  # as Bartlett does for few samples
     gain = mixture.n_dims * np.log(values.mean()) - np.log(values).sum()
-    return float(chi2.sf(corrected * gain, n_free))
+    return float(chi2.sf(corrected * gain / TOLERANCE, n_free))
 
 
 def _try_random_starts(

@@ -12,9 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, SamplesLike
 from mixsearch.core.validation import FLOAT_DTYPES, check_n_samples, check_positive_int
+from mixsearch.errors import UnlikelyMixtureWarning, warn_user
 
 # Samples that suffice to estimate the shape of components. The cost of finding neighbours grows with the square.
 MAX_SAMPLES = 2000
+# Neighbours show the shape of components in this many features per sample; in more, they are mostly noise.
+MAX_FEATURES, MIN_FEATURES = 0.1, 10
 # Smallest variance that a direction is scaled by, relative to the largest: neighbours may hardly differ along it.
 MIN_VARIANCE = 1e-3
 # Below this relative variance a direction is constant and not scaled: rounding errors would grow with each round.
@@ -45,7 +48,8 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     -----
     Two neighbours are mostly of the same component, so the covariance of their differences approximates the covariance
     within components. Whitening by it, repeated a few times, makes the average component spherical [1]_. All components
-    share one map.
+    share one map. With more features than a tenth of the samples, of which 2,000 are used, neighbours show noise rather
+    than shape, and a warning says so.
 
     References
     ----------
@@ -88,6 +92,7 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_positive_int("n_rounds", self.n_rounds)
         check_n_samples(samples, 2, "neighbours")
         some = np.asarray(samples[:: -(-len(samples) // MAX_SAMPLES)], dtype=np.float64)
+        _check_n_features(*some.shape)
         units = some.std(axis=0)
         rounding = len(some) * np.finfo(np.float64).eps * np.abs(some).max(axis=0)
         self.map_ = np.diag(1 / np.where(units > rounding, units, 1.0))
@@ -118,6 +123,21 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _check_n_features(n_samples: int, n_features: int) -> None:
+    if n_features > max(MAX_FEATURES * n_samples, MIN_FEATURES):
+        warn_user(
+            UnlikelyMixtureWarning(
+                "{n_features} features are many for {n_samples} samples: differences of neighbours are mostly noise "
+                "then, and whitening by them may hide the components. Reduce the features to {possible} or fewer "
+                "first, for example by PCA.",
+                code="too_many_features",
+                n_features=n_features,
+                n_samples=n_samples,
+                possible=int(MAX_FEATURES * n_samples),
+            )
+        )
 
 
 def _whiten_differences(Z: Array, n_neighbors: int) -> Array:

@@ -1,11 +1,15 @@
 """Whether samples look like the mixture that they were fitted with, and which start of EM is the likeliest."""
 
+from contextlib import suppress
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 
 from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
+from mixsearch.errors import DoubtfulExamplesWarning, RankError, collect_warnings
 from mixsearch.gaussian import _subset
 from mixsearch.gaussian._em import feature_partitions, run_spherical_em
 from mixsearch.gaussian._subset import DEFAULT_OPTIONS, fit_subset
@@ -96,3 +100,38 @@ def test_an_example_far_from_everything_is_named():
         found = GaussianSearch(4).fit(data.X).search(examples=np.full((1, 20), 50.0))
     assert str(caught[0]).startswith("The example looks like no member of any component.")
     assert found.confidence < 0.01
+
+
+def test_samples_whitened_beforehand_say_so():
+    X = make_gaussian_mixture(500, 6, 3, random_state=0).X
+    white = PCA(whiten=True).fit_transform(X)
+    with collect_warnings() as caught, suppress(RankError):
+        GaussianSearch(3).fit(white)
+        # Rounding decides whether some direction is a trace longer than others.
+        assert "not whitened beforehand" in str(caught[0])
+
+
+def test_a_component_without_members_is_never_sure():
+    data = make_gaussian_mixture(500, 6, 2, random_state=0)
+    found = GaussianSearch(2).fit(data.X).search(examples=data.X[data.labels == 0][:3])
+    weights = found._candidates.weights * [1e-4, 1]
+    empty = replace(found, _candidates=replace(found._candidates, weights=weights))
+    assert empty.confidence == 0
+    assert "no_members" in [doubt.code for doubt in empty._find_doubts()]
+
+
+@pytest.mark.slow
+def test_standard_errors_of_misfitting_samples_are_those_of_refits():
+    rng = np.random.default_rng(0)
+
+    def draw():
+        labels = rng.integers(2, size=300)
+        return rng.standard_t(5, size=(300, 3)) * [1.0, 1.0, 0.3] + np.outer(labels, [0.0, 9.0, 0.0])
+
+    X, example = draw(), np.array([[0.0, 9.0, 0.0]])
+    with collect_warnings():
+        found = GaussianSearch(2).fit(X).search(examples=example, refine=True)
+        others = [GaussianSearch(2).fit(draw()).search(examples=example, refine=True) for _ in range(60)]
+    ratios = found.stderr.center / np.std([each.center for each in others], axis=0)
+    assert "not_spherical" in [doubt.code for doubt in found.doubts]
+    assert 0.4 < np.median(ratios) < 2.5

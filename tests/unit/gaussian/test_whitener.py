@@ -4,6 +4,7 @@ from numpy.testing import assert_allclose
 from sklearn.pipeline import make_pipeline
 
 from mixsearch import GaussianSearch, SearchError, WithinWhitener
+from mixsearch.errors import UnlikelyMixtureWarning
 
 
 def thin_clusters(seed=0, n=900):
@@ -79,3 +80,10 @@ def test_a_constant_feature_adds_nothing():
 def test_copies_of_a_few_samples_keep_their_size():
     X = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 20, axis=0)
     assert np.abs(WithinWhitener().fit_transform(X)).max() < 100
+
+
+def test_more_features_than_neighbours_can_tell_are_warned_about():
+    X = np.random.default_rng(0).normal(size=(300, 60))
+    with pytest.warns(UnlikelyMixtureWarning, match="60 features are many for 300 samples.*30 or fewer") as caught:
+        WithinWhitener().fit(X)
+    assert caught[0].message.code == "too_many_features"
