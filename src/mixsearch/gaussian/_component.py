@@ -119,8 +119,8 @@ class GaussianComponent(SampleComponent):
 
         Notes
         -----
-        Moments of too few components mix those that are not there, whereas EM merges some and leaves others alone: a
-        refined component that stands for several is not spherical. Of too many components some are noise, and EM may
+        Moments of too few components mix those that are not there, and a direction may mean one of these. EM merges some
+        and leaves others alone: a refined component that stands for several is not spherical. Of too many components some are noise, and EM may
         split one: its weight is then another one than among those that stand out from the noise.
         """
         check, n_used = self._family.check, self._family.n_components - 1
@@ -129,7 +129,7 @@ class GaussianComponent(SampleComponent):
         if check is None:
             return 1.0
         if check.n_signal > n_used:
-            return check.share_of(n_used) if self._refined is None else 1.0
+            return check.share_of(n_used) if self._refined is None or self._examples is None else 1.0
         if check.n_signal == 0:
             return 0.0 if n_used or check.is_sought else 1.0
         if self._subset.family.n_components > n_used:
