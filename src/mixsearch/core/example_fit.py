@@ -16,7 +16,8 @@ from mixsearch.errors import DoubtfulExamplesWarning
 
 # How often examples are of several components, before they are looked at.
 PRIOR_OF_DISAGREEMENT = 0.01
-# An example whose component is another one with more than this probability is named in the doubt.
+# An example whose component is another one with more than this probability is named in the doubt; with q examples, if
+# less than the q-th part is left.
 MAX_OTHER = 0.95
 MAX_LISTED = 10
 
@@ -42,7 +43,7 @@ class ExampleFit(NamedTuple):
         """Return the doubts that examples belong to another component, or to none."""
         n = len(self.posterior)
         strange = np.flatnonzero(n * self.p_values < MIN_P_VALUE)
-        other = np.setdiff1d(np.flatnonzero(self.posterior < 1 - MAX_OTHER), strange)
+        other = np.setdiff1d(np.flatnonzero(n * self.posterior < 1 - MAX_OTHER), strange)
         doubts = []
         if len(strange):
             doubts.append(_doubt(strange, n, "like no member of the component found", "examples_atypical"))

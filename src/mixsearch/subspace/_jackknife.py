@@ -33,7 +33,9 @@ class SubspaceErrors(NamedTuple):
     weight: float
 
 
-def subspace_errors(family: SubspaceFamily, directions: Array, basis: Array, replicates: Replicates) -> SubspaceErrors:
+def subspace_errors(
+    family: SubspaceFamily, directions: Array, basis: Array, replicates: Replicates, *, is_settled: bool
+) -> SubspaceErrors:
     """Return the standard errors of a subspace that moments found.
 
     Parameters
@@ -44,6 +46,8 @@ def subspace_errors(family: SubspaceFamily, directions: Array, basis: Array, rep
     basis : array of shape (d, r)
         U.
     replicates : Replicates
+    is_settled : bool
+        Whether the moment was contracted with these directions.
 
     Returns
     -------
@@ -56,7 +60,6 @@ def subspace_errors(family: SubspaceFamily, directions: Array, basis: Array, rep
     """
     scale = np.sqrt(family.frame.values)[:, None]
     images = scale * _replicate_images(replicates, family.dim)
-    traces = np.einsum("bii,i->b", replicates.second, family.frame.values)
     # The rotation of the G of all samples that is nearest to the image of each replicate.
     fits = np.linalg.lstsq(scale * directions, np.hstack(list(images)), rcond=None)[0]
     rotations = np.split(fits, len(images), axis=1)
@@ -65,7 +68,28 @@ def subspace_errors(family: SubspaceFamily, directions: Array, basis: Array, rep
         _basis_move(basis, family.frame.basis @ image + family.frame.residual(mean) @ rotation)
         for image, mean, rotation in zip(images, means, rotations, strict=True)
     )
-    return SubspaceErrors(jackknife_from_moves(moves), float(jackknife(np.sum(images**2, axis=(1, 2)) / traces)))
+    if family.n_components == 1:
+        weights = np.ones(len(images))
+    elif is_settled:
+        weights = _weight_replicates(replicates, directions)
+    else:
+        traces = np.einsum("bii,i->b", replicates.second, family.frame.values)
+        weights = np.sum(images**2, axis=(1, 2)) / traces
+    return SubspaceErrors(jackknife_from_moves(moves), float(jackknife(weights)))
+
+
+def _weight_replicates(replicates: Replicates, directions: Array) -> Array:
+    """Return the weight from fourth moments of every replicate, (B,), given those contracted with the directions G.
+
+    Notes
+    -----
+    The directions of a replicate are G(G'AG)^(-1/2) and a part outside of G, which changes E|s|⁴ in second order only.
+    To first order, E|s|⁴ = r (2 tr(G'RG (G'AG)⁻¹) - tr G'RG).
+    """
+    r = directions.shape[1]
+    own = directions.T @ replicates.hinted @ directions
+    scaled = np.linalg.solve(directions.T @ replicates.second @ directions, own)
+    return np.asarray((r + 2) / (2 * np.trace(scaled, axis1=1, axis2=2) - np.trace(own, axis1=1, axis2=2)))
 
 
 def _replicate_images(replicates: Replicates, dim: int) -> Array:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy.stats import chi2
 
-from mixsearch._typing import Array, Samples
-from mixsearch.core.eigen import top_eigenpairs
+from mixsearch._typing import Array, Matrix, Samples
+from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.noise_edge import SignalCheck, check_spectrum
+from mixsearch.core.noise_rank import noise_rank
 from mixsearch.core.second_moment import (
     blas_threads_for,
     centered_sums,
@@ -50,6 +54,7 @@ class SubspaceFamily:
     n_noise: int = 1  # number of directions outside the frame in which there is noise
     noise: NoiseMoments | None = None  # None if the noise is taken to be the same in all subspaces, as in the paper
     origin: Array | None = None  # the point that all subspaces contain, (d,); None stands for zero
+    check: SignalCheck | None = None  # None for the paper's moments
     n_hints: ClassVar[int] = 2
 
     @property
@@ -117,6 +122,54 @@ class SubspaceFamily:
         matrix -= noise.fourth * (norm * inverse + 2 * inverse @ C @ inverse)
         matrix -= 2 * (cross + cross.T)
         return np.asarray(matrix)
+
+    def weights(self, directions: Sequence[Array]) -> Array:
+        """Return the weights of subspaces, (q,), given their directions in the frame, (k r, r) each.
+
+        Notes
+        -----
+        The coordinates s = G'y of a sample have the second moment I over all samples, and are zero outside the subspace
+        but for noise. Its members are normal with covariance I / α, so that E|s|⁴ = r (r + 2) / α, whatever the
+        variances of the subspaces are. A moment that noise makes negative is replaced by the share of the trace of A,
+        which is the weight if all subspaces have the same total variance.
+        """
+        r, frames = self.dim, np.array(directions)
+        fourths = self.partitions.reduce(_squared_lengths_squared, frames).total / self.partitions.n_rows
+        fourths = fourths + [np.sum(G * (self.correct(np.zeros((len(G), len(G))), G @ G.T) @ G)) for G in frames]
+        moment_weights = r * (r + 2) / np.where(fourths > 0, fourths, np.inf)
+        return np.asarray(np.where(fourths > 0, np.minimum(moment_weights, 1.0), self.trace_shares(directions)))
+
+    def trace_shares(self, directions: Sequence[Array]) -> Array:
+        """Return the parts of subspaces in the trace of A, (q,), given their directions in the frame, (k r, r) each."""
+        values = self.frame.values
+        return np.asarray(np.einsum("kpr,p->k", np.array(directions) ** 2, values) / values.sum())
+
+    def own_noise(self, directions: Array, weight: float) -> float:
+        """Return the noise variance of one subspace, given its directions in the frame, (k r, r), and its weight.
+
+        Notes
+        -----
+        Σ αᵢsᵢ W'Σᵢ W = Σ sᵢGᵢGᵢ'. An estimate that is not positive, or larger than all noise there is, is replaced by
+        the average.
+        """
+        if self.noise is None:
+            return self.noise_variance
+        own = float(np.sum(directions * (self.noise.second @ directions)) / directions.shape[1])
+        return own if 0 < own * weight <= self.noise_variance else self.noise_variance
+
+    def information_p_value(self, hint: Array) -> float:
+        """Return how often a direction outside all subspaces would have at least the coordinates of this one, (d,).
+
+        Notes
+        -----
+        A direction v that is orthogonal to all subspaces has coordinates c in the frame by the errors of the frame
+        alone: E[y⟨x, v⟩] over samples, with ⟨x, v⟩ noise of variance |v|²e.
+        """
+        c, inverse = self.frame.project_hint(hint), np.diag(1 / self.frame.values)
+        noise = self.noise or NoiseMoments(self.noise_variance * np.eye(len(c)), self.noise_variance**2)
+        variance = noise.second + noise.fourth * inverse + 1e-18 * np.diag(self.frame.values)  # samples without noise
+        squares = c @ np.linalg.solve(variance, c) * self.partitions.n_rows / (hint @ hint)
+        return float(chi2.sf(squares, len(c)))
 
     def _noise_moments(self, sums: NoiseSums) -> NoiseMoments:
         """Return the moments of the noise from sums over samples.
@@ -187,6 +240,14 @@ def _noise_sums(partition: SubspacePartition, rows: slice = slice(None)) -> Nois
     return NoiseSums(len(Y), weighted_gram(Y, energy), float(energy @ energy))
 
 
+def _squared_lengths_squared(partition: SubspacePartition, frames: Array) -> ArraySum:
+    """Sum |G'y|⁴ for the directions of each subspace, (k, k r, r) -> (k,)."""
+    q, p, r = frames.shape
+    inside = partition.projected @ frames.transpose(1, 0, 2).reshape(p, q * r).astype(partition.projected.dtype)
+    squares = np.sum((inside**2).reshape(len(inside), q, r), axis=2)
+    return ArraySum(np.sum(squares**2, axis=0, dtype=np.float64))
+
+
 def _squared_scores(Y: Array, hints: Array) -> Array:
     """Return ⟨y, c⟩² of each sample, averaged over the hints, (n,)."""
     return np.asarray(((Y @ hints.T) ** 2).mean(axis=1))
@@ -255,17 +316,50 @@ def fit_subspace(
     -------
     SubspaceFamily
     """
-    n_columns, d = n_components * dim, partitions.n_features
+    center = np.zeros(partitions.n_features) if origin is None else origin
     with blas_threads_for(partitions):
-        values, vectors, _ = top_eigenpairs(second_moment(partitions, center=origin), n_columns + paper, seed=seed)
-    center, n_noise = np.zeros(d) if origin is None else origin, d - n_columns
-    step = _project_along_last if paper else _project_residual
-    inside, energy = partitions.map_reduce(step, vectors, center, n_noise)
+        moment = second_moment(partitions, center=origin)
+        frame = _frame_along_last if paper else _frame_all
+        framed = frame(partitions, moment, center, n_components * dim, seed)
+    family = SubspaceFamily(**framed._asdict(), dim=dim, origin=origin)
+    return family if paper else replace(family, noise=family._noise_moments(family.partitions.reduce(_noise_sums)))
+
+
+class Framed(NamedTuple):
+    """The samples in their frame, and their noise."""
+
+    frame: Frame
+    noise_variance: float
+    partitions: Partitions[SubspacePartition]
+    n_noise: int
+    check: SignalCheck | None = None
+
+
+def _frame_all(
+    partitions: Partitions[SamplePartition], moment: Matrix, center: Array, n_columns: int, seed: int
+) -> Framed:
+    """Frame the second moment less the average of all noise eigenvalues."""
+    n, d, dtype, _ = partitions.layout
+    found = top_eigenpairs(moment, min(n_columns + OVERSAMPLING, d), n_converged=n_columns, seed=seed)
+    values, vectors = found.values[:n_columns], found.vectors[:, :n_columns]
+    rank = noise_rank(moment, partitions, center, n_columns, seed)
+    n_noise = max(rank.noisy - n_columns, 1)
+    inside, energy = partitions.map_reduce(_project_residual, vectors, center, n_noise)
+    level = float(energy.total / n)
+    frame = frame_from_eigenpairs(values, vectors, level, precision=dtype)
+    check = check_spectrum(inside, found.values, rank, n_columns, level * n_noise + float(values.sum()))
+    return Framed(frame, level, inside.map(_whiten, frame.values).persist(), n_noise, check)
+
+
+def _frame_along_last(
+    partitions: Partitions[SamplePartition], moment: Matrix, center: Array, n_columns: int, seed: int
+) -> Framed:
+    """Frame the second moment less the largest noise eigenvalue, as in the paper."""
+    values, vectors, _ = top_eigenpairs(moment, n_columns + 1, seed=seed)
+    inside, energy = partitions.map_reduce(_project_along_last, vectors, center)
     level = float(energy.total / partitions.n_rows)
-    frame = frame_from_eigenpairs(values[:n_columns], vectors[:, :n_columns], level, precision=partitions.layout.dtype)
-    whitened = inside.map(_whiten, frame.values).persist()
-    family = SubspaceFamily(frame, level, dim, whitened, n_noise, origin=origin)
-    return family if paper else replace(family, noise=family._noise_moments(whitened.reduce(_noise_sums)))
+    frame = frame_from_eigenpairs(values[:-1], vectors[:, :-1], level, precision=partitions.layout.dtype)
+    return Framed(frame, level, inside.map(_whiten, frame.values).persist(), partitions.n_features - n_columns)
 
 
 def _project_residual(
@@ -279,7 +373,7 @@ def _project_residual(
 
 
 def _project_along_last(
-    partition: SamplePartition, vectors: Array, center: Array, n_noise: int
+    partition: SamplePartition, vectors: Array, center: Array
 ) -> tuple[SubspacePartition, ArraySum]:
     """Compute coordinates along all eigenvectors but the last, and the energy along that one."""
     along = project(partition.samples, vectors, center).astype(np.float64, copy=False)
