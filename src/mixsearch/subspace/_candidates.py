@@ -22,6 +22,7 @@ from mixsearch.subspace._posterior import (
     simulate_projections,
     squared_projections,
 )
+from mixsearch.subspace._weight import MomentWeight, moment_weight, trace_share
 
 # How the mixture is fitted for the confidence of an estimate that was not refined.
 DEFAULT_OPTIONS = EMOptions(MAX_ITER, 0.01)
@@ -152,12 +153,13 @@ class SubspaceCandidates:
         """Return the projections of the hint onto the subspaces of a mixture on simulated samples, (n, k)."""
         return simulate_projections(self.family, mixture, self.points, self.outside.direction)
 
-    def weight(self, directions: Array) -> float:
-        """Return the weight of a subspace: from fourth moments, or the part of the trace of A as the paper has it."""
+    def weight(self, directions: Array) -> MomentWeight:
+        """Return the weight of a subspace; if it was not settled, the part in the trace of A."""
         if self.family.n_components == 1:
-            return 1.0
-        weigh = self.family.weights if self.is_settled else self.family.trace_shares
-        return float(weigh([directions])[0])
+            return MomentWeight(1.0, is_fourth=False)
+        if self.is_settled:
+            return moment_weight(self.family, directions)
+        return MomentWeight(trace_share(self.family, directions), is_fourth=False)
 
     @cached_property
     def mixture(self) -> SubspaceMixture:

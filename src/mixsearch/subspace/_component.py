@@ -24,6 +24,7 @@ from mixsearch.subspace._jackknife import SubspaceErrors, subspace_errors
 from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._refined_jackknife import refined_subspace_errors
 from mixsearch.subspace._span_check import trust_in_members, trust_in_moments
+from mixsearch.subspace._weight import MomentWeight
 
 # Examples of an answer that was not refined are looked at more closely if one is a member with less probability.
 MIN_MEMBERSHIP = 0.1
@@ -104,15 +105,14 @@ class Subspace(Component):
         """The point that all subspaces contain, (d,): the origin, or the mean of samples that lie off it."""
         return self._family.center
 
-    @cached_property
+    @property
     def weight(self) -> float:
-        """The subspace's share of the mixture.
+        """The subspace's share of the mixture."""
+        return self._moment_weight.value if self._refined is None else self._refined.weight
 
-        See Also
-        --------
-        SubspaceFamily.weights
-        """
-        return self._candidates.weight(self._directions) if self._refined is None else self._refined.weight
+    @cached_property
+    def _moment_weight(self) -> MomentWeight:
+        return self._candidates.weight(self._directions)
 
     @property
     def variances(self) -> Array:
@@ -141,8 +141,8 @@ class Subspace(Component):
         if self._refined is not None:
             return refined_subspace_errors(self._family, self._refined)
         replicates = self._candidates.replicates(self._directions)
-        settled = self._candidates.is_settled
-        return subspace_errors(self._family, self._directions, self.basis, replicates, is_settled=settled)
+        is_fourth = self._moment_weight.is_fourth
+        return subspace_errors(self._family, self._directions, self.basis, replicates, is_fourth=is_fourth)
 
     @cached_property
     def confidence(self) -> float:

@@ -13,6 +13,7 @@ from mixsearch.core.moments import Replicates
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition, sums_from_origin
+from mixsearch.subspace._weight import weight_replicates
 
 # One pass over the samples sums at most this many entries of cross moments, 32 MB, or one group.
 MAX_ENTRIES = 2**22
@@ -34,7 +35,7 @@ class SubspaceErrors(NamedTuple):
 
 
 def subspace_errors(
-    family: SubspaceFamily, directions: Array, basis: Array, replicates: Replicates, *, is_settled: bool
+    family: SubspaceFamily, directions: Array, basis: Array, replicates: Replicates, *, is_fourth: bool
 ) -> SubspaceErrors:
     """Return the standard errors of a subspace that moments found.
 
@@ -46,8 +47,8 @@ def subspace_errors(
     basis : array of shape (d, r)
         U.
     replicates : Replicates
-    is_settled : bool
-        Whether the moment was contracted with these directions.
+    is_fourth : bool
+        Whether the weight comes from fourth moments.
 
     Returns
     -------
@@ -70,26 +71,12 @@ def subspace_errors(
     )
     if family.n_components == 1:
         weights = np.ones(len(images))
-    elif is_settled:
-        weights = _weight_replicates(replicates, directions)
+    elif is_fourth:
+        weights = weight_replicates(replicates, directions)
     else:
         traces = np.einsum("bii,i->b", replicates.second, family.frame.values)
         weights = np.sum(images**2, axis=(1, 2)) / traces
     return SubspaceErrors(jackknife_from_moves(moves), float(jackknife(weights)))
-
-
-def _weight_replicates(replicates: Replicates, directions: Array) -> Array:
-    """Return the weight from fourth moments of every replicate, (B,), given those contracted with the directions G.
-
-    Notes
-    -----
-    The directions of a replicate are G(G'AG)^(-1/2) and a part outside of G, which changes E|s|⁴ in second order only.
-    To first order, E|s|⁴ = r (2 tr(G'RG (G'AG)⁻¹) - tr G'RG).
-    """
-    r = directions.shape[1]
-    own = directions.T @ replicates.hinted @ directions
-    scaled = np.linalg.solve(directions.T @ replicates.second @ directions, own)
-    return np.asarray((r + 2) / (2 * np.trace(scaled, axis1=1, axis2=2) - np.trace(own, axis1=1, axis2=2)))
 
 
 def _replicate_images(replicates: Replicates, dim: int) -> Array:

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
 
-from mixsearch._typing import Array, Matrix, Samples
-from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
-from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
+from mixsearch._typing import Array, Samples
+from mixsearch.core.frame import Frame, project
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.noise_edge import SignalCheck, check_spectrum
-from mixsearch.core.noise_rank import noise_rank
+from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.second_moment import (
-    blas_threads_for,
     centered_sums,
-    second_moment,
     squared_distances,
     weighted_gram,
     weighted_sums,
 )
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
+from mixsearch.data.partitions import Partition, Partitions, leave_one_out, spread_over_groups
 
 
 @dataclass(frozen=True)
@@ -123,27 +118,6 @@ class SubspaceFamily:
         matrix -= 2 * (cross + cross.T)
         return np.asarray(matrix)
 
-    def weights(self, directions: Sequence[Array]) -> Array:
-        """Return the weights of subspaces, (q,), given their directions in the frame, (k r, r) each.
-
-        Notes
-        -----
-        The coordinates s = G'y of a sample have the second moment I over all samples, and are zero outside the subspace
-        but for noise. Its members are normal with covariance I / α, so that E|s|⁴ = r (r + 2) / α, whatever the
-        variances of the subspaces are. A moment that noise makes negative is replaced by the share of the trace of A,
-        which is the weight if all subspaces have the same total variance.
-        """
-        r, frames = self.dim, np.array(directions)
-        fourths = self.partitions.reduce(_squared_lengths_squared, frames).total / self.partitions.n_rows
-        fourths = fourths + [np.sum(G * (self.correct(np.zeros((len(G), len(G))), G @ G.T) @ G)) for G in frames]
-        moment_weights = r * (r + 2) / np.where(fourths > 0, fourths, np.inf)
-        return np.asarray(np.where(fourths > 0, np.minimum(moment_weights, 1.0), self.trace_shares(directions)))
-
-    def trace_shares(self, directions: Sequence[Array]) -> Array:
-        """Return the parts of subspaces in the trace of A, (q,), given their directions in the frame, (k r, r) each."""
-        values = self.frame.values
-        return np.asarray(np.einsum("kpr,p->k", np.array(directions) ** 2, values) / values.sum())
-
     def own_noise(self, directions: Array, weight: float) -> float:
         """Return the noise variance of one subspace, given its directions in the frame, (k r, r), and its weight.
 
@@ -171,7 +145,7 @@ class SubspaceFamily:
         squares = c @ np.linalg.solve(variance, c) * self.partitions.n_rows / (hint @ hint)
         return float(chi2.sf(squares, len(c)))
 
-    def _noise_moments(self, sums: NoiseSums) -> NoiseMoments:
+    def noise_moments(self, sums: NoiseSums) -> NoiseMoments:
         """Return the moments of the noise from sums over samples.
 
         Notes
@@ -191,7 +165,7 @@ class SubspaceFamily:
 
     def _replicate(self, sums: SubspaceSums, hints: Array) -> tuple[Array, Array, Array]:
         """Return W'AW, W'BW and W'm from the sums over some samples."""
-        noise = None if self.noise is None else self._noise_moments(NoiseSums(sums.n, *sums[-2:]))
+        noise = None if self.noise is None else self.noise_moments(NoiseSums(sums.n, *sums[-2:]))
         partial = replace(self, noise_variance=sums.energy / sums.n, noise=noise)
         second = sums.squares / sums.n - np.diag(partial.noise_variance / self.frame.values)
         hinted = partial.correct(sums.fourth / sums.n, hints.T @ hints / len(hints), second)
@@ -235,17 +209,10 @@ class SubspaceSums(NamedTuple):
     squared_energy: float  # Σ e²
 
 
-def _noise_sums(partition: SubspacePartition, rows: slice = slice(None)) -> NoiseSums:
+def noise_sums(partition: SubspacePartition, rows: slice = slice(None)) -> NoiseSums:
+    """Sum over some samples of a partition."""
     Y, energy = partition.projected[rows], partition.energy[rows]
     return NoiseSums(len(Y), weighted_gram(Y, energy), float(energy @ energy))
-
-
-def _squared_lengths_squared(partition: SubspacePartition, frames: Array) -> ArraySum:
-    """Sum |G'y|⁴ for the directions of each subspace, (k, k r, r) -> (k,)."""
-    q, p, r = frames.shape
-    inside = partition.projected @ frames.transpose(1, 0, 2).reshape(p, q * r).astype(partition.projected.dtype)
-    squares = np.sum((inside**2).reshape(len(inside), q, r), axis=2)
-    return ArraySum(np.sum(squares**2, axis=0, dtype=np.float64))
 
 
 def _squared_scores(Y: Array, hints: Array) -> Array:
@@ -269,7 +236,7 @@ def _tensor_sum(partition: SubspacePartition, basis: Array) -> ArraySum:
 def _sums(partition: SubspacePartition, rows: slice, hints: Array) -> SubspaceSums:
     Y = partition.projected[rows].astype(np.float64, copy=False)
     fourth = (Y * _squared_scores(Y, hints)[:, None]).T @ Y
-    return SubspaceSums(len(Y), Y.T @ Y, fourth, partition.energy[rows].sum(), *_noise_sums(partition, rows)[1:])
+    return SubspaceSums(len(Y), Y.T @ Y, fourth, partition.energy[rows].sum(), *noise_sums(partition, rows)[1:])
 
 
 def _sum_by_group(partition: SubspacePartition, direction: Array, n_groups: int, origin: Array | None) -> ArraySum:
@@ -285,102 +252,3 @@ def sums_from_origin(X: Samples, weights: Array, origin: Array | None) -> Array:
 
 def _take_coordinates(partition: SubspacePartition, n_columns: int) -> SubspacePartition:
     return replace(partition, projected=partition.projected[:, :n_columns])
-
-
-def fit_subspace(
-    partitions: Partitions[SamplePartition],
-    n_components: int,
-    *,
-    dim: int,
-    paper: bool,
-    seed: int,
-    origin: Array | None = None,
-) -> SubspaceFamily:
-    """Find the span of all subspaces together and project the samples onto it.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    n_components : int
-        k. All subspaces together must have fewer dimensions than there are features.
-    dim : int
-        r, the dimension of each subspace.
-    paper : bool
-        Take the largest noise eigenvalue as the noise level, as in the paper, rather than the average of all.
-    seed : int
-        Seed of the eigensolver's starting block, used if the dimension is large.
-    origin : array of shape (d,), optional
-        The point that all subspaces contain; zero by default.
-
-    Returns
-    -------
-    SubspaceFamily
-    """
-    center = np.zeros(partitions.n_features) if origin is None else origin
-    with blas_threads_for(partitions):
-        moment = second_moment(partitions, center=origin)
-        frame = _frame_along_last if paper else _frame_all
-        framed = frame(partitions, moment, center, n_components * dim, seed)
-    family = SubspaceFamily(**framed._asdict(), dim=dim, origin=origin)
-    return family if paper else replace(family, noise=family._noise_moments(family.partitions.reduce(_noise_sums)))
-
-
-class Framed(NamedTuple):
-    """The samples in their frame, and their noise."""
-
-    frame: Frame
-    noise_variance: float
-    partitions: Partitions[SubspacePartition]
-    n_noise: int
-    check: SignalCheck | None = None
-
-
-def _frame_all(
-    partitions: Partitions[SamplePartition], moment: Matrix, center: Array, n_columns: int, seed: int
-) -> Framed:
-    """Frame the second moment less the average of all noise eigenvalues."""
-    n, d, dtype, _ = partitions.layout
-    found = top_eigenpairs(moment, min(n_columns + OVERSAMPLING, d), n_converged=n_columns, seed=seed)
-    values, vectors = found.values[:n_columns], found.vectors[:, :n_columns]
-    rank = noise_rank(moment, partitions, center, n_columns, seed)
-    n_noise = max(rank.noisy - n_columns, 1)
-    inside, energy = partitions.map_reduce(_project_residual, vectors, center, n_noise)
-    level = float(energy.total / n)
-    frame = frame_from_eigenpairs(values, vectors, level, precision=dtype)
-    check = check_spectrum(inside, found.values, rank, n_columns, level * n_noise + float(values.sum()))
-    return Framed(frame, level, inside.map(_whiten, frame.values).persist(), n_noise, check)
-
-
-def _frame_along_last(
-    partitions: Partitions[SamplePartition], moment: Matrix, center: Array, n_columns: int, seed: int
-) -> Framed:
-    """Frame the second moment less the largest noise eigenvalue, as in the paper."""
-    values, vectors, _ = top_eigenpairs(moment, n_columns + 1, seed=seed)
-    inside, energy = partitions.map_reduce(_project_along_last, vectors, center)
-    level = float(energy.total / partitions.n_rows)
-    frame = frame_from_eigenpairs(values[:-1], vectors[:, :-1], level, precision=partitions.layout.dtype)
-    return Framed(frame, level, inside.map(_whiten, frame.values).persist(), partitions.n_features - n_columns)
-
-
-def _project_residual(
-    partition: SamplePartition, vectors: Array, center: Array, n_noise: int
-) -> tuple[SubspacePartition, ArraySum]:
-    """Compute coordinates along the eigenvectors, not whitened yet, and the energy of the residual per direction."""
-    inside = project(partition.samples, vectors, center).astype(np.float64, copy=False)
-    residual = squared_distances(partition.samples, center) - np.einsum("ij,ij->i", inside, inside)
-    energy = np.maximum(residual, 0) / n_noise
-    return SubspacePartition(partition.first, partition.samples, inside, energy), ArraySum(energy.sum())
-
-
-def _project_along_last(
-    partition: SamplePartition, vectors: Array, center: Array
-) -> tuple[SubspacePartition, ArraySum]:
-    """Compute coordinates along all eigenvectors but the last, and the energy along that one."""
-    along = project(partition.samples, vectors, center).astype(np.float64, copy=False)
-    energy = along[:, -1] ** 2
-    return SubspacePartition(partition.first, partition.samples, along[:, :-1], energy), ArraySum(energy.sum())
-
-
-def _whiten(partition: SubspacePartition, values: Array) -> SubspacePartition:
-    whitened = (partition.projected / np.sqrt(values)).astype(partition.samples.dtype, copy=False)
-    return replace(partition, projected=whitened)

@@ -30,8 +30,9 @@ from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import ArgumentError, HintError, Option, UnlikelyMixtureWarning, WeakHintWarning, warn_user
 from mixsearch.subspace._candidates import Outside, SubspaceCandidates
 from mixsearch.subspace._component import Subspace
+from mixsearch.subspace._fit import fit_subspace
 from mixsearch.subspace._location import MIN_P_VALUE, centered_warning, find_subspace_members, off_origin_p_value
-from mixsearch.subspace._moments import SubspaceFamily, fit_subspace
+from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._rank_selection import subspace_spectrum
 from mixsearch.subspace._span_check import fit_doubts, mixing_doubts
 
