@@ -27,7 +27,7 @@ from mixsearch.subspace._span_check import trust_in_members, trust_in_moments
 from mixsearch.subspace._weight import MomentWeight
 
 # Examples of an answer that was not refined are looked at more closely if one is a member with less probability.
-MIN_MEMBERSHIP = 0.1
+MIN_MEMBERSHIP = 0.05
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -17,7 +17,7 @@ from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
 # Samples among which members are found that examples are compared with.
 MAX_SAMPLES = 2000
 # Examples that are members are looked at more closely in at most this share of the searches.
-MAX_SUSPECTED = 0.02
+MAX_SUSPECTED = 0.01
 
 
 class Gaussian(NamedTuple):

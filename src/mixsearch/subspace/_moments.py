@@ -217,7 +217,8 @@ def noise_sums(partition: SubspacePartition, rows: slice = slice(None)) -> Noise
 
 def _squared_scores(Y: Array, hints: Array) -> Array:
     """Return ⟨y, c⟩² of each sample, averaged over the hints, (n,)."""
-    return np.asarray(((Y @ hints.T) ** 2).mean(axis=1))
+    scores = Y @ hints.T
+    return np.asarray(np.einsum("ij,ij->i", scores, scores) / len(hints))
 
 
 def _hinted_sum(partition: SubspacePartition, hints: Array) -> ArraySum:

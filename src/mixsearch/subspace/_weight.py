@@ -80,7 +80,7 @@ def _weight_sums(partition: SubspacePartition, directions: Array, sizes: Array, 
     def sum_rows(rows: slice) -> WeightSums:
         Y = partition.projected[rows].astype(np.float64, copy=False)
         squares = (Y @ directions) ** 2
-        lengths = squares.sum(axis=1)
+        lengths = squares @ np.ones(len(sizes))
         columns = np.column_stack([lengths**2, lengths, squares @ sizes, Y**2 @ values])
         return WeightSums(len(Y), columns.sum(axis=0), columns.T @ columns)
 
