@@ -81,15 +81,20 @@ def examples(*components: int) -> Hint:
     return draw
 
 
-def with_stray(data: SubspacesData, rng: np.random.Generator) -> dict[str, Any]:
-    """Four samples of the first subspace and one of the second that is longer than half of its samples.
+def examples_of_two(*counts: int) -> Hint:
+    """Samples of the first subspace, and some of the second that are longer than half of its samples.
 
     One near zero is near the first subspace as well: nobody can say that it does not belong there.
     """
-    members, other = np.flatnonzero(data.labels == 0), np.flatnonzero(data.labels == 1)
-    lengths = np.linalg.norm(data.X[other] @ data.bases[1], axis=1)
-    long = other[lengths > np.median(lengths)]
-    return {"examples": data.X[[*rng.choice(members, size=4), rng.choice(long)]]}
+
+    def draw(data: SubspacesData, rng: np.random.Generator) -> dict[str, Any]:
+        members, others = (np.flatnonzero(data.labels == component) for component in (0, 1))
+        lengths = np.linalg.norm(data.X[others] @ data.bases[1], axis=1)
+        pools = members, others[lengths > np.median(lengths)]
+        rows = [rng.choice(pool, size=count) for pool, count in zip(pools, counts, strict=True)]
+        return {"examples": data.X[np.concatenate(rows)]}
+
+    return draw
 
 
 def with_second_share(low: float, high: float) -> Hint:
@@ -135,7 +140,7 @@ def constant_columns(data: SubspacesData, rng: np.random.Generator) -> Subspaces
     return replace(data, X=np.hstack([data.X, np.zeros((len(data.X), 20))]))
 
 
-FOUR, BOTH = examples(*[0] * 4), examples(0, 0, 0, 1, 1, 1)
+FOUR, STRAY, BOTH = examples(*[0] * 4), examples_of_two(4, 1), examples_of_two(3, 3)
 STRETCHED = ((np.sqrt(3.0), 1.0),) * 3
 LARGER = ((1.0, 1.0), (1.4, 1.4), (2.0, 2.0))
 THREE_DIMENSIONS = ((1.0, 1.0, 1.0),) * 3
@@ -164,8 +169,8 @@ CASES: dict[str, SubspaceCase] = {
     "off the origin, examples, refined": SubspaceCase(FOUR, change=off_origin, refine=True),
     "3 examples of one, 3 of another": SubspaceCase(BOTH, has_answer=False),
     "3 examples of one, 3 of another, refined": SubspaceCase(BOTH, refine=True, has_answer=False),
-    "4 examples of one, 1 of another": SubspaceCase(with_stray, has_answer=False),
-    "4 examples of one, 1 of another, refined": SubspaceCase(with_stray, refine=True, has_answer=False),
+    "4 examples of one, 1 of another": SubspaceCase(STRAY, has_answer=False),
+    "4 examples of one, 1 of another, refined": SubspaceCase(STRAY, refine=True, has_answer=False),
     "example 170 σ away": SubspaceCase(far_away, has_answer=False),
     "example 170 σ away, refined": SubspaceCase(far_away, refine=True, has_answer=False),
     "1 sample 30 times as long among 6,000": SubspaceCase(FOUR, change=outlier),
