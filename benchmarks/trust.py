@@ -2,10 +2,10 @@
 
 Every run draws samples and a hint, and searches once. What makes an answer right is fixed for every family, in the
 docstring of its cases: about as exact as an estimate that knows all labels. Where a hint means no component (it says
-nothing, or contradicts itself) every answer is wrong. An answer is flagged if a warning is about it, if it has doubts,
-if its confidence is below .5, or if the search ends with an error that says why; that outliers were left out of the fit
-is no flag. A row holds if at least 95 % of wrong answers are flagged and at most 5 % of right ones are. Wrong or right
-answers that are fewer than a twentieth of the runs are shown, but not judged.
+nothing, or contradicts itself) every answer is wrong. An answer is flagged if it carries doubts, if its confidence is
+below .5, or if the search ends with an error that says why. Warnings of the fit are no flag: what they mean for an
+answer is among its doubts. A row holds if at least 95 % of wrong answers are flagged and at most 5 % of right ones are.
+Wrong or right answers that are fewer than a twentieth of the runs are shown, but not judged.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from measuring import print_table, run_seeds
 from trust_question import Question
 
 from mixsearch._typing import Array
-from mixsearch.errors import DroppedDocumentsWarning, OutliersWarning, SearchError, collect_warnings
+from mixsearch.errors import SearchError, collect_warnings
 
 N_RUNS = 200
 SURE = 0.5
 MIN_FLAGGED, MAX_FLAGGED = 0.95, 0.05
 MIN_JUDGED = 0.05
-# These say what was left out of the fit: that the answer holds for the rest is no doubt about it.
-OTHER_WARNINGS = (DroppedDocumentsWarning, OutliersWarning)
 
 FAMILIES: dict[str, Mapping[str, Callable[[int], Question]]] = {
     "Gaussians": trust_gaussian.CASES,
@@ -65,7 +63,7 @@ def run(*, quick: bool = False, only: str = "", runs: int = N_RUNS) -> None:
 def _answer(case: Callable[[int], Question], seed: int) -> Answer:
     """Ask once. An error is a false alarm if there is a right answer, since it is in place of one."""
     question = case(seed)
-    with collect_warnings() as issued:
+    with collect_warnings():
         try:
             found = question.ask()
             confidence = found.confidence
@@ -73,8 +71,8 @@ def _answer(case: Callable[[int], Question], seed: int) -> Answer:
             return Answer(right=question.has_answer, flagged=True, confidence=float("nan"))
         except (ArithmeticError, np.linalg.LinAlgError):  # a bug: no answer, and nothing that the user could do
             return Answer(right=False, flagged=False, confidence=float("nan"))
-    doubted = any(not isinstance(warning, OTHER_WARNINGS) for warning in (*issued, *found.doubts))
-    return Answer(question.has_answer and question.is_right(found), doubted or confidence < SURE, confidence)
+    flagged = bool(found.doubts) or confidence < SURE
+    return Answer(question.has_answer and question.is_right(found), flagged, confidence)
 
 
 def _row(title: str, answers: list[Answer]) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from mixsearch.errors import SearchWarning, WeakHintWarning, warn_user
 # A test of a right answer raises a false alarm this often.
 MIN_P_VALUE = 0.01
 
-# A small lead with less confidence than this is worth a warning.
-MIN_CONFIDENCE = 0.95
+# A small lead with less confidence than this is worth a warning: 1 of 20 ties has more by chance.
+MIN_CONFIDENCE = 0.975
 
 C = TypeVar("C", bound=Component)
 
@@ -49,13 +49,13 @@ def add_doubts(found: C, doubts: Sequence[SearchWarning]) -> C:
     return replace(changed, _doubts=(*found.doubts, *doubts)) if doubts else found
 
 
-def check_lead(found: Component) -> list[WeakHintWarning]:
+def check_lead(found: Component, min_confidence: float = MIN_CONFIDENCE) -> list[WeakHintWarning]:
     """Return the doubt that the hint does not single out one component, if there is one.
 
     A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
     """
     is_known = any(isinstance(doubt, WeakHintWarning) for doubt in found.doubts)
-    if is_known or not (found.separation < DOUBTFUL_SEPARATION and found.confidence < MIN_CONFIDENCE):
+    if is_known or not (found.separation < DOUBTFUL_SEPARATION and found.confidence < min_confidence):
         return []
     return [
         WeakHintWarning(

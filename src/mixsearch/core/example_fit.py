@@ -7,8 +7,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp
-from scipy.stats import norm
+from scipy.special import betaincc, ndtr
 
 from mixsearch._typing import Array
 from mixsearch.core.doubts import MIN_P_VALUE, trust
@@ -16,10 +15,15 @@ from mixsearch.errors import DoubtfulExamplesWarning
 
 # How often examples are of several components, before they are looked at.
 PRIOR_OF_DISAGREEMENT = 0.01
-# An example whose component is another one with more than this probability is named in the doubt; with q examples, if
-# less than the q-th part is left.
-MAX_OTHER = 0.95
+# A smaller share of draws that disagree is rounding.
+TINY_SHARE = 1e-9
+# Examples that are less likely than this to be all of the component found are doubted, and so is a single one of them
+# that is hardly likely to be.
+MIN_AGREEMENT, MAX_POSTERIOR = 0.5, 0.05
 MAX_LISTED = 10
+# Parameters of the Beta distribution of the share of a class that one component holds, and the confidence that examples
+# alone can give. Both are from labelled tables (`benchmarks/table_confidence.py`), leaving out one at a time.
+PRIOR_SHARE, MAX_WITHOUT_MODEL = (0.5, 1.5), 0.85
 
 
 class ExampleFit(NamedTuple):
@@ -28,6 +32,7 @@ class ExampleFit(NamedTuple):
     agreement: float  # the probability that all of them are of this component, rather than of others or of several
     posterior: Array  # the probability of each example, taken alone, to be of this component, (q,)
     p_values: Array  # how often a member would be as far from the component as each example, (q,)
+    best_p_values: Array  # the largest of these over all components, (q,)
 
     @property
     def p_value(self) -> float:
@@ -42,24 +47,15 @@ class ExampleFit(NamedTuple):
     def doubts(self) -> list[DoubtfulExamplesWarning]:
         """Return the doubts that examples belong to another component, or to none."""
         n = len(self.posterior)
-        strange = np.flatnonzero(n * self.p_values < MIN_P_VALUE)
-        other = np.setdiff1d(np.flatnonzero(n * self.posterior < 1 - MAX_OTHER), strange)
+        strange = np.flatnonzero(n * self.best_p_values < MIN_P_VALUE)
+        other = np.setdiff1d(np.flatnonzero(n * self.posterior < MAX_POSTERIOR), strange)
         doubts = []
         if len(strange):
-            doubts.append(_doubt(strange, n, "like no member of the component found", "examples_atypical"))
+            doubts.append(_doubt(strange, n, "like no member of any component", "examples_atypical"))
         if len(other):
             doubts.append(_doubt(other, n, "like another component", "examples_disagree"))
-        if not doubts and n > 1 and self.agreement < 0.5:
-            doubts.append(
-                DoubtfulExamplesWarning(
-                    "The {n_examples} examples do not look like members of one component: the probability that all "
-                    "are of the one found is {agreement:.2f}. Look at `alternatives`, or give fewer examples that "
-                    "surely belong together.",
-                    code="examples_disagree",
-                    n_examples=n,
-                    agreement=self.agreement,
-                )
-            )
+        elif self.agreement < MIN_AGREEMENT:
+            doubts.append(_several(n))
         return doubts
 
 
@@ -73,6 +69,17 @@ def _doubt(rows: Array, n_examples: int, like: str, code: str) -> DoubtfulExampl
         sentence + " Leave out those that may be wrong, or look at `alternatives`.",
         code=code,
         rows=rows[:MAX_LISTED].tolist(),
+        n_examples=n_examples,
+    )
+
+
+def _several(n_examples: int) -> DoubtfulExamplesWarning:
+    return DoubtfulExamplesWarning(
+        "The {n_examples} examples do not look like members of one component. Look at `alternatives`, or give fewer "
+        "examples that surely belong together."
+        if n_examples > 1
+        else "The example may as well be of another component. Look at `alternatives`, or give more examples.",
+        code="examples_disagree",
         n_examples=n_examples,
     )
 
@@ -116,43 +123,71 @@ def posterior_of_all(logs: Array, log_weights: Array) -> Array:
     Σ αᵢ^q Π pᵢ(x) is that of draws that happen to agree. Before they are looked at, examples disagree with probability
     `PRIOR_OF_DISAGREEMENT`.
     """
-    n = len(logs)
-    together = logs.sum(axis=0) - (n - 1) * log_weights
-    drawn, agreeing = logsumexp(logs, axis=1).sum(), logsumexp(logs.sum(axis=0))
-    # The share of the draws that disagree: rounding of two equal numbers is none.
-    disagreeing = -np.expm1(min(agreeing - drawn, 0.0))
-    if disagreeing < 1e-9:
-        return np.asarray(np.exp(log_softmax(together)))
-    several = drawn + np.log(disagreeing * PRIOR_OF_DISAGREEMENT / (1 - PRIOR_OF_DISAGREEMENT))
-    return np.asarray(np.exp(log_softmax(np.append(together, several))[:-1]))
+    n, total = len(logs), logs.sum(axis=0)
+    together = total - (n - 1) * log_weights
+    drawn, agreeing = np.sum(np.logaddexp.reduce(logs, axis=1)), np.logaddexp.reduce(total)
+    disagreeing = -np.expm1(min(agreeing - drawn, 0.0))  # the share of the draws that disagree
+    several = drawn + np.log(max(disagreeing, TINY_SHARE) * PRIOR_OF_DISAGREEMENT / (1 - PRIOR_OF_DISAGREEMENT))
+    odds = np.exp(np.append(together, several if disagreeing > TINY_SHARE else -np.inf) - max(together.max(), several))
+    return np.asarray(odds[:-1] / odds.sum())
 
 
-def typical_p_values(squares: Array, of_members: Array, weights: Array) -> Array:
-    """Return how often a member would be as far from the component as each example, (q,).
+def confidence_without_model(memberships: Array) -> float:
+    """Return the probability that most members of what examples stand for are members of the component found.
 
     Parameters
     ----------
-    squares : array of shape (q,)
-        Squared distance of each example.
-    of_members : array of shape (n,)
+    memberships : array of shape (q,)
+        The probability of each example to be a member.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Needs no model, only which of the examples are members: each is one draw of a share with a Beta distribution. Even a
+    component with most of the members may hold much else, which no example can show.
+    """
+    members, others = memberships.sum(), (1 - memberships).sum()
+    return float(MAX_WITHOUT_MODEL * betaincc(members + PRIOR_SHARE[0], others + PRIOR_SHARE[1], 0.5))
+
+
+class TypicalSquares(NamedTuple):
+    """The distribution of the squared distances of the members of a component: their cube roots are nearly normal."""
+
+    middle: float  # median of the cube roots
+    deviation: float  # their standard deviation, infinite if there are no members
+
+    def p_values(self, squares: Array) -> Array:
+        """Return how often a member would be as far from the component as some samples, (q,)."""
+        return np.asarray(ndtr((self.middle - np.cbrt(squares)) / self.deviation))
+
+
+def typical_squares(squares: Array, weights: Array) -> TypicalSquares:
+    """Return the distribution of the squared distances of members.
+
+    Parameters
+    ----------
+    squares : array of shape (n,)
         Squared distances of samples.
     weights : array of shape (n,)
         Their probabilities to be members.
 
     Returns
     -------
-    array of shape (q,)
+    TypicalSquares
 
     Notes
     -----
-    Cube roots of squared distances of normal samples are nearly normal (Wilson and Hilferty). Their center and their
-    upper quartile are those of the members themselves, so that clusters of another shape are no cause for doubt.
+    Cube roots of squared distances of normal samples are nearly normal (Wilson and Hilferty). Their median and their
+    deviation are those of the members themselves, so that clusters of another shape are no cause for doubt.
     """
-    roots = np.cbrt(of_members)
+    roots = np.cbrt(squares)
     order = np.argsort(roots)
     shares = np.cumsum(weights[order])
     if not shares[-1] > 1:  # nothing to compare with
-        return np.ones(len(squares))
+        return TypicalSquares(0.0, np.inf)
     low, middle, high = np.interp([0.1, 0.5, 0.9], shares / shares[-1], roots[order])
-    spread = max(high - middle, middle - low) / NormalDist().inv_cdf(0.9)
-    return np.asarray(norm.sf((np.cbrt(squares) - middle) / max(spread, 1e-3 * middle, np.finfo(float).tiny)))
+    deviation = max(high - middle, middle - low) / NormalDist().inv_cdf(0.9)
+    return TypicalSquares(float(middle), float(max(deviation, 1e-3 * middle, np.finfo(float).tiny)))

@@ -63,21 +63,19 @@ class SignalCheck:
     n_signal: int
     is_sought: bool = False  # whether there should be some: one component needs none
 
-    def signal_share(self, n_used: int) -> float:
-        """Return the share of what stands out that the first directions hold; 0 if none of them stands out.
+    def share_of(self, n_used: int) -> float:
+        """Return the share of what stands out from the noise that the first directions hold.
 
         Parameters
         ----------
         n_used : int
-            Number of directions that the components of a fit need.
+            Number of these directions.
 
         Returns
         -------
         float
         """
-        if self.n_signal == 0:
-            return 0.0 if n_used or self.is_sought else 1.0
-        return float(self.excess[: min(n_used, self.n_signal)].sum() / self.excess[: self.n_signal].sum())
+        return float(self.excess[:n_used].sum() / self.excess[: max(self.n_signal, n_used)].sum())
 
     def doubts(self, n_used: int) -> tuple[UnlikelyMixtureWarning, ...]:
         """Return what speaks against a mixture whose components differ in the first directions.
@@ -95,9 +93,9 @@ class SignalCheck:
         if self.n_signal > n_used:
             return (
                 UnlikelyMixtureWarning(
-                    "{n_signal} directions stand out from the noise, but {n_components} components differ in "
-                    "{n_used} at most: there are more components, or clusters that are not spherical. Fit more of them "
-                    "({argument}), or make them spherical (WithinWhitener).",
+                    "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
+                    "component(s) differ in {n_used} at most: there are more components, or clusters that are not "
+                    "spherical. Fit more of them ({argument}), or make them spherical (WithinWhitener).",
                     code="too_few_components",
                     argument=Option("n_components"),
                     **facts,

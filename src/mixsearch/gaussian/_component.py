@@ -6,19 +6,29 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial.distance import cdist
-from scipy.special import softmax
 
 from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.doubts import MIN_P_VALUE, check_lead, trust
+from mixsearch.core.example_fit import ExampleFit, confidence_without_model, posterior_of_all
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
-from mixsearch.gaussian._em import RefinedGaussian, responsibilities, signal_features
+from mixsearch.errors import Option, SearchWarning, UnlikelyMixtureWarning
 from mixsearch.gaussian._jackknife import refined_gaussian_errors
+from mixsearch.gaussian._mixture import SphericalMixture, responsibilities, signal_center, signal_features
 from mixsearch.gaussian._moments import GaussianFamily
+from mixsearch.gaussian._refinement import RefinedGaussian
+from mixsearch.gaussian._subset import SubsetFit
+
+# What is left of the confidence of an answer to a direction if samples do not follow the model.
+MISFIT_FACTOR = 0.8
+# Below this support the number of components is doubted, and weights differ by more than this many standard errors.
+MIN_SUPPORT, MAX_DEVIATIONS = 0.9, 4.0
+# Examples may be near the edge of a component: only with less confidence than this is the lead of their scores doubted.
+MIN_EXAMPLE_CONFIDENCE = 0.8
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -39,6 +49,7 @@ class GaussianComponent(SampleComponent):
     """
 
     _family: GaussianFamily = field(kw_only=True)
+    _subset: SubsetFit = field(kw_only=True)
     _refined: RefinedGaussian | None = field(default=None, kw_only=True)
     _hint_in_signal: float = field(default=1.0, kw_only=True)
     _hint: Array | None = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
@@ -48,9 +59,16 @@ class GaussianComponent(SampleComponent):
     def confidence(self) -> float:
         """The probability that this is the component that the hint means: that it comes first on new samples too.
 
-        For examples, times the probability that they belong to this component and to no other.
+        For examples, times the probability that they belong to this component and to no other. If samples do not follow
+        the model, no such probability is known: then it is what the share of members among the examples shows.
         """
-        return super().confidence * (1.0 if self._examples is None else self._posterior_of_examples(self._examples))
+        by_model, suits, fit = super().confidence, trust(self._fit_p_value), self._example_fit
+        if fit is None or self._examples is None:
+            confidence = by_model * (suits + (1 - suits) * MISFIT_FACTOR)
+        else:
+            without_model = confidence_without_model(self.membership(self._examples)) if suits < 1 else 0.0
+            confidence = suits * by_model * fit.confidence + (1 - suits) * without_model
+        return confidence * self._support
 
     @property
     def hint_in_signal(self) -> float:
@@ -60,13 +78,82 @@ class GaussianComponent(SampleComponent):
     def _hint_shifts(self) -> Array | None:
         return None if self._hint is None else self._family.hint_shifts(self._hint)
 
-    def _posterior_of_examples(self, examples: Samples) -> float:
+    @cached_property
+    def _mixture(self) -> SphericalMixture:
+        """All components, this one first: refined, or as a subset of the samples shows them."""
+        if self._refined is None:
+            return self._subset.mixture.with_first(self._subset_index)
+        return self._refined.mixture.take(self._subset.mixture.centers.shape[1])
+
+    @cached_property
+    def _subset_index(self) -> int:
+        """The index of this component in the mixture of the subset."""
         if self._refined is not None:
-            return float(self._refined.mixture.posterior_of_all(signal_features(self._family, examples))[0])
-        units = np.sqrt(self._frame.values * (self._frame.spread > 0))
-        distances = cdist(self._frame.whiten(examples) * units, self._rival_points.T * units, "sqeuclidean").sum(axis=0)
-        weights = np.maximum((self._hinted.mean @ self._rivals) ** 2, np.finfo(np.float64).tiny)
-        return float(softmax(np.log(weights) - distances / (2 * self._positive_noise))[self._rival_index])
+            return self._subset.mixture.nearest(self._mixture.centers[0])
+        return self._subset.mixture.nearest(signal_center(self._subset.family, self._point))
+
+    @property
+    def _fit_p_value(self) -> float:
+        """How often the samples of this component would look as little like a spherical Gaussian."""
+        return float(self._subset.p_values[self._subset_index])
+
+    @cached_property
+    def _example_fit(self) -> ExampleFit | None:
+        """How the examples suit this component, if it was searched by examples."""
+        if self._examples is None:
+            return None
+        mixture, Z = self._mixture, signal_features(self._subset.family, self._examples)
+        return ExampleFit(
+            agreement=float(posterior_of_all((mixture.log_densities() @ Z).T, np.log(mixture.weights))[0]),
+            posterior=responsibilities(mixture, Z)[0],
+            p_values=self._subset.typical[self._subset_index].p_values(mixture.squared_distances(0, Z)),
+            best_p_values=self._subset.best_p_values(Z),
+        )
+
+    @cached_property
+    def _support(self) -> float:
+        """What the number of components leaves of the confidence: 1 if it suits the samples.
+
+        Notes
+        -----
+        Moments of too few components mix those that are not there, whereas EM merges some and leaves others alone: a
+        refined component that stands for several is not spherical. Of too many components some are noise, and EM may
+        split one: its weight is then another one than among those that stand out from the noise.
+        """
+        check, n_used = self._family.check, self._family.n_components - 1
+        if check is None or (check.n_signal == n_used and (n_used or not check.is_sought)):
+            return 1.0
+        if check.n_signal > n_used:
+            return check.share_of(n_used) if self._refined is None else 1.0
+        if check.n_signal == 0:
+            return 0.0
+        return self._share_in_signal() if self._refined is None else self._share_of_split()
+
+    def _share_in_signal(self) -> float:
+        """Return the share of the squared distance from the mean in directions that stand out from the noise."""
+        own = signal_center(self._family, self._point) ** 2
+        inside = own[: self._subset.family.n_components - 1]
+        return float(inside.sum() / max(float(own.sum()), np.finfo(np.float64).tiny))
+
+    def _share_of_split(self) -> float:
+        """Return the ratio of the weight and that among fewer components, if it is more than chance."""
+        known = float(self._subset.mixture.weights[self._subset_index])
+        low, high = sorted([known, self.weight])
+        chance = MAX_DEVIATIONS * np.sqrt(known * (1 - known) / self._subset.n_samples)
+        return low / high if high - low > chance else 1.0
+
+    def _find_doubts(self) -> list[SearchWarning]:
+        """Return every reason not to trust the answer that is not known yet."""
+        doubts: list[SearchWarning] = []
+        if self._example_fit is None:
+            doubts += check_lead(self)
+        else:
+            doubts += self._example_fit.doubts() or check_lead(self, min_confidence=MIN_EXAMPLE_CONFIDENCE)
+        if self._fit_p_value < MIN_P_VALUE:
+            doubts.append(_misfit(self._fit_p_value))
+        if self._support < MIN_SUPPORT:
+            doubts += self._family.doubts
+        return doubts
 
     def _refined_errors(self, refined: RefinedGaussian) -> StandardErrors:
         return refined_gaussian_errors(self._family, refined)
@@ -84,12 +171,7 @@ class GaussianComponent(SampleComponent):
             return self._refined.noise_variance
         own = float(self._point @ self._family.noise_mean)
         limit = self._family.noise_variance / self.weight
-        return own if 0 < own <= limit else self._positive_noise
-
-    @property
-    def _positive_noise(self) -> float:
-        """The average variance, or a trace of one if the samples have none: densities need a positive variance."""
-        return max(self._family.noise_variance, 1e-9 * float(self._frame.values[-1]))
+        return own if 0 < own <= limit else self._family.positive_noise
 
     def membership(self, X: SamplesLike) -> Array:
         """Return the probability that each sample belongs to this component.
@@ -124,16 +206,27 @@ class GaussianComponent(SampleComponent):
         noise, point = np.diag(self._frame.spread[free]), self._point[free]
         weight = clip_weight(self.weight)
         rest_mean = (self._family.mean[free] - weight * point) / (1 - weight)
-        total = np.eye(len(point)) + self._positive_noise * noise
+        total = np.eye(len(point)) + self._family.positive_noise * noise
         own = np.outer(point, point) + self.noise_variance * noise
         rest = (total - weight * own) / (1 - weight) - np.outer(rest_mean, rest_mean)
         return posterior(
             weight,
             log_normal(Y[:, free] - point, self.noise_variance * noise),
-            log_normal(Y[:, free] - rest_mean, rest, floor=0.5 * self._positive_noise * noise),
+            log_normal(Y[:, free] - rest_mean, rest, floor=0.5 * self._family.positive_noise * noise),
         )
 
     def _card(self) -> Card:
         card = super()._card()
         card.facts.insert(1, ("noise variance", plain_number(self.noise_variance)))
         return card
+
+
+def _misfit(p_value: float) -> UnlikelyMixtureWarning:
+    return UnlikelyMixtureWarning(
+        "The samples of this component do not look like a spherical Gaussian (p-value {p_value:.1g}): its weight, "
+        "memberships and standard errors are rough. Fit more components ({argument}), scale the features "
+        "(StandardScaler), or make clusters spherical (WithinWhitener).",
+        code="not_spherical",
+        p_value=p_value,
+        argument=Option("n_components"),
+    )

@@ -11,18 +11,20 @@ from mixsearch.core.jackknife import Derivatives, StandardErrors, jackknife, new
 from mixsearch.core.second_moment import WeightedSums, centered_sums, weighted_sums
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import spread_over_groups
-from mixsearch.gaussian._em import (
-    RefinedGaussian,
-    ResponsibilityPartition,
+from mixsearch.gaussian._mixture import (
     SphericalMixture,
-    assign_responsibilities,
     frame_points,
     partition_features,
-    residual_weights,
     responsibilities,
     signal_units,
 )
 from mixsearch.gaussian._moments import GaussianFamily, GaussianPartition
+from mixsearch.gaussian._refinement import (
+    RefinedGaussian,
+    ResponsibilityPartition,
+    assign_responsibilities,
+    residual_weights,
+)
 
 # Components that share at least this fraction of their samples with the one found make its parameters uncertain.
 MIN_OVERLAP, MAX_OVERLAPPING = 1e-3, 6

@@ -12,7 +12,7 @@ from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.noise_edge import SignalCheck, check_spectrum
+from mixsearch.core.noise_edge import MIN_NOISE, SignalCheck, check_spectrum
 from mixsearch.core.noise_rank import noise_rank
 from mixsearch.core.second_moment import (
     MeasuredPartition,
@@ -82,9 +82,24 @@ class GaussianFamily:
         return () if self.check is None else self.check.doubts(self.n_components - 1)
 
     @property
-    def signal_share(self) -> float:
-        """The share of what stands out from the noise that this many components can represent."""
-        return 1.0 if self.check is None else self.check.signal_share(self.n_components - 1)
+    def has_noise(self) -> bool:
+        """Whether samples differ from the centers of their components by more than rounding."""
+        return self.noise_variance > MIN_NOISE * float(self.frame.values[-1])
+
+    @property
+    def positive_noise(self) -> float:
+        """The average variance, or a trace of one if the samples have none: densities need a positive variance."""
+        return max(self.noise_variance, MIN_NOISE * float(self.frame.values[-1]))
+
+    @property
+    def has_enough_components(self) -> bool:
+        """Whether no more directions stand out from the noise than the components differ in."""
+        return self.check is None or self.check.n_signal < self.n_components
+
+    def supported(self) -> GaussianFamily:
+        """Return the same fit with no more components than stand out from the noise: others would only split these."""
+        is_supported = self.check is None or self.check.n_signal >= self.n_components - 1
+        return self if self.check is None or is_supported else self.take(self.check.n_signal + 1)
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame."""

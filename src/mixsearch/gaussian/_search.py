@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.doubts import add_doubts, check_information, check_lead
+from mixsearch.core.doubts import add_doubts, check_information
 from mixsearch.core.em import EMOptions, em_options, warn_not_refined
 from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised
+from mixsearch.core.example_fit import posterior_of_all
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
 from mixsearch.core.noise_edge import SignalCheck
@@ -21,22 +22,18 @@ from mixsearch.core.validation import check_n_components, check_n_features, chec
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import NoMassError, warn_user
 from mixsearch.gaussian._component import GaussianComponent
-from mixsearch.gaussian._em import (
+from mixsearch.gaussian._mixture import SphericalMixture, frame_points, signal_features
+from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
+from mixsearch.gaussian._rank_selection import gaussian_spectrum
+from mixsearch.gaussian._refinement import (
     FittedMixture,
-    SphericalMixture,
     fit_from_candidate,
     fit_mixture,
-    frame_points,
     hint_for_component,
     match_candidate,
     refine_gaussian,
-    signal_features,
 )
-from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
-from mixsearch.gaussian._rank_selection import gaussian_spectrum
-
-# A refined component has more than this many samples, in the sum of its responsibilities.
-MIN_MEMBERS = 1.0
+from mixsearch.gaussian._subset import DEFAULT_OPTIONS, MIN_MEMBERS, SubsetFit, fit_subset
 
 
 class GaussianSearch(SemiSupervised[GaussianFamily]):
@@ -106,6 +103,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
         self._family = self._check_family(family)
+        self._subsets: MixtureCache[SubsetFit] = MixtureCache()
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
         self.mean_ = self._family.sample_mean
         self.noise_variance_ = self._family.noise_variance
@@ -177,16 +175,21 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             found = replace(found, _hint=v, _hint_in_signal=family.frame.signal_fraction(v))
             found = check_information(found, family.information_p_value(v))
         found = found if options is None else self._refine(found, options, how)
-        return add_doubts(found, check_lead(found))
+        return add_doubts(found, found._find_doubts())
+
+    def _get_subset(self, family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS) -> SubsetFit:
+        return self._subsets.get((family.n_components, options), lambda: fit_subset(family, options))
 
     def _refine(self, found: GaussianComponent, options: EMOptions, how: Extraction) -> GaussianComponent:
         """Refine with the mixture in the signal space, which is fitted once and serves all hints."""
         family = found._family
-        fitted = self._mixtures.get((family.n_components, options), lambda: fit_mixture(family, options))
+        fitted = self._mixtures.get(
+            (family.n_components, options), lambda: fit_mixture(family, options, self._get_subset(family, options))
+        )
         if found._examples is None:
             fitted, index = self._choose_by_direction(found, options, fitted)
         else:
-            index = int(np.argmax(fitted.mixture.posterior_of_all(signal_features(family, found._examples))))
+            index = _choose_by_examples(fitted.mixture, signal_features(family, found._examples))
         if not fitted.mixture.weights[index] * family.partitions.n_rows > MIN_MEMBERS:
             warn_not_refined()
             return found
@@ -248,9 +251,16 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             _hinted=hinted,
             _rehint=again,
             _family=family,
+            _subset=self._get_subset(family.supported()),
             _choose=how.choose,
             _feature_names=self._get_feature_names(),
         )
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)
+
+
+def _choose_by_examples(mixture: SphericalMixture, Z: Array) -> int:
+    """Return the index of the component that all examples, given as features, are likeliest of."""
+    logs = (mixture.log_densities() @ Z).T
+    return int(np.argmax(posterior_of_all(logs, np.log(mixture.weights))))

@@ -16,12 +16,14 @@ from mixsearch._typing import Array
 from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import (
     ArgumentError,
+    DoubtfulExamplesWarning,
     NotRefinedWarning,
     Option,
     RankError,
     SearchError,
     SearchWarning,
     SharedComponentWarning,
+    UnlikelyMixtureWarning,
     WeakHintWarning,
     collect_warnings,
     warn_user,
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 MAX_SAMPLES = 4000
 # In nats of log-likelihood: a smaller gain of EM moves no border.
 TOL = 1.0
+# Pixels are no mixture of spheres, and the result has the separation of every segment: these are no news.
+ABOUT_GAUSSIANS = (DoubtfulExamplesWarning, NotRefinedWarning, UnlikelyMixtureWarning, WeakHintWarning)
 # The name of the second segment if there is only one seed.
 REST = "rest"
 
@@ -275,8 +279,7 @@ def _search(
 
     found, collected = zip(*map_parallel(search, known, n_jobs), strict=True)
     for warning in chain.from_iterable(collected):
-        # The result has the separation of every segment, and a component that EM leaves stays as it was.
-        if not isinstance(warning, WeakHintWarning | NotRefinedWarning):
+        if not isinstance(warning, ABOUT_GAUSSIANS):
             warn_user(warning)
     return [*found] if len(found) > 1 else [*found, found[0].alternatives[0]]
 

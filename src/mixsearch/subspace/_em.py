@@ -217,7 +217,7 @@ class CoordinatePartition(Partition):
 
 
 def _run_em(family: SubspaceFamily, start: SubspaceMixture, options: EMOptions) -> EMResult[SubspaceMixture]:
-    partitions = family.partitions.map(_compute_coordinates, family.frame.values)
+    partitions = family.partitions.map(compute_coordinates, family.frame.values)
     floor = min_noise(family)
 
     def step(mixture: SubspaceMixture) -> tuple[SubspaceMixture, float]:
@@ -227,7 +227,8 @@ def _run_em(family: SubspaceFamily, start: SubspaceMixture, options: EMOptions) 
     return run_em(start, step, options)
 
 
-def _compute_coordinates(partition: SubspacePartition, values: Array) -> CoordinatePartition:
+def compute_coordinates(partition: SubspacePartition, values: Array) -> CoordinatePartition:
+    """Return samples of a partition in the units of the features."""
     return CoordinatePartition(partition.first, span_coordinates(partition.projected, values), partition.energy)
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, softmax
 
 from mixsearch._typing import Array
-from mixsearch.core.example_fit import ExampleFit, posterior_of_all, typical_p_values
-from mixsearch.data.partitions import Partition
-from mixsearch.subspace._em import SubspaceMixture, responsibilities, span_coordinates
-from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
+from mixsearch.core.example_fit import ExampleFit, posterior_of_all, typical_squares
+from mixsearch.subspace._em import CoordinatePartition, SubspaceMixture, compute_coordinates, responsibilities
+from mixsearch.subspace._moments import SubspaceFamily
 
 # Samples among which members are found that examples are compared with.
 MAX_SAMPLES = 2000
@@ -74,30 +72,23 @@ def fit_examples(family: SubspaceFamily, mixture: SubspaceMixture, index: int, Z
     """
     logs = mixture.log_densities(Z, energy)
     agreement = posterior_of_all(logs, np.log(mixture.weights))[index]
-    return ExampleFit(float(agreement), softmax(logs, axis=1)[:, index], _p_values(family, mixture, index, Z, energy))
+    p_values = _p_values(family, mixture, Z, energy)
+    return ExampleFit(float(agreement), softmax(logs, axis=1)[:, index], p_values[index], p_values.max(axis=0))
 
 
-def _p_values(family: SubspaceFamily, mixture: SubspaceMixture, index: int, Z: Array, energy: Array) -> Array:
-    """Return how often a member is as far from the center as each example, or from the subspace, (q,)."""
-    own, step = member_of(mixture, index), -(-family.partitions.n_rows // MAX_SAMPLES)
-    measured = family.partitions.thin(step).map(_measure, mixture, index, family.frame.values).collect().partition
-    along, *across = own.squares(Z, energy)
-    inside = typical_p_values(along, measured.along, measured.resp)
-    outside = typical_p_values(np.sum(across, axis=0), measured.across, measured.resp)
-    return np.asarray(np.minimum(2 * np.minimum(inside, outside), 1.0))
+def _p_values(family: SubspaceFamily, mixture: SubspaceMixture, Z: Array, energy: Array) -> Array:
+    """Return how often a member of each subspace is as far from its center as examples, or from it, (k, q)."""
+    step = -(-family.partitions.n_rows // MAX_SAMPLES)
+    some = family.partitions.thin(step).map(compute_coordinates, family.frame.values).collect().partition
+    resp = responsibilities(mixture, some.coordinates, some.energy)
+    return np.array(
+        [_p_values_of(member_of(mixture, i), some, own, Z, energy) for i, own in enumerate(resp.T)], dtype=np.float64
+    )
 
 
-@dataclass(frozen=True)
-class MemberPartition(Partition):
-    """Samples with their squares in one subspace and outside, and the probability that they are members."""
-
-    along: Array  # (n,)
-    across: Array  # (n,)
-    resp: Array  # (n,)
-
-
-def _measure(partition: SubspacePartition, mixture: SubspaceMixture, index: int, values: Array) -> MemberPartition:
-    Z = span_coordinates(partition.projected, values)
-    along, *across = member_of(mixture, index).squares(Z, partition.energy)
-    resp = responsibilities(mixture, Z, partition.energy)[:, index]
-    return MemberPartition(partition.first, along, np.sum(across, axis=0), resp)
+def _p_values_of(own: Gaussian, some: CoordinatePartition, resp: Array, Z: Array, energy: Array) -> Array:
+    """Return how often a member is as far from the center as examples, or from the subspace, (q,)."""
+    of_members, of_examples = own.squares(some.coordinates, some.energy), own.squares(Z, energy)
+    inside = typical_squares(of_members[0], resp).p_values(of_examples[0])
+    across = typical_squares(of_members[1] + of_members[2], resp).p_values(of_examples[1] + of_examples[2])
+    return np.asarray(np.minimum(2 * np.minimum(inside, across), 1.0))

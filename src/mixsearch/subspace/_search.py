@@ -36,6 +36,9 @@ from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._rank_selection import subspace_spectrum
 from mixsearch.subspace._span_check import fit_doubts, mixing_doubts
 
+# Examples may be near zero, where all subspaces meet: only with less confidence than this is their lead doubted.
+MIN_EXAMPLE_CONFIDENCE = 0.8
+
 
 class SubspaceSearch(SemiSupervised[SubspaceFamily]):
     """Find one subspace of a mixture from one or a few of its points.
@@ -220,8 +223,8 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         """Return an answer with its doubts."""
         trusted = found._span_trust()
         found = lower_trust(found, trusted)
-        doubts = [*mixing_doubts(found._family, trusted), *_lead_doubts(found), *found._example_doubts()]
-        return add_doubts(found, doubts)
+        doubts = found._example_doubts() or _lead_doubts(found)
+        return add_doubts(found, [*mixing_doubts(found._family, trusted), *doubts])
 
     def _check_extraction(self, extraction: dict[str, Any]) -> None:
         allowed = {"method": "whitening", "choose": "largest"}
@@ -263,5 +266,6 @@ def _lead_doubts(found: Subspace) -> list[WeakHintWarning]:
     """Return the doubt that the hint does not single out one subspace, if there is one."""
     if found._candidates.is_clear:
         return []
-    are_samples = found._candidates.outside.are_samples
-    return check_lead(found) or ([] if are_samples else check_separation(found.separation))
+    if found._candidates.outside.are_samples:
+        return check_lead(found, min_confidence=MIN_EXAMPLE_CONFIDENCE)
+    return check_lead(found) or check_separation(found.separation)

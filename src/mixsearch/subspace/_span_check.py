@@ -76,7 +76,7 @@ def trust_in_moments(family: SubspaceFamily, directions: Array) -> float:
     """
     if family.check is None or not needs_more_directions(family):
         return 1.0
-    share = family.check.signal_share(family.frame.n_components)
+    share = family.check.share_of(family.frame.n_components)
     matrices = family.leave_one_out(directions.T).hinted
     traces = np.trace(matrices, axis1=1, axis2=2) - np.einsum("pr,bpq,qr->b", directions, matrices, directions)
     error = float(jackknife(traces))
@@ -98,4 +98,4 @@ def trust_in_members(family: SubspaceFamily, check: SignalCheck) -> float:
     float
         The share that the subspace has of what stands out among its members.
     """
-    return check.signal_share(family.dim) if needs_more_directions(family) else 1.0
+    return check.share_of(family.dim) if needs_more_directions(family) else 1.0

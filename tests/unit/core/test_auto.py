@@ -27,8 +27,11 @@ def test_one_gaussian_is_an_answer_with_a_warning():
     with pytest.warns(UnlikelyMixtureWarning, match="nothing that would tell components apart") as caught:
         search = GaussianSearch("auto").fit(X)
     assert (search.n_components_, search.spectrum_.n_signal) == (1, 0)
-    assert (caught[0].message.code, search._family.signal_share) == ("no_signal", 0)
-    assert GaussianSearch(1).fit(X)._family.signal_share == 1
+    assert caught[0].message.code == "no_signal"
+    with pytest.warns(UnlikelyMixtureWarning, match="nothing that would tell components apart"):
+        found = search.search(examples=X[:3])
+    assert ([doubt.code for doubt in found.doubts], found.confidence) == (["no_signal"], 0)
+    assert GaussianSearch(1).fit(X).search(examples=X[:3]).doubts == ()
 
 
 def test_regressions_are_counted():

@@ -53,12 +53,15 @@ def test_all_components_are_counted_if_most_directions_hold_signal_and_if_the_so
 
 def test_a_fit_with_too_few_components_says_so():
     data = make_gaussian_mixture(2000, 10, 4, random_state=0)
-    with pytest.warns(UnlikelyMixtureWarning, match="3 directions stand out .* 2 components differ in 1 at") as caught:
+    with pytest.warns(
+        UnlikelyMixtureWarning, match=r"from the noise is 3, but 2 component\(s\) differ in 1 at"
+    ) as caught:
         family = GaussianSearch(2).fit(data.X)._family
     warning = caught[0].message
     assert warning.code == "too_few_components"
     assert {name: warning.fields[name] for name in ("n_components", "n_signal")} == {"n_components": 2, "n_signal": 3}
-    assert 0.2 < family.signal_share < 0.8
+    assert 0.2 < family.check.share_of(1) < 0.8
+    assert not family.has_enough_components
 
 
 def test_a_fit_with_too_many_components_says_so():
@@ -66,24 +69,24 @@ def test_a_fit_with_too_many_components_says_so():
     with pytest.warns(UnlikelyMixtureWarning, match="5 components differ in 4 .* only 2 stand out") as caught:
         family = GaussianSearch(5).fit(data.X)._family
     assert caught[0].message.code == "too_many_components"
-    assert family.signal_share == 1
+    assert family.supported().n_components == 3
 
 
 def test_components_that_nothing_tells_apart_are_doubted():
     X = np.random.default_rng(0).normal(size=(1000, 6))
     with pytest.warns(UnlikelyMixtureWarning, match="nothing tells 2 components apart") as caught:
         family = GaussianSearch(2).fit(X)._family
-    assert (caught[0].message.code, family.signal_share) == ("no_signal", 0)
+    assert (caught[0].message.code, family.supported().n_components) == ("no_signal", 1)
 
 
 def test_fewer_components_of_a_fit_have_doubts_of_their_own():
     family = fit_gaussian(
         partition_in_memory(make_gaussian_mixture(2000, 10, 4, random_state=0).X), 4, paper=False, seed=0
     )
-    assert (family.doubts, family.signal_share) == ((), 1)
+    assert (family.doubts, family.supported().n_components) == ((), 4)
     assert [each.code for each in family.take(2).doubts] == ["too_few_components"]
 
 
 def test_shares_are_those_of_what_stands_out():
     found = SignalCheck(np.array([6.0, 3.0, 1.0, 0.1]), 3)
-    assert [found.signal_share(q) for q in (1, 2, 3, 4)] == pytest.approx([0.6, 0.9, 1, 1])
+    assert [found.share_of(q) for q in (1, 2, 3, 4)] == pytest.approx([0.6, 0.9, 1, 1])

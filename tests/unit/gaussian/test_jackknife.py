@@ -107,6 +107,7 @@ def test_a_tie_is_settled_by_chance_and_a_clear_lead_is_sure(data):
     assert search.search(pseudo @ np.array([1.0, 0.2, -1.0])).confidence == 1.0
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
 def test_an_example_between_two_components_leaves_doubt(data):
     search = GaussianSearch(3).fit(data.X)
     between, inside = data.centers[[0, 1]].mean(axis=0), data.centers[0]

@@ -40,6 +40,7 @@ def test_units_of_the_features_do_not_matter():
 
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
 def test_thin_clusters_are_found_with_it_and_not_without():
     X, labels = thin_clusters()
     shares = {}

@@ -1,0 +1,105 @@
+"""Examples that are of one component, of several and of none."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import chi2, norm
+
+from mixsearch.core.example_fit import (
+    PRIOR_OF_DISAGREEMENT,
+    ExampleFit,
+    confidence_without_model,
+    list_examples,
+    posterior_of_all,
+    typical_squares,
+)
+
+WEIGHTS = np.array([0.2, 0.5, 0.3])
+CENTERS = np.array([-1.0, 0.5, 4.0])
+
+
+def joint(x):
+    """Return log αᵢpᵢ(x) of three normal components, (q, 3)."""
+    return np.log(WEIGHTS) + norm.logpdf(np.asarray(x)[:, None], CENTERS)
+
+
+def brute_force(x):
+    """Return the posterior by summing over all ways in which examples may be drawn."""
+    densities = np.exp(joint(x))
+    agreeing, total = np.zeros(3), 0.0
+    for labels in np.ndindex(*(3,) * len(x)):
+        product = float(np.prod(densities[np.arange(len(x)), labels]))
+        if len(set(labels)) == 1:
+            agreeing[labels[0]] = product / WEIGHTS[labels[0]] ** (len(x) - 1)
+        else:
+            total += product
+    odds = np.append((1 - PRIOR_OF_DISAGREEMENT) * agreeing, PRIOR_OF_DISAGREEMENT * total)
+    return odds[:-1] / odds.sum()
+
+
+@pytest.mark.parametrize("x", [[0.3], [0.3, 0.4], [-1.0, 0.6, 0.1], [0.5, 4.2, 4.0, 3.0]])
+def test_the_posterior_of_all_is_the_sum_over_all_draws(x):
+    assert_allclose(posterior_of_all(joint(x), np.log(WEIGHTS)), brute_force(x), rtol=1e-6)
+
+
+def test_one_example_cannot_disagree_with_itself():
+    assert posterior_of_all(joint([1.7]), np.log(WEIGHTS)).sum() == pytest.approx(1)
+
+
+def test_examples_of_two_components_leave_nothing():
+    assert posterior_of_all(joint([-9.0, -9.0, 14.0, 14.0]), np.log(WEIGHTS)).sum() < 1e-6
+
+
+def test_members_are_as_far_out_as_their_p_values_say():
+    rng = np.random.default_rng(0)
+    for n_dims in (2, 30):
+        members, others = rng.chisquare(n_dims, (2, 20_000))
+        weights = np.concatenate([np.ones(20_000), np.zeros(20_000)])
+        typical = typical_squares(np.concatenate([members, 50 * others]), weights)
+        levels = np.array([0.5, 0.1, 0.01, 0.001])
+        assert_allclose(typical.p_values(chi2.isf(levels, n_dims)), levels, rtol=0.7)
+
+
+def test_where_there_are_no_members_nothing_is_atypical():
+    assert_allclose(typical_squares(np.ones(5), np.zeros(5)).p_values(np.array([1e6])), 0.5)
+
+
+def test_without_a_model_examples_count_as_draws():
+    shares = np.array([confidence_without_model(np.array([1.0] * m + [0.0] * (5 - m))) for m in range(6)])
+    assert np.all(np.diff(shares) > 0)
+    assert shares[0] < 0.05
+    assert 0.75 < shares[5] < 0.85
+    assert confidence_without_model(np.ones(1)) < 0.5 < confidence_without_model(np.ones(3))
+
+
+def test_doubts_name_the_examples():
+    p_values, best = np.array([0.5, 1e-9, 0.0, 0.5, 0.0]), np.array([0.5, 1e-9, 0.4, 0.5, 0.6])
+    fit = ExampleFit(0.0, np.array([1.0, 1.0, 0.0, 1.0, 0.0]), p_values, best)
+    atypical, other = fit.doubts()
+    assert (atypical.code, atypical.fields["rows"]) == ("examples_atypical", [1])
+    assert str(atypical).startswith("Example 1 of 5 looks like no member of any component.")
+    assert (other.code, other.fields["rows"]) == ("examples_disagree", [2, 4])
+    assert str(other).startswith("Examples 2 and 4 of 5 look like another component.")
+    assert fit.confidence == 0
+
+
+def test_a_single_example_needs_no_number():
+    assert str(ExampleFit(1.0, np.ones(1), np.zeros(1), np.zeros(1)).doubts()[0]).startswith(
+        "The example looks like no member"
+    )
+    assert "may as well be of another" in str(ExampleFit(0.4, np.array([0.4]), np.ones(1), np.ones(1)).doubts()[0])
+
+
+def test_examples_that_nobody_can_single_out_are_doubted_together():
+    (doubt,) = ExampleFit(0.1, np.full(3, 0.6), np.ones(3), np.ones(3)).doubts()
+    assert str(doubt).startswith("The 3 examples do not look like members of one component.")
+
+
+def test_typical_members_of_one_component_raise_no_doubt():
+    fit = ExampleFit(0.99, np.full(3, 0.99), np.full(3, 0.3), np.full(3, 0.3))
+    assert fit.doubts() == []
+    assert fit.confidence == pytest.approx(0.99)
+
+
+def test_many_examples_are_listed_in_part():
+    assert list_examples(list(range(12))) == "Examples 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

@@ -1,0 +1,98 @@
+"""Whether samples look like the mixture that they were fitted with, and which start of EM is the likeliest."""
+
+import numpy as np
+import pytest
+
+from mixsearch import GaussianSearch
+from mixsearch.datasets import make_gaussian_mixture
+from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
+from mixsearch.gaussian import _subset
+from mixsearch.gaussian._em import feature_partitions, run_spherical_em
+from mixsearch.gaussian._subset import DEFAULT_OPTIONS, fit_subset
+
+
+def subset_of(X, n_components):
+    with collect_warnings():
+        return fit_subset(GaussianSearch(n_components).fit(X)._family)
+
+
+@pytest.mark.parametrize("deviation", [1.0, 2.0, (0.5, 1.0, 1.0, 2.0)])
+@pytest.mark.parametrize("n_samples", [300, 3000])
+def test_samples_of_the_model_pass(deviation, n_samples):
+    p_values = []
+    for seed in range(5):
+        X = make_gaussian_mixture(n_samples, 20, 4, deviation=deviation, norm=6.0, random_state=seed).X
+        p_values.append(subset_of(X, 4).p_value)
+    assert np.median(p_values) > 0.2
+    assert min(p_values) > 1e-3
+
+
+def elongate(data, rng):
+    axes = rng.normal(size=data.centers.shape)
+    axes = (axes / np.linalg.norm(axes, axis=1, keepdims=True))[data.labels]
+    along = np.einsum("ij,ij->i", data.X - data.centers[data.labels], axes)
+    return data.X + 2 * along[:, None] * axes
+
+
+def give_heavy_tails(data, rng):
+    noise = data.X - data.centers[data.labels]
+    return data.centers[data.labels] + noise / np.sqrt(rng.chisquare(4, (len(noise), 1)) / 2)
+
+
+@pytest.mark.parametrize("spoil", [elongate, give_heavy_tails])
+def test_clusters_of_another_shape_are_noticed(spoil):
+    data = make_gaussian_mixture(3000, 20, 4, norm=8.0, random_state=0)
+    assert np.all(subset_of(spoil(data, np.random.default_rng(0)), 4).p_values < 1e-3)
+
+
+def test_a_component_that_stands_for_several_is_noticed_and_others_are_not():
+    data = make_gaussian_mixture(3000, 20, 4, norm=8.0, random_state=0)
+    with collect_warnings():
+        found = [GaussianSearch(3).fit(data.X).search(examples=x[None], refine=True) for x in data.centers]
+    apart = np.linalg.norm([[one.center - other.center for one in found] for other in found], axis=2)
+    merged = np.sum(apart < 1, axis=1) > 1
+    doubted = np.array(["not_spherical" in [doubt.code for doubt in each.doubts] for each in found])
+    assert merged.any()
+    assert not merged.all()
+    np.testing.assert_array_equal(doubted, merged)
+
+
+def test_random_starts_are_not_likelier_on_data_that_are_no_mixture():
+    data = make_gaussian_mixture(800, 10, 5, norm=4.0, random_state=0)
+    with collect_warnings():
+        family = GaussianSearch(4).fit(give_heavy_tails(data, np.random.default_rng(0)))._family
+    partitions = feature_partitions(family).collect()
+    Z = partitions.partition.features.T
+    found = fit_subset(family)
+    rng = np.random.default_rng(1)
+    others = [
+        run_spherical_em(partitions, _subset._draw_start(Z, found.mixture, rng), DEFAULT_OPTIONS).objectives[-1]
+        for _ in range(10)
+    ]
+    assert run_spherical_em(partitions, found.mixture, DEFAULT_OPTIONS).objectives[-1] >= max(others) - 0.1
+
+
+def test_an_answer_from_misfitting_samples_is_less_sure_and_says_why():
+    data = make_gaussian_mixture(3000, 20, 4, norm=8.0, random_state=0)
+    X, examples = elongate(data, np.random.default_rng(0)), np.flatnonzero(data.labels == 1)[:5]
+    with collect_warnings():
+        search = GaussianSearch(4).fit(X)
+        found = search.search(examples=X[examples], refine=True)
+    assert "not_spherical" in [doubt.code for doubt in found.doubts]
+    assert 0.5 < found.confidence < 0.9
+
+
+def test_examples_of_two_components_are_named():
+    data = make_gaussian_mixture(3000, 20, 4, norm=8.0, random_state=0)
+    rows = np.concatenate([np.flatnonzero(data.labels == i)[:n] for i, n in ((0, 4), (1, 1))])
+    with pytest.warns(DoubtfulExamplesWarning, match="Example 4 of 5 looks like"):
+        found = GaussianSearch(4).fit(data.X).search(examples=data.X[rows])
+    assert found.confidence < 0.01
+
+
+def test_an_example_far_from_everything_is_named():
+    data = make_gaussian_mixture(3000, 20, 4, norm=8.0, random_state=0)
+    with collect_warnings() as caught:
+        found = GaussianSearch(4).fit(data.X).search(examples=np.full((1, 20), 50.0))
+    assert str(caught[0]).startswith("The example looks like no member of any component.")
+    assert found.confidence < 0.01
