@@ -102,7 +102,7 @@ class SignalCheck:
                 ),
             )
         if self.n_signal == 0 and (n_used or self.is_sought):
-            return (_no_signal(n_used + 1),)
+            return (no_signal(n_used + 1),)
         if self.n_signal == n_used:
             return ()
         return (
@@ -116,7 +116,8 @@ class SignalCheck:
         )
 
 
-def _no_signal(n_components: int) -> UnlikelyMixtureWarning:
+def no_signal(n_components: int) -> UnlikelyMixtureWarning:
+    """Return the warning that noise alone would give such samples."""
     return UnlikelyMixtureWarning(
         "No direction stands out from the noise: nothing tells {n_components} components apart. Provide more samples, "
         "and check that they were not whitened beforehand."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
+from mixsearch.data.partitions import DetachedPartitions
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning
 from mixsearch.subspace._candidates import SubspaceCandidates
@@ -113,6 +115,12 @@ class Subspace(Component):
     @cached_property
     def _moment_weight(self) -> MomentWeight:
         return self._candidates.weight(self._directions)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The samples may stay behind, but the weight is needed for memberships.
+        has_samples = not isinstance(self._family.partitions, DetachedPartitions)
+        known = {"_moment_weight": self._moment_weight} if self._refined is None and has_samples else {}
+        return {**self.__dict__, **known}
 
     @property
     def variances(self) -> Array:

@@ -34,7 +34,7 @@ from mixsearch.subspace._fit import fit_subspace
 from mixsearch.subspace._location import MIN_P_VALUE, centered_warning, find_subspace_members, off_origin_p_value
 from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._rank_selection import subspace_spectrum
-from mixsearch.subspace._span_check import fit_doubts, mixing_doubts
+from mixsearch.subspace._span_check import fit_doubts, span_doubts
 
 # Examples may be near zero, where all subspaces meet: only with less confidence than this is their lead doubted.
 MIN_EXAMPLE_CONFIDENCE = 0.8
@@ -224,7 +224,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         trusted = found._span_trust()
         found = lower_trust(found, trusted)
         doubts = found._example_doubts() or _lead_doubts(found)
-        return add_doubts(found, [*mixing_doubts(found._family, trusted), *doubts])
+        return add_doubts(found, [*span_doubts(found._family, trusted), *doubts])
 
     def _check_extraction(self, extraction: dict[str, Any]) -> None:
         allowed = {"method": "whitening", "choose": "largest"}

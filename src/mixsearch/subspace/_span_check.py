@@ -1,4 +1,4 @@
-"""Whether the span of all subspaces is large enough, and if not, whether the subspace found suffers from it."""
+"""Whether the span of all subspaces is more than noise and large enough, and if not, what it means for an answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.stats import norm
 from mixsearch._typing import Array
 from mixsearch.core.doubts import trust
 from mixsearch.core.jackknife import jackknife
-from mixsearch.core.noise_edge import SignalCheck
+from mixsearch.core.noise_edge import SignalCheck, no_signal
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 from mixsearch.subspace._moments import SubspaceFamily
 
@@ -22,8 +22,15 @@ def needs_more_directions(family: SubspaceFamily) -> bool:
     return family.check is not None and family.check.n_signal > family.frame.n_components
 
 
+def has_no_signal(family: SubspaceFamily) -> bool:
+    """Return whether noise alone would give such samples."""
+    return family.check is not None and family.check.n_signal == 0
+
+
 def fit_doubts(family: SubspaceFamily) -> list[UnlikelyMixtureWarning]:
     """Return what speaks against a mixture of this many subspaces."""
+    if has_no_signal(family):
+        return [no_signal(family.n_components)]
     if not needs_more_directions(family):
         return []
     sentence = (
@@ -46,10 +53,12 @@ def _too_few(family: SubspaceFamily, sentence: str) -> UnlikelyMixtureWarning:
     )
 
 
-def mixing_doubts(family: SubspaceFamily, trusted: float) -> list[UnlikelyMixtureWarning]:
-    """Return the doubt that a subspace is mixed of several, given what that leaves of its confidence."""
+def span_doubts(family: SubspaceFamily, trusted: float) -> list[UnlikelyMixtureWarning]:
+    """Return the doubt that a subspace is noise, or mixed of several, given what that leaves of its confidence."""
     if trusted == 1:
         return []
+    if has_no_signal(family):
+        return [no_signal(family.n_components)]
     sentence = (
         "The subspace found may be mixed of several: its samples vary outside of it, since {n_components} subspaces of "
         "dimension {dim} cannot hold the {n_signal} directions that stand out from the noise. "
@@ -58,7 +67,7 @@ def mixing_doubts(family: SubspaceFamily, trusted: float) -> list[UnlikelyMixtur
 
 
 def trust_in_moments(family: SubspaceFamily, directions: Array) -> float:
-    """Return what is left of the confidence in a subspace that moments found if the span is too small.
+    """Return what is left of the confidence in a subspace that moments found if the span does not suit the samples.
 
     Parameters
     ----------
@@ -75,7 +84,7 @@ def trust_in_moments(family: SubspaceFamily, directions: Array) -> float:
     all subspaces they are not orthogonal, and others add to its trace outside of G.
     """
     if family.check is None or not needs_more_directions(family):
-        return 1.0
+        return 0.0 if has_no_signal(family) else 1.0
     share = family.check.share_of(family.frame.n_components)
     matrices = family.leave_one_out(directions.T).hinted
     traces = np.trace(matrices, axis1=1, axis2=2) - np.einsum("pr,bpq,qr->b", directions, matrices, directions)
@@ -85,7 +94,7 @@ def trust_in_moments(family: SubspaceFamily, directions: Array) -> float:
 
 
 def trust_in_members(family: SubspaceFamily, check: SignalCheck) -> float:
-    """Return what is left of the confidence in a refined subspace if the span is too small.
+    """Return what is left of the confidence in a refined subspace if the span does not suit the samples.
 
     Parameters
     ----------
@@ -98,4 +107,6 @@ def trust_in_members(family: SubspaceFamily, check: SignalCheck) -> float:
     float
         The share that the subspace has of what stands out among its members.
     """
+    if has_no_signal(family):
+        return 0.0
     return check.share_of(family.dim) if needs_more_directions(family) else 1.0

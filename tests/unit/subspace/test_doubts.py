@@ -152,3 +152,14 @@ def test_a_subspace_apart_from_what_the_span_lacks_is_not_doubted():
     with pytest.warns(UnlikelyMixtureWarning, match="6 directions stand out"):
         fitted = SubspaceSearch(2, dim=2).fit(inside + 0.1 * rng.normal(size=(9000, 20)))
     assert ask(fitted, hint=np.eye(20)[0] + np.eye(20)[1]).doubts == ()
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
+def test_subspaces_of_noise_alone_are_never_sure(refine):
+    X = np.random.default_rng(7).standard_normal((2000, 20))
+    with pytest.warns(UnlikelyMixtureWarning, match="No direction stands out"):
+        fitted = SubspaceSearch(2, dim=2).fit(X)
+    found = ask(fitted, examples=X[:3], refine=refine)
+    assert "no_signal" in [doubt.code for doubt in found.doubts]
+    assert found.confidence == 0

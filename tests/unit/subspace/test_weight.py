@@ -1,9 +1,14 @@
 """Weights from second and fourth moments: on samples with exact moments, and on planted data."""
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from mixsearch import SubspaceSearch
+from mixsearch.data.partitions import DetachedPartitions
 from mixsearch.subspace._weight import trace_share
 
 # The moments of two normal coordinates up to the fourth: half of the mass at zero, the rest on a hexagon of radius 2.
@@ -72,3 +77,14 @@ def test_a_subspace_has_noise_of_its_own_before_refinement():
     search = SubspaceSearch(2, dim=2).fit(X)
     for basis, deviation in zip(bases, deviations, strict=True):
         assert search.search(basis @ [1, 1]).noise_variance == pytest.approx(deviation**2, rel=0.1)
+
+
+def test_an_answer_without_its_samples_still_knows_its_weight_and_members():
+    X, bases = draw(0, (1.0, 1.0, 1.0))
+    found = SubspaceSearch(3, dim=2).fit(X).search(bases[0] @ [1, 1])
+    copy = pickle.loads(pickle.dumps(found))
+    layout = found._family.partitions.layout
+    object.__setattr__(copy._candidates, "family", replace(found._family, partitions=DetachedPartitions(layout)))
+    assert copy.weight == found.weight
+    assert_allclose(copy.membership(X[:50]), found.membership(X[:50]))
+    assert pickle.loads(pickle.dumps(copy)).weight == found.weight
