@@ -260,6 +260,12 @@ class OutliersWarning(SearchWarning):
     code = "outliers"
 
 
+class CenteredWarning(SearchWarning):
+    """The samples lie off the origin, and were taken relative to their mean."""
+
+    code = "centered"
+
+
 class FewerComponentsWarning(SearchWarning):
     """The data support fewer components than requested, and the fit uses those."""
 

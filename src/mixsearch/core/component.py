@@ -98,6 +98,7 @@ class Component(ABC):
     """
 
     _doubts: tuple[SearchWarning, ...]
+    _trust: float  # what tests of the hint and of the fit leave of the confidence, in families that make them
 
     @property
     def doubts(self) -> tuple[SearchWarning, ...]:

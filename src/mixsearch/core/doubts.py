@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from mixsearch.core.component import Component
-from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import DOUBTFUL_SEPARATION
 from mixsearch.errors import SearchWarning, WeakHintWarning, warn_user
 
@@ -18,7 +17,6 @@ MIN_P_VALUE = 0.01
 MIN_CONFIDENCE = 0.975
 
 C = TypeVar("C", bound=Component)
-S = TypeVar("S", bound=SampleComponent)
 
 
 def trust(p_value: float) -> float:
@@ -51,7 +49,7 @@ def add_doubts(found: C, doubts: Sequence[SearchWarning]) -> C:
     return replace(changed, _doubts=(*found.doubts, *doubts)) if doubts else found
 
 
-def check_lead(found: SampleComponent, min_confidence: float = MIN_CONFIDENCE) -> list[WeakHintWarning]:
+def check_lead(found: Component, min_confidence: float = MIN_CONFIDENCE) -> list[WeakHintWarning]:
     """Return the doubt that the hint does not single out one component, if there is one.
 
     A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
@@ -70,21 +68,21 @@ def check_lead(found: SampleComponent, min_confidence: float = MIN_CONFIDENCE) -
     ]
 
 
-def check_information(found: S, p_value: float) -> S:
+def check_information(found: C, p_value: float) -> C:
     """Return an answer with the doubt that its hint says nothing, if it may.
 
     Parameters
     ----------
-    found : SampleComponent
+    found : Component
     p_value : float
         How often a direction without information about the components would score them as differently.
 
     Returns
     -------
-    SampleComponent
+    Component
         Its confidence is lowered in proportion to the p-value from `MIN_P_VALUE` on.
     """
-    if len(found.scores) == 1 or p_value <= MIN_P_VALUE:
+    if p_value <= MIN_P_VALUE or len(found.scores) == 1:
         return found
     doubt = WeakHintWarning(
         "The hint may say nothing about the components: in {percent:.0f}% of cases a direction in which they do not "
@@ -93,4 +91,11 @@ def check_information(found: S, p_value: float) -> S:
         percent=100 * p_value,
         p_value=p_value,
     )
-    return replace(add_doubts(found, [doubt]), _trust=found._trust * MIN_P_VALUE / p_value)
+    return lower_trust(add_doubts(found, [doubt]), MIN_P_VALUE / p_value)
+
+
+def lower_trust(found: C, factor: float) -> C:
+    """Return an answer whose confidence is lowered by a factor."""
+    changed: Any = found  # every component is a dataclass
+    lowered: C = replace(changed, _trust=found._trust * factor)
+    return lowered

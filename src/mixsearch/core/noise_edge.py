@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.noise_rank import NoiseRank
+from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 
 # Deviations beyond the edge: noise goes there in less than 1 of 100 fits (Tracy and Widom).
 MARGIN = 2.0
 # Candidates for the minimum in `noise_edge`, as shares of the interval in which it lies.
 _SHARES = np.linspace(0.02, 0.98, 49)
+# Energies that suffice for their distribution.
+MAX_ENERGIES = 2_000
+# Samples with less than this share of their variance outside the signal space have no noise.
+MIN_NOISE = 1e-9
 
 
 def noise_edge(energies: Array, n_samples: int, n_directions: int) -> float:
@@ -95,7 +102,7 @@ class SignalCheck:
                 ),
             )
         if self.n_signal == 0 and (n_used or self.is_sought):
-            return (_no_signal(n_used + 1),)
+            return (no_signal(n_used + 1),)
         if self.n_signal == n_used:
             return ()
         return (
@@ -109,7 +116,8 @@ class SignalCheck:
         )
 
 
-def _no_signal(n_components: int) -> UnlikelyMixtureWarning:
+def no_signal(n_components: int) -> UnlikelyMixtureWarning:
+    """Return the warning that noise alone would give such samples."""
     return UnlikelyMixtureWarning(
         "No direction stands out from the noise: nothing tells {n_components} components apart. Provide more samples, "
         "and check that they were not whitened beforehand."
@@ -148,3 +156,42 @@ def check_signal(values: Array, trace: float, energies: Array, n_samples: int, r
     above = np.flatnonzero(tested > noise_edge(energies, n_samples, rank) * levels[:-1])
     n_signal = int(above[-1]) + 1 if len(above) else 0
     return SignalCheck(np.asarray(values) - levels[n_signal], n_signal)
+
+
+@dataclass(frozen=True)
+class EnergyPartition(Partition):
+    """The energy of samples only."""
+
+    energy: Array  # (n,)
+
+
+def _get_energy(partition: Any) -> EnergyPartition:
+    return EnergyPartition(partition.first, partition.energy)
+
+
+def check_spectrum(
+    projected: Partitions[Any], values: Array, rank: NoiseRank, n_used: int, trace: float
+) -> SignalCheck:
+    """Count the directions that stand out, where nearly constant ones either count as noise or do not.
+
+    Parameters
+    ----------
+    projected : Partitions of samples with their `energy` outside the signal space
+    values : array of shape (q,)
+        The largest eigenvalues of the covariance, falling.
+    rank : NoiseRank
+    n_used : int
+        The number of directions that the components of a fit need.
+    trace : float
+        The sum of all eigenvalues.
+
+    Returns
+    -------
+    SignalCheck
+    """
+    n = projected.n_rows
+    if trace - values[:n_used].sum() <= MIN_NOISE * trace:
+        return SignalCheck(values, min(rank.total, len(values)))
+    energies = projected.thin(-(-n // MAX_ENERGIES)).map(_get_energy).collect().partition.energy
+    check = check_signal(values, trace, energies, n, rank.noisy)
+    return check if check.n_signal == n_used else check_signal(values, trace, energies, n, rank.total)

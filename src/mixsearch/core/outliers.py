@@ -65,12 +65,16 @@ class Outliers(NamedTuple):
         )
 
 
-def find_outliers(partitions: Partitions[SamplePartition]) -> Outliers:
+def find_outliers(
+    partitions: Partitions[SamplePartition], find_members: Callable[[Array], Array] | None = None
+) -> Outliers:
     """Find samples that lie far from the mean and from each other.
 
     Parameters
     ----------
     partitions : Partitions of samples of shape (n, d)
+    find_members : callable, optional
+        From far samples relative to the mean, (q, d), to which of them are members of a component nevertheless, (q,).
 
     Returns
     -------
@@ -90,7 +94,7 @@ def find_outliers(partitions: Partitions[SamplePartition]) -> Outliers:
         before, far = far, find_far(partitions, _distances, center)
         if np.array_equal(before.rows, far.rows):
             break
-    rows = _isolated_rows(partitions, far, center)
+    rows = _isolated_rows(partitions, far, center, find_members)
     samples = partitions.drop_rows(rows).persist()
     return Outliers(rows, partitions.n_rows, samples, measure_samples(samples))
 
@@ -171,12 +175,22 @@ def _find_above(partition: SquarePartition, limit: float) -> ArraySum:
     return ArraySum(TopRows(MAX_FAR, partition.squares[rows], partition.first + rows))
 
 
-def _isolated_rows(partitions: Partitions[SamplePartition], far: Far, center: Array) -> Array:
-    """Return the far rows that are not members of a group."""
+def _isolated_rows(
+    partitions: Partitions[SamplePartition], far: Far, center: Array, find_members: Callable[[Array], Array] | None
+) -> Array:
+    """Return the far rows that are not members of a group, nor of a component."""
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
     samples = partitions.take_rows(far.rows).collect().partition.samples
-    return np.asarray(far.rows[~_is_grouped(samples, center, MAX_SPREAD * far.median)])
+    is_member = _is_grouped(samples, center, MAX_SPREAD * far.median)
+    if find_members is not None:
+        is_member = is_member | find_members(_dense(samples) - center)
+    return np.asarray(far.rows[~is_member])
+
+
+def _dense(samples: Any) -> Array:
+    is_sparse = sp.issparse(samples)
+    return np.asarray(samples.toarray() if is_sparse else samples, dtype=np.float64)
 
 
 def _is_grouped(samples: Samples, center: Array, max_square: float) -> Array:

@@ -40,8 +40,8 @@ def check_n_components(n_components: Any) -> int:
     return int(n_components)
 
 
-def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    """Raise unless a value is one of the allowed names."""
+def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    """Raise unless a value is one of those allowed."""
     if value not in allowed:
         raise ArgumentError(
             "{argument} must be one of {choices}, got {value!r}.",

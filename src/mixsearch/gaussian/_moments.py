@@ -12,8 +12,8 @@ from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.noise_edge import SignalCheck, check_signal
-from mixsearch.core.noise_rank import NoiseRank, noise_rank
+from mixsearch.core.noise_edge import MIN_NOISE, SignalCheck, check_spectrum
+from mixsearch.core.noise_rank import noise_rank
 from mixsearch.core.second_moment import (
     MeasuredPartition,
     MeasuredSamples,
@@ -30,11 +30,6 @@ from mixsearch.core.tensor import sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
 from mixsearch.errors import SearchWarning
-
-# Energies that suffice for their distribution.
-MAX_ENERGIES = 10_000
-# Samples with less than this share of their variance outside the signal space have no noise.
-MIN_NOISE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -300,17 +295,6 @@ class Framed(NamedTuple):
     check: SignalCheck | None = None
 
 
-@dataclass(frozen=True)
-class EnergyPartition(Partition):
-    """The energy of samples only."""
-
-    energy: Array
-
-
-def _get_energy(partition: GaussianPartition) -> EnergyPartition:
-    return EnergyPartition(partition.first, partition.energy)
-
-
 class NoiseMoments(NamedTuple):
     """Sums over samples, weighted by their residual energy."""
 
@@ -344,20 +328,8 @@ def _frame_at_mean(
     unit = float(frame.values.mean()) if q else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
     projected = inside.map(_lift, frame.values).persist()
-    check = _check_signal(projected, found.values, rank, q, level * noise.n_dims + float(values.sum()))
+    check = check_spectrum(projected, found.values, rank, q, level * noise.n_dims + float(values.sum()))
     return Framed(lifted, level, noise, projected, check)
-
-
-def _check_signal(
-    projected: Partitions[GaussianPartition], values: Array, rank: NoiseRank, q: int, trace: float
-) -> SignalCheck:
-    """Count the directions that stand out, where nearly constant ones either count as noise or do not."""
-    n = projected.n_rows
-    if trace - values[:q].sum() <= MIN_NOISE * trace:
-        return SignalCheck(values, min(rank.total, len(values)))
-    energies = projected.thin(-(-n // MAX_ENERGIES)).map(_get_energy).collect().partition.energy
-    check = check_signal(values, trace, energies, n, rank.noisy)
-    return check if check.n_signal == q else check_signal(values, trace, energies, n, rank.total)
 
 
 def _project_centered(partition: MeasuredPartition, noise: NoiseSpace) -> GaussianPartition:

@@ -1,8 +1,9 @@
 """Mixtures of subspaces."""
 
 from mixsearch.subspace._component import Subspace
+from mixsearch.subspace._fit import fit_subspace
 from mixsearch.subspace._jackknife import SubspaceErrors
-from mixsearch.subspace._moments import SubspaceFamily, fit_subspace
+from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._search import SubspaceSearch
 
 __all__ = ["Subspace", "SubspaceErrors", "SubspaceFamily", "SubspaceSearch", "fit_subspace"]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.em import MAX_ITER, EMOptions
+from mixsearch.core.example_fit import ExampleFit
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.subspace._em import RefinedSubspace, SubspaceMixture, fit_mixture, refine_subspace
+from mixsearch.subspace._em import RefinedSubspace, SubspaceMixture, fit_mixture, min_noise, refine_subspace
+from mixsearch.subspace._examples import Gaussian, fit_examples
 from mixsearch.subspace._extraction import extract_subspace, remaining_subspaces, settle_subspace
 from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._posterior import (
@@ -19,11 +22,26 @@ from mixsearch.subspace._posterior import (
     simulate_projections,
     squared_projections,
 )
+from mixsearch.subspace._weight import MomentWeight, moment_weight, trace_share
 
 # How the mixture is fitted for the confidence of an estimate that was not refined.
 DEFAULT_OPTIONS = EMOptions(MAX_ITER, 0.01)
 # A subspace with this many times the score of all others together is the one that the hint prefers.
 CLEAR_LEAD = 3.0
+# Samples to which all subspaces are fitted to look at examples more closely, and per direction of their span.
+MIN_SAMPLES, MIN_PER_DIRECTION = 2000, 100
+
+
+class Outside(NamedTuple):
+    """What of a hint lies outside the span of all subspaces."""
+
+    energies: Array  # mean squared coordinate of each of its points there, (q,)
+    direction: Array | None = None  # P⊥v, (d,), of a direction; None for samples, which contain noise
+
+    @property
+    def are_samples(self) -> bool:
+        """Whether the hint consists of samples."""
+        return self.direction is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +51,11 @@ class SubspaceCandidates:
     family: SubspaceFamily
     hinted: Hinted  # the moment under the hint of the user
     found: tuple[Array, ...]  # directions, (k r, r) each, of the preferred one and of others, if they are known
-    energies: Array  # mean squared coordinate of each point of the hint outside the frame, (q,)
-    are_samples: bool  # whether the hint consists of samples, which contain noise
+    outside: Outside  # what of the hint is not in the span
     is_settled: bool = True  # whether the moment was contracted with what was found
 
     @classmethod
-    def from_hint(
-        cls, family: SubspaceFamily, hinted: Hinted, energies: Array, *, are_samples: bool
-    ) -> SubspaceCandidates:
+    def from_hint(cls, family: SubspaceFamily, hinted: Hinted, outside: Outside) -> SubspaceCandidates:
         """Find the subspace that contains most of the hint.
 
         Notes
@@ -53,21 +68,19 @@ class SubspaceCandidates:
             found.append(directions)
             if _is_clear(hinted, directions):
                 break
-        candidates = cls(family, hinted, tuple(found), energies, are_samples)
+        candidates = cls(family, hinted, tuple(found), outside)
         best = int(np.argmax([candidates.projection(each) for each in found]))
         if best == 0:
             return candidates
         # Found orthogonally to others, with their errors.
         alone = settle_subspace(family.hinted, found[best][:, 0], family.dim)
-        return cls(family, hinted, (alone,), energies, are_samples)
+        return cls(family, hinted, (alone,), outside)
 
     @classmethod
-    def from_printed_algorithm(
-        cls, family: SubspaceFamily, hinted: Hinted, energies: Array, *, are_samples: bool
-    ) -> SubspaceCandidates:
+    def from_printed_algorithm(cls, family: SubspaceFamily, hinted: Hinted, outside: Outside) -> SubspaceCandidates:
         """Find the subspace by Algorithm 3 of the paper, which contracts the moment with the hint alone."""
         directions = extract_subspace(hinted, family.dim).directions
-        return cls(family, hinted, (directions,), energies, are_samples, is_settled=False)
+        return cls(family, hinted, (directions,), outside, is_settled=False)
 
     @property
     def first(self) -> Array:
@@ -114,8 +127,8 @@ class SubspaceCandidates:
     def refine(self, options: EMOptions) -> RefinedSubspace | None:
         """Refine the subspace that the hint means by EM; return None if EM leaves it too few samples."""
         fitted = fit_mixture(self.family, self.directions, options)
-        if self.are_samples:
-            preference = posterior_of_examples(fitted.state, self.points, self.energies)
+        if self.outside.are_samples:
+            preference = posterior_of_examples(fitted.state, self.points, self.outside.energies)
         else:
             preference = squared_projections(fitted.state, self.points)
         return refine_subspace(self.family, fitted, int(preference.argmax()))
@@ -124,30 +137,50 @@ class SubspaceCandidates:
         """Return the index in `mixture` of the subspace with these directions, (k r, r)."""
         return match_subspace(self.family.frame, self.mixture, directions)
 
-    def posterior(self, mixture: SubspaceMixture) -> Array:
-        """Return the probability that the hint means each subspace of a mixture, (k,).
+    def example_fit(self, mixture: SubspaceMixture, index: int) -> ExampleFit:
+        """Return what the examples of the hint say about one subspace of a mixture."""
+        return fit_examples(self.family, mixture, index, self.points, self.outside.energies)
 
-        Samples contain noise and belong to a subspace with a probability. A point means the subspace that contains most
-        of it.
-        """
-        if self.are_samples:
-            return posterior_of_examples(mixture, self.points, self.energies)
-        simulated = self.simulate(mixture)
-        return np.asarray(np.bincount(simulated.argmax(axis=1), minlength=len(mixture.weights)) / len(simulated))
+    def looks_typical(self, directions: Array, weight: float) -> bool:
+        """Return whether the examples of the hint look like members of a subspace that moments found."""
+        family = self.family
+        basis, lengths, _ = np.linalg.svd(np.sqrt(family.frame.values)[:, None] * directions, full_matrices=False)
+        noise = max(family.own_noise(directions, weight), min_noise(family))
+        own = Gaussian(basis, lengths**2 / weight + noise, noise, family.n_outside)
+        return own.looks_typical(self.points, self.outside.energies)
 
     def simulate(self, mixture: SubspaceMixture) -> Array:
         """Return the projections of the hint onto the subspaces of a mixture on simulated samples, (n, k)."""
-        return simulate_projections(self.family, mixture, self.points)
+        return simulate_projections(self.family, mixture, self.points, self.outside.direction)
+
+    def weight(self, directions: Array) -> MomentWeight:
+        """Return the weight of a subspace; if it was not settled, the part in the trace of A."""
+        if self.family.n_components == 1:
+            return MomentWeight(1.0, is_fourth=False)
+        if self.is_settled:
+            return moment_weight(self.family, directions)
+        return MomentWeight(trace_share(self.family, directions), is_fourth=False)
 
     @cached_property
     def mixture(self) -> SubspaceMixture:
         """All subspaces, fitted by EM."""
         return fit_mixture(self.family, self.directions, DEFAULT_OPTIONS).state
 
+    def thin(self) -> SubspaceCandidates:
+        """Return the same with fewer samples, which suffice to compare examples with the subspaces."""
+        n_needed = max(MIN_SAMPLES, MIN_PER_DIRECTION * self.family.frame.n_components)
+        step = max(self.family.partitions.n_rows // n_needed, 1)
+        return replace(self, family=self.family.thin(step))
+
     @property
     def points(self) -> Array:
         """The hint in the units of the features, (q, k r)."""
         return np.asarray(self.hinted.hint.T / np.sqrt(self.family.frame.values), dtype=np.float64)
+
+    @property
+    def hinted_coordinates(self) -> Array:
+        """The hint in the frame, as samples are, (q, k r)."""
+        return np.asarray(self.hinted.hint.T / self.family.frame.values, dtype=np.float64)
 
 
 def _is_clear(hinted: Hinted, directions: Array) -> bool:

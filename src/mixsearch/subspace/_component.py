@@ -5,23 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from mixsearch._typing import Array, SamplesLike
 from mixsearch.core.component import Component, score_bars
-from mixsearch.core.jackknife import interval_of_lead
+from mixsearch.core.example_fit import ExampleFit
+from mixsearch.core.jackknife import interval_of_lead, probability_of_first
 from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
+from mixsearch.data.partitions import DetachedPartitions
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import SearchWarning
+from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning
 from mixsearch.subspace._candidates import SubspaceCandidates
-from mixsearch.subspace._em import RefinedSubspace, SubspaceMixture, responsibilities, span_coordinates
+from mixsearch.subspace._em import RefinedSubspace, SubspaceMixture, min_noise, responsibilities, span_coordinates
 from mixsearch.subspace._jackknife import SubspaceErrors, subspace_errors
 from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._refined_jackknife import refined_subspace_errors
+from mixsearch.subspace._span_check import trust_in_members, trust_in_moments
+from mixsearch.subspace._weight import MomentWeight
+
+# Examples of an answer that was not refined are looked at more closely if one is a member with less probability.
+MIN_MEMBERSHIP = 0.05
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -55,6 +63,9 @@ class Subspace(Component):
         Standard errors of `basis` and `weight`.
     confidence : float
         The probability that the hint means this subspace.
+    hint_in_signal : float
+        The fraction of the hint's squared length that lies in the span of all subspaces: about k r / d for a random
+        direction.
 
     See Also
     --------
@@ -66,6 +77,8 @@ class Subspace(Component):
     _refined: RefinedSubspace | None = field(default=None, kw_only=True)
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
     _doubts: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
+    _trust: float = field(default=1.0, kw_only=True)  # what tests of the hint and of the fit leave of the confidence
+    _hint_in_signal: float = field(default=1.0, kw_only=True)
 
     @property
     def _family(self) -> SubspaceFamily:
@@ -96,16 +109,18 @@ class Subspace(Component):
 
     @property
     def weight(self) -> float:
-        """The subspace's share of the mixture.
+        """The subspace's share of the mixture."""
+        return self._moment_weight.value if self._refined is None else self._refined.weight
 
-        Notes
-        -----
-        VD^(1/2)G = √α U if coordinates have variance 1. If they have variance c², it is c√α U, and the trace of A is
-        r c².
-        """
-        if self._refined is not None:
-            return self._refined.weight
-        return float(np.sum(self._axes[1] ** 2) / self._family.frame.values.sum())
+    @cached_property
+    def _moment_weight(self) -> MomentWeight:
+        return self._candidates.weight(self._directions)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The samples may stay behind, but the weight is needed for memberships.
+        has_samples = not isinstance(self._family.partitions, DetachedPartitions)
+        known = {"_moment_weight": self._moment_weight} if self._refined is None and has_samples else {}
+        return {**self.__dict__, **known}
 
     @property
     def variances(self) -> Array:
@@ -114,8 +129,10 @@ class Subspace(Component):
 
     @property
     def noise_variance(self) -> float:
-        """The variance of the noise around the subspace: its own after refinement, before that of all samples."""
-        return self._family.noise_variance if self._refined is None else self._refined.noise_variance
+        """The variance of the noise around the subspace."""
+        if self._refined is not None:
+            return self._refined.noise_variance
+        return self._family.own_noise(self._directions, self.weight)
 
     @property
     def moment_estimate(self) -> Subspace:
@@ -132,12 +149,52 @@ class Subspace(Component):
         if self._refined is not None:
             return refined_subspace_errors(self._family, self._refined)
         replicates = self._candidates.replicates(self._directions)
-        return subspace_errors(self._family, self._directions, self.basis, replicates)
+        is_fourth = self._moment_weight.is_fourth
+        return subspace_errors(self._family, self._directions, self.basis, replicates, is_fourth=is_fourth)
 
     @cached_property
     def confidence(self) -> float:
-        """The probability that this is the subspace that the hint means."""
-        return float(self._candidates.posterior(self._mixture)[self._index])
+        """The probability that this is the subspace that the hint means.
+
+        Samples contain noise and belong to a subspace with a probability. A direction means the subspace that contains
+        most of it.
+        """
+        if self._candidates.outside.are_samples:
+            return self._trust * self._example_fit.confidence
+        return self._trust * probability_of_first(self._candidates.simulate(self._mixture), self._index)
+
+    @property
+    def hint_in_signal(self) -> float:
+        """The fraction of the hint's squared length that lies in the span of all subspaces."""
+        return self._hint_in_signal
+
+    @cached_property
+    def _example_fit(self) -> ExampleFit:
+        """What the examples say about this subspace."""
+        return self._candidates.example_fit(self._mixture, self._index)
+
+    def _example_doubts(self) -> list[DoubtfulExamplesWarning]:
+        """Return the doubts that examples are members of this subspace.
+
+        Without refinement all subspaces must be fitted for that, to some of the samples, unless a quick look finds
+        nothing strange.
+        """
+        candidates = self._candidates
+        if not candidates.outside.are_samples:
+            return []
+        if self._refined is not None:
+            return self._example_fit.doubts()
+        memberships = self._membership(candidates.hinted_coordinates, candidates.outside.energies)
+        if memberships.min() > MIN_MEMBERSHIP and candidates.looks_typical(self._directions, self.weight):
+            return []
+        few = candidates.thin()
+        return few.example_fit(few.mixture, few.index_of(self._directions)).doubts()
+
+    def _span_trust(self) -> float:
+        """Return what is left of the confidence if there are more subspaces than the fit has."""
+        if self._refined is None:
+            return trust_in_moments(self._family, self._directions)
+        return trust_in_members(self._family, self._refined.check)
 
     @property
     def _mixture(self) -> SubspaceMixture:
@@ -204,11 +261,11 @@ class Subspace(Component):
         if self.weight >= 1 or self._family.n_components == 1:
             return np.ones(len(Y))  # there is no rest
         weight = clip_weight(self.weight)
-        # Densities need a positive noise variance.
-        noise = max(self._family.noise_variance, 1e-9 * float(values[0])) * np.diag(1 / values)
+        average, inverse, floor = self._family.noise_variance, np.diag(1 / values), min_noise(self._family)
+        noises = [max(each, floor) for each in (self.noise_variance, average)]
         own = directions @ directions.T
-        rest = (np.eye(len(own)) - own) / (1 - weight) + noise
-        return posterior(weight, log_normal(Y, own / weight + noise), log_normal(Y, rest))
+        rest = (np.eye(len(own)) - own) / (1 - weight) + noises[1] * inverse
+        return posterior(weight, log_normal(Y, own / weight + noises[0] * inverse), log_normal(Y, rest))
 
     def _card(self) -> Card:
         d, r = self.basis.shape

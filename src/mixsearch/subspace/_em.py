@@ -10,8 +10,9 @@ import numpy as np
 import scipy.linalg
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.eigen import top_eigenpairs
+from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.em import EMOptions, EMResult, run_em
+from mixsearch.core.noise_edge import SignalCheck, check_signal
 from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
 from mixsearch.data.chunks import row_slices, sum_chunks
 from mixsearch.data.partitions import Partition
@@ -80,6 +81,7 @@ class RefinedSubspace:
     weight: float
     objectives: tuple[float, ...]  # the log-likelihood at the start and after each accepted iteration
     mixture: SubspaceMixture  # the subspace itself first
+    check: SignalCheck  # which directions stand out among its members: its own only, if the mixture suits
 
 
 def fit_mixture(family: SubspaceFamily, directions: Sequence[Array], options: EMOptions) -> EMResult[SubspaceMixture]:
@@ -125,16 +127,20 @@ def refine_subspace(family: SubspaceFamily, fitted: EMResult[SubspaceMixture], i
     partitions, sums = family.partitions.map_reduce(_assign_first, mixture, family.frame.values, family.center)
     if sums.size < dim:
         return None
+    n_values, n_dims = min(dim + OVERSAMPLING, partitions.n_features), family.frame.n_components + family.n_noise
     with blas_threads_for(partitions):
-        values, basis, _ = top_eigenpairs(second_moment(partitions, _row_weights, sums.size, center=family.origin), dim)
-    noise = max(float(sums.energy / sums.size - values.sum()), 0.0) / (family.frame.n_components - dim + family.n_noise)
+        moment = second_moment(partitions, _row_weights, sums.size, center=family.origin)
+        found = top_eigenpairs(moment, n_values, n_converged=dim)
+    values, trace = found.values[:dim], float(sums.energy / sums.size)
+    noise = max(trace - float(values.sum()), 0.0) / (n_dims - dim)
     return RefinedSubspace(
-        basis=basis,
+        basis=found.vectors[:, :dim],
         variances=np.maximum(values - noise, 0),
         noise_variance=noise,
         weight=float(mixture.weights[0]),
         objectives=fitted.objectives,
         mixture=mixture,
+        check=check_signal(found.values, trace, np.ones(1), max(int(sums.size), 1), n_dims),
     )
 
 
@@ -193,11 +199,12 @@ def _initial_mixture(family: SubspaceFamily, directions: Sequence[Array]) -> Sub
     values = family.frame.values
     bases, lengths, _ = np.linalg.svd(np.sqrt(values)[:, None] * np.array(directions), full_matrices=False)
     weights = np.sum(lengths**2, axis=1) / values.sum()
-    noise = np.full(len(weights), max(family.noise_variance, _min_noise(family)))
+    noise = np.full(len(weights), max(family.noise_variance, min_noise(family)))
     return SubspaceMixture(bases, lengths**2 / weights[:, None], weights, noise, family.n_outside)
 
 
-def _min_noise(family: SubspaceFamily) -> float:
+def min_noise(family: SubspaceFamily) -> float:
+    """Return the least noise variance that densities use."""
     return MIN_NOISE * float(family.frame.values[0])
 
 
@@ -210,8 +217,8 @@ class CoordinatePartition(Partition):
 
 
 def _run_em(family: SubspaceFamily, start: SubspaceMixture, options: EMOptions) -> EMResult[SubspaceMixture]:
-    partitions = family.partitions.map(_compute_coordinates, family.frame.values)
-    floor = _min_noise(family)
+    partitions = family.partitions.map(compute_coordinates, family.frame.values)
+    floor = min_noise(family)
 
     def step(mixture: SubspaceMixture) -> tuple[SubspaceMixture, float]:
         sums = partitions.reduce(_resp_sums, mixture)
@@ -220,7 +227,8 @@ def _run_em(family: SubspaceFamily, start: SubspaceMixture, options: EMOptions) 
     return run_em(start, step, options)
 
 
-def _compute_coordinates(partition: SubspacePartition, values: Array) -> CoordinatePartition:
+def compute_coordinates(partition: SubspacePartition, values: Array) -> CoordinatePartition:
+    """Return samples of a partition in the units of the features."""
     return CoordinatePartition(partition.first, span_coordinates(partition.projected, values), partition.energy)
 
 

@@ -13,6 +13,7 @@ from mixsearch.core.moments import Replicates
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition, sums_from_origin
+from mixsearch.subspace._weight import weight_replicates
 
 # One pass over the samples sums at most this many entries of cross moments, 32 MB, or one group.
 MAX_ENTRIES = 2**22
@@ -33,7 +34,9 @@ class SubspaceErrors(NamedTuple):
     weight: float
 
 
-def subspace_errors(family: SubspaceFamily, directions: Array, basis: Array, replicates: Replicates) -> SubspaceErrors:
+def subspace_errors(
+    family: SubspaceFamily, directions: Array, basis: Array, replicates: Replicates, *, is_fourth: bool
+) -> SubspaceErrors:
     """Return the standard errors of a subspace that moments found.
 
     Parameters
@@ -44,6 +47,8 @@ def subspace_errors(family: SubspaceFamily, directions: Array, basis: Array, rep
     basis : array of shape (d, r)
         U.
     replicates : Replicates
+    is_fourth : bool
+        Whether the weight comes from fourth moments.
 
     Returns
     -------
@@ -56,7 +61,6 @@ def subspace_errors(family: SubspaceFamily, directions: Array, basis: Array, rep
     """
     scale = np.sqrt(family.frame.values)[:, None]
     images = scale * _replicate_images(replicates, family.dim)
-    traces = np.einsum("bii,i->b", replicates.second, family.frame.values)
     # The rotation of the G of all samples that is nearest to the image of each replicate.
     fits = np.linalg.lstsq(scale * directions, np.hstack(list(images)), rcond=None)[0]
     rotations = np.split(fits, len(images), axis=1)
@@ -65,7 +69,14 @@ def subspace_errors(family: SubspaceFamily, directions: Array, basis: Array, rep
         _basis_move(basis, family.frame.basis @ image + family.frame.residual(mean) @ rotation)
         for image, mean, rotation in zip(images, means, rotations, strict=True)
     )
-    return SubspaceErrors(jackknife_from_moves(moves), float(jackknife(np.sum(images**2, axis=(1, 2)) / traces)))
+    if family.n_components == 1:
+        weights = np.ones(len(images))
+    elif is_fourth:
+        weights = weight_replicates(replicates, directions)
+    else:
+        traces = np.einsum("bii,i->b", replicates.second, family.frame.values)
+        weights = np.sum(images**2, axis=(1, 2)) / traces
+    return SubspaceErrors(jackknife_from_moves(moves), float(jackknife(weights)))
 
 
 def _replicate_images(replicates: Replicates, dim: int) -> Array:

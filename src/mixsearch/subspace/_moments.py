@@ -6,21 +6,20 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy.stats import chi2
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
+from mixsearch.core.frame import Frame, project
 from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.second_moment import (
-    blas_threads_for,
     centered_sums,
-    second_moment,
     squared_distances,
     weighted_gram,
     weighted_sums,
 )
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
+from mixsearch.data.partitions import Partition, Partitions, leave_one_out, spread_over_groups
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,7 @@ class SubspaceFamily:
     n_noise: int = 1  # number of directions outside the frame in which there is noise
     noise: NoiseMoments | None = None  # None if the noise is taken to be the same in all subspaces, as in the paper
     origin: Array | None = None  # the point that all subspaces contain, (d,); None stands for zero
+    check: SignalCheck | None = None  # None for the paper's moments
     n_hints: ClassVar[int] = 2
 
     @property
@@ -118,7 +118,34 @@ class SubspaceFamily:
         matrix -= 2 * (cross + cross.T)
         return np.asarray(matrix)
 
-    def _noise_moments(self, sums: NoiseSums) -> NoiseMoments:
+    def own_noise(self, directions: Array, weight: float) -> float:
+        """Return the noise variance of one subspace, given its directions in the frame, (k r, r), and its weight.
+
+        Notes
+        -----
+        Σ αᵢsᵢ W'Σᵢ W = Σ sᵢGᵢGᵢ'. An estimate that is not positive, or larger than all noise there is, is replaced by
+        the average.
+        """
+        if self.noise is None:
+            return self.noise_variance
+        own = float(np.sum(directions * (self.noise.second @ directions)) / directions.shape[1])
+        return own if 0 < own * weight <= self.noise_variance else self.noise_variance
+
+    def information_p_value(self, hint: Array) -> float:
+        """Return how often a direction outside all subspaces would have at least the coordinates of this one, (d,).
+
+        Notes
+        -----
+        A direction v that is orthogonal to all subspaces has coordinates c in the frame by the errors of the frame
+        alone: E[y⟨x, v⟩] over samples, with ⟨x, v⟩ noise of variance |v|²e.
+        """
+        c, inverse = self.frame.project_hint(hint), np.diag(1 / self.frame.values)
+        noise = self.noise or NoiseMoments(self.noise_variance * np.eye(len(c)), self.noise_variance**2)
+        variance = noise.second + noise.fourth * inverse + 1e-18 * np.diag(self.frame.values)  # samples without noise
+        squares = c @ np.linalg.solve(variance, c) * self.partitions.n_rows / (hint @ hint)
+        return float(chi2.sf(squares, len(c)))
+
+    def noise_moments(self, sums: NoiseSums) -> NoiseMoments:
         """Return the moments of the noise from sums over samples.
 
         Notes
@@ -138,7 +165,7 @@ class SubspaceFamily:
 
     def _replicate(self, sums: SubspaceSums, hints: Array) -> tuple[Array, Array, Array]:
         """Return W'AW, W'BW and W'm from the sums over some samples."""
-        noise = None if self.noise is None else self._noise_moments(NoiseSums(sums.n, *sums[-2:]))
+        noise = None if self.noise is None else self.noise_moments(NoiseSums(sums.n, *sums[-2:]))
         partial = replace(self, noise_variance=sums.energy / sums.n, noise=noise)
         second = sums.squares / sums.n - np.diag(partial.noise_variance / self.frame.values)
         hinted = partial.correct(sums.fourth / sums.n, hints.T @ hints / len(hints), second)
@@ -182,14 +209,16 @@ class SubspaceSums(NamedTuple):
     squared_energy: float  # Σ e²
 
 
-def _noise_sums(partition: SubspacePartition, rows: slice = slice(None)) -> NoiseSums:
+def noise_sums(partition: SubspacePartition, rows: slice = slice(None)) -> NoiseSums:
+    """Sum over some samples of a partition."""
     Y, energy = partition.projected[rows], partition.energy[rows]
     return NoiseSums(len(Y), weighted_gram(Y, energy), float(energy @ energy))
 
 
 def _squared_scores(Y: Array, hints: Array) -> Array:
     """Return ⟨y, c⟩² of each sample, averaged over the hints, (n,)."""
-    return np.asarray(((Y @ hints.T) ** 2).mean(axis=1))
+    scores = Y @ hints.T
+    return np.asarray(np.einsum("ij,ij->i", scores, scores) / len(hints))
 
 
 def _hinted_sum(partition: SubspacePartition, hints: Array) -> ArraySum:
@@ -208,7 +237,7 @@ def _tensor_sum(partition: SubspacePartition, basis: Array) -> ArraySum:
 def _sums(partition: SubspacePartition, rows: slice, hints: Array) -> SubspaceSums:
     Y = partition.projected[rows].astype(np.float64, copy=False)
     fourth = (Y * _squared_scores(Y, hints)[:, None]).T @ Y
-    return SubspaceSums(len(Y), Y.T @ Y, fourth, partition.energy[rows].sum(), *_noise_sums(partition, rows)[1:])
+    return SubspaceSums(len(Y), Y.T @ Y, fourth, partition.energy[rows].sum(), *noise_sums(partition, rows)[1:])
 
 
 def _sum_by_group(partition: SubspacePartition, direction: Array, n_groups: int, origin: Array | None) -> ArraySum:
@@ -224,69 +253,3 @@ def sums_from_origin(X: Samples, weights: Array, origin: Array | None) -> Array:
 
 def _take_coordinates(partition: SubspacePartition, n_columns: int) -> SubspacePartition:
     return replace(partition, projected=partition.projected[:, :n_columns])
-
-
-def fit_subspace(
-    partitions: Partitions[SamplePartition],
-    n_components: int,
-    *,
-    dim: int,
-    paper: bool,
-    seed: int,
-    origin: Array | None = None,
-) -> SubspaceFamily:
-    """Find the span of all subspaces together and project the samples onto it.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    n_components : int
-        k. All subspaces together must have fewer dimensions than there are features.
-    dim : int
-        r, the dimension of each subspace.
-    paper : bool
-        Take the largest noise eigenvalue as the noise level, as in the paper, rather than the average of all.
-    seed : int
-        Seed of the eigensolver's starting block, used if the dimension is large.
-    origin : array of shape (d,), optional
-        The point that all subspaces contain; zero by default.
-
-    Returns
-    -------
-    SubspaceFamily
-    """
-    n_columns, d = n_components * dim, partitions.n_features
-    with blas_threads_for(partitions):
-        values, vectors, _ = top_eigenpairs(second_moment(partitions, center=origin), n_columns + paper, seed=seed)
-    center, n_noise = np.zeros(d) if origin is None else origin, d - n_columns
-    step = _project_along_last if paper else _project_residual
-    inside, energy = partitions.map_reduce(step, vectors, center, n_noise)
-    level = float(energy.total / partitions.n_rows)
-    frame = frame_from_eigenpairs(values[:n_columns], vectors[:, :n_columns], level, precision=partitions.layout.dtype)
-    whitened = inside.map(_whiten, frame.values).persist()
-    family = SubspaceFamily(frame, level, dim, whitened, n_noise, origin=origin)
-    return family if paper else replace(family, noise=family._noise_moments(whitened.reduce(_noise_sums)))
-
-
-def _project_residual(
-    partition: SamplePartition, vectors: Array, center: Array, n_noise: int
-) -> tuple[SubspacePartition, ArraySum]:
-    """Compute coordinates along the eigenvectors, not whitened yet, and the energy of the residual per direction."""
-    inside = project(partition.samples, vectors, center).astype(np.float64, copy=False)
-    residual = squared_distances(partition.samples, center) - np.einsum("ij,ij->i", inside, inside)
-    energy = np.maximum(residual, 0) / n_noise
-    return SubspacePartition(partition.first, partition.samples, inside, energy), ArraySum(energy.sum())
-
-
-def _project_along_last(
-    partition: SamplePartition, vectors: Array, center: Array, n_noise: int
-) -> tuple[SubspacePartition, ArraySum]:
-    """Compute coordinates along all eigenvectors but the last, and the energy along that one."""
-    along = project(partition.samples, vectors, center).astype(np.float64, copy=False)
-    energy = along[:, -1] ** 2
-    return SubspacePartition(partition.first, partition.samples, along[:, :-1], energy), ArraySum(energy.sum())
-
-
-def _whiten(partition: SubspacePartition, values: Array) -> SubspacePartition:
-    whitened = (partition.projected / np.sqrt(values)).astype(partition.samples.dtype, copy=False)
-    return replace(partition, projected=whitened)

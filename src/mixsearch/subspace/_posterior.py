@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import softmax
 
 from mixsearch._typing import Array
+from mixsearch.core.example_fit import posterior_of_all
 from mixsearch.core.frame import Frame
 from mixsearch.data.chunks import ArraySum
 from mixsearch.subspace._em import SubspaceMixture, responsibilities, span_coordinates
@@ -16,8 +16,7 @@ N_DRAWS = 1000
 
 def posterior_of_examples(mixture: SubspaceMixture, Z: Array, energy: Array) -> Array:
     """Return the probability of each subspace that all of some samples are its own, (k,)."""
-    logs = mixture.log_densities(Z, energy).sum(axis=0) - (len(Z) - 1) * np.log(mixture.weights)
-    return np.asarray(softmax(logs))
+    return posterior_of_all(mixture.log_densities(Z, energy), np.log(mixture.weights))
 
 
 def squared_projections(mixture: SubspaceMixture, points: Array) -> Array:
@@ -25,7 +24,9 @@ def squared_projections(mixture: SubspaceMixture, points: Array) -> Array:
     return np.asarray(np.sum((points @ mixture.bases) ** 2, axis=(1, 2)) / len(points))
 
 
-def simulate_projections(family: SubspaceFamily, mixture: SubspaceMixture, points: Array) -> Array:
+def simulate_projections(
+    family: SubspaceFamily, mixture: SubspaceMixture, points: Array, outside: Array | None = None
+) -> Array:
     """Return the squared projections of points onto each subspace on simulated samples, (N_DRAWS, k).
 
     Parameters
@@ -34,6 +35,8 @@ def simulate_projections(family: SubspaceFamily, mixture: SubspaceMixture, point
     mixture : SubspaceMixture
     points : array of shape (q, p)
         Points of the span.
+    outside : array of shape (d,), optional
+        The part of the only point that lies outside of the span.
 
     Returns
     -------
@@ -42,10 +45,10 @@ def simulate_projections(family: SubspaceFamily, mixture: SubspaceMixture, point
     Notes
     -----
     Leaving out a group of samples moves Uᵢ'v by diag(lᵢ)⁻¹Uᵢ'CᵢP⊥v to first order, where Cᵢ is the second moment of
-    the members left out. |Uᵢ'v|² on new samples is simulated as its estimate plus normal noise with the covariance that
-    the jackknife gives.
+    the members left out, and v a point of all d dimensions. |Uᵢ'v|² on new samples is simulated as its estimate plus
+    normal noise with the covariance that the jackknife gives.
     """
-    shifts = _projection_shifts(family, mixture, points)
+    shifts = _projection_shifts(family, mixture, points, outside)
     n_groups = len(shifts)
     replicates = np.sum((points @ mixture.bases - shifts) ** 2, axis=(2, 3)) / len(points)
     rng = np.random.default_rng(0)  # the same answer every time
@@ -54,12 +57,13 @@ def simulate_projections(family: SubspaceFamily, mixture: SubspaceMixture, point
     return np.asarray(np.maximum(simulated, 0))
 
 
-def _projection_shifts(family: SubspaceFamily, mixture: SubspaceMixture, points: Array) -> Array:
+def _projection_shifts(family: SubspaceFamily, mixture: SubspaceMixture, points: Array, outside: Array | None) -> Array:
     """Return what each group of samples adds to Uᵢ'v, (B, k, q, r)."""
     partitions = family.partitions
     residuals = points - np.einsum("kpr,kqr->kqp", mixture.bases, points @ mixture.bases)
     n_groups = partitions.n_groups
-    sums = partitions.reduce(_cross_moments_by_group, mixture, family.frame.values, residuals, n_groups).total
+    beyond = None if outside is None else (outside, float(outside @ family.center))
+    sums = partitions.reduce(_cross_moments_by_group, mixture, family.frame.values, residuals, beyond, n_groups).total
     # A subspace without members, or with less variance than the noise, must not shift without bound.
     sizes = np.maximum(mixture.weights * partitions.n_rows, 1)[:, None, None]
     variances = np.maximum(mixture.variances, mixture.noise_variances[:, None])[:, None, :]
@@ -67,17 +71,29 @@ def _projection_shifts(family: SubspaceFamily, mixture: SubspaceMixture, points:
 
 
 def _cross_moments_by_group(
-    partition: SubspacePartition, mixture: SubspaceMixture, values: Array, residuals: Array, n_groups: int
+    partition: SubspacePartition,
+    mixture: SubspaceMixture,
+    values: Array,
+    residuals: Array,
+    beyond: tuple[Array, float] | None,
+    n_groups: int,
 ) -> ArraySum:
-    """Sum pᵢ ⟨z, P⊥v⟩ Uᵢ'z over the samples of each group, (B, k, q, r), given P⊥v for each subspace, (k, q, p)."""
+    """Sum pᵢ ⟨x, P⊥v⟩ Uᵢ'z over the samples of each group, (B, k, q, r).
+
+    P⊥v is given for each subspace in the span, (k, q, p), and outside of it with its product with the origin.
+    """
     Z = span_coordinates(partition.projected, values)
     resp = responsibilities(mixture, Z, partition.energy)
+    scores = np.zeros(len(Z)) if beyond is None else np.asarray(partition.samples @ beyond[0]) - beyond[1]
 
     def sum_rows(rows: slice) -> Array:
-        """Sum over one group: U'(Σ p zz')P⊥v."""
-        grams = [(Z[rows] * own[:, None]).T @ Z[rows] for own in resp[rows].T]
+        """Sum over one group: U'(Σ p zz')P⊥v, and U'Σ p z⟨x, v⟩ outside the span."""
+        weighted = [Z[rows] * own[:, None] for own in resp[rows].T]
         return np.array(
-            [away @ gram @ basis for away, gram, basis in zip(residuals, grams, mixture.bases, strict=True)]
+            [
+                (away @ own.T @ Z[rows] + scores[rows] @ own) @ basis
+                for away, own, basis in zip(residuals, weighted, mixture.bases, strict=True)
+            ]
         )
 
     return ArraySum(np.array([sum_rows(partition.rows_at(n_groups, group)) for group in range(n_groups)]))

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.doubts import add_doubts
-from mixsearch.core.em import em_options, warn_not_refined
+from mixsearch.core.doubts import add_doubts, check_information, check_lead, lower_trust
+from mixsearch.core.em import EMOptions, em_options, warn_not_refined
 from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.hints import check_one_hint, hint_from_direction
+from mixsearch.core.outliers import find_outliers
 from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (
     AUTO,
+    check_choice,
     check_n_components,
     check_n_features,
     check_n_samples,
@@ -24,11 +27,17 @@ from mixsearch.core.validation import (
     reject_unknown_arguments,
 )
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import ArgumentError, HintError, Option, UnlikelyMixtureWarning, warn_user
-from mixsearch.subspace._candidates import SubspaceCandidates
+from mixsearch.errors import ArgumentError, HintError, Option, UnlikelyMixtureWarning, WeakHintWarning, warn_user
+from mixsearch.subspace._candidates import Outside, SubspaceCandidates
 from mixsearch.subspace._component import Subspace
-from mixsearch.subspace._moments import SubspaceFamily, fit_subspace
+from mixsearch.subspace._fit import fit_subspace
+from mixsearch.subspace._location import MIN_P_VALUE, centered_warning, find_subspace_members, off_origin_p_value
+from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._rank_selection import subspace_spectrum
+from mixsearch.subspace._span_check import fit_doubts, span_doubts
+
+# Examples may be near zero, where all subspaces meet: only with less confidence than this is their lead doubted.
+MIN_EXAMPLE_CONFIDENCE = 0.8
 
 
 class SubspaceSearch(SemiSupervised[SubspaceFamily]):
@@ -41,9 +50,12 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         the nearest whole number of subspaces, at least one.
     dim : int, default=1
         r, the dimension of each. All of them together, k r, must stay below the number of features.
+    center : bool or "auto", default="auto"
+        Whether subspaces contain the mean of all samples rather than zero. "auto" decides for the mean if it is
+        significantly different from zero, with a warning: normal coordinates have the mean zero.
     preset : {"default", "paper"}, default="default"
-        "paper" takes the largest noise eigenvalue as the noise level, as in the paper. By default it is the average of
-        all noise eigenvalues.
+        "paper" makes the paper's choices: the largest noise eigenvalue is the noise level, subspaces contain zero and
+        outliers are kept. By default the noise level is the average of all noise eigenvalues.
     random_state : int, RandomState instance or None, default=0
         Seed of the eigensolver's starting block, used if there are many features.
 
@@ -55,6 +67,11 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         What ``n_components="auto"`` counted.
     noise_variance_ : float
         The variance of the noise.
+    center_ : array of shape (d,)
+        The point that all subspaces contain: zero, or the mean of all samples but outliers.
+    outliers_ : array of int
+        Rows of X that lie far from all others and were left out of the fit; not with ``preset="paper"``. Up to 1% of
+        the samples may lie anywhere. Those that are close to each other, or in a subspace with others, are kept.
     component_ : Subspace
         The subspace of the known members, if `fit` was given labels.
 
@@ -81,11 +98,13 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         n_components: int | Literal["auto"] = 2,
         *,
         dim: int = 1,
+        center: bool | Literal["auto"] = "auto",
         preset: Preset = "default",
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.dim = dim
+        self.center = center
         self.preset = preset
         self.random_state = random_state
 
@@ -96,14 +115,36 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         dim = int(self.dim)
         check_n_features(partitions.n_features, minimum * dim + 1, f"{minimum} subspaces of dimension {dim} and noise")
         check_n_samples(partitions, minimum * dim + 1, f"{minimum} subspaces of dimension {dim}")
+        samples, origin = (partitions, None) if is_paper else self._place(partitions, dim)
+        self.center_ = np.zeros(partitions.n_features) if origin is None else origin
         k = self._choose_n_components(
-            partitions, lambda: subspace_spectrum(partitions, dim=dim, seed=self._draw_seed())
+            samples, lambda: subspace_spectrum(samples, dim=dim, seed=self._draw_seed(), center=self.center_)
         )
+        self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
         if self.n_components == AUTO:
             self._check_spectrum(dim)
-        self._family = fit_subspace(partitions, k, dim=dim, paper=is_paper, seed=self._draw_seed())
+        else:
+            for doubt in fit_doubts(self._family):
+                warn_user(doubt)
         self.noise_variance_ = self._family.noise_variance
         return partitions
+
+    def _place(
+        self, partitions: Partitions[SamplePartition], dim: int
+    ) -> tuple[Partitions[SamplePartition], Array | None]:
+        """Return the samples without outliers, and the point that all subspaces contain, None for zero."""
+        check_choice("center", self.center, (True, False, AUTO))
+        found = find_outliers(partitions, partial(find_subspace_members, dim=dim))
+        self.outliers_ = found.rows
+        if len(found.rows):
+            warn_user(found.warning())
+        if self.center != AUTO:
+            return found.samples, found.measured.mean if self.center else None
+        p_value = off_origin_p_value(found.measured)
+        if p_value >= MIN_P_VALUE:
+            return found.samples, None
+        warn_user(centered_warning(p_value))
+        return found.samples, found.measured.mean
 
     def _check_spectrum(self, dim: int) -> None:
         """Warn if the directions that were counted do not make whole subspaces."""
@@ -139,7 +180,8 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         Parameters
         ----------
         hint : array of shape (d,), optional
-            One sample of the subspace, or any point in it.
+            A direction in the subspace. If subspaces contain zero (`center_`), that is any point in it; a sample off
+            the origin belongs in `examples`.
         examples : array of shape (q, d), optional
             A few samples. With as many as the subspace has dimensions they span it, and single it out far better.
         n_components : int, optional
@@ -164,16 +206,25 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         self._check_extraction(extraction)
         options, family = em_options(refine, tol, max_iter), self._select_family(n_components)
         if check_one_hint({"hint": hint, "examples": examples}) == "examples":
-            found = self._extract(self._check_rows(examples, reset=False), family, are_samples=True)
+            found = self._extract(self._check_rows(examples, reset=False), family)
         else:
-            point = hint_from_direction(hint, self.n_features_in_)[None, :]
-            found = self._extract(point, family, are_samples=False)
-        if options is None:
-            return found
+            v = hint_from_direction(hint, self.n_features_in_)
+            found = self._extract((family.center + v)[None, :], family, v)
+            found = check_information(found, family.information_p_value(v))
+        return self._check(found if options is None else self._refine(found, options))
+
+    def _refine(self, found: Subspace, options: EMOptions) -> Subspace:
         refined = found._candidates.refine(options)
         if refined is None:
             warn_not_refined()
         return replace(found, _refined=refined)
+
+    def _check(self, found: Subspace) -> Subspace:
+        """Return an answer with its doubts."""
+        trusted = found._span_trust()
+        found = lower_trust(found, trusted)
+        doubts = found._example_doubts() or _lead_doubts(found)
+        return add_doubts(found, [*span_doubts(found._family, trusted), *doubts])
 
     def _check_extraction(self, extraction: dict[str, Any]) -> None:
         allowed = {"method": "whitening", "choose": "largest"}
@@ -190,20 +241,31 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
                 )
 
     def _search_examples(self, members: Samples) -> Subspace:
-        return self._extract(members, self._family, are_samples=True)
+        return self._check(self._extract(members, self._family))
 
-    def _extract(self, points: Samples, family: SubspaceFamily, *, are_samples: bool) -> Subspace:
+    def _extract(self, points: Samples, family: SubspaceFamily, direction: Array | None = None) -> Subspace:
+        """Find the subspace of some samples, or of one point that lies in a direction from the center."""
         Y, energies = family.locate(points)
-        inside = np.sum(family.frame.values * Y**2)
-        if not inside > 1e-20 * (inside + family.n_noise * energies.sum()):
+        inside = float(np.sum(family.frame.values * Y**2))
+        total = inside + family.n_noise * float(energies.sum())
+        if not inside > 1e-20 * total:
             raise HintError(
                 "The hint is orthogonal to every subspace. Give a sample of the wanted one.", code="hint_orthogonal"
             )
         hinted = family.hinted(family.frame.values * Y)
         find = SubspaceCandidates.from_printed_algorithm if self._is_paper() else SubspaceCandidates.from_hint
-        candidates = find(family, hinted, energies, are_samples=are_samples)
-        found = Subspace(candidates, _feature_names=self._get_feature_names())
-        return found if candidates.is_clear else add_doubts(found, check_separation(found.separation))
+        beyond = None if direction is None else family.frame.residual(direction[:, None])[:, 0]
+        candidates = find(family, hinted, Outside(energies, beyond))
+        return Subspace(candidates, _feature_names=self._get_feature_names(), _hint_in_signal=inside / total)
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self._family.locate(X)[0], dtype=X.dtype)
+
+
+def _lead_doubts(found: Subspace) -> list[WeakHintWarning]:
+    """Return the doubt that the hint does not single out one subspace, if there is one."""
+    if found._candidates.is_clear:
+        return []
+    if found._candidates.outside.are_samples:
+        return check_lead(found, min_confidence=MIN_EXAMPLE_CONFIDENCE)
+    return check_lead(found) or check_separation(found.separation)

@@ -87,7 +87,7 @@ def assert_same_subspace(one, many):
 @pytest.mark.parametrize("cuts", [(1,), (5, 5, 700, 701)])
 @pytest.mark.parametrize("noise", ["default", "paper"])
 @pytest.mark.parametrize("hint", ["a point", "examples"])
-@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning", "ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_subspaces_in_pieces_are_those_of_all_rows(hint, noise, cuts, monkeypatch):
     data = make_subspaces(1500, 12, 3, dim=2, deviation=0.2, random_state=0)
     asked = {"hint": data.bases[1] @ [1, 1]} if hint == "a point" else {"examples": data.X[data.labels == 1][:4]}

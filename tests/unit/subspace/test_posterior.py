@@ -32,7 +32,9 @@ def test_the_posterior_of_examples_is_that_of_textbook_densities():
     X = np.random.default_rng(1).normal(size=(3, 7))
     logs = [np.log(a) + normal.logpdf(X).sum() for a, normal in zip(mixture.weights, normals(mixture), strict=True)]
     energy = np.mean(X[:, 5:] ** 2, axis=1)
-    assert_allclose(posterior_of_examples(mixture, X[:, :5], energy), softmax(logs), rtol=1e-9)
+    own = posterior_of_examples(mixture, X[:, :5], energy)
+    assert own.sum() < 1  # they may be of several
+    assert_allclose(own / own.sum(), softmax(logs), rtol=1e-9)
 
 
 def normals(mixture):

@@ -72,7 +72,7 @@ def test_shares_of_all_subspaces_add_up_and_alternatives_fall_behind():
     found = search.search(examples=data.X[data.labels == 0][:8])
     subspaces = (found, *found.alternatives)
     assert sum(each.share for each in subspaces) == pytest.approx(1)
-    assert sum(each.weight for each in subspaces) == pytest.approx(1)
+    assert sum(each.weight for each in subspaces) == pytest.approx(1, abs=0.05)
     assert all(other.separation < 1 for other in found.alternatives)
     assert len(found.alternatives[0].alternatives) == 3
 
