@@ -31,9 +31,9 @@ MAX_WITHHELD = 0.9
 
 
 class Asked(NamedTuple):
-    """A component found in one run, beside its truth."""
+    """How a component is searched in one run, with its truth."""
 
-    found: Any
+    search: Callable[..., Any]  # with `refine` as its argument
     center: Array  # (d,), or a basis, (d, r)
     weight: float
 
@@ -53,8 +53,7 @@ def gaussians(
     def gaussian(seed: int) -> Asked:
         data = make_gaussian_mixture(n_samples, 30, 4, deviation=deviation, norm=5.0, random_state=seed)
         hint = make_hint(data.centers, 0, gamma=GAMMA)
-        found = GaussianSearch(n_components).fit(data.X).search(hint, refine=True)
-        return Asked(found, data.centers[0], data.weights[0])
+        return Asked(partial(GaussianSearch(n_components).fit(data.X).search, hint), data.centers[0], data.weights[0])
 
     return gaussian
 
@@ -63,17 +62,17 @@ def gaussian_after_selection(seed: int) -> Asked:
     """Ask with a direction at random, and take the truth that is nearest to what the data single out."""
     data = make_gaussian_mixture(2_000, 30, 4, deviation=1.0, norm=5.0, random_state=seed)
     hint = np.random.default_rng(seed).standard_normal(4) @ data.centers
-    found = GaussianSearch(4).fit(data.X).search(hint, refine=True)
-    nearest = int(np.linalg.norm(data.centers - found.center, axis=1).argmin())
-    return Asked(found, data.centers[nearest], data.weights[nearest])
+    search = partial(GaussianSearch(4).fit(data.X).search, hint)
+    nearest = int(np.linalg.norm(data.centers - search(refine=True).center, axis=1).argmin())
+    return Asked(search, data.centers[nearest], data.weights[nearest])
 
 
 def regressions(*deviations: float) -> Callable[[int], Asked]:
     def regression(seed: int) -> Asked:
         data = draw_regressions(20_000, 10, deviations, seed=seed)
         hint = make_hint(data.centers, 0, gamma=GAMMA)
-        found = RegressionSearch(3).fit(data.X, data.y).search(hint, refine=True)
-        return Asked(found, data.centers[0], data.weights[0])
+        search = partial(RegressionSearch(3).fit(data.X, data.y).search, hint)
+        return Asked(search, data.centers[0], data.weights[0])
 
     return regression
 
@@ -82,8 +81,8 @@ def subspaces(*scales: tuple[float, ...]) -> Callable[[int], Asked]:
     def subspace(seed: int) -> Asked:
         data = draw_subspaces(4_000, 40, scales, (0.3,) * 3, seed=seed)
         members = data.X[data.labels == 0][:6]
-        found = SubspaceSearch(3, dim=3).fit(data.X).search(examples=members, refine=True)
-        return Asked(found, data.bases[0], data.weights[0])
+        search = partial(SubspaceSearch(3, dim=3).fit(data.X).search, examples=members)
+        return Asked(search, data.bases[0], data.weights[0])
 
     return subspace
 
@@ -92,8 +91,8 @@ def topics(concentration: float) -> Callable[[int], Asked]:
     def topic(seed: int) -> Asked:
         data = make_topics(2_000, 60, 3, mean_length=50, alpha=0.3, concentration=concentration, random_state=seed)
         search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
-        found = search.search(words=data.labelled_word(0), choose="largest", refine=True)
-        return Asked(found, data.topics[0], data.alpha[0] / data.alpha.sum())
+        ask = partial(search.search, words=data.labelled_word(0), choose="largest")
+        return Asked(ask, data.topics[0], data.alpha[0] / data.alpha.sum())
 
     return topic
 
@@ -137,9 +136,10 @@ def run(*, quick: bool = False, only: str = "", runs: int = N_RUNS) -> None:
 def _one_run(ask: Callable[[int], Asked], seed: int) -> list[Deviation]:
     asked = ask(seed)
     where = tuple(np.random.default_rng(seed).integers(asked.center.shape))
+    answers = {"moments": asked.search(refine=False), "refined": asked.search(refine=True)}
     return [
         deviation
-        for estimate, found in {"moments": asked.found.moment_estimate, "refined": asked.found}.items()
+        for estimate, found in answers.items()
         if not any(isinstance(doubt, UnlikelyMixtureWarning) for doubt in found.doubts)
         for deviation in (
             Deviation(estimate, "weight", found.weight - asked.weight, found.stderr.weight),

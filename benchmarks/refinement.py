@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.errors import WeakHintWarning
+from mixsearch.errors import SearchWarning
 
 GAMMA = 0.7
 CONCENTRATION = 0.1
@@ -68,6 +68,27 @@ def gaussians(deviation: float) -> Callable[[int, bool], Mixture]:
         return Mixture(
             fit=lambda: GaussianSearch(10).fit(data.X),
             hints=[{"hint": make_hint(data.centers, i, gamma=GAMMA)} for i in range(10)],
+            truth=data.centers,
+            oracle=data.oracle,
+            mle=lambda: floors.gaussian_mle(data),
+            one_pass=lambda: data.X.T @ weights,
+        )
+
+    return draw
+
+
+def unequal_gaussians(ratio: float) -> Callable[[int, bool], Mixture]:
+    """Three Gaussians in ten dimensions whose variances differ by a factor, the smallest one 1 / √factor."""
+
+    def draw(seed: int, quick: bool) -> Mixture:
+        deviation = ratio ** np.array([-0.25, 0.0, 0.25])
+        data = make_gaussian_mixture(
+            2_000 if quick else 20_000, 10, 3, deviation=deviation, norm=3.0, random_state=seed
+        )
+        weights = np.ones(len(data.X))
+        return Mixture(
+            fit=lambda: GaussianSearch(3).fit(data.X),
+            hints=[{"hint": make_hint(data.centers, i, gamma=GAMMA)} for i in range(3)],
             truth=data.centers,
             oracle=data.oracle,
             mle=lambda: floors.gaussian_mle(data),
@@ -132,6 +153,9 @@ def topics(seed: int, quick: bool) -> Mixture:
 SETTINGS = {
     "Gaussians, σ=.5": Setting(gaussians(0.5), "mle", 1.02),
     "Gaussians, σ=2": Setting(gaussians(2.0), "mle", 1.05),
+    "Gaussians, variances 1:4": Setting(unequal_gaussians(4.0), "mle", 1.01),
+    "Gaussians, variances 1:16": Setting(unequal_gaussians(16.0), "mle", 1.01),
+    "Gaussians, variances 1:64": Setting(unequal_gaussians(64.0), "mle", 1.01),
     "regressions, k=3, σ=.1": Setting(regressions(3, 0.1), "mle", 1.1),
     "regressions, k=5, σ=.3": Setting(regressions(5, 0.3), "mle", 1.2),
     "subspaces, σ=.2": Setting(subspaces(0.2), "oracle", 1.05),
@@ -158,7 +182,7 @@ def _errors(setting: Setting, n_seeds: int, quick: bool) -> Errors:
 
 def _one_seed(draw: Callable[[int, bool], Mixture], seed: int, quick: bool) -> Errors:
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", WeakHintWarning)
+        warnings.simplefilter("ignore", SearchWarning)
         mixture = draw(seed, quick)
         search = mixture.fit()
         found = [search.search(**hint, refine=True) for hint in mixture.hints]
