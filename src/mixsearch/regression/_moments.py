@@ -13,7 +13,7 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.tensor import symmetrize
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.regression._design import Design, standardize
+from mixsearch.regression._design import Design, Standardized, standardize
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._partition import (
     RegressionPartition,
@@ -280,7 +280,14 @@ class RegressionFamily:
 
 
 def fit_regression(
-    partitions: Partitions[SamplePartition], n_components: int, *, design: str, intercept: bool, paper: bool, seed: int
+    partitions: Partitions[SamplePartition],
+    n_components: int,
+    *,
+    design: str,
+    intercept: bool,
+    paper: bool,
+    seed: int,
+    standardized: Standardized | None = None,
 ) -> RegressionFamily:
     """Find the signal space of a mixture of regressions and project the samples onto it.
 
@@ -299,6 +306,8 @@ def fit_regression(
         of the d - k smallest, and Hermite polynomials.
     seed : int
         Seed of the eigensolver's starting block, used if the dimension is large.
+    standardized : Standardized, optional
+        The same samples, standardized, if they are known.
 
     Returns
     -------
@@ -309,9 +318,9 @@ def fit_regression(
     E[y²xx'] = 2A + t2 I with t2 = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²]. Intercepts enter the moments only through t2
     and M, because odd moments of x are 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them.
     """
-    fitted, offset, power, standardized = standardize(partitions, design, intercept=intercept)
-    frame, level = fit_frame(standardized, power, n_components, paper=paper, seed=seed)
-    projected, sums = standardized.map_reduce(project_onto, frame)
+    fitted, offset, power, samples = standardized or standardize(partitions, design, intercept=intercept)
+    frame, level = fit_frame(samples, power, n_components, paper=paper, seed=seed)
+    projected, sums = samples.map_reduce(project_onto, frame)
     mean, cross_moment, energies = sums.total / partitions.n_rows
     intercepts = cross_moment / 2
     if intercept and mean.any():

@@ -32,9 +32,11 @@ from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
 from mixsearch.errors import HintError, Option, SearchError, SparseError, UnlikelyMixtureWarning, warn_user
 from mixsearch.regression._component import RegressionComponent
+from mixsearch.regression._design import Standardized, standardize
 from mixsearch.regression._examples import fit_from_examples, is_explained
 from mixsearch.regression._hint import hint_from_pair
 from mixsearch.regression._moments import RegressionFamily, fit_regression
+from mixsearch.regression._outliers import find_regression_outliers
 from mixsearch.regression._rank_selection import regression_spectrum
 from mixsearch.regression._refinement import FittedMixture, fit_mixture, refine_regression
 
@@ -73,6 +75,10 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     noise_variance_ : float
         The average variance of y around the regressions, from moments: rough if it is a small part of the variance
         of y. Not set if there are more components than independent features: moments do not determine it then.
+    outliers_ : array of int
+        Rows of X that were left out of the fit, because x lies far from all others or no regression of the others would
+        give such a response; not with ``preset="paper"``. Up to 1% of the samples may be anything. Five or more whose x
+        are close to each other stay, such as those of a rare level of a category.
 
     References
     ----------
@@ -121,22 +127,44 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         self
         """
         partitions = self._check_partitions(X, y)
-        is_paper, design, intercept = self._is_paper(), self._get_design(), self._has_intercept()
+        design, intercept = self._get_design(), self._has_intercept()
         self._check_options(partitions, design)
+        samples, standardized = self._standardize(partitions)
         k = self._choose_n_components(
-            partitions,
-            lambda: regression_spectrum(partitions, design=design, intercept=intercept, seed=self._draw_seed()),
+            samples,
+            lambda: regression_spectrum(
+                samples, design=design, intercept=intercept, seed=self._draw_seed(), standardized=standardized
+            ),
         )
         if self.n_components == AUTO:
             warn_no_signal(self.spectrum_, "one regression")
         self._family = fit_regression(
-            partitions, k, design=design, intercept=intercept, paper=is_paper, seed=self._draw_seed()
+            samples,
+            k,
+            design=design,
+            intercept=intercept,
+            paper=self._is_paper(),
+            seed=self._draw_seed(),
+            standardized=standardized,
         )
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
         self._set_noise_variance()
         if self._family.has_moments:
             _warn_if_weights_unlikely(self._family)
         return self
+
+    def _standardize(self, partitions: Partitions[SamplePartition]) -> tuple[Partitions[SamplePartition], Standardized]:
+        """Return the samples of the fit as they are and standardized, without outliers unless the preset is "paper"."""
+        design, intercept = self._get_design(), self._has_intercept()
+        if hasattr(self, "outliers_"):
+            del self.outliers_
+        if self._is_paper():
+            return partitions, standardize(partitions, design, intercept=intercept)
+        found = find_regression_outliers(partitions, design, intercept=intercept)
+        self.outliers_: Array = found.rows
+        if len(found.rows):
+            warn_user(found.warning())
+        return found.samples, found.measured
 
     def _set_noise_variance(self) -> None:
         if self._family.has_moments:
