@@ -15,7 +15,7 @@ from mixsearch.errors import SearchWarning, WeakHintWarning, warn_user
 MIN_P_VALUE = 0.01
 
 # A small lead with less confidence than this is worth a warning.
-MIN_CONFIDENCE = 0.95
+MIN_CONFIDENCE = 0.975
 
 C = TypeVar("C", bound=Component)
 S = TypeVar("S", bound=SampleComponent)
@@ -51,13 +51,25 @@ def add_doubts(found: C, doubts: Sequence[SearchWarning]) -> C:
     return replace(changed, _doubts=(*found.doubts, *doubts)) if doubts else found
 
 
-def check_lead(found: SampleComponent) -> list[WeakHintWarning]:
+def check_lead(found: SampleComponent, *, max_separation: float = DOUBTFUL_SEPARATION) -> list[WeakHintWarning]:
     """Return the doubt that the hint does not single out one component, if there is one.
 
+    Parameters
+    ----------
+    found : SampleComponent
+    max_separation : float
+        A lead beyond this is never doubtful.
+
+    Returns
+    -------
+    list of WeakHintWarning
+
+    Notes
+    -----
     A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
     """
     is_known = any(isinstance(doubt, WeakHintWarning) for doubt in found.doubts)
-    if is_known or not (found.separation < DOUBTFUL_SEPARATION and found.confidence < MIN_CONFIDENCE):
+    if is_known or not (found.separation < max_separation and found._hint_confidence < MIN_CONFIDENCE):
         return []
     return [
         WeakHintWarning(
@@ -65,7 +77,7 @@ def check_lead(found: SampleComponent) -> list[WeakHintWarning]:
             "{separation:.2f}, where 1 is a tie, confidence {confidence:.2f}. Look at `alternatives`, or give a "
             "more specific hint (more examples, a direction in which the components differ).",
             separation=found.separation,
-            confidence=found.confidence,
+            confidence=found._hint_confidence,
         )
     ]
 

@@ -42,7 +42,9 @@ class ExampleFit(NamedTuple):
         """Return the doubts that examples belong to another component, or to none."""
         n = len(self.posterior)
         strange = np.flatnonzero(n * self.p_values < MIN_P_VALUE)
-        other = np.setdiff1d(np.flatnonzero(self.posterior < 1 - MAX_OTHER), strange)
+        # Where components overlap, a few members always look like another one: that is no doubt about all of them.
+        seems_other = (self.posterior < 1 - MAX_OTHER) & (self.agreement < 0.5)
+        other = np.setdiff1d(np.flatnonzero(seems_other), strange)
         doubts = []
         if len(strange):
             doubts.append(_doubt(strange, n, "like no member of the component found", "examples_atypical"))

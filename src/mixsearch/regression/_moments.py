@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.stats import chi2
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
@@ -22,7 +23,12 @@ from mixsearch.regression._partition import (
     take_coordinates,
     tensor_sums,
 )
-from mixsearch.regression._replicates import replicate_hint_shifts, replicate_moments, replicate_residuals
+from mixsearch.regression._replicates import (
+    coordinate_covariance,
+    replicate_hint_shifts,
+    replicate_moments,
+    replicate_residuals,
+)
 from mixsearch.regression._signal_space import fit_frame
 
 # A noise variance from moments is at least this fraction of the variance that the regression explains.
@@ -214,6 +220,22 @@ class RegressionFamily:
         array of shape (B, k)
         """
         return replicate_hint_shifts(self, hint)
+
+    def information_p_value(self, hint: Array) -> float:
+        """Return how often a direction that says nothing would have at least the coordinates of this one.
+
+        Parameters
+        ----------
+        hint : array of shape (r,)
+            A direction for standardized x.
+
+        Returns
+        -------
+        float
+        """
+        c = self.frame.project_hint(hint)
+        square = c @ np.linalg.pinv(coordinate_covariance(self), hermitian=True) @ c
+        return float(chi2.sf(square / (hint @ hint), len(c)))
 
     def thin(self, step: int) -> RegressionFamily:
         """Return the same fit with every `step`-th sample only.

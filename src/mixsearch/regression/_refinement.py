@@ -130,7 +130,7 @@ def _has_support(mixture: RegressionMixture, family: RegressionFamily) -> Array:
 def _maximize_from(
     family: RegressionFamily, regressors: Regressors, candidates: Candidates, options: EMOptions
 ) -> EMResult[RegressionMixture]:
-    start = _initial_mixture(family, family.to_mixture(candidates), regressors)
+    start = initial_mixture(family, family.to_mixture(candidates), regressors)
     return maximize_likelihood(regressors, start, options, step=start_step(family))
 
 
@@ -201,7 +201,7 @@ def start_step(family: RegressionFamily) -> int:
     return max(family.partitions.n_rows // max(START_SAMPLES, START_PER_PARAMETER * n_parameters), 1)
 
 
-def _initial_mixture(family: RegressionFamily, rough: RegressionMixture, regressors: Regressors) -> RegressionMixture:
+def initial_mixture(family: RegressionFamily, rough: RegressionMixture, regressors: Regressors) -> RegressionMixture:
     """Convert regressions from moments to the design of EM, with no weight and no noise too small."""
     coefficients = family.design.to_coefficients(rough.slopes)
     shift = regressors.design.center - family.design.center

@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import Candidates
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.doubts import add_doubts, check_information, check_lead
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
-from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
+from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
 from mixsearch.core.moments import Hinted
-from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -43,6 +42,12 @@ from mixsearch.regression._refinement import FittedMixture, fit_mixture, refine_
 # The weights of a mixture sum to 1. A sum from moments outside this range is not due to noise.
 MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 0.5, 2.0
 DESIGNS = ("covariance", "standard")
+# A larger lead is not noise: scores from fourth and sixth moments vary more than those of other families.
+MAX_SEPARATION = 2.0
+# From this p-value down, moments are sure that a direction says something.
+SURE_P_VALUE = 1e-6
+# Examples that are of another component with at least this probability are a hint for that one.
+MIN_POSTERIOR = 0.5
 
 
 class RegressionSearch(BaseSearch[RegressionFamily]):
@@ -227,27 +232,49 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
         **extraction
-            How the component is extracted: `method`, `choose`, `normaliser`, `rule` and `threshold`, the fields of
-            `Extraction`.
+            How the component is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the
+            fields of `Extraction`.
 
         Returns
         -------
         RegressionComponent
         """
-        how, options = Extraction.from_options(extraction, self.search), em_options(refine, tol, max_iter)
+        how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
+        options = em_options(refine, tol, max_iter)
         family = self._select_family(n_components)
         given = check_one_hint({"hint": hint, "examples": examples})
         pair = self._check_examples(examples) if given == "examples" else None
         if not family.has_moments:
-            return self._search_by_likelihood(family, pair, options)
-        if pair is None:
-            v = family.design.to_slopes(hint_from_direction(hint, self.n_features_in_))
-            check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
-            found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
+            found = self._search_by_likelihood(family, pair, options)
+        elif pair is None:
+            found = self._search_direction(hint_from_direction(hint, self.n_features_in_), family, how, options)
         else:
             found = replace(self._extract(hint_from_pair(family, *pair), family, how), _examples=pair)
-        found = add_doubts(found, check_separation(found.separation))
-        return found if options is None else self._refine(found, options)
+            found = self._choose_by_examples(found, how) if options is None else self._refine(found, options)
+        doubts = [] if found._example_fit is None else found._example_fit.doubts()
+        return add_doubts(found, doubts or check_lead(found, max_separation=MAX_SEPARATION))
+
+    def _search_direction(
+        self, direction: Array, family: RegressionFamily, how: Extraction, options: EMOptions | None
+    ) -> RegressionComponent:
+        v = family.design.to_slopes(direction)
+        check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
+        found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
+        p_value = family.information_p_value(v)
+        found = found if options is None else self._refine(found, options)
+        if found._scores is not None and p_value > SURE_P_VALUE:  # refined regressions know better
+            p_value = found._scores.information_p_value()
+        return check_information(found, p_value)
+
+    def _choose_by_examples(self, found: RegressionComponent, how: Extraction) -> RegressionComponent:
+        """Return the regression that examples are of, which need not be the one that their direction prefers."""
+        if self._is_paper() or len(found.scores) == 1:
+            return found
+        posterior = found._preference_of(found._settled)[: found._rivals.shape[1]]
+        best = int(np.argmax(posterior))
+        if best == found._rival_index or posterior[best] < MIN_POSTERIOR:
+            return found
+        return replace(self._extract(found._rivals[:, best], found._family, how), _examples=found._examples)
 
     def _refine(self, found: RegressionComponent, options: EMOptions) -> RegressionComponent:
         """Refine with the whole mixture, which is fitted once and serves all hints."""
@@ -261,11 +288,13 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
 
     def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
         hinted = family.hinted(hint)
+        candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
         return RegressionComponent(
             family.frame,
-            extract(hinted, family.frame, how),
+            candidates,
             _family=family,
             _hinted=hinted,
+            _rehint=again,
             _choose=how.choose,
             _feature_names=self._get_feature_names(),
         )

@@ -15,7 +15,7 @@ search = RegressionSearch(3).fit(data.X, data.y)
 
 @pytest.mark.parametrize("target", range(3))
 def test_a_regression_is_found_with_its_intercept(target):
-    found = search.search(make_hint(data.centers, target))
+    found = search.search(make_hint(data.centers, target, gamma=0.95))
     assert np.linalg.norm(found.center - data.centers[target]) < 0.25
     assert found.intercept == pytest.approx(data.intercepts[target], abs=0.15)
     assert found.weight == pytest.approx(data.weights[target], rel=0.15)
@@ -28,7 +28,7 @@ def test_a_few_samples_are_a_hint():
 
 
 def test_prediction_is_the_line_that_was_found():
-    found = search.search(make_hint(data.centers, 0))
+    found = search.search(make_hint(data.centers, 0, gamma=0.95))
     assert_allclose(found.predict(data.X[:5]), data.X[:5] @ found.center + found.intercept)
     members = data.labels == 0
     residual = data.y[members] - found.predict(data.X[members])
@@ -36,7 +36,7 @@ def test_prediction_is_the_line_that_was_found():
 
 
 def test_membership_separates_members_from_others():
-    found = search.search(make_hint(data.centers, 0))
+    found = search.search(make_hint(data.centers, 0, gamma=0.95))
     members = found.membership(data.X, data.y)
     assert roc_auc_score(data.labels == 0, members) > 0.85
 
@@ -177,13 +177,13 @@ def test_memberships_are_probabilities_that_can_be_believed():
 
 def test_columns_may_come_in_any_units():
     units = 10.0 ** np.arange(-8, 8, 2)
-    v = make_hint(data.centers, 0)
+    v = make_hint(data.centers, 0, gamma=0.95)
     plain, scaled = search.search(v), RegressionSearch(3).fit(data.X * units, data.y).search(v / units)
     assert_allclose(scaled.center * units, plain.center, atol=1e-8)
 
 
 def test_new_samples_must_have_the_right_width():
-    found = search.search(make_hint(data.centers, 0))
+    found = search.search(make_hint(data.centers, 0, gamma=0.95))
     with pytest.raises(SearchError, match="X has 2 features, but the component has 8"):
         found.membership(data.X[:5, :2], data.y[:5])
 
@@ -208,7 +208,7 @@ def test_sparse_matrices_and_sparse_arrays_and_dense_ones_are_the_same():
 
 @pytest.mark.parametrize("n_components", [1, 2, 3])
 def test_without_a_block_the_second_moment_of_fewer_components_stays_near_the_identity(n_components):
-    found = search.search(make_hint(data.centers, 0), n_components=n_components)
+    found = search.search(make_hint(data.centers, 0, gamma=0.95), n_components=n_components)
     second = found._replicates.second.mean(axis=0)
     assert_allclose(second, np.eye(n_components), atol=1e-4)
     assert found.stderr.weight > 1e-6
