@@ -6,12 +6,13 @@ import numpy as np
 
 from mixsearch.core.em import EMOptions
 from mixsearch.regression._em import maximize_likelihood
+from mixsearch.regression._likelier import compare, nearest_index, take_part
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._moments import RegressionFamily
 from mixsearch.regression._refinement import initial_mixture, make_regressors
 
-# Samples, and samples per parameter, that EM runs on: far more exact than moments of all.
-MIN_SAMPLES, MIN_PER_PARAMETER = 3000, 20
+# Samples that EM runs on: far more exact than moments of all.
+MIN_SAMPLES = 3000
 # A single Newton step after EM in the span: an error within a few percent is known then.
 OPTIONS = EMOptions(max_iter=1, tol=1.0)
 # Beyond these errors, of the coefficients relative to their length and of the weight, an estimate is wrong.
@@ -38,10 +39,11 @@ def exactness(family: RegressionFamily, own: RegressionMixture, rivals: Regressi
     float
         From 1, if EM would hardly change it, to 0, if it is off by more than `MAX_ERROR`.
     """
-    n_parameters = rivals.n_components * (family.design.n_coordinates + 3)
-    regressors = make_regressors(family, family.design)
-    part = regressors.thin(max(family.partitions.n_rows // max(MIN_SAMPLES, MIN_PER_PARAMETER * n_parameters), 1))
+    part = take_part(make_regressors(family, family.design), rivals.n_components, MIN_SAMPLES)
     found = maximize_likelihood(part, initial_mixture(family, rivals, part), OPTIONS).state
+    likelier = compare(part, found).likeliest
+    if likelier is not found:
+        found, index = likelier, nearest_index(likelier, own.slopes[:, 0])
     slopes = found.slopes[:, index]
     length = max(float(np.linalg.norm(slopes)), np.finfo(float).tiny)
     change = float(np.linalg.norm(own.slopes[:, 0] - slopes))

@@ -16,6 +16,7 @@ from mixsearch.core.tensor import symmetrize
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.regression._design import Design, Standardized, standardize
 from mixsearch.regression._mixture import RegressionMixture
+from mixsearch.regression._normality import NormalityCheck, check_normality
 from mixsearch.regression._partition import (
     RegressionPartition,
     hinted_sums,
@@ -69,6 +70,8 @@ class RegressionFamily:
         The dimension of the signal space at fit, to which `noise_level` refers.
     power : float
         E[t²].
+    normality : NormalityCheck, optional
+        Whether x is normal; None for the paper's moments, which take it for granted, and for a single regression.
     """
 
     frame: Frame
@@ -86,6 +89,12 @@ class RegressionFamily:
     n_components: int = 0
     n_fitted: int = 0
     power: float = 0.0
+    normality: NormalityCheck | None = None
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether x is normal enough for moments."""
+        return self.normality is None or self.normality.is_normal
 
     @property
     def has_moments(self) -> bool:
@@ -363,4 +372,6 @@ def fit_regression(
         n_components=n_components,
         n_fitted=frame.n_components,
         power=power,
+        # Least squares, for a single regression, takes any x.
+        normality=None if paper or n_components == 1 else check_normality(projected, frame),
     )

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import Candidates
-from mixsearch.core.doubts import add_doubts, check_information, check_lead
+from mixsearch.core.doubts import add_doubts, check_information, check_lead, trust
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
@@ -34,6 +34,7 @@ from mixsearch.regression._component import RegressionComponent
 from mixsearch.regression._design import Standardized, standardize
 from mixsearch.regression._examples import fit_from_examples, is_explained
 from mixsearch.regression._hint import hint_from_pair
+from mixsearch.regression._likelier import Comparison, nearest_index
 from mixsearch.regression._moments import RegressionFamily, fit_regression
 from mixsearch.regression._outliers import find_regression_outliers
 from mixsearch.regression._rank_selection import regression_spectrum
@@ -154,8 +155,6 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         )
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
         self._set_noise_variance()
-        if self._family.has_moments:
-            _warn_if_weights_unlikely(self._family)
         return self
 
     def _standardize(self, partitions: Partitions[SamplePartition]) -> tuple[Partitions[SamplePartition], Standardized]:
@@ -208,7 +207,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         *,
         examples: tuple[SamplesLike, ArrayLike] | None = None,
         n_components: int | None = None,
-        refine: bool = False,
+        refine: bool | None = None,
         tol: float = 0.01,
         max_iter: int | None = None,
         **extraction: Unpack[ExtractionOptions],
@@ -223,10 +222,13 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             A few samples of the regression; least squares on them, in the k directions of the fit, gives the hint.
         n_components : int, optional
             Use the first j of the fitted components only.
-        refine : bool, default=False
+        refine : bool, optional
             Refine the estimate by EM, which does not need normal X and also estimates the noise of y. The answer's
             `moment_estimate` is the one before. Refined regressions also identify better which of them the hint means:
-            if it is another one than moments prefer, `separation` is below 1.
+            if it is another one than moments prefer, `separation` is below 1. By default, refine where moments do not
+            apply: if X is not normal in the directions of the coefficients (skewness above 0.15 or excess kurtosis
+            beyond 0.1, by a test at `fit`), or if there are more components than independent features. Never by default
+            with ``preset="paper"``.
         tol : float, default=0.01
             Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats.
         max_iter : int, optional
@@ -240,8 +242,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         RegressionComponent
         """
         how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
-        options = em_options(refine, tol, max_iter)
         family = self._select_family(n_components)
+        needs_refinement = not (family.is_normal and family.has_moments) and not self._is_paper()
+        options = em_options(refine, tol, max_iter, needs_refinement=needs_refinement)
         given = check_one_hint({"hint": hint, "examples": examples})
         pair = self._check_examples(examples) if given == "examples" else None
         if not family.has_moments:
@@ -251,6 +254,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         else:
             found = replace(self._extract(hint_from_pair(family, *pair), family, how), _examples=pair)
             found = self._choose_by_examples(found, how) if options is None else self._refine(found, options)
+        found = found if options is not None else _doubt_moments(found)
         doubts = [] if found._example_fit is None else found._example_fit.doubts()
         return add_doubts(found, doubts or check_lead(found, max_separation=MAX_SEPARATION))
 
@@ -284,7 +288,25 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         if found._examples is not None and not is_explained(refined, *found._examples):
             again = fit_from_examples(family, *found._examples, options).refined
             refined = max(refined, again, key=lambda each: each.objectives[-1])
-        return replace(found, _refined=refined, _rank=index)
+        found = replace(found, _refined=refined, _rank=index)
+        kept = fitted.comparison.keeps(nearest_index(fitted.result.state, refined.mixture.slopes[:, 0]))
+        return found if kept else self._doubt_number(found, fitted.comparison)
+
+    def _doubt_number(self, found: RegressionComponent, comparison: Comparison) -> RegressionComponent:
+        """Return an answer with the doubt that there are more regressions, among which it would be another one."""
+        k = found._family.n_components
+        doubt = UnlikelyMixtureWarning(
+            "With {larger} regressions instead of {n_components}, the likelihood of {n_samples:,} samples is larger by "
+            "{gain:.0f} nats and the one found would be another one: it may mix several. Fit more of them "
+            "({argument}).",
+            code="too_few_components",
+            n_components=k,
+            larger=k + 1,
+            n_samples=comparison.n_samples,
+            gain=comparison.gain,
+            argument=Option("n_components"),
+        )
+        return replace(add_doubts(found, [doubt]), _trust=found._trust * trust(comparison.p_value))
 
     def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
         hinted = family.hinted(hint)
@@ -366,15 +388,26 @@ def _sparse_error() -> SparseError:
     )
 
 
-def _warn_if_weights_unlikely(family: RegressionFamily) -> None:
+def _doubt_moments(found: RegressionComponent) -> RegressionComponent:
+    """Return an estimate from moments with the doubts that they apply."""
+    normality = found._family.normality
+    if normality is not None and not normality.is_normal:
+        trusted = found._trust * trust(normality.p_value)
+        return replace(add_doubts(found, [normality.doubt()]), _trust=trusted)
+    return add_doubts(found, _check_weights(found._family))
+
+
+def _check_weights(family: RegressionFamily) -> list[UnlikelyMixtureWarning]:
     total = float(family.mean @ family.mean)
-    if not MIN_TOTAL_WEIGHT < total < MAX_TOTAL_WEIGHT:
-        warn_user(
-            UnlikelyMixtureWarning(
-                "The weights of all regressions sum to {total:.2g} instead of 1: the coefficients may be linearly "
-                "dependent (as μ and -μ are), or the lines too far apart at the mean of X. Try fewer components, or "
-                "more samples; do not trust the weights.",
-                code="weights_not_one",
-                total=total,
-            )
+    if MIN_TOTAL_WEIGHT < total < MAX_TOTAL_WEIGHT:
+        return []
+    return [
+        UnlikelyMixtureWarning(
+            "The weights of all regressions sum to {total:.2g} instead of 1: the coefficients may be linearly "
+            "dependent (as μ and -μ are), or the lines too far apart at the mean of X. Try fewer components, or "
+            "more samples, or {argument}=True; do not trust the weights.",
+            code="weights_not_one",
+            total=total,
+            argument=Option("refine"),
         )
+    ]
