@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.em import EMOptions
+from mixsearch.core.doubts import MIN_P_VALUE
+from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.regression._em import maximize_likelihood
 from mixsearch.regression._evaluation import Regressors
 from mixsearch.regression._goodness import fit_p_value
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._starts import MIN_VARIANCE, draw_starts, likeliest
+from mixsearch.regression._starts import MIN_VARIANCE, N_STARTS, draw_starts, likeliest
 
 # Samples, and samples per parameter, that fits are tested on.
 MIN_SAMPLES, MIN_PER_PARAMETER = 5000, 20
@@ -22,6 +23,10 @@ SUSPICIOUS = 1e-3
 # Starts that keep the lines of the mixture found, and add one.
 N_EXTENDED = 5
 OPTIONS = EMOptions(max_iter=30, tol=0.1)
+# Regressions that are looked for where moments cannot count them.
+MAX_COMPONENTS = 5
+# So many samples show whether a single line suits them.
+MIN_TO_SHOW = 1000
 # Deviations by which a component may change if another one is added.
 MAX_CHANGE = 4.0
 
@@ -84,7 +89,7 @@ def compare(part: Regressors, mixture: RegressionMixture, *, is_trusted: bool = 
     if p_value >= SUSPICIOUS and is_trusted:
         return Comparison(mixture, p_value, None, 0.0, n)
     found = maximize_likelihood(part, mixture, OPTIONS)
-    other = maximize_likelihood(part, likeliest(part, draw_starts(part, k)).state, OPTIONS)
+    other = _fit_random(part, k)
     if other.objectives[-1] > found.objectives[-1] + 1:
         found = other
         mixture = found.state
@@ -100,6 +105,40 @@ def penalty(part: Regressors) -> float:
     """Return what one more component must gain in likelihood, in nats: half of the BIC's penalty."""
     n_parameters = part.design.n_coordinates + part.has_intercepts + 2
     return 0.5 * n_parameters * float(np.log(part.partitions.n_rows))
+
+
+def choose_n_components(part: Regressors) -> int:
+    """Count the regressions: one more as long as BIC prefers it, and the samples do not suit those found so far.
+
+    Parameters
+    ----------
+    part : Regressors
+        Some samples, in the memory of this process.
+
+    Returns
+    -------
+    int
+        From 1 to `MAX_COMPONENTS`.
+
+    Notes
+    -----
+    BIC alone finds more lines in noise that is not normal. Few samples do not show that a single line does not suit
+    them, so there BIC alone decides on a second one.
+    """
+    found, is_shown = _fit_random(part, 1), part.partitions.n_rows >= MIN_TO_SHOW
+    for k in range(1, MAX_COMPONENTS):
+        if (k > 1 or is_shown) and fit_p_value(part, found.state) >= MIN_P_VALUE:
+            return k
+        following = _fit_random(part, k + 1)
+        if following.objectives[-1] - found.objectives[-1] <= penalty(part):
+            return k
+        found = following
+    return MAX_COMPONENTS
+
+
+def _fit_random(part: Regressors, n_components: int) -> EMResult[RegressionMixture]:
+    starts = draw_starts(part, n_components, n_starts=N_STARTS if n_components > 1 else 1)
+    return maximize_likelihood(part, likeliest(part, starts).state, OPTIONS)
 
 
 def _draw_larger(part: Regressors, mixture: RegressionMixture) -> list[RegressionMixture]:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.stats import chi2
+from scipy.stats import f as f_distribution
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
@@ -30,7 +31,7 @@ from mixsearch.regression._replicates import (
     replicate_moments,
     replicate_residuals,
 )
-from mixsearch.regression._signal_space import fit_frame
+from mixsearch.regression._signal_space import fit_frame, whole_space
 
 # A noise variance from moments is at least this fraction of the variance that the regression explains.
 MIN_NOISE = 1e-3
@@ -72,6 +73,8 @@ class RegressionFamily:
         E[t²].
     normality : NormalityCheck, optional
         Whether x is normal; None for the paper's moments, which take it for granted, and for a single regression.
+    has_frame : bool
+        Whether the second moment shows a direction for every component; if not, the frame is the whole space.
     """
 
     frame: Frame
@@ -90,6 +93,7 @@ class RegressionFamily:
     n_fitted: int = 0
     power: float = 0.0
     normality: NormalityCheck | None = None
+    has_frame: bool = True
 
     @property
     def is_normal(self) -> bool:
@@ -99,7 +103,7 @@ class RegressionFamily:
     @property
     def has_moments(self) -> bool:
         """Whether moments can separate the components: their coefficients may be linearly independent."""
-        return self.n_components <= self.frame.n_components
+        return self.has_frame and self.n_components <= self.frame.n_components
 
     @property
     def noise_variance(self) -> float:
@@ -319,6 +323,7 @@ def fit_regression(
     paper: bool,
     seed: int,
     standardized: Standardized | None = None,
+    has_frame: bool = True,
 ) -> RegressionFamily:
     """Find the signal space of a mixture of regressions and project the samples onto it.
 
@@ -339,6 +344,8 @@ def fit_regression(
         Seed of the eigensolver's starting block, used if the dimension is large.
     standardized : Standardized, optional
         The same samples, standardized, if they are known.
+    has_frame : bool, default=True
+        False for regressions that only their likelihood is to separate.
 
     Returns
     -------
@@ -350,7 +357,11 @@ def fit_regression(
     and M, because odd moments of x are 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them.
     """
     fitted, offset, power, samples = standardized or standardize(partitions, design, intercept=intercept)
-    frame, level = fit_frame(samples, power, n_components, paper=paper, seed=seed)
+    frame, level = (
+        fit_frame(samples, power, n_components, paper=paper, seed=seed)
+        if has_frame
+        else whole_space(samples.n_features)
+    )
     projected, sums = samples.map_reduce(project_onto, frame)
     mean, cross_moment, energies = sums.total / partitions.n_rows
     intercepts = cross_moment / 2
@@ -374,4 +385,25 @@ def fit_regression(
         power=power,
         # Least squares, for a single regression, takes any x.
         normality=None if paper or n_components == 1 else check_normality(projected, frame),
+        has_frame=has_frame,
     )
+
+
+def explained_p_value(family: RegressionFamily) -> float:
+    """Return how often a single regression would explain as much of a y that does not depend on x: the F-test.
+
+    Parameters
+    ----------
+    family : RegressionFamily
+        Of one component.
+
+    Returns
+    -------
+    float
+    """
+    n, r = family.partitions.n_rows, family.design.n_coordinates
+    n_free = n - r - 1
+    if n_free < 1 or not family.power > 0:
+        return 1.0
+    explained = min(float(family.frame.values[0]) / family.power, 1.0)
+    return float(f_distribution.sf(explained / r / max((1 - explained) / n_free, np.finfo(float).tiny), r, n_free))

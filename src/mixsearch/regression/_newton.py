@@ -65,7 +65,10 @@ def _next_state(regressors: Regressors, state: Evaluation) -> Evaluation | None:
     """Return the state after a step, or None if no fraction of the step gains."""
     step = _find_step(regressors, state)
     for halvings in range(MAX_HALVINGS + 1):
-        following = evaluate(regressors, _take_step(regressors, state, step, 0.5**halvings))
+        moved = _take_step(regressors, state, step, 0.5**halvings)
+        if not all(np.isfinite(each).all() for each in moved):  # a component without members has no direction to go
+            return None
+        following = evaluate(regressors, moved)
         if following.sums.objective >= state.sums.objective:
             return following
     return None

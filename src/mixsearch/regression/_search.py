@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import Candidates
-from mixsearch.core.doubts import add_doubts, check_information, check_lead, trust
+from mixsearch.core.doubts import MIN_P_VALUE, add_doubts, check_information, check_lead, trust
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
@@ -29,20 +29,22 @@ from mixsearch.core.validation import (
 )
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
-from mixsearch.errors import HintError, Option, SearchError, SparseError, UnlikelyMixtureWarning, warn_user
+from mixsearch.errors import HintError, Option, RankError, SearchError, SparseError, UnlikelyMixtureWarning, warn_user
 from mixsearch.regression._component import RegressionComponent
 from mixsearch.regression._design import Standardized, standardize
 from mixsearch.regression._examples import fit_from_examples, is_explained
 from mixsearch.regression._hint import hint_from_pair
-from mixsearch.regression._likelier import Comparison, nearest_index
-from mixsearch.regression._moments import RegressionFamily, fit_regression
+from mixsearch.regression._likelier import MAX_COMPONENTS, Comparison, choose_n_components, nearest_index, take_part
+from mixsearch.regression._moments import RegressionFamily, explained_p_value, fit_regression
 from mixsearch.regression._outliers import find_regression_outliers
 from mixsearch.regression._rank_selection import regression_spectrum
-from mixsearch.regression._refinement import FittedMixture, fit_mixture, refine_regression
+from mixsearch.regression._refinement import FittedMixture, fit_mixture, make_regressors, refine_regression
 
 # The weights of a mixture sum to 1. A sum from moments outside this range is not due to noise.
 MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 0.5, 2.0
 DESIGNS = ("covariance", "standard")
+# Samples that regressions are counted on by their likelihood.
+MAX_COUNTED = 2000
 # A larger lead is not noise: scores from fourth and sixth moments vary more than those of other families.
 MAX_SEPARATION = 2.0
 # From this p-value down, moments are sure that a direction says something.
@@ -58,9 +60,10 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     ----------
     n_components : int or "auto", default=2
         k, the number of regressions. Moments separate at most as many as there are independent features. More, such as
-        two lines on one feature, need examples and ``refine=True``: then the likelihood alone separates them. "auto"
-        counts the directions of coefficients that stand out from the noise (`spectrum_`). A regression whose
-        coefficients others span, such as -μ, adds none.
+        two lines on one feature, need examples: then the likelihood alone separates them. "auto" counts the directions
+        of coefficients that stand out from the noise (`spectrum_`). A regression whose coefficients others span adds
+        none. Where moments cannot count (up to 2,000 samples, X not normal, fewer than two or all directions), the
+        likelihood counts up to 5: one more as long as BIC prefers it and samples do not suit those found so far.
     design : {"covariance", "standard"}, optional
         "covariance", the default, standardizes X by its own mean and covariance and maps the answer back. "standard",
         the default of ``preset="paper"``, takes X as standard normal already. The moments are exact for normal X only.
@@ -141,21 +144,48 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             lambda: regression_spectrum(
                 samples, design=design, intercept=intercept, seed=self._draw_seed(), standardized=standardized
             ),
+            is_final=self._is_paper(),
         )
+        self._family = self._fit_family(samples, k, standardized)
         if self.n_components == AUTO:
-            warn_no_signal(self.spectrum_, "one regression")
-        self._family = fit_regression(
-            samples,
-            k,
-            design=design,
-            intercept=intercept,
-            paper=self._is_paper(),
-            seed=self._draw_seed(),
-            standardized=standardized,
-        )
+            self._count_by_likelihood(samples, standardized)
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
         self._set_noise_variance()
         return self
+
+    def _fit_family(
+        self, samples: Partitions[SamplePartition], n_components: int, standardized: Standardized, **options: bool
+    ) -> RegressionFamily:
+        return fit_regression(
+            samples,
+            n_components,
+            design=self._get_design(),
+            intercept=self._has_intercept(),
+            paper=self._is_paper(),
+            seed=self._draw_seed(),
+            standardized=standardized,
+            **options,
+        )
+
+    def _count_by_likelihood(self, samples: Partitions[SamplePartition], standardized: Standardized) -> None:
+        """Fit another number of regressions where moments cannot count them but the likelihood can."""
+        family, spectrum = self._family, self.spectrum_
+        has_power = samples.n_rows > MAX_COUNTED
+        can_count = has_power and spectrum.n_signal > 1 and not spectrum.is_full and family.is_normal
+        if not can_count and not self._is_paper():
+            k = choose_n_components(take_part(make_regressors(family), MAX_COMPONENTS, MAX_COUNTED))
+            self._family = family if k == family.n_components else self._fit_counted(samples, k, standardized)
+        if self.n_components_ == 1 and explained_p_value(self._family) > MIN_P_VALUE:
+            warn_no_signal(spectrum, "one regression")
+
+    def _fit_counted(
+        self, samples: Partitions[SamplePartition], n_components: int, standardized: Standardized
+    ) -> RegressionFamily:
+        """Fit regressions that the likelihood has counted, whether moments can separate them or not."""
+        try:
+            return self._fit_family(samples, n_components, standardized)
+        except RankError:
+            return self._fit_family(samples, n_components, standardized, has_frame=False)
 
     def _standardize(self, partitions: Partitions[SamplePartition]) -> tuple[Partitions[SamplePartition], Standardized]:
         """Return the samples of the fit as they are and standardized, without outliers unless the preset is "paper"."""
@@ -327,9 +357,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         """Find the regression of examples among more regressions than moments can separate."""
         if examples is None or options is None:
             raise SearchError(
-                "Moments can separate at most {n_features} regressions on {n_features} independent features, but this "
-                "fit has {n_components}: only their likelihood can. Search with {examples}=(X, y) of the regression "
-                "and {refine}=True, or fit fewer components.",
+                "Moments cannot separate the {n_components} regressions of this fit on {n_features} independent "
+                "features: only their likelihood can. Search with {examples}=(X, y) of the regression and "
+                "{refine}=True, or fit fewer components.",
                 code="needs_examples",
                 n_features=family.frame.n_components,
                 n_components=family.n_components,

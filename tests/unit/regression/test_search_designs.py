@@ -53,7 +53,7 @@ def test_more_lines_than_features_need_examples_and_likelihood(question):
     search = RegressionSearch(2).fit(X, y)
     assert search.n_components_ == 2
     with pytest.raises(
-        SearchError, match="Moments can separate at most 1 regressions.* this fit has 2.*refine=True"
+        SearchError, match="Moments cannot separate the 2 regressions of this fit on 1 independent.*refine=True"
     ) as error:
         search.search(**question)
     assert error.value.code == "needs_examples"
