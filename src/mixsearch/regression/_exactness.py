@@ -6,6 +6,7 @@ import numpy as np
 
 from mixsearch.core.em import EMOptions
 from mixsearch.regression._em import maximize_likelihood
+from mixsearch.regression._evaluation import Regressors
 from mixsearch.regression._likelier import compare, nearest_index, take_part
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._moments import RegressionFamily
@@ -46,6 +47,14 @@ def exactness(family: RegressionFamily, own: RegressionMixture, rivals: Regressi
         found, index = likelier, nearest_index(likelier, own.slopes[:, 0])
     slopes = found.slopes[:, index]
     length = max(float(np.linalg.norm(slopes)), np.finfo(float).tiny)
-    change = float(np.linalg.norm(own.slopes[:, 0] - slopes))
+    change = float(np.sqrt(np.sum((own.slopes[:, 0] - slopes) ** 2) + _square_error(part, found, index)))
     error = max(change / length / MAX_ERROR, abs(float(own.weights[0] - found.weights[index])) / MAX_WEIGHT_ERROR)
     return float(np.clip(0.5 + (1 - error) / WIDTH, 0, 1))
+
+
+def _square_error(part: Regressors, mixture: RegressionMixture, index: int) -> float:
+    """Return the expected squared error of slopes from EM itself, which matters if samples are few."""
+    r, n = part.design.n_coordinates, part.partitions.n_rows
+    n_free = n - mixture.n_components * (r + 3)
+    weight = max(float(mixture.weights[index]), np.finfo(float).tiny)
+    return r * float(mixture.variances[index]) / (weight * n_free) if n_free > 0 else np.inf

@@ -18,6 +18,8 @@ from mixsearch.regression._starts import MIN_VARIANCE, N_STARTS, draw_starts, li
 
 # Samples, and samples per parameter, that fits are tested on.
 MIN_SAMPLES, MIN_PER_PARAMETER = 5000, 20
+# Samples that random starts are compared on.
+MAX_STARTED = 2000
 # A mixture that suits its samples worse than this is compared with others.
 SUSPICIOUS = 1e-3
 # Starts that keep the lines of the mixture found, and add one.
@@ -96,7 +98,7 @@ def compare(part: Regressors, mixture: RegressionMixture, *, is_trusted: bool = 
         p_value = fit_p_value(part, mixture)
     if p_value >= SUSPICIOUS:
         return Comparison(mixture, p_value, None, 0.0, n)
-    larger = maximize_likelihood(part, likeliest(part, _draw_larger(part, found.state)).state, OPTIONS)
+    larger = _fit_larger(part, found.state)
     gain = larger.objectives[-1] - found.objectives[-1]
     return Comparison(mixture, p_value, larger.state if gain > penalty(part) else None, gain, n)
 
@@ -137,11 +139,15 @@ def choose_n_components(part: Regressors) -> int:
 
 
 def _fit_random(part: Regressors, n_components: int) -> EMResult[RegressionMixture]:
-    starts = draw_starts(part, n_components, n_starts=N_STARTS if n_components > 1 else 1)
-    return maximize_likelihood(part, likeliest(part, starts).state, OPTIONS)
+    some = take_part(part, n_components, MAX_STARTED)
+    starts = draw_starts(some, n_components, n_starts=N_STARTS if n_components > 1 else 1)
+    return maximize_likelihood(part, likeliest(some, starts).state, OPTIONS)
 
 
-def _draw_larger(part: Regressors, mixture: RegressionMixture) -> list[RegressionMixture]:
+def _fit_larger(part: Regressors, mixture: RegressionMixture) -> EMResult[RegressionMixture]:
+    """Fit one more component, from random starts and from the lines found with another one."""
     k = mixture.n_components + 1
+    some = take_part(part, k, MAX_STARTED)
     lines = np.vstack([mixture.slopes, mixture.levels]) if part.has_intercepts else mixture.slopes
-    return draw_starts(part, k) + draw_starts(part, k, lines, N_EXTENDED)
+    starts = draw_starts(some, k) + draw_starts(some, k, lines, N_EXTENDED)
+    return maximize_likelihood(part, likeliest(some, starts).state, OPTIONS)
