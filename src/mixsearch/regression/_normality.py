@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from mixsearch.core.doubts import MIN_P_VALUE
 from mixsearch.core.frame import Frame
-from mixsearch.data.partitions import Partitions
+from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 from mixsearch.regression._partition import RegressionPartition
 
@@ -56,11 +56,15 @@ def check_normality(partitions: Partitions[RegressionPartition], frame: Frame) -
     -------
     NormalityCheck
     """
-    some = partitions.thin(-(-partitions.n_rows // MAX_SAMPLES)).collect().partition
-    U = some.projected.astype(np.float64) * np.sqrt(frame.values)
+    some = partitions.thin(-(-partitions.n_rows // MAX_SAMPLES)).map(_get_coordinates).collect().partition
+    U = some.samples.astype(np.float64) * np.sqrt(frame.values)
     U = (U - U.mean(axis=0)) / np.maximum(U.std(axis=0), np.finfo(float).tiny)
     n, squares = len(U), U**2
     skewness, kurtosis = np.abs((squares * U).mean(axis=0)), np.abs((squares**2).mean(axis=0) - 3)
     beyond = np.concatenate([(skewness - MAX_SKEWNESS) / np.sqrt(6 / n), (kurtosis - MAX_KURTOSIS) / np.sqrt(24 / n)])
     p_value = min(1.0, len(beyond) * float(norm.sf(beyond.max(initial=-np.inf))))
     return NormalityCheck(p_value, float(skewness.max(initial=0.0)), float(kurtosis.max(initial=0.0)))
+
+
+def _get_coordinates(partition: RegressionPartition) -> SamplePartition:
+    return SamplePartition(partition.first, partition.projected)
