@@ -38,7 +38,8 @@ def exactness(family: RegressionFamily, own: RegressionMixture, rivals: Regressi
     Returns
     -------
     float
-        From 1, if EM would hardly change it, to 0, if it is off by more than `MAX_ERROR`.
+        From 1, if EM would hardly change it, to 0, if it is off by more than `MAX_ERROR`, or if samples are too few to
+        tell.
     """
     part = take_part(make_regressors(family, family.design), rivals.n_components, MIN_SAMPLES)
     found = maximize_likelihood(part, initial_mixture(family, rivals, part), OPTIONS).state
@@ -47,7 +48,11 @@ def exactness(family: RegressionFamily, own: RegressionMixture, rivals: Regressi
         found, index = likelier, nearest_index(likelier, own.slopes[:, 0])
     slopes = found.slopes[:, index]
     length = max(float(np.linalg.norm(slopes)), np.finfo(float).tiny)
-    change = float(np.sqrt(np.sum((own.slopes[:, 0] - slopes) ** 2) + _square_error(part, found, index)))
+    # What EM changes is the error of the estimate plus its own.
+    own_square = _square_error(part, found, index)
+    if own_square > (MAX_ERROR * length / 2) ** 2:
+        return 0.0
+    change = float(np.sqrt(max(np.sum((own.slopes[:, 0] - slopes) ** 2) - own_square, 0.0)))
     error = max(change / length / MAX_ERROR, abs(float(own.weights[0] - found.weights[index])) / MAX_WEIGHT_ERROR)
     return float(np.clip(0.5 + (1 - error) / WIDTH, 0, 1))
 

@@ -67,11 +67,12 @@ def run_newton(regressors: Regressors, start: RegressionMixture, options: EMOpti
 
 def _next_state(regressors: Regressors, state: Evaluation) -> Evaluation | None:
     """Return the state after a step, or None if no fraction of the step gains."""
-    step = _find_step(regressors, state)
+    with np.errstate(over="ignore", invalid="ignore"):  # a component without members has no information
+        step = _find_step(regressors, state)
+    if not all(np.isfinite(each).all() for each in step):
+        return None
     for halvings in range(MAX_HALVINGS + 1):
         moved = _take_step(regressors, state, step, 0.5**halvings)
-        if not all(np.isfinite(each).all() for each in moved):  # a component without members has no direction to go
-            break
         following = evaluate(regressors, moved)
         if following.sums.objective >= state.sums.objective:
             return following
