@@ -27,7 +27,7 @@ ESTIMATOR = {
 }  # fmt: skip
 FITTED = {
     "gaussian": {"mean_", "noise_variance_", "outliers_"},
-    "regression": {"noise_variance_"},
+    "regression": {"noise_variance_", "outliers_"},
     "subspace": {"center_", "noise_variance_", "outliers_"},
     "topics": {"kept_rows_", "load", "n_dropped_", "save", "set_fit_request", "vocabulary_"},
 }

@@ -1,6 +1,7 @@
 """Accuracy beside the oracle that knows every label, and beside the paper's own estimates: 10 seeds, all components."""
 
 import numpy as np
+import pytest
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
@@ -38,6 +39,7 @@ def test_topics_from_short_documents_are_better_than_the_plug_in_s():
     assert np.mean(projected) <= 0.57 * np.mean(paper)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
 def test_regressions_are_better_than_with_the_paper_s_noise_level():
     found, paper = [], []
     for seed in SEEDS:

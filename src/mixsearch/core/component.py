@@ -155,6 +155,11 @@ class Component(ABC):
     def confidence(self) -> float:
         """The probability that this is the component that the hint means."""
 
+    @property
+    def _hint_confidence(self) -> float:
+        """The probability that the hint prefers this component, which its lead is about."""
+        return self.confidence
+
     @abstractmethod
     def _card(self) -> Card:
         """Return what `repr` and a notebook show."""

@@ -49,13 +49,29 @@ def add_doubts(found: C, doubts: Sequence[SearchWarning]) -> C:
     return replace(changed, _doubts=(*found.doubts, *doubts)) if doubts else found
 
 
-def check_lead(found: Component, min_confidence: float = MIN_CONFIDENCE) -> list[WeakHintWarning]:
+def check_lead(
+    found: Component, *, min_confidence: float = MIN_CONFIDENCE, max_separation: float = DOUBTFUL_SEPARATION
+) -> list[WeakHintWarning]:
     """Return the doubt that the hint does not single out one component, if there is one.
 
+    Parameters
+    ----------
+    found : Component
+    min_confidence : float
+        More confidence than this is never doubtful.
+    max_separation : float
+        A lead beyond this is never doubtful.
+
+    Returns
+    -------
+    list of WeakHintWarning
+
+    Notes
+    -----
     A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
     """
     is_known = any(isinstance(doubt, WeakHintWarning) for doubt in found.doubts)
-    if is_known or not (found.separation < DOUBTFUL_SEPARATION and found.confidence < min_confidence):
+    if is_known or not (found.separation < max_separation and found._hint_confidence < min_confidence):
         return []
     return [
         WeakHintWarning(
@@ -63,7 +79,7 @@ def check_lead(found: Component, min_confidence: float = MIN_CONFIDENCE) -> list
             "{separation:.2f}, where 1 is a tie, confidence {confidence:.2f}. Look at `alternatives`, or give a "
             "more specific hint (more examples, a direction in which the components differ).",
             separation=found.separation,
-            confidence=found.confidence,
+            confidence=found._hint_confidence,
         )
     ]
 

@@ -25,8 +25,25 @@ class EMOptions(NamedTuple):
     tol: float  # stop once an iteration gains less than this in the log-likelihood of all samples together, in nats
 
 
-def em_options(refine: Any, tol: Any, max_iter: Any, *, default_max_iter: int = MAX_ITER) -> EMOptions | None:
-    """Check the options of a search: None without refinement."""
+def em_options(
+    refine: Any, tol: Any, max_iter: Any, *, default_max_iter: int = MAX_ITER, needs_refinement: bool | None = None
+) -> EMOptions | None:
+    """Check the options of a search: None without refinement.
+
+    Parameters
+    ----------
+    refine, tol, max_iter
+        As the user gave them.
+    default_max_iter : int
+    needs_refinement : bool, optional
+        What ``refine=None`` means, in a search that decides for itself.
+
+    Returns
+    -------
+    EMOptions or None
+    """
+    if refine is None and needs_refinement is not None:
+        refine = needs_refinement
     if not isinstance(refine, bool | np.bool_):
         raise ArgumentError(
             "{argument} must be True or False, got {value!r}. Limit the iterations with {limit}.",

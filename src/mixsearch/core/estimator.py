@@ -132,7 +132,9 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_choice("preset", self.preset, ("default", "paper"))
         return self.preset == "paper"
 
-    def _choose_n_components(self, partitions: Partitions[Any], find_spectrum: Callable[[], Spectrum]) -> int:
+    def _choose_n_components(
+        self, partitions: Partitions[Any], find_spectrum: Callable[[], Spectrum], *, is_final: bool = True
+    ) -> int:
         """Return the number of components to fit, as requested or as the spectrum shows, which is then kept."""
         if hasattr(self, "spectrum_"):
             del self.spectrum_
@@ -140,7 +142,7 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return check_n_components(self.n_components)
         check_n_samples(partitions, 2 * N_FOLDS, "The folds that n_components='auto' compares")
         self.spectrum_ = find_spectrum()
-        if self.spectrum_.is_full:
+        if self.spectrum_.is_full and is_final:
             warn_user(
                 UnlikelyMixtureWarning(
                     "All {n_signal} directions tested stand out from the noise: there may be more components, or the "

@@ -54,7 +54,7 @@ class ExampleFit(NamedTuple):
             doubts.append(_doubt(strange, n, "like no member of any component", "examples_atypical"))
         if len(other):
             doubts.append(_doubt(other, n, "like another component", "examples_disagree"))
-        elif self.agreement < MIN_AGREEMENT:
+        if not doubts and self.agreement < MIN_AGREEMENT:
             doubts.append(_several(n))
         return doubts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,17 +39,20 @@ MAX_ROUNDS = 4
 # So many far samples as close to each other as members of a component are one. In squared medians of the distances.
 MIN_MEMBERS, MAX_SPREAD = 5, 3.0
 # Samples that suffice for quantiles, and far samples that are compared with each other.
-MAX_SAMPLES, MAX_FAR = 100_000, 5000
+MAX_SAMPLES, MAX_FAR = 10_000, 5000
 MAX_LISTED = 10
 
 
-class Outliers(NamedTuple):
+M = TypeVar("M")
+
+
+class Outliers(NamedTuple, Generic[M]):
     """Samples that lie far from all others, and what is left without them."""
 
     rows: Array  # their indices, rising, (q,)
     n_samples: int  # with them
     samples: Partitions[SamplePartition]  # all others
-    measured: MeasuredSamples  # the same, with their distances
+    measured: M  # the same, as they were measured
 
     def warning(self) -> OutliersWarning:
         """Return the warning about them. There must be some."""
@@ -67,7 +70,7 @@ class Outliers(NamedTuple):
 
 def find_outliers(
     partitions: Partitions[SamplePartition], find_members: Callable[[Array], Array] | None = None
-) -> Outliers:
+) -> Outliers[MeasuredSamples]:
     """Find samples that lie far from the mean and from each other.
 
     Parameters
@@ -94,7 +97,7 @@ def find_outliers(
         before, far = far, find_far(partitions, _distances, center)
         if np.array_equal(before.rows, far.rows):
             break
-    rows = _isolated_rows(partitions, far, center, find_members)
+    rows = isolated_rows(partitions, far, center, find_members)
     samples = partitions.drop_rows(rows).persist()
     return Outliers(rows, partitions.n_rows, samples, measure_samples(samples))
 
@@ -175,10 +178,25 @@ def _find_above(partition: SquarePartition, limit: float) -> ArraySum:
     return ArraySum(TopRows(MAX_FAR, partition.squares[rows], partition.first + rows))
 
 
-def _isolated_rows(
-    partitions: Partitions[SamplePartition], far: Far, center: Array, find_members: Callable[[Array], Array] | None
+def isolated_rows(
+    partitions: Partitions[Any], far: Far, center: Array, find_members: Callable[[Array], Array] | None = None
 ) -> Array:
-    """Return the far rows that are not members of a group, nor of a component."""
+    """Return the far rows that are not members of a group, nor of a component.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        All samples of shape (n, d).
+    far : Far
+        By their squared distance from the center.
+    center : array of shape (d,)
+    find_members : callable, optional
+        As `find_outliers` takes it.
+
+    Returns
+    -------
+    array of int
+    """
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
     samples = partitions.take_rows(far.rows).collect().partition.samples

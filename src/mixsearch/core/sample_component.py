@@ -62,6 +62,11 @@ class SampleComponent(VectorComponent):
     @cached_property
     def confidence(self) -> float:
         """The probability that this is the component that the hint means: that it comes first on new samples too."""
+        return self._hint_confidence
+
+    @cached_property
+    def _hint_confidence(self) -> float:
+        """The probability that the hint prefers this component, which its lead is about, times the trust in it."""
         return self._trust * probability_of_first(self._preferences, self._rival_index)
 
     @property

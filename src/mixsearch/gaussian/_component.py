@@ -119,9 +119,10 @@ class GaussianComponent(SampleComponent):
 
         Notes
         -----
-        Moments of too few components mix those that are not there, and a direction may mean one of these. EM merges some
-        and leaves others alone: a refined component that stands for several is not spherical. Of too many components some are noise, and EM may
-        split one: its weight is then another one than among those that stand out from the noise.
+        Moments of too few components mix those that are not there, and a direction may mean one of these. EM merges
+        some and leaves others alone: a refined component that stands for several is not spherical. Of too many
+        components some are noise, and EM may split one: its weight is then another one than among those that stand out
+        from the noise.
         """
         check, n_used = self._family.check, self._family.n_components - 1
         if not self._has_members:

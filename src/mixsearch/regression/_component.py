@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y
 
 from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.component import Candidates
+from mixsearch.core.example_fit import ExampleFit
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight, posterior
 from mixsearch.core.sample_component import SampleComponent
@@ -18,7 +20,9 @@ from mixsearch.core.validation import FLOAT_DTYPES, check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import SearchError
-from mixsearch.regression._jackknife import probability_of_refined, refined_regression_errors
+from mixsearch.regression._exactness import exactness
+from mixsearch.regression._example_fit import fit_examples, settle_noise
+from mixsearch.regression._jackknife import RefinedScores, refined_regression_errors, refined_scores
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._moments import RegressionFamily
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit
@@ -122,23 +126,61 @@ class RegressionComponent(SampleComponent):
 
     @cached_property
     def confidence(self) -> float:
-        """The probability that this is the component that the hint means: that it comes first on new samples too.
+        """The probability that this is the component that the hint means.
 
-        For examples, times the probability that they belong to this component and to no other.
+        For a direction, that it comes first on new samples too; for examples, that they belong to this component and to
+        no other. An estimate from moments that EM would change by more than 30% of the coefficients' length, or by .15
+        of the weight, is not the component.
         """
-        if self._likelihood_mixture is not None:
-            return float(self._preference_of(self._likelihood_mixture)[self._rank])
-        if self._refined is not None:
-            return self._refined_confidence(self._refined)
-        confidence = super().confidence
-        return (
-            confidence if self._examples is None else confidence * float(self._preference_of(self._mixture)[self._rank])
-        )
+        return self._hint_confidence * (self._exactness if self._refined is None else 1.0)
 
-    def _refined_confidence(self, refined: RefinedRegression) -> float:
-        if self._direction_hint is not None:
-            return probability_of_refined(self._family, refined, self._direction_hint, choose=self._choose)
-        return float(self._preference_of(convert_to_fit(self._family, refined.design, refined.mixture))[0])
+    @cached_property
+    def _hint_confidence(self) -> float:
+        fit = self._example_fit
+        if fit is not None:
+            return self._trust * fit.confidence
+        if self._scores is not None:
+            return self._trust * self._scores.probability_of_first(self._choose)
+        return super()._hint_confidence
+
+    @cached_property
+    def _scores(self) -> RefinedScores | None:
+        """The scores of refined regressions under a direction."""
+        v, refined = self._direction_hint, self._refined
+        return None if v is None or refined is None else refined_scores(self._family, refined, v)
+
+    @cached_property
+    def _example_fit(self) -> ExampleFit | None:
+        """What the examples say about this component, if there are any."""
+        if self._examples is None:
+            return None
+        return fit_examples(self._family, *self._comparison, *self._examples)
+
+    @property
+    def _comparison(self) -> tuple[RegressionMixture, int]:
+        """The regressions that examples are compared with, for the design of the fit, and the index of this one."""
+        if self._likelihood_mixture is not None:
+            return self._likelihood_mixture, self._rank
+        if self._refined is not None:
+            return convert_to_fit(self._family, self._refined.design, self._refined.mixture), 0
+        return self._settled, self._rival_index
+
+    @cached_property
+    def _rival_mixture(self) -> RegressionMixture:
+        """All rivals as regressions, for standardized x."""
+        weights = (self._hinted.mean @ self._rivals) ** 2
+        return self._family.to_mixture(Candidates(self._rival_points, weights, weights, weights))
+
+    @cached_property
+    def _settled(self) -> RegressionMixture:
+        """All rivals as regressions, with the noise around them as they are."""
+        return settle_noise(self._family, self._rival_mixture)
+
+    @property
+    def _exactness(self) -> float:
+        """The trust in an estimate from moments, by what EM would change."""
+        own = self._mixture.with_first(self._rank)
+        return exactness(self._family, own, self._rival_mixture, self._rival_index)
 
     def _hint_shifts(self) -> Array | None:
         return None if self._direction_hint is None else self._family.hint_shifts(self._direction_hint)

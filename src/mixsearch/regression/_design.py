@@ -201,10 +201,18 @@ def standardize(partitions: Partitions[SamplePartition], design: str, *, interce
         check_no_constant(fitted)
     # Regressions through zero no longer pass through it once X is centered: y must be centered as well.
     offset = partitions.reduce(_response_sum).total / n if intercept or design == "covariance" else 0.0
-    standardized, power = partitions.map_reduce(_standardize, replace(fitted, unwhitener=None), offset)
-    is_sparse = partitions.layout.is_sparse and fitted.whitener is None
-    layout = partitions.layout._replace(n_features=fitted.n_coordinates, is_sparse=is_sparse)
-    return Standardized(fitted, offset, power.total / n, replace(standardized, layout=layout))
+    standardized, power = standardize_by(partitions, fitted, offset)
+    return Standardized(fitted, offset, power / n, standardized)
+
+
+def standardize_by(
+    partitions: Partitions[SamplePartition], design: Design, offset: float
+) -> tuple[Partitions[StandardizedPartition], float]:
+    """Standardize samples by a design, and return Σ t² besides."""
+    standardized, power = partitions.map_reduce(_standardize, replace(design, unwhitener=None), offset)
+    is_sparse = partitions.layout.is_sparse and design.whitener is None
+    layout = partitions.layout._replace(n_features=design.n_coordinates, is_sparse=is_sparse)
+    return replace(standardized, layout=layout), float(power.total)
 
 
 def _response_sum(partition: SamplePartition) -> ArraySum:

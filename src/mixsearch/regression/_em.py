@@ -13,7 +13,7 @@ from mixsearch.data.chunks import row_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.regression._evaluation import STEP_ROWS, Regressors, Span, centered_chunks, e_step, find_span
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._newton import run_newton
+from mixsearch.regression._newton import MIN_SIZE, run_newton
 
 # EM before the Newton steps, which must start near the maximum.
 START = EMOptions(max_iter=30, tol=5.0)
@@ -21,8 +21,6 @@ START = EMOptions(max_iter=30, tol=5.0)
 THINNED_TOL = 1.0
 # Up to this many numbers are collected in one process for all iterations of EM.
 MAX_COLLECTED = 20_000_000
-# The smallest sum of responsibilities, so that no component is divided by zero.
-MIN_SIZE = 1e-9
 
 
 def maximize_likelihood(

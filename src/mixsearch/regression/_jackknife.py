@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import chi2
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import project
@@ -17,6 +18,8 @@ from mixsearch.regression._refinement import RefinedRegression, convert_to_fit, 
 
 # Draws of scores of new samples.
 N_DRAWS = 1000
+# Samples, and samples per parameter, that the covariance of scores is estimated from.
+MIN_SAMPLES, MIN_PER_PARAMETER = 5000, 20
 # Up to this many scores of samples, the span is the whole space.
 MAX_SCORES = 20_000_000
 
@@ -68,8 +71,47 @@ def _covariance(state: Evaluation) -> Array:
     return invert_information(information * np.outer(is_free, is_free))
 
 
-def probability_of_refined(family: RegressionFamily, refined: RefinedRegression, v: Array, *, choose: str) -> float:
-    """Return the probability that a direction prefers a refined regression on new samples too.
+class RefinedScores(NamedTuple):
+    """Scores of refined regressions under a direction, the one found first, and their covariance on new samples."""
+
+    scores: Array  # (k,)
+    covariance: Array  # (k, k)
+    weights: Array  # of the regressions, (k,)
+
+    def probability_of_first(self, choose: str) -> float:
+        """Return the probability that the first regression is preferred on new samples too.
+
+        Parameters
+        ----------
+        choose : {"largest", "share"}
+            What the components are sorted by.
+
+        Returns
+        -------
+        float
+        """
+        values, vectors = np.linalg.eigh(self.covariance)
+        draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(values)))  # the same answer every time
+        scores = self.scores + draws * np.sqrt(np.maximum(values, 0)) @ vectors.T
+        preference = scores if choose == "largest" else scores * np.sqrt(self.weights)
+        return float(np.mean(preference.argmax(axis=1) == 0))
+
+    def information_p_value(self) -> float:
+        """Return how often a direction in which the regressions do not differ would score them as differently.
+
+        Returns
+        -------
+        float
+        """
+        k = len(self.scores)
+        center = np.eye(k) - 1 / k
+        covariance = np.linalg.pinv(center @ self.covariance @ center, rcond=1e-10, hermitian=True)
+        differences = center @ self.scores
+        return float(chi2.sf(differences @ covariance @ differences, k - 1))
+
+
+def refined_scores(family: RegressionFamily, refined: RefinedRegression, v: Array) -> RefinedScores:
+    """Return the scores of refined regressions under a direction, and how they vary.
 
     Parameters
     ----------
@@ -77,28 +119,24 @@ def probability_of_refined(family: RegressionFamily, refined: RefinedRegression,
     refined : RefinedRegression
     v : array of shape (r,)
         The hint, for the design of the fit.
-    choose : {"largest", "share"}
-        What the components are sorted by.
 
     Returns
     -------
-    float
+    RefinedScores
 
     Notes
     -----
     Scores vary with the slopes, by their covariance in the span, and with the samples that x was standardized by: they
     are averages of ⟨z, μᵢ⟩⟨z, v⟩ over those.
     """
-    design, mixture = refined.design, refined.mixture
-    covariance = _score_covariance(family, refined, v)
-    slopes = convert_to_fit(family, design, mixture).slopes
+    n_parameters = refined.mixture.n_components * (refined.design.n_coordinates + 3)
+    step = max(family.partitions.n_rows // max(MIN_SAMPLES, MIN_PER_PARAMETER * n_parameters), 1)
+    some = family.thin(step)
+    covariance = _score_covariance(some, refined, v)
+    slopes = convert_to_fit(family, refined.design, refined.mixture).slopes
     if family.design.whitener is not None:
-        covariance = covariance + _standardization_covariance(family, slopes, v)
-    values, vectors = np.linalg.eigh(covariance)
-    draws = np.random.default_rng(0).standard_normal((N_DRAWS, mixture.n_components))  # the same answer every time
-    scores = slopes.T @ v + draws * np.sqrt(np.maximum(values, 0)) @ vectors.T
-    preference = scores if choose == "largest" else scores * np.sqrt(mixture.weights)
-    return float(np.mean(preference.argmax(axis=1) == 0))
+        covariance = covariance + _standardization_covariance(some, slopes, v)
+    return RefinedScores(slopes.T @ v, covariance / step, refined.mixture.weights)
 
 
 def _score_covariance(family: RegressionFamily, refined: RefinedRegression, v: Array) -> Array:

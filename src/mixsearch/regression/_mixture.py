@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from mixsearch._typing import Array
+from mixsearch.core.example_fit import posterior_of_all
 
 
 class RegressionMixture(NamedTuple):
@@ -28,8 +28,8 @@ class RegressionMixture(NamedTuple):
         order = np.argsort(np.arange(self.n_components) != index, kind="stable")
         return RegressionMixture(self.slopes[:, order], self.levels[order], self.variances[order], self.weights[order])
 
-    def posterior_of_all(self, predicted: Array, responses: Array) -> Array:
-        """Return the probability of each component that all of some samples are its own, (k,).
+    def log_densities(self, predicted: Array, responses: Array) -> Array:
+        """Return log αᵢpᵢ of each sample and component up to a constant, (n, k).
 
         Parameters
         ----------
@@ -39,9 +39,26 @@ class RegressionMixture(NamedTuple):
 
         Returns
         -------
+        array of shape (n, k)
+        """
+        squares = (responses[:, None] - predicted - self.levels) ** 2
+        return np.asarray(self.log_weights - 0.5 * (squares / self.variances + np.log(self.variances)))
+
+    @property
+    def log_weights(self) -> Array:
+        """The logarithms of the weights, (k,), finite also for components without any."""
+        return np.log(np.maximum(self.weights, np.finfo(np.float64).tiny))
+
+    def posterior_of_all(self, predicted: Array, responses: Array) -> Array:
+        """Return the probability of each component that all of some samples are its own, (k,).
+
+        Parameters
+        ----------
+        predicted, responses
+            As in `log_densities`.
+
+        Returns
+        -------
         array of shape (k,)
         """
-        squares = np.sum((responses[:, None] - predicted - self.levels) ** 2, axis=0)
-        weights = np.maximum(self.weights, np.finfo(np.float64).tiny)
-        logs = np.log(weights) - 0.5 * (squares / self.variances + len(responses) * np.log(self.variances))
-        return np.asarray(softmax(logs))
+        return posterior_of_all(self.log_densities(predicted, responses), self.log_weights)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.stats import chi2
+from scipy.stats import f as f_distribution
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
@@ -13,8 +15,9 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.tensor import symmetrize
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.regression._design import Design, standardize
+from mixsearch.regression._design import Design, Standardized, standardize
 from mixsearch.regression._mixture import RegressionMixture
+from mixsearch.regression._normality import NormalityCheck, check_normality
 from mixsearch.regression._partition import (
     RegressionPartition,
     hinted_sums,
@@ -22,8 +25,13 @@ from mixsearch.regression._partition import (
     take_coordinates,
     tensor_sums,
 )
-from mixsearch.regression._replicates import replicate_hint_shifts, replicate_moments, replicate_residuals
-from mixsearch.regression._signal_space import fit_frame
+from mixsearch.regression._replicates import (
+    coordinate_covariance,
+    replicate_hint_shifts,
+    replicate_moments,
+    replicate_residuals,
+)
+from mixsearch.regression._signal_space import fit_frame, whole_space
 
 # A noise variance from moments is at least this fraction of the variance that the regression explains.
 MIN_NOISE = 1e-3
@@ -63,6 +71,10 @@ class RegressionFamily:
         The dimension of the signal space at fit, to which `noise_level` refers.
     power : float
         E[t²].
+    normality : NormalityCheck, optional
+        Whether x is normal; None for the paper's moments, which take it for granted, and for a single regression.
+    has_frame : bool
+        Whether the second moment shows a direction for every component; if not, the frame is the whole space.
     """
 
     frame: Frame
@@ -80,11 +92,18 @@ class RegressionFamily:
     n_components: int = 0
     n_fitted: int = 0
     power: float = 0.0
+    normality: NormalityCheck | None = None
+    has_frame: bool = True
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether x is normal enough for moments."""
+        return self.normality is None or self.normality.is_normal
 
     @property
     def has_moments(self) -> bool:
         """Whether moments can separate the components: their coefficients may be linearly independent."""
-        return self.n_components <= self.frame.n_components
+        return self.has_frame and self.n_components <= self.frame.n_components
 
     @property
     def noise_variance(self) -> float:
@@ -215,6 +234,22 @@ class RegressionFamily:
         """
         return replicate_hint_shifts(self, hint)
 
+    def information_p_value(self, hint: Array) -> float:
+        """Return how often a direction that says nothing would have at least the coordinates of this one.
+
+        Parameters
+        ----------
+        hint : array of shape (r,)
+            A direction for standardized x.
+
+        Returns
+        -------
+        float
+        """
+        c = self.frame.project_hint(hint)
+        square = c @ np.linalg.pinv(coordinate_covariance(self), hermitian=True) @ c
+        return float(chi2.sf(square / (hint @ hint), len(c)))
+
     def thin(self, step: int) -> RegressionFamily:
         """Return the same fit with every `step`-th sample only.
 
@@ -280,7 +315,15 @@ class RegressionFamily:
 
 
 def fit_regression(
-    partitions: Partitions[SamplePartition], n_components: int, *, design: str, intercept: bool, paper: bool, seed: int
+    partitions: Partitions[SamplePartition],
+    n_components: int,
+    *,
+    design: str,
+    intercept: bool,
+    paper: bool,
+    seed: int,
+    standardized: Standardized | None = None,
+    has_frame: bool = True,
 ) -> RegressionFamily:
     """Find the signal space of a mixture of regressions and project the samples onto it.
 
@@ -299,6 +342,10 @@ def fit_regression(
         of the d - k smallest, and Hermite polynomials.
     seed : int
         Seed of the eigensolver's starting block, used if the dimension is large.
+    standardized : Standardized, optional
+        The same samples, standardized, if they are known.
+    has_frame : bool, default=True
+        False for regressions that only their likelihood is to separate.
 
     Returns
     -------
@@ -309,9 +356,13 @@ def fit_regression(
     E[y²xx'] = 2A + t2 I with t2 = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²]. Intercepts enter the moments only through t2
     and M, because odd moments of x are 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them.
     """
-    fitted, offset, power, standardized = standardize(partitions, design, intercept=intercept)
-    frame, level = fit_frame(standardized, power, n_components, paper=paper, seed=seed)
-    projected, sums = standardized.map_reduce(project_onto, frame)
+    fitted, offset, power, samples = standardized or standardize(partitions, design, intercept=intercept)
+    frame, level = (
+        fit_frame(samples, power, n_components, paper=paper, seed=seed)
+        if has_frame
+        else whole_space(samples.n_features)
+    )
+    projected, sums = samples.map_reduce(project_onto, frame)
     mean, cross_moment, energies = sums.total / partitions.n_rows
     intercepts = cross_moment / 2
     if intercept and mean.any():
@@ -332,4 +383,27 @@ def fit_regression(
         n_components=n_components,
         n_fitted=frame.n_components,
         power=power,
+        # Least squares, for a single regression, takes any x.
+        normality=None if paper or n_components == 1 else check_normality(projected, frame),
+        has_frame=has_frame,
     )
+
+
+def explained_p_value(family: RegressionFamily) -> float:
+    """Return how often a single regression would explain as much of a y that does not depend on x: the F-test.
+
+    Parameters
+    ----------
+    family : RegressionFamily
+        Of one component.
+
+    Returns
+    -------
+    float
+    """
+    n, r = family.partitions.n_rows, family.design.n_coordinates
+    n_free = n - r - 1
+    if n_free < 1 or not family.power > 0:
+        return 1.0
+    explained = min(float(family.frame.values[0]) / family.power, 1.0)
+    return float(f_distribution.sf(explained / r / max((1 - explained) / n_free, np.finfo(float).tiny), r, n_free))

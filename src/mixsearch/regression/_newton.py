@@ -22,6 +22,8 @@ from mixsearch.regression._mixture import RegressionMixture
 MAX_LOG_STEP = 2.0
 # A step keeps at least this fraction of a variance when the slopes outside the span take their part of it.
 MIN_KEPT_VARIANCE = 0.1
+# The smallest sum of responsibilities, so that no component is divided by zero.
+MIN_SIZE = 1e-9
 # How often a step that lowers the likelihood is halved before it is given up.
 MAX_HALVINGS = 8
 
@@ -52,23 +54,40 @@ def run_newton(regressors: Regressors, start: RegressionMixture, options: EMOpti
     objectives = [state.sums.objective]
     while len(objectives) <= options.max_iter:
         following = _next_state(regressors, state)
-        if following is None:
+        is_last = following is None
+        following = following or evaluate(regressors, _update_shares(regressors, state))
+        if following.sums.objective < state.sums.objective:
             break
         state = following
         objectives.append(state.sums.objective)
-        if objectives[-1] - objectives[-2] < options.tol:
+        if is_last or objectives[-1] - objectives[-2] < options.tol:
             break
     return EMResult(state.mixture, tuple(objectives))
 
 
 def _next_state(regressors: Regressors, state: Evaluation) -> Evaluation | None:
     """Return the state after a step, or None if no fraction of the step gains."""
-    step = _find_step(regressors, state)
+    with np.errstate(over="ignore", invalid="ignore"):  # a component without members has no information
+        step = _find_step(regressors, state)
+    if not all(np.isfinite(each).all() for each in step):
+        return None
     for halvings in range(MAX_HALVINGS + 1):
-        following = evaluate(regressors, _take_step(regressors, state, step, 0.5**halvings))
+        moved = _take_step(regressors, state, step, 0.5**halvings)
+        following = evaluate(regressors, moved)
         if following.sums.objective >= state.sums.objective:
             return following
     return None
+
+
+def _update_shares(regressors: Regressors, state: Evaluation) -> RegressionMixture:
+    """Return the mixture after an M-step for weights and variances alone.
+
+    Where y has hardly any noise, Newton steps are far too long in the slopes, and keep the weights from their maximum.
+    """
+    sizes = np.maximum(state.sums.sizes, MIN_SIZE)
+    weights = sizes / sizes.sum()
+    variances = regressors.floor_variances(state.sums.energies / sizes, weights)
+    return state.mixture._replace(variances=variances, weights=weights)
 
 
 def _find_step(regressors: Regressors, state: Evaluation) -> NewtonStep:

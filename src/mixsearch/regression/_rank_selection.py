@@ -10,11 +10,16 @@ from mixsearch.core.rank_selection import Folds, FoldSums, Spectrum, find_spectr
 from mixsearch.core.second_moment import blas_threads_for
 from mixsearch.data.chunks import add_all
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.regression._design import StandardizedPartition, standardize
+from mixsearch.regression._design import Standardized, StandardizedPartition, standardize
 
 
 def regression_spectrum(
-    partitions: Partitions[SamplePartition], *, design: str, intercept: bool, seed: int
+    partitions: Partitions[SamplePartition],
+    *,
+    design: str,
+    intercept: bool,
+    seed: int,
+    standardized: Standardized | None = None,
 ) -> Spectrum:
     """Count the regressions: as many as there are directions of coefficients, and at least one.
 
@@ -26,6 +31,8 @@ def regression_spectrum(
         As `fit_regression` takes them.
     seed : int
         Seed of the eigensolver's starting block.
+    standardized : Standardized, optional
+        The same samples, standardized, if they are known.
 
     Returns
     -------
@@ -35,13 +42,13 @@ def regression_spectrum(
     -----
     2A = E[y²xx'] - E[y²] I equals E[(y² - E[y²])(xx' - I)] for standard normal x, which has less variance.
     """
-    _, _, power, standardized = standardize(partitions, design, intercept=intercept)
-    n, d = standardized.shape
+    _, _, power, samples = standardized or standardize(partitions, design, intercept=intercept)
+    n, d = samples.shape
     folds = Folds(
-        second_moment_without(standardized, _weights, (power,)),
-        lambda directions: standardized.reduce(_fold_sums, directions, power, n),
+        second_moment_without(samples, _weights, (power,)),
+        lambda directions: samples.reduce(_fold_sums, directions, power, n),
     )
-    with blas_threads_for(standardized):
+    with blas_threads_for(samples):
         return find_spectrum(
             folds, max_directions(n, d, MAX_DIRECTIONS), lambda k: max(k, 1), n_features=None, seed=seed
         )

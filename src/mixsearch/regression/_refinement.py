@@ -16,6 +16,7 @@ from mixsearch.data.partitions import SamplePartition
 from mixsearch.regression._design import Design, scale_design
 from mixsearch.regression._em import maximize_likelihood
 from mixsearch.regression._evaluation import START_PER_PARAMETER, START_SAMPLES, Regressors, e_step
+from mixsearch.regression._likelier import Comparison, compare, take_part
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._moments import RegressionFamily
 from mixsearch.regression._partition import RegressionPartition
@@ -44,6 +45,7 @@ class FittedMixture(NamedTuple):
 
     regressors: Regressors  # the samples that it was fitted to
     result: EMResult[RegressionMixture]
+    comparison: Comparison  # with likelier ones, on part of the samples
 
 
 def fit_mixture(family: RegressionFamily, options: EMOptions) -> FittedMixture:
@@ -57,10 +59,21 @@ def fit_mixture(family: RegressionFamily, options: EMOptions) -> FittedMixture:
     Returns
     -------
     FittedMixture
+
+    Notes
+    -----
+    EM may end in a local maximum. If the samples are not distributed as the mixture says, or if x is not normal, so
+    that the start was bad, random starts are tried as well, and the likeliest mixture is kept.
     """
     regressors = make_regressors(family)
     candidates = all_components(_thinned_tensor(family), family.mean)
-    return FittedMixture(regressors, _maximize_from(family, regressors, candidates, options))
+    result = _maximize_from(family, regressors, candidates, options)
+    part = take_part(regressors, family.n_components)
+    comparison = compare(part, result.state, is_trusted=family.is_normal)
+    if comparison.mixture is not result.state:
+        again = maximize_likelihood(regressors, comparison.mixture, options)
+        result = max(result, again, key=lambda each: each.objectives[-1])
+    return FittedMixture(regressors, result, comparison._replace(mixture=result.state))
 
 
 def _thinned_tensor(family: RegressionFamily) -> Array:
@@ -101,7 +114,7 @@ def refine_regression(
     means. If the mixture lacks the component that moments find, EM starts from there as well, and the larger likelihood
     decides.
     """
-    regressors, result = fitted
+    regressors, result, _ = fitted
     rough, design = family.to_mixture(candidates), regressors.design
     if _lacks_first(family, rough, design, result.state):
         again = _maximize_from(family, regressors, separate_rest(_thinned_tensor(family), candidates), options)
@@ -130,7 +143,7 @@ def _has_support(mixture: RegressionMixture, family: RegressionFamily) -> Array:
 def _maximize_from(
     family: RegressionFamily, regressors: Regressors, candidates: Candidates, options: EMOptions
 ) -> EMResult[RegressionMixture]:
-    start = _initial_mixture(family, family.to_mixture(candidates), regressors)
+    start = initial_mixture(family, family.to_mixture(candidates), regressors)
     return maximize_likelihood(regressors, start, options, step=start_step(family))
 
 
@@ -201,7 +214,7 @@ def start_step(family: RegressionFamily) -> int:
     return max(family.partitions.n_rows // max(START_SAMPLES, START_PER_PARAMETER * n_parameters), 1)
 
 
-def _initial_mixture(family: RegressionFamily, rough: RegressionMixture, regressors: Regressors) -> RegressionMixture:
+def initial_mixture(family: RegressionFamily, rough: RegressionMixture, regressors: Regressors) -> RegressionMixture:
     """Convert regressions from moments to the design of EM, with no weight and no noise too small."""
     coefficients = family.design.to_coefficients(rough.slopes)
     shift = regressors.design.center - family.design.center

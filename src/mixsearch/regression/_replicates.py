@@ -197,6 +197,25 @@ def replicate_hint_shifts(family: RegressionFamily, hint: Array) -> Array:
     return _average_without_group(sums.total, family)
 
 
+def coordinate_covariance(family: RegressionFamily) -> Array:
+    """Return the covariance of the coordinates of a unit vector of which the components know nothing, (k, k).
+
+    Notes
+    -----
+    For such a v, the product ⟨z, v⟩ is independent of everything else, so that its coordinates in the frame, averages
+    of t²y⟨z, v⟩/2, differ from 0 by noise alone.
+    """
+    n = family.partitions.n_rows
+    return np.asarray(family.partitions.reduce(_contribution_gram, _contribution_terms(family)).total) / n**2
+
+
+def _contribution_gram(partition: RegressionPartition, terms: ContributionTerms) -> ArraySum:
+    weights = _contributions(partition, terms)
+    if terms.average is not None:  # a hint is given in the user's units: it varies with the covariance of x
+        weights = weights + partition.projected * terms.values
+    return ArraySum(weights.T @ weights)
+
+
 def _residual_correlation(
     partition: RegressionPartition, terms: ContributionTerms, residual: Array, center: Array, n_groups: int
 ) -> ArraySum:

@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import Candidates
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.doubts import MIN_P_VALUE, add_doubts, check_information, check_lead, trust
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
-from mixsearch.core.extraction import Extraction, ExtractionOptions, extract
+from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
 from mixsearch.core.moments import Hinted
-from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -30,17 +29,28 @@ from mixsearch.core.validation import (
 )
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
-from mixsearch.errors import HintError, Option, SearchError, SparseError, UnlikelyMixtureWarning, warn_user
+from mixsearch.errors import HintError, Option, RankError, SearchError, SparseError, UnlikelyMixtureWarning, warn_user
 from mixsearch.regression._component import RegressionComponent
+from mixsearch.regression._design import Standardized, standardize
 from mixsearch.regression._examples import fit_from_examples, is_explained
 from mixsearch.regression._hint import hint_from_pair
-from mixsearch.regression._moments import RegressionFamily, fit_regression
+from mixsearch.regression._likelier import MAX_COMPONENTS, Comparison, choose_n_components, nearest_index, take_part
+from mixsearch.regression._moments import RegressionFamily, explained_p_value, fit_regression
+from mixsearch.regression._outliers import find_regression_outliers
 from mixsearch.regression._rank_selection import regression_spectrum
-from mixsearch.regression._refinement import FittedMixture, fit_mixture, refine_regression
+from mixsearch.regression._refinement import FittedMixture, fit_mixture, make_regressors, refine_regression
 
 # The weights of a mixture sum to 1. A sum from moments outside this range is not due to noise.
 MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 0.5, 2.0
 DESIGNS = ("covariance", "standard")
+# Samples that regressions are counted on by their likelihood.
+MAX_COUNTED = 2000
+# A larger lead is not noise: scores from fourth and sixth moments vary more than those of other families.
+MAX_SEPARATION = 2.0
+# From this p-value down, moments are sure that a direction says something.
+SURE_P_VALUE = 1e-6
+# Examples that are of another component with at least this probability are a hint for that one.
+MIN_POSTERIOR = 0.5
 
 
 class RegressionSearch(BaseSearch[RegressionFamily]):
@@ -50,9 +60,10 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     ----------
     n_components : int or "auto", default=2
         k, the number of regressions. Moments separate at most as many as there are independent features. More, such as
-        two lines on one feature, need examples and ``refine=True``: then the likelihood alone separates them. "auto"
-        counts the directions of coefficients that stand out from the noise (`spectrum_`). A regression whose
-        coefficients others span, such as -μ, adds none.
+        two lines on one feature, need examples: then the likelihood alone separates them. "auto" counts the directions
+        of coefficients that stand out from the noise (`spectrum_`). A regression whose coefficients others span adds
+        none. Where moments cannot count (up to 2,000 samples, X not normal, fewer than two or all directions), the
+        likelihood counts up to 5: one more as long as BIC prefers it and samples do not suit those found so far.
     design : {"covariance", "standard"}, optional
         "covariance", the default, standardizes X by its own mean and covariance and maps the answer back. "standard",
         the default of ``preset="paper"``, takes X as standard normal already. The moments are exact for normal X only.
@@ -73,6 +84,10 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     noise_variance_ : float
         The average variance of y around the regressions, from moments: rough if it is a small part of the variance
         of y. Not set if there are more components than independent features: moments do not determine it then.
+    outliers_ : array of int
+        Rows of X that were left out of the fit, because x lies far from all others or no regression of the others would
+        give such a response; not with ``preset="paper"``. Up to 1% of the samples may be anything. Five or more whose x
+        are close to each other stay, such as those of a rare level of a category.
 
     References
     ----------
@@ -121,22 +136,69 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         self
         """
         partitions = self._check_partitions(X, y)
-        is_paper, design, intercept = self._is_paper(), self._get_design(), self._has_intercept()
+        design, intercept = self._get_design(), self._has_intercept()
         self._check_options(partitions, design)
+        samples, standardized = self._standardize(partitions)
         k = self._choose_n_components(
-            partitions,
-            lambda: regression_spectrum(partitions, design=design, intercept=intercept, seed=self._draw_seed()),
+            samples,
+            lambda: regression_spectrum(
+                samples, design=design, intercept=intercept, seed=self._draw_seed(), standardized=standardized
+            ),
+            is_final=self._is_paper(),
         )
+        self._family = self._fit_family(samples, k, standardized)
         if self.n_components == AUTO:
-            warn_no_signal(self.spectrum_, "one regression")
-        self._family = fit_regression(
-            partitions, k, design=design, intercept=intercept, paper=is_paper, seed=self._draw_seed()
-        )
+            self._count_by_likelihood(samples, standardized)
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
         self._set_noise_variance()
-        if self._family.has_moments:
-            _warn_if_weights_unlikely(self._family)
         return self
+
+    def _fit_family(
+        self, samples: Partitions[SamplePartition], n_components: int, standardized: Standardized, **options: bool
+    ) -> RegressionFamily:
+        return fit_regression(
+            samples,
+            n_components,
+            design=self._get_design(),
+            intercept=self._has_intercept(),
+            paper=self._is_paper(),
+            seed=self._draw_seed(),
+            standardized=standardized,
+            **options,
+        )
+
+    def _count_by_likelihood(self, samples: Partitions[SamplePartition], standardized: Standardized) -> None:
+        """Fit another number of regressions where moments cannot count them but the likelihood can."""
+        family, spectrum = self._family, self.spectrum_
+        has_power = samples.n_rows > MAX_COUNTED
+        can_count = has_power and spectrum.n_signal > 1 and not spectrum.is_full and family.is_normal
+        if not can_count and not self._is_paper():
+            k = choose_n_components(take_part(make_regressors(family), MAX_COMPONENTS, MAX_COUNTED))
+            self._family = family if k == family.n_components else self._fit_counted(samples, k, standardized)
+        if self.n_components_ == 1 and explained_p_value(self._family) > MIN_P_VALUE:
+            warn_no_signal(spectrum, "one regression")
+
+    def _fit_counted(
+        self, samples: Partitions[SamplePartition], n_components: int, standardized: Standardized
+    ) -> RegressionFamily:
+        """Fit regressions that the likelihood has counted, whether moments can separate them or not."""
+        try:
+            return self._fit_family(samples, n_components, standardized)
+        except RankError:
+            return self._fit_family(samples, n_components, standardized, has_frame=False)
+
+    def _standardize(self, partitions: Partitions[SamplePartition]) -> tuple[Partitions[SamplePartition], Standardized]:
+        """Return the samples of the fit as they are and standardized, without outliers unless the preset is "paper"."""
+        design, intercept = self._get_design(), self._has_intercept()
+        if hasattr(self, "outliers_"):
+            del self.outliers_
+        if self._is_paper():
+            return partitions, standardize(partitions, design, intercept=intercept)
+        found = find_regression_outliers(partitions, design, intercept=intercept)
+        self.outliers_: Array = found.rows
+        if len(found.rows):
+            warn_user(found.warning())
+        return found.samples, found.measured
 
     def _set_noise_variance(self) -> None:
         if self._family.has_moments:
@@ -175,7 +237,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         *,
         examples: tuple[SamplesLike, ArrayLike] | None = None,
         n_components: int | None = None,
-        refine: bool = False,
+        refine: bool | None = None,
         tol: float = 0.01,
         max_iter: int | None = None,
         **extraction: Unpack[ExtractionOptions],
@@ -190,36 +252,63 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             A few samples of the regression; least squares on them, in the k directions of the fit, gives the hint.
         n_components : int, optional
             Use the first j of the fitted components only.
-        refine : bool, default=False
+        refine : bool, optional
             Refine the estimate by EM, which does not need normal X and also estimates the noise of y. The answer's
             `moment_estimate` is the one before. Refined regressions also identify better which of them the hint means:
-            if it is another one than moments prefer, `separation` is below 1.
+            if it is another one than moments prefer, `separation` is below 1. By default, refine where moments do not
+            apply: if X is not normal in the directions of the coefficients (skewness above 0.15 or excess kurtosis
+            beyond 0.1, by a test at `fit`), or if there are more components than independent features. Never by default
+            with ``preset="paper"``.
         tol : float, default=0.01
             Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats.
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
         **extraction
-            How the component is extracted: `method`, `choose`, `normaliser`, `rule` and `threshold`, the fields of
-            `Extraction`.
+            How the component is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the
+            fields of `Extraction`.
 
         Returns
         -------
         RegressionComponent
         """
-        how, options = Extraction.from_options(extraction, self.search), em_options(refine, tol, max_iter)
+        how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
         family = self._select_family(n_components)
+        needs_refinement = not (family.is_normal and family.has_moments) and not self._is_paper()
+        options = em_options(refine, tol, max_iter, needs_refinement=needs_refinement)
         given = check_one_hint({"hint": hint, "examples": examples})
         pair = self._check_examples(examples) if given == "examples" else None
         if not family.has_moments:
-            return self._search_by_likelihood(family, pair, options)
-        if pair is None:
-            v = family.design.to_slopes(hint_from_direction(hint, self.n_features_in_))
-            check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
-            found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
+            found = self._search_by_likelihood(family, pair, options)
+        elif pair is None:
+            found = self._search_direction(hint_from_direction(hint, self.n_features_in_), family, how, options)
         else:
             found = replace(self._extract(hint_from_pair(family, *pair), family, how), _examples=pair)
-        found = add_doubts(found, check_separation(found.separation))
-        return found if options is None else self._refine(found, options)
+            found = self._choose_by_examples(found, how) if options is None else self._refine(found, options)
+        found = found if options is not None else _doubt_moments(found)
+        doubts = [] if found._example_fit is None else found._example_fit.doubts()
+        return add_doubts(found, doubts or check_lead(found, max_separation=MAX_SEPARATION))
+
+    def _search_direction(
+        self, direction: Array, family: RegressionFamily, how: Extraction, options: EMOptions | None
+    ) -> RegressionComponent:
+        v = family.design.to_slopes(direction)
+        check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
+        found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
+        p_value = family.information_p_value(v)
+        found = found if options is None else self._refine(found, options)
+        if found._scores is not None and p_value > SURE_P_VALUE:  # refined regressions know better
+            p_value = found._scores.information_p_value()
+        return check_information(found, p_value)
+
+    def _choose_by_examples(self, found: RegressionComponent, how: Extraction) -> RegressionComponent:
+        """Return the regression that examples are of, which need not be the one that their direction prefers."""
+        if self._is_paper() or len(found.scores) == 1:
+            return found
+        posterior = found._preference_of(found._settled)[: found._rivals.shape[1]]
+        best = int(np.argmax(posterior))
+        if best == found._rival_index or posterior[best] < MIN_POSTERIOR:
+            return found
+        return replace(self._extract(found._rivals[:, best], found._family, how), _examples=found._examples)
 
     def _refine(self, found: RegressionComponent, options: EMOptions) -> RegressionComponent:
         """Refine with the whole mixture, which is fitted once and serves all hints."""
@@ -229,15 +318,35 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         if found._examples is not None and not is_explained(refined, *found._examples):
             again = fit_from_examples(family, *found._examples, options).refined
             refined = max(refined, again, key=lambda each: each.objectives[-1])
-        return replace(found, _refined=refined, _rank=index)
+        found = replace(found, _refined=refined, _rank=index)
+        kept = fitted.comparison.keeps(nearest_index(fitted.result.state, refined.mixture.slopes[:, 0]))
+        return found if kept else self._doubt_number(found, fitted.comparison)
+
+    def _doubt_number(self, found: RegressionComponent, comparison: Comparison) -> RegressionComponent:
+        """Return an answer with the doubt that there are more regressions, among which it would be another one."""
+        k = found._family.n_components
+        doubt = UnlikelyMixtureWarning(
+            "With {larger} regressions instead of {n_components}, the likelihood of {n_samples:,} samples is larger by "
+            "{gain:.0f} nats and the one found would be another one: it may mix several. Fit more of them "
+            "({argument}).",
+            code="too_few_components",
+            n_components=k,
+            larger=k + 1,
+            n_samples=comparison.n_samples,
+            gain=comparison.gain,
+            argument=Option("n_components"),
+        )
+        return replace(add_doubts(found, [doubt]), _trust=found._trust * trust(comparison.p_value))
 
     def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
         hinted = family.hinted(hint)
+        candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
         return RegressionComponent(
             family.frame,
-            extract(hinted, family.frame, how),
+            candidates,
             _family=family,
             _hinted=hinted,
+            _rehint=again,
             _choose=how.choose,
             _feature_names=self._get_feature_names(),
         )
@@ -248,9 +357,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         """Find the regression of examples among more regressions than moments can separate."""
         if examples is None or options is None:
             raise SearchError(
-                "Moments can separate at most {n_features} regressions on {n_features} independent features, but this "
-                "fit has {n_components}: only their likelihood can. Search with {examples}=(X, y) of the regression "
-                "and {refine}=True, or fit fewer components.",
+                "Moments cannot separate the {n_components} regressions of this fit on {n_features} independent "
+                "features: only their likelihood can. Search with {examples}=(X, y) of the regression and "
+                "{refine}=True, or fit fewer components.",
                 code="needs_examples",
                 n_features=family.frame.n_components,
                 n_components=family.n_components,
@@ -309,15 +418,26 @@ def _sparse_error() -> SparseError:
     )
 
 
-def _warn_if_weights_unlikely(family: RegressionFamily) -> None:
+def _doubt_moments(found: RegressionComponent) -> RegressionComponent:
+    """Return an estimate from moments with the doubts that they apply."""
+    normality = found._family.normality
+    if normality is not None and not normality.is_normal:
+        trusted = found._trust * trust(normality.p_value)
+        return replace(add_doubts(found, [normality.doubt()]), _trust=trusted)
+    return add_doubts(found, _check_weights(found._family))
+
+
+def _check_weights(family: RegressionFamily) -> list[UnlikelyMixtureWarning]:
     total = float(family.mean @ family.mean)
-    if not MIN_TOTAL_WEIGHT < total < MAX_TOTAL_WEIGHT:
-        warn_user(
-            UnlikelyMixtureWarning(
-                "The weights of all regressions sum to {total:.2g} instead of 1: the coefficients may be linearly "
-                "dependent (as μ and -μ are), or the lines too far apart at the mean of X. Try fewer components, or "
-                "more samples; do not trust the weights.",
-                code="weights_not_one",
-                total=total,
-            )
+    if MIN_TOTAL_WEIGHT < total < MAX_TOTAL_WEIGHT:
+        return []
+    return [
+        UnlikelyMixtureWarning(
+            "The weights of all regressions sum to {total:.2g} instead of 1: the coefficients may be linearly "
+            "dependent (as μ and -μ are), or the lines too far apart at the mean of X. Try fewer components, or "
+            "more samples, or {argument}=True; do not trust the weights.",
+            code="weights_not_one",
+            total=total,
+            argument=Option("refine"),
         )
+    ]

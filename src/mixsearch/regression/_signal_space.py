@@ -44,12 +44,16 @@ def fit_frame(
     -------
     SignalSpace
     """
-    r = partitions.n_features
-    if n_components > r:
-        return SignalSpace(Frame(np.eye(r), np.ones(r)), 0.0)  # the whole space: only the likelihood separates them
+    if n_components > partitions.n_features:
+        return whole_space(partitions.n_features)
     if n_components == 1:
         return _frame_of_one(partitions)
     return _frame_of_many(partitions, power, n_components, paper=paper, seed=seed)
+
+
+def whole_space(n_features: int) -> SignalSpace:
+    """Return the whole space, for regressions that only their likelihood separates."""
+    return SignalSpace(Frame(np.eye(n_features), np.ones(n_features)), 0.0)
 
 
 def _frame_of_one(partitions: Partitions[StandardizedPartition]) -> SignalSpace:

@@ -83,7 +83,7 @@ def test_too_few_samples_to_compare_parts_of_are_refused():
 def test_responses_of_noise_are_fitted_with_one_regression_and_told():
     rng = np.random.default_rng(1)
     with pytest.warns(UnlikelyMixtureWarning, match="No direction stands out from the noise.*one regression"):
-        search = RegressionSearch("auto").fit(rng.standard_normal((300, 8)), rng.standard_normal(300) > 0)
+        search = RegressionSearch("auto").fit(rng.standard_normal((300, 8)), rng.standard_normal(300))
     assert search.n_components_ == 1
 
 

@@ -236,6 +236,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
 def test_the_refined_mixture_identifies_better_which_regression_is_meant():
     rightly = {False: 0, True: 0}
     centers = np.array([[1.0, 0, 0, 0.3], [-0.3, 0.9, 0, 0.3], [0, 0.3, 0.9, -0.3]])
@@ -252,6 +253,7 @@ def test_the_refined_mixture_identifies_better_which_regression_is_meant():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
 def test_examples_that_could_be_of_two_regressions_say_so(normal):
     X, _, search = normal
     apart = CENTERS[0] - CENTERS[1]

@@ -37,6 +37,7 @@ def data():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")  # of two components for three
 @pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("design", ["covariance", "standard"])

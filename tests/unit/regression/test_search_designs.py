@@ -43,15 +43,17 @@ def test_two_lines_on_one_feature_are_found_from_five_examples(seed, target):
     assert raised.value.code == "no_moment_estimate"
 
 
-@pytest.mark.parametrize("question", [{"hint": [1.0]}, {"hint": [1.0], "refine": True}, {"examples": "some"}])
+@pytest.mark.parametrize(
+    "question", [{"hint": [1.0]}, {"hint": [1.0], "refine": True}, {"examples": "some", "refine": False}]
+)
 def test_more_lines_than_features_need_examples_and_likelihood(question):
     X, y, _ = two_lines(0)
     if "examples" in question:
-        question = {"examples": (X[:5], y[:5])}
+        question = question | {"examples": (X[:5], y[:5])}
     search = RegressionSearch(2).fit(X, y)
     assert search.n_components_ == 2
     with pytest.raises(
-        SearchError, match="Moments can separate at most 1 regressions.* this fit has 2.*refine=True"
+        SearchError, match="Moments cannot separate the 2 regressions of this fit on 1 independent.*refine=True"
     ) as error:
         search.search(**question)
     assert error.value.code == "needs_examples"

@@ -1,0 +1,153 @@
+"""Likelier mixtures than EM has found: from random starts, and with one more component."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.core.doubts import MIN_P_VALUE
+from mixsearch.core.em import EMOptions, EMResult
+from mixsearch.regression._em import maximize_likelihood
+from mixsearch.regression._evaluation import Regressors
+from mixsearch.regression._goodness import fit_p_value
+from mixsearch.regression._mixture import RegressionMixture
+from mixsearch.regression._starts import MIN_VARIANCE, N_STARTS, draw_starts, likeliest
+
+# Samples, and samples per parameter, that fits are tested on.
+MIN_SAMPLES, MIN_PER_PARAMETER = 5000, 20
+# Samples that random starts are compared on.
+MAX_STARTED = 2000
+# A mixture that suits its samples worse than this is compared with others.
+SUSPICIOUS = 1e-3
+# Starts that keep the lines of the mixture found, and add one.
+N_EXTENDED = 5
+OPTIONS = EMOptions(max_iter=30, tol=0.1)
+# Regressions that are looked for where moments cannot count them.
+MAX_COMPONENTS = 5
+# So many samples show whether a single line suits them.
+MIN_TO_SHOW = 1000
+# Deviations by which a component may change if another one is added.
+MAX_CHANGE = 4.0
+
+
+class Comparison(NamedTuple):
+    """A mixture compared with likelier ones."""
+
+    mixture: RegressionMixture  # the likeliest one with as many components
+    p_value: float  # how often samples of it would suit it as badly
+    larger: RegressionMixture | None  # one with one more component, if the samples ask for it
+    gain: float  # of its likelihood, in nats
+    n_samples: int  # that were compared
+
+    @property
+    def likeliest(self) -> RegressionMixture:
+        """The larger mixture, if there is one."""
+        return self.mixture if self.larger is None else self.larger
+
+    def keeps(self, index: int) -> bool:
+        """Return whether a component stays what it is if another one is added, up to the noise of the samples."""
+        if self.larger is None:
+            return True
+        nearest = nearest_index(self.larger, self.mixture.slopes[:, index])
+        weight, n = float(self.larger.weights[nearest]), self.n_samples
+        change = np.linalg.norm(self.larger.slopes[:, nearest] - self.mixture.slopes[:, index])
+        noise = np.sqrt(len(self.mixture.slopes) * self.larger.variances[nearest] / (n * weight))
+        weight_change = abs(float(self.mixture.weights[index]) - weight)
+        return bool(change < MAX_CHANGE * noise and weight_change < MAX_CHANGE * np.sqrt(weight * (1 - weight) / n))
+
+
+def nearest_index(mixture: RegressionMixture, slopes: Array) -> int:
+    """Return the index of the component with the nearest slopes."""
+    return int(np.argmin(np.sum((mixture.slopes - slopes[:, None]) ** 2, axis=0)))
+
+
+def take_part(regressors: Regressors, n_components: int, min_samples: int = MIN_SAMPLES) -> Regressors:
+    """Return enough samples to compare mixtures, in the memory of this process."""
+    n_parameters = n_components * (regressors.design.n_coordinates + 3)
+    step = max(regressors.partitions.n_rows // max(min_samples, MIN_PER_PARAMETER * n_parameters), 1)
+    return replace(regressors.thin(step).collect(), min_variance=MIN_VARIANCE)
+
+
+def compare(part: Regressors, mixture: RegressionMixture, *, is_trusted: bool = True) -> Comparison:
+    """Compare a mixture with likelier ones, if it does not suit the samples or is not to be trusted.
+
+    Parameters
+    ----------
+    part : Regressors
+        Some samples, in the memory of this process.
+    mixture : RegressionMixture
+    is_trusted : bool
+        Whether the start of EM was good. If not, random starts are tried in any case.
+
+    Returns
+    -------
+    Comparison
+    """
+    n, k = part.partitions.n_rows, mixture.n_components
+    p_value = fit_p_value(part, mixture)
+    if p_value >= SUSPICIOUS and is_trusted:
+        return Comparison(mixture, p_value, None, 0.0, n)
+    found = maximize_likelihood(part, mixture, OPTIONS)
+    other = _fit_random(part, k)
+    if other.objectives[-1] > found.objectives[-1] + 1:
+        found = other
+        mixture = found.state
+        p_value = fit_p_value(part, mixture)
+    if p_value >= SUSPICIOUS:
+        return Comparison(mixture, p_value, None, 0.0, n)
+    larger = _fit_larger(part, found.state)
+    gain = larger.objectives[-1] - found.objectives[-1]
+    return Comparison(mixture, p_value, larger.state if gain > penalty(part) else None, gain, n)
+
+
+def penalty(part: Regressors) -> float:
+    """Return what one more component must gain in likelihood, in nats: half of the BIC's penalty."""
+    n_parameters = part.design.n_coordinates + part.has_intercepts + 2
+    return 0.5 * n_parameters * float(np.log(part.partitions.n_rows))
+
+
+def choose_n_components(part: Regressors) -> int:
+    """Count the regressions: one more as long as BIC prefers it, and the samples do not suit those found so far.
+
+    Parameters
+    ----------
+    part : Regressors
+        Some samples, in the memory of this process.
+
+    Returns
+    -------
+    int
+        From 1 to `MAX_COMPONENTS`.
+
+    Notes
+    -----
+    BIC alone finds more lines in noise that is not normal. Few samples do not show that a single line does not suit
+    them, so there BIC alone decides on a second one.
+    """
+    found, is_shown = _fit_random(part, 1), part.partitions.n_rows >= MIN_TO_SHOW
+    for k in range(1, MAX_COMPONENTS):
+        if (k > 1 or is_shown) and fit_p_value(part, found.state) >= MIN_P_VALUE:
+            return k
+        following = _fit_random(part, k + 1)
+        if following.objectives[-1] - found.objectives[-1] <= penalty(part):
+            return k
+        found = following
+    return MAX_COMPONENTS
+
+
+def _fit_random(part: Regressors, n_components: int) -> EMResult[RegressionMixture]:
+    some = take_part(part, n_components, MAX_STARTED)
+    starts = draw_starts(some, n_components, n_starts=N_STARTS if n_components > 1 else 1)
+    return maximize_likelihood(part, likeliest(some, starts).state, OPTIONS)
+
+
+def _fit_larger(part: Regressors, mixture: RegressionMixture) -> EMResult[RegressionMixture]:
+    """Fit one more component, from random starts and from the lines found with another one."""
+    k = mixture.n_components + 1
+    some = take_part(part, k, MAX_STARTED)
+    lines = np.vstack([mixture.slopes, mixture.levels]) if part.has_intercepts else mixture.slopes
+    starts = draw_starts(some, k) + draw_starts(some, k, lines, N_EXTENDED)
+    return maximize_likelihood(part, likeliest(some, starts).state, OPTIONS)

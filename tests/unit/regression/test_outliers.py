@@ -1,0 +1,97 @@
+"""Samples that no regression of the others would give: left out of the fit, and never a clean one."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tests.split_samples import split_samples
+
+from mixsearch import RegressionSearch
+from mixsearch.data.partitions import partition_in_memory
+from mixsearch.datasets import make_hint, make_mixed_regression
+from mixsearch.errors import OutliersWarning
+from mixsearch.regression._outliers import find_regression_outliers
+
+ROWS = np.array([17, 40, 711])
+
+
+def outlier_rows(X, y):
+    return find_regression_outliers(partition_in_memory(X, y), "covariance", intercept=True).rows
+
+
+def draw(n=2000, d=5, k=2, seed=0):
+    data = make_mixed_regression(n, d, k, deviation=0.2, random_state=seed)
+    return data.X.copy(), data.y.copy()
+
+
+@pytest.mark.parametrize("size", [30, 1e3, 1e6])
+def test_responses_far_beyond_all_others_are_found(size):
+    X, y = draw()
+    y[ROWS] += size
+    assert_array_equal(outlier_rows(X, y), ROWS)
+
+
+def test_samples_far_from_all_others_are_found_though_their_responses_fit():
+    X, y = draw()
+    X[ROWS] *= 100
+    assert_array_equal(outlier_rows(X, y), ROWS)
+
+
+def test_a_gross_response_does_not_hide_a_smaller_one():
+    X, y = draw()
+    y[ROWS], y[5] = 40, 1e9
+    assert_array_equal(outlier_rows(X, y), [5, *ROWS])
+
+
+@pytest.mark.parametrize(("d", "k", "n"), [(1, 1, 500), (5, 2, 200), (10, 3, 5000), (30, 10, 5000)])
+def test_clean_regressions_lose_no_sample(d, k, n):
+    for seed in range(10):
+        assert_array_equal(outlier_rows(*draw(n, d, k, seed)), [])
+
+
+def test_a_rare_regression_with_large_coefficients_loses_no_sample():
+    rng = np.random.default_rng(0)
+    X, is_rare = rng.normal(size=(5000, 4)), rng.random(5000) < 0.05
+    assert_array_equal(outlier_rows(X, np.where(is_rare, 10 * X[:, 0], X[:, 1]) + 0.1 * rng.normal(size=5000)), [])
+
+
+def test_members_of_a_rare_level_stay():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(5000, 4)), np.arange(5000) < 8])
+    assert_array_equal(outlier_rows(X, X.sum(axis=1) + 0.1 * rng.normal(size=5000)), [])
+
+
+def test_outliers_are_the_same_however_samples_are_split():
+    X, y = draw()
+    y[ROWS] = 1e3
+    found = find_regression_outliers(split_samples(X, (1, 700, 713), y), "covariance", intercept=True)
+    assert_array_equal(found.rows, ROWS)
+    assert found.measured.partitions.n_rows == found.samples.n_rows == 1997
+
+
+def test_a_fit_says_what_it_left_out_and_is_as_if_it_had_never_been_there():
+    X, y = draw()
+    y[ROWS] = 1e3
+    search, rest = RegressionSearch(2), np.delete(np.arange(len(y)), ROWS)
+    with pytest.warns(OutliersWarning, match="3 of 2,000 samples lie far from all others \\(rows 17, 40, 711\\)"):
+        search.fit(X, y)
+    assert_array_equal(search.outliers_, ROWS)
+    hint = X[:, 0] @ X
+    clean = RegressionSearch(2).fit(X[rest], y[rest]).search(hint, refine=True)
+    assert_allclose(search.search(hint, refine=True).center, clean.center)
+
+
+def test_the_paper_leaves_out_nothing():
+    X, y = draw()
+    y[ROWS] += 20
+    search = RegressionSearch(2, preset="paper").fit(X, y)
+    assert not hasattr(search, "outliers_")
+
+
+def test_one_response_among_many_does_not_spoil_the_answer():
+    data = make_mixed_regression(10_000, 5, 2, deviation=0.2, random_state=3)
+    y = data.y.copy()
+    y[123] = 1e3
+    with pytest.warns(OutliersWarning):
+        search = RegressionSearch(2).fit(data.X, y)
+    found = search.search(make_hint(data.centers, 0, gamma=0.9), refine=True)
+    assert np.linalg.norm(found.center - data.centers[0]) < 0.05
