@@ -24,6 +24,9 @@ from mixsearch.regression._partition import RegressionPartition, weight_function
 if TYPE_CHECKING:
     from mixsearch.regression._moments import RegressionFamily
 
+# Samples that suffice for the covariance of a direction that says nothing: an order of magnitude matters.
+COVARIANCE_SAMPLES = 5000
+
 
 class RegressionSums(NamedTuple):
     """Sums over some samples, with y their coordinates in the frame."""
@@ -206,7 +209,8 @@ def coordinate_covariance(family: RegressionFamily) -> Array:
     of t²y⟨z, v⟩/2, differ from 0 by noise alone.
     """
     n = family.partitions.n_rows
-    return np.asarray(family.partitions.reduce(_contribution_gram, _contribution_terms(family)).total) / n**2
+    some = family.partitions.thin(max(n // COVARIANCE_SAMPLES, 1))
+    return np.asarray(some.reduce(_contribution_gram, _contribution_terms(family)).total) / some.n_rows / n
 
 
 def _contribution_gram(partition: RegressionPartition, terms: ContributionTerms) -> ArraySum:

@@ -296,7 +296,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
         p_value = family.information_p_value(v)
         found = found if options is None else self._refine(found, options)
-        if found._scores is not None and p_value > SURE_P_VALUE:  # refined regressions know better
+        if p_value > SURE_P_VALUE and found._scores is not None:  # refined regressions know better
             p_value = found._scores.information_p_value()
         return check_information(found, p_value)
 
