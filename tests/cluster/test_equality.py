@@ -12,7 +12,11 @@ from numpy.testing import assert_allclose
 from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TopicSearch
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [
+    pytest.mark.xdist_group("cluster"),
+    # Fewer components than there are, and samples with their small entries removed.
+    pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning"),
+]
 
 CHUNKS = [((2000,), (20,)), ((1, 999, 1000), (7, 13)), ((700, 700, 600), (20,))]
 
