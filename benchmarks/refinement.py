@@ -61,13 +61,16 @@ class Errors(NamedTuple):
     oracle: Array
 
 
-def gaussians(deviation: float) -> Callable[[int, bool], Mixture]:
+def gaussians(
+    deviation: float | Array, n_samples: int = 10_000, n_features: int = 500, k: int = 10, norm: float = 10.0
+) -> Callable[[int, bool], Mixture]:
     def draw(seed: int, quick: bool) -> Mixture:
-        data = make_gaussian_mixture(2_000 if quick else 10_000, 500, 10, deviation=deviation, random_state=seed)
+        n = 2_000 if quick else n_samples
+        data = make_gaussian_mixture(n, n_features, k, deviation=deviation, norm=norm, random_state=seed)
         weights = np.ones(len(data.X))
         return Mixture(
-            fit=lambda: GaussianSearch(10).fit(data.X),
-            hints=[{"hint": make_hint(data.centers, i, gamma=GAMMA)} for i in range(10)],
+            fit=lambda: GaussianSearch(k).fit(data.X),
+            hints=[{"hint": make_hint(data.centers, i, gamma=GAMMA)} for i in range(k)],
             truth=data.centers,
             oracle=data.oracle,
             mle=lambda: floors.gaussian_mle(data),
@@ -78,24 +81,8 @@ def gaussians(deviation: float) -> Callable[[int, bool], Mixture]:
 
 
 def unequal_gaussians(ratio: float) -> Callable[[int, bool], Mixture]:
-    """Three Gaussians in ten dimensions whose variances differ by a factor, the smallest one 1 / √factor."""
-
-    def draw(seed: int, quick: bool) -> Mixture:
-        deviation = ratio ** np.array([-0.25, 0.0, 0.25])
-        data = make_gaussian_mixture(
-            2_000 if quick else 20_000, 10, 3, deviation=deviation, norm=3.0, random_state=seed
-        )
-        weights = np.ones(len(data.X))
-        return Mixture(
-            fit=lambda: GaussianSearch(3).fit(data.X),
-            hints=[{"hint": make_hint(data.centers, i, gamma=GAMMA)} for i in range(3)],
-            truth=data.centers,
-            oracle=data.oracle,
-            mle=lambda: floors.gaussian_mle(data),
-            one_pass=lambda: data.X.T @ weights,
-        )
-
-    return draw
+    """Three Gaussians in ten dimensions whose variances differ by a factor, the one in the middle 1."""
+    return gaussians(ratio ** np.array([-0.25, 0.0, 0.25]), 20_000, 10, 3, norm=3.0)
 
 
 def regressions(n_components: int, deviation: float) -> Callable[[int, bool], Mixture]:

@@ -19,7 +19,6 @@ class Question(NamedTuple):
     ask: Callable[[], Any]  # fits and searches
     is_right: Callable[[Any], bool]
     has_answer: bool = True  # False: the hint means no component, and every answer is wrong
-    reason: str = ""  # why a row cannot hold, if it cannot
 
 
 def is_weight_right(estimate: float, weight: float, n_samples: int) -> bool:
