@@ -13,8 +13,8 @@ from mixsearch.errors import SearchWarning, WeakHintWarning, warn_user
 # A test of a right answer raises a false alarm this often.
 MIN_P_VALUE = 0.01
 
-# A small lead with less confidence than this is worth a warning: 1 of 20 ties has more by chance.
-MIN_CONFIDENCE = 0.975
+# A small lead with less confidence than this is worth a warning: 1 of 50 ties has more by chance.
+MIN_CONFIDENCE = 0.99
 
 C = TypeVar("C", bound=Component)
 

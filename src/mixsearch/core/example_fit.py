@@ -19,7 +19,7 @@ PRIOR_OF_DISAGREEMENT = 0.01
 TINY_SHARE = 1e-9
 # Examples that are less likely than this to be all of the component found are doubted, and so is a single one of them
 # that is hardly likely to be.
-MIN_AGREEMENT, MAX_POSTERIOR = 0.5, 0.05
+MIN_AGREEMENT, MAX_POSTERIOR = 0.6, 0.05
 MAX_LISTED = 10
 # Parameters of the Beta distribution of the share of a class that one component holds, and the confidence that examples
 # alone can give. Both are from labelled tables (`benchmarks/table_confidence.py`), leaving out one at a time.

@@ -62,6 +62,7 @@ def test_an_alternative_of_a_clear_hint_has_no_confidence():
     assert alternative.confidence < 0.01
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
 def test_the_confidence_of_one_example_is_its_membership():
     search = SubspaceSearch(3, dim=2).fit(data.X)
     near_zero = data.X[np.argsort(np.linalg.norm(data.X, axis=1))[:1]]
