@@ -284,7 +284,7 @@ class VectorComponent(Component):
 
     def _with_rank(self, rank: int) -> Self:
         """Return another candidate as moments find it, from 0 for the preferred one."""
-        return replace(self, _rank=rank, _refined=None)
+        return replace(self, _rank=rank, _refined=None, _doubts=())
 
     def _trust_facts(self) -> list[tuple[str, str]]:
         """Return the rows of the card that say how far to trust the answer."""

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from mixsearch.core.validation import check_positive_int
-from mixsearch.errors import ArgumentError, NotRefinedWarning, Option, warn_user
+from mixsearch.errors import ArgumentError, NotRefinedWarning, Option
 
 # Far more than a good start needs.
 MAX_ITER = 100
@@ -60,13 +60,11 @@ def em_options(
     return EMOptions(default_max_iter if max_iter is None else int(max_iter), float(tol)) if refine else None
 
 
-def warn_not_refined() -> None:
-    """Warn that the answer is the moment estimate although refinement was requested."""
-    warn_user(
-        NotRefinedWarning(
-            "EM moved away from the component that the hint means, so the moment estimate is returned. Its samples may "
-            "overlap with those of another component: look at separation and confidence."
-        )
+def not_refined() -> NotRefinedWarning:
+    """Return the doubt that the answer is the moment estimate although refinement was requested."""
+    return NotRefinedWarning(
+        "EM leaves the component of the hint too few samples, so the moment estimate is returned. The component may "
+        "overlap with another one, or be noise: look at confidence and `alternatives`."
     )
 
 

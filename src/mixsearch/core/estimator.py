@@ -122,6 +122,12 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
+    def _forget(self, *names: str) -> None:
+        """Delete attributes of an earlier fit that this one may not set."""
+        for name in names:
+            if hasattr(self, name):
+                delattr(self, name)
+
     def _get_feature_names(self) -> list[str] | None:
         return list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 

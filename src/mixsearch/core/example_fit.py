@@ -167,7 +167,8 @@ class TypicalSquares(NamedTuple):
 
     def p_values(self, squares: Array) -> Array:
         """Return how often a member would be as far from the component as some samples, (q,)."""
-        return np.asarray(ndtr((self.middle - np.cbrt(squares)) / self.deviation))
+        with np.errstate(over="ignore"):  # members that are all at their center have hardly any deviation
+            return np.asarray(ndtr((self.middle - np.cbrt(squares)) / self.deviation))
 
 
 def typical_squares(squares: Array, weights: Array) -> TypicalSquares:

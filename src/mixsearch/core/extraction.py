@@ -171,12 +171,29 @@ def extract_with_rehint(
     first = _contract_again(contract, candidates.points[:, 0])
     rest = _complement_eigenvectors(R, first)
     second = _contract_again(contract, rest[:, 0])
-    found = [
-        _candidates_with_first(hinted.mean, R, u, _complement_eigenvectors(R, u), options.choose)
-        for u in (first, second)
-    ]
+    found = [candidates_along(hinted, u, options.choose) for u in (first, second)]
     best = int(found[1].preference[0] > found[0].preference[0])
     return Extracted(found[best], (first, second)[best])
+
+
+def candidates_along(hinted: Hinted, direction: Array, choose: str) -> Candidates:
+    """Return a component of a known direction as the first candidate, with the scores of all under a hint.
+
+    Parameters
+    ----------
+    hinted : Hinted
+        The moments, contracted with the user's hint.
+    direction : array of shape (k,)
+        √α W'μ of the component, up to its length.
+    choose : {"largest", "share"}
+        What the others are sorted by.
+
+    Returns
+    -------
+    Candidates
+    """
+    R, u = (hinted.matrix + hinted.matrix.T) / 2, direction / np.linalg.norm(direction)
+    return _candidates_with_first(hinted.mean, R, u, _complement_eigenvectors(R, u), choose)
 
 
 def _contract_again(contract: Callable[[Array], Hinted], direction: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.frame import count_above
 from mixsearch.core.noise_rank import NoiseRank
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.errors import Option, UnlikelyMixtureWarning
@@ -191,7 +192,7 @@ def check_spectrum(
     """
     n = projected.n_rows
     if trace - values[:n_used].sum() <= MIN_NOISE * trace:
-        return SignalCheck(values, min(rank.total, len(values)))
+        return SignalCheck(values, count_above(values))
     energies = projected.thin(-(-n // MAX_ENERGIES)).map(_get_energy).collect().partition.energy
     check = check_signal(values, trace, energies, n, rank.noisy)
     return check if check.n_signal == n_used else check_signal(values, trace, energies, n, rank.total)

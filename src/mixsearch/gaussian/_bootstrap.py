@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from mixsearch._typing import Samples
-from mixsearch.core.em import EMOptions
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.errors import SearchError, collect_warnings
@@ -18,16 +17,13 @@ from mixsearch.gaussian._subset import DEFAULT_OPTIONS, fit_subset
 N_REFITS, MAX_SAMPLES = 40, 2000
 
 
-def bootstrap_errors(
-    family: GaussianFamily, refined: RefinedGaussian, options: EMOptions = DEFAULT_OPTIONS
-) -> StandardErrors:
+def bootstrap_errors(family: GaussianFamily, refined: RefinedGaussian) -> StandardErrors:
     """Return the standard errors of a refined Gaussian from refits.
 
     Parameters
     ----------
     family : GaussianFamily
     refined : RefinedGaussian
-    options : EMOptions
 
     Returns
     -------
@@ -42,7 +38,7 @@ def bootstrap_errors(
     part = family.partitions.thin(max(family.partitions.n_rows // MAX_SAMPLES, 1)).collect()
     n, rng = part.n_rows, np.random.default_rng(0)  # the same answer every time
     draws = [rng.integers(n, size=n) for _ in range(N_REFITS)]
-    found = [each for rows in draws if (each := _refit(part.partition.samples[rows], family, refined, options))]
+    found = [each for rows in draws if (each := _refit(part.partition.samples[rows], family, refined))]
     if len(found) < 2:
         return StandardErrors(np.full(len(refined.center), np.inf), np.inf)
     scale = np.sqrt(n / family.partitions.n_rows)
@@ -50,16 +46,14 @@ def bootstrap_errors(
     return StandardErrors(scale * centers.std(axis=0, ddof=1), float(scale * weights.std(ddof=1)))
 
 
-def _refit(
-    samples: Samples, family: GaussianFamily, refined: RefinedGaussian, options: EMOptions
-) -> RefinedGaussian | None:
+def _refit(samples: Samples, family: GaussianFamily, refined: RefinedGaussian) -> RefinedGaussian | None:
     """Return the component of a refit that is nearest to the one found, if they overlap."""
     with collect_warnings():
         try:
             other = fit_gaussian(partition_in_memory(samples), family.n_components, paper=False, seed=0)
         except SearchError:  # a direction is lost among these samples
             return None
-    fitted = fit_mixture(other, options, fit_subset(other, options))
+    fitted = fit_mixture(other, DEFAULT_OPTIONS, fit_subset(other))
     centers = other.frame.unwhiten(frame_points(other, fitted.mixture.centers.T, constant=1.0))
     apart = np.sum((centers - refined.center[:, None]) ** 2, axis=0)
     index = int(np.argmin(apart))

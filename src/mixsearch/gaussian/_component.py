@@ -65,11 +65,11 @@ class GaussianComponent(SampleComponent):
         """
         suits, fit = trust(self._subset.p_value), self._example_fit
         if fit is None or self._examples is None:
-            return self._support * super().confidence * (suits + (1 - suits) * MISFIT_FACTOR)
+            return self._support * self._hint_confidence * (suits + (1 - suits) * MISFIT_FACTOR)
         by_model, memberships = fit.confidence, self.membership(self._examples)
         if self._refined is None:
             # EM chooses the component by the examples themselves, moments by their mean: they may not even be members.
-            by_model *= super().confidence * min(1.0, 2 * float(memberships.mean()))
+            by_model *= self._hint_confidence * min(1.0, 2 * float(memberships.mean()))
         return self._support * (suits * by_model + (1 - suits) * confidence_without_model(memberships))
 
     @property
@@ -160,7 +160,9 @@ class GaussianComponent(SampleComponent):
         if self._example_fit is None:
             doubts += check_lead(self)
         else:
-            doubts += self._example_fit.doubts() or check_lead(self, min_confidence=MIN_EXAMPLE_CONFIDENCE)
+            doubts += self._example_fit.doubts()
+        if self._example_fit is not None and self._refined is None and not doubts:
+            doubts += check_lead(self, min_confidence=MIN_EXAMPLE_CONFIDENCE)
         if self._fit_p_value < MIN_P_VALUE:
             doubts.append(_misfit(self._fit_p_value))
         if self._support < MIN_SUPPORT:
@@ -170,7 +172,7 @@ class GaussianComponent(SampleComponent):
         return doubts
 
     def _refined_errors(self, refined: RefinedGaussian) -> StandardErrors:
-        if self._subset.p_value < MIN_P_VALUE and self._family.check is not None:
+        if self._subset.p_value < MIN_P_VALUE and not self._family.is_paper:
             return bootstrap_errors(self._family, refined)
         return refined_gaussian_errors(self._family, refined)
 

@@ -87,6 +87,11 @@ class GaussianFamily:
         return () if self.check is None else self.check.doubts(self.n_components - 1)
 
     @property
+    def is_paper(self) -> bool:
+        """Whether the moments are the paper's, relative to zero."""
+        return self.frame.origin is None
+
+    @property
     def has_noise(self) -> bool:
         """Whether samples differ from the centers of their components by more than rounding."""
         return self.noise_variance > MIN_NOISE * float(self.frame.values[-1])
@@ -101,10 +106,14 @@ class GaussianFamily:
         """Whether no more directions stand out from the noise than the components differ in."""
         return self.check is None or self.check.n_signal < self.n_components
 
+    @property
+    def is_supported(self) -> bool:
+        """Whether as many directions stand out from the noise as the components differ in."""
+        return self.check is None or self.check.n_signal >= self.n_components - 1
+
     def supported(self) -> GaussianFamily:
         """Return the same fit with no more components than stand out from the noise: others would only split these."""
-        is_supported = self.check is None or self.check.n_signal >= self.n_components - 1
-        return self if self.check is None or is_supported else self.take(self.check.n_signal + 1)
+        return self if self.check is None or self.is_supported else self.take(self.check.n_signal + 1)
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame."""

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.doubts import add_doubts, check_information
-from mixsearch.core.em import EMOptions, em_options, warn_not_refined
+from mixsearch.core.em import EMOptions, em_options, not_refined
 from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised
 from mixsearch.core.example_fit import posterior_of_all
-from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
+from mixsearch.core.extraction import Extraction, ExtractionOptions, candidates_along, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
 from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import find_outliers
@@ -33,7 +33,7 @@ from mixsearch.gaussian._refinement import (
     match_candidate,
     refine_gaussian,
 )
-from mixsearch.gaussian._subset import DEFAULT_OPTIONS, MIN_MEMBERS, SubsetFit, fit_subset
+from mixsearch.gaussian._subset import DEFAULT_OPTIONS, MIN_MEMBERS, SubsetFit, fit_subset, fit_supported
 
 
 class GaussianSearch(SemiSupervised[GaussianFamily]):
@@ -100,6 +100,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
         check_n_features(partitions.n_features, minimum, f"{minimum} Gaussians")
         check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their noise")
+        self._forget("outliers_")
         samples, measured = (partitions, None) if is_paper else self._leave_out_outliers(partitions)
         k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
@@ -168,7 +169,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         options = em_options(refine, tol, max_iter)
         family = self._select_family(n_components)
         if check_one_hint({"hint": hint, "examples": examples}) == "examples":
-            found = self._search_examples(self._check_rows(examples, reset=False), family, how)
+            found = self._extract_examples(self._check_rows(examples, reset=False), family, how)
         else:
             v = hint_from_direction(hint, self.n_features_in_)
             self._check_informative(v, family, scale=0.0)
@@ -180,10 +181,10 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
 
     def _get_supported(self, family: GaussianFamily) -> SubsetFit:
         """Return the mixture of the subset, without components that neither directions nor the likelihood support."""
-        supported, fitted = family.supported(), self._get_subset(family)
-        if supported is family:
+        fitted = self._get_subset(family)
+        if family.is_supported:
             return fitted
-        return max(fitted, self._get_subset(supported), key=lambda each: each.criterion)
+        return self._subsets.get((family.n_components, "supported"), lambda: fit_supported(family, fitted))
 
     def _get_subset(self, family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS) -> SubsetFit:
         return self._subsets.get((family.n_components, options), lambda: fit_subset(family, options))
@@ -199,8 +200,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         else:
             index = _choose_by_examples(fitted.mixture, signal_features(family, found._examples))
         if not fitted.mixture.weights[index] * family.partitions.n_rows > MIN_MEMBERS:
-            warn_not_refined()
-            return found
+            return add_doubts(found, [not_refined()])
         if found._examples is not None and index != match_candidate(family, found._candidates, fitted.mixture):
             found = self._extract_fitted(found, fitted.mixture, index, how)
         return replace(found, _refined=refine_gaussian(family, fitted, index))
@@ -229,19 +229,21 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         """
         family = found._family
         try:
-            other = self._extract(hint_for_component(family, mixture, index), family, how)
+            again = hint_for_component(family, mixture, index)
+            other = self._extract(again, family, how)
+            candidates = candidates_along(found._hinted, other._direction, how.choose)
         except NoMassError:  # moments do not see it
             return found
-        return replace(other, _examples=found._examples, _doubts=found._doubts)
+        return replace(found, _candidates=candidates, _rehint=again)
 
-    def _search_examples(
-        self, members: Samples, family: GaussianFamily | None = None, how: Extraction | None = None
-    ) -> GaussianComponent:
-        family = family or self._family
+    def _search_examples(self, members: Samples) -> GaussianComponent:
+        found = self._extract_examples(members, self._family, Extraction(rehint=not self._is_paper()))
+        return add_doubts(found, found._find_doubts())
+
+    def _extract_examples(self, members: Samples, family: GaussianFamily, how: Extraction) -> GaussianComponent:
         v = hint_from_examples(members, self.mean_)
         self._check_informative(v, family, scale=float(np.sqrt(family.frame.values[-1])))
         # Scores are relative to the mean as well: otherwise all of them share a part without information.
-        how = how or Extraction(rehint=not self._is_paper())
         found = self._extract(family.frame.project_hint(v, from_origin=True), family, how)
         return replace(found, _examples=members, _hint_in_signal=family.frame.signal_fraction(v))
 

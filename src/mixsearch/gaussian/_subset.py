@@ -27,6 +27,8 @@ START = EMOptions(max_iter=30, tol=0.5)
 DEFAULT_OPTIONS = EMOptions(MAX_ITER, tol=0.01)
 # A component has this many samples per dimension of the signal space, or its shape is not tested.
 SAMPLES_PER_DIMENSION, TOLERANCE = 5, 2.0
+# In more features than this, further directions of the members of a component are not looked for.
+MAX_FEATURES = 2000
 # Samples with a smaller responsibility do not matter for a component.
 MIN_OWN = 0.01
 # A component has more than this many samples, in the sum of its responsibilities.
@@ -59,13 +61,15 @@ class SubsetFit(NamedTuple):
         return np.asarray(np.max(each, axis=0))
 
 
-def fit_subset(family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS) -> SubsetFit:
+def fit_subset(family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS, step: int | None = None) -> SubsetFit:
     """Fit the mixture to a subset, from all contractions of its third moment, by EM.
 
     Parameters
     ----------
     family : GaussianFamily
     options : EMOptions
+    step : int, optional
+        From one sample of the subset to the next; by default as the number of components needs.
 
     Returns
     -------
@@ -77,8 +81,7 @@ def fit_subset(family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS) -> 
     also starts from samples far from each other (k-means++), and the likeliest mixture is kept; but not if the number
     of iterations is limited, so that the mixture stays near that of the moments.
     """
-    n_subset = max(MIN_SAMPLES, PER_COMPONENT * family.n_components)
-    part = family.thin(max(family.partitions.n_rows // n_subset, 1))
+    part = family.thin(step or subset_step(family))
     partitions = feature_partitions(part).collect()
     Z = partitions.partition.features.T
     rough = mixture_from_moments(family, all_components(part.tensor(np.eye(len(family.mean))), family.mean))
@@ -90,13 +93,36 @@ def fit_subset(family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS) -> 
     return _test_mixture(part, _try_random_starts(partitions, Z, result, options), Z)
 
 
+def subset_step(family: GaussianFamily) -> int:
+    """Return the step from one sample of the subset to the next."""
+    return max(family.partitions.n_rows // max(MIN_SAMPLES, PER_COMPONENT * family.n_components), 1)
+
+
+def fit_supported(family: GaussianFamily, fitted: SubsetFit) -> SubsetFit:
+    """Return the mixture of the subset without components that neither directions nor the likelihood support.
+
+    Parameters
+    ----------
+    family : GaussianFamily
+        With more components than directions stand out from the noise.
+    fitted : SubsetFit
+        Its mixture.
+
+    Returns
+    -------
+    SubsetFit
+    """
+    fewer = fit_subset(family.supported(), step=subset_step(family))
+    return max(fitted, fewer, key=lambda each: each.criterion)
+
+
 def _test_mixture(family: GaussianFamily, result: EMResult[SphericalMixture], Z: Array) -> SubsetFit:
     """Compare the components with their samples."""
     mixture = result.state
     resp = responsibilities(mixture, Z)
     tests = [[test(mixture, index, own, Z) for test in (_test_tails, _test_shape)] for index, own in enumerate(resp)]
     p_values = np.minimum(1.0, 2 * np.min(tests, axis=1)) if family.has_noise else np.ones(len(resp))
-    if not family.has_enough_components:
+    if family.has_noise and not family.has_enough_components and family.partitions.n_features <= MAX_FEATURES:
         p_values[_have_more_signal(family, resp)] = 0
     typical = [typical_squares(mixture.squared_distances(index, Z), own) for index, own in enumerate(resp)]
     return SubsetFit(family, mixture, Z.shape[1], result.objectives[-1], p_values, tuple(typical))

@@ -16,9 +16,10 @@ from mixsearch.core.example_fit import ExampleFit
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight, posterior
 from mixsearch.core.sample_component import SampleComponent
+from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import FLOAT_DTYPES, check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.display import Card, plain_number
+from mixsearch.display import Card, plain_chance, plain_number
 from mixsearch.errors import SearchError
 from mixsearch.regression._exactness import exactness
 from mixsearch.regression._example_fit import fit_examples, settle_noise
@@ -123,6 +124,23 @@ class RegressionComponent(SampleComponent):
 
     def _refined_errors(self, refined: RefinedRegression) -> StandardErrors:
         return refined_regression_errors(self._family, refined)
+
+    @property
+    def separation_interval(self) -> tuple[float, float]:
+        """A 95% interval of `separation`, from the noise of the scores."""
+        if self._likelihood_mixture is not None:
+            raise SearchError(
+                "There is no interval of the separation: this regression was found by its likelihood alone, without "
+                "moments. Look at its confidence.",
+                code="no_moment_estimate",
+            )
+        return super().separation_interval
+
+    def _trust_facts(self) -> list[tuple[str, str]]:
+        if self._likelihood_mixture is None:
+            return super()._trust_facts()
+        facts = [("confidence", plain_chance(self.confidence))]
+        return [*facts, ("separation", separation_in_words(self.separation))]
 
     @cached_property
     def confidence(self) -> float:

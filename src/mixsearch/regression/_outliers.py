@@ -35,19 +35,15 @@ def find_regression_outliers(
     As in `find_outliers`, up to 1% of the samples may be anything, and five that are close to each other are not left
     out because of their x.
     """
-    found = standardize(partitions, design, intercept=intercept)
-    rows, samples = _find_rows(found.partitions), partitions
-    for _ in range(MAX_ROUNDS if len(rows) else 0):
-        samples = partitions.drop_rows(rows).persist()
-        found = standardize(samples, design, intercept=intercept)
-        before, rows = rows, _find_rows(standardize_by(partitions, found.design, found.offset)[0])
-        if np.array_equal(before, rows):
+    samples, found = partitions, standardize(partitions, design, intercept=intercept)
+    left_out, rows = np.zeros(0, dtype=np.int64), _find_rows(found.partitions)
+    for _ in range(MAX_ROUNDS):
+        if np.array_equal(rows, left_out):
             break
-        samples = partitions
-    if len(rows) and samples is partitions:
-        samples = partitions.drop_rows(rows).persist()
+        left_out, samples = rows, partitions.drop_rows(rows).persist()
         found = standardize(samples, design, intercept=intercept)
-    return Outliers(rows, partitions.n_rows, samples, found)
+        rows = _find_rows(standardize_by(partitions, found.design, found.offset)[0])
+    return Outliers(left_out, partitions.n_rows, samples, found)
 
 
 @dataclass(frozen=True)

@@ -190,8 +190,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     def _standardize(self, partitions: Partitions[SamplePartition]) -> tuple[Partitions[SamplePartition], Standardized]:
         """Return the samples of the fit as they are and standardized, without outliers unless the preset is "paper"."""
         design, intercept = self._get_design(), self._has_intercept()
-        if hasattr(self, "outliers_"):
-            del self.outliers_
+        self._forget("outliers_")
         if self._is_paper():
             return partitions, standardize(partitions, design, intercept=intercept)
         found = find_regression_outliers(partitions, design, intercept=intercept)

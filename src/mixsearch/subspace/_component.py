@@ -230,7 +230,7 @@ class Subspace(Component):
     def alternatives(self) -> tuple[Subspace, ...]:
         """The other subspaces, most likely first."""
         ranks = range(len(self._candidates.directions))
-        return tuple(replace(self, _rank=rank, _refined=None) for rank in ranks if rank != self._rank)
+        return tuple(replace(self, _rank=rank, _refined=None, _doubts=()) for rank in ranks if rank != self._rank)
 
     def membership(self, X: SamplesLike) -> Array:
         """Return the probability that each sample belongs to this subspace.

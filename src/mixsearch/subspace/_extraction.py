@@ -25,7 +25,6 @@ class SubspaceCandidate:
 
     directions: Array  # √α W'U up to a rotation, (k r, r), orthonormal columns
     scores: Array  # eigenvalues of the whitened hinted moment, falling
-    next_direction: Array | None  # the best direction orthogonal to it, (k r,): a hint for the runner-up
 
     @property
     def separation(self) -> float:
@@ -62,8 +61,7 @@ def extract_subspace(hinted: Hinted, dim: int, excluded: Array | None = None) ->
     free = np.eye(len(R)) if excluded is None else scipy.linalg.null_space(excluded.T)
     scores, U = np.linalg.eigh(free.T @ R @ free)
     scores, U = scores[::-1], free @ U[:, ::-1]
-    directions = U[:, :dim]
-    return SubspaceCandidate(directions, scores, U[:, dim] if U.shape[1] > dim else None)
+    return SubspaceCandidate(U[:, :dim], scores)
 
 
 def settle_subspace(

@@ -50,6 +50,7 @@ class SubspaceFamily:
     noise: NoiseMoments | None = None  # None if the noise is taken to be the same in all subspaces, as in the paper
     origin: Array | None = None  # the point that all subspaces contain, (d,); None stands for zero
     check: SignalCheck | None = None  # None for the paper's moments
+    span: Array | None = None  # basis of all directions of the fit, if the frame has fewer, (d, p)
     n_hints: ClassVar[int] = 2
 
     @property
@@ -69,9 +70,10 @@ class SubspaceFamily:
 
     def locate(self, X: Samples) -> tuple[Array, Array]:
         """Return the coordinates of samples in the frame, (n, k r), and their energy outside, per direction, (n,)."""
-        inside = project(X, self.frame.basis, self.center)
+        inside = project(X, self.frame.basis if self.span is None else self.span, self.center)
         residual = squared_distances(X, self.center) - np.einsum("ij,ij->i", inside, inside)
-        return inside / np.sqrt(self.frame.values), np.maximum(residual, 0) / self.n_noise
+        coordinates = inside[..., : self.frame.n_components] / np.sqrt(self.frame.values)
+        return coordinates, np.maximum(residual, 0) / self.n_noise
 
     @property
     def mean(self) -> Array:
@@ -183,7 +185,8 @@ class SubspaceFamily:
         n_columns = n_components * self.dim
         partitions = self.partitions.map(_take_coordinates, n_columns)
         noise = self.noise and self.noise._replace(second=self.noise.second[:n_columns, :n_columns])
-        return replace(self, frame=self.frame.take(n_columns), partitions=partitions, noise=noise)
+        span = self.frame.basis if self.span is None else self.span
+        return replace(self, frame=self.frame.take(n_columns), partitions=partitions, noise=noise, span=span)
 
     def thin(self, step: int) -> SubspaceFamily:
         """Return the same fit with every `step`-th sample only."""

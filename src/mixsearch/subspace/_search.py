@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.doubts import add_doubts, check_information, check_lead, lower_trust
-from mixsearch.core.em import EMOptions, em_options, warn_not_refined
+from mixsearch.core.em import EMOptions, em_options, not_refined
 from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.outliers import find_outliers
-from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (
     AUTO,
     check_choice,
@@ -215,9 +214,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
 
     def _refine(self, found: Subspace, options: EMOptions) -> Subspace:
         refined = found._candidates.refine(options)
-        if refined is None:
-            warn_not_refined()
-        return replace(found, _refined=refined)
+        return add_doubts(found, [not_refined()]) if refined is None else replace(found, _refined=refined)
 
     def _check(self, found: Subspace) -> Subspace:
         """Return an answer with its doubts."""
@@ -268,4 +265,4 @@ def _lead_doubts(found: Subspace) -> list[WeakHintWarning]:
         return []
     if found._candidates.outside.are_samples:
         return check_lead(found, min_confidence=MIN_EXAMPLE_CONFIDENCE)
-    return check_lead(found) or check_separation(found.separation)
+    return check_lead(found)

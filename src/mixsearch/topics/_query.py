@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.doubts import add_doubts
-from mixsearch.core.em import EMOptions, warn_not_refined
+from mixsearch.core.em import EMOptions, not_refined
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.separation import check_separation
 from mixsearch.data.partitions import Partitions
@@ -114,8 +114,7 @@ class TopicQuery:
 def _refine_on_corpus(found: Topic, options: EMOptions) -> Topic:
     refined = refine_topic(found._family, found._candidates, options)
     if refined is None:
-        warn_not_refined()
-        return found
+        return add_doubts(found, [not_refined()])
     word_mean = found._family.word_mean
     return replace(found, _refined=shrink_to_moments(refined, found.probabilities, found.stderr, word_mean))
 

@@ -135,3 +135,49 @@ def test_standard_errors_of_misfitting_samples_are_those_of_refits():
     ratios = found.stderr.center / np.std([each.center for each in others], axis=0)
     assert "not_spherical" in [doubt.code for doubt in found.doubts]
     assert 0.4 < np.median(ratios) < 2.5
+
+
+def test_known_members_that_contradict_each_other_are_doubted_by_fit():
+    data = make_gaussian_mixture(1000, 10, 3, random_state=0)
+    y = np.full(1000, -1)
+    y[np.concatenate([np.flatnonzero(data.labels == i)[:3] for i in (0, 1)])] = 1
+    with pytest.warns(DoubtfulExamplesWarning):
+        component = GaussianSearch(3).fit(data.X, y).component_
+    assert "examples_disagree" in [doubt.code for doubt in component.doubts]
+
+
+def test_the_number_of_samples_of_the_subset_does_not_decide_between_mixtures():
+    data = make_gaussian_mixture(9000, 30, 4, random_state=0)
+    for unit in (1.0, 1e-3):
+        with collect_warnings():
+            search = GaussianSearch(20).fit(unit * data.X)
+            found = search.search(examples=unit * data.X[data.labels == 0][:3])
+        assert found._subset.family.n_components == 4
+
+
+def test_a_component_between_others_keeps_the_hint_that_found_it():
+    rng = np.random.default_rng(0)
+    centers, labels = np.array([[-10.0, 0.0, 0.0], [0.0, 2.0, 0.0], [10.0, 0.0, 0.0]]), rng.integers(3, size=1500)
+    X = centers[labels] + rng.normal(size=(1500, 3))
+    search, examples = GaussianSearch(3).fit(X), X[labels == 1][:5]
+    with collect_warnings():  # moments find another one, and say so
+        rough = search.search(examples=examples)
+    refined = search.search(examples=examples, refine=True)
+    assert refined.hint_in_signal == rough.hint_in_signal
+    assert sorted(refined.scores) == pytest.approx(sorted(rough.scores), rel=0.3, abs=1)
+
+
+def test_alternatives_have_no_doubts_of_the_answer():
+    data = make_gaussian_mixture(1000, 10, 3, random_state=0)
+    with collect_warnings():
+        found = GaussianSearch(3).fit(data.X).search(examples=np.full((1, 10), 50.0))
+    assert found.doubts
+    assert all(each.doubts == () for each in found.alternatives)
+
+
+def test_points_without_noise_are_neither_too_few_components_nor_overflow():
+    points = np.random.default_rng(0).normal(size=(3, 60))
+    X = points[np.arange(80) % 3]
+    found = GaussianSearch(3).fit(X).search(examples=points[:1], refine=True)
+    assert found.doubts == ()
+    np.testing.assert_allclose(found.center, points[0], atol=1e-6)
