@@ -96,7 +96,7 @@ def check_information(found: C, p_value: float) -> C:
     Returns
     -------
     Component
-        Its confidence is lowered in proportion to the p-value from `MIN_P_VALUE` on.
+        Its confidence is multiplied by `MIN_P_VALUE` / p-value, if that is below 1.
     """
     if p_value <= MIN_P_VALUE or len(found.scores) == 1:
         return found

@@ -36,7 +36,8 @@ SLACK = 3.0
 MIN_DEVIATION = 0.01
 # A gross outlier moves the mean, and hides smaller ones until it is left out.
 MAX_ROUNDS = 4
-# So many far samples as close to each other as members of a component are one. In squared medians of the distances.
+# This many far samples that are as close to each other as members of a component are one. The largest square of
+# their distance, in medians of the squared distances of all.
 MIN_MEMBERS, MAX_SPREAD = 5, 3.0
 # Samples that suffice for quantiles, and far samples that are compared with each other.
 MAX_SAMPLES, MAX_FAR = 10_000, 5000

@@ -27,7 +27,7 @@ N_EXTENDED = 5
 OPTIONS = EMOptions(max_iter=30, tol=0.1)
 # Regressions that are looked for where moments cannot count them.
 MAX_COMPONENTS = 5
-# So many samples show whether a single line suits them.
+# This many samples show whether a single line suits them.
 MIN_TO_SHOW = 1000
 # Deviations by which a component may change if another one is added.
 MAX_CHANGE = 4.0

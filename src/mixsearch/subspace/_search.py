@@ -15,6 +15,7 @@ from mixsearch.core.em import EMOptions, em_options, not_refined
 from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.hints import check_one_hint, hint_from_direction
+from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import find_outliers
 from mixsearch.core.validation import (
     AUTO,
@@ -121,6 +122,8 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         )
         self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
         if self.n_components == AUTO:
+            check = SignalCheck(self.spectrum_.held_out, self.spectrum_.n_signal, is_sought=True)
+            self._family = self._family if is_paper else replace(self._family, check=check)
             self._check_spectrum(dim)
         else:
             for doubt in fit_doubts(self._family):
