@@ -19,6 +19,7 @@ import reading
 import refinement
 import scale
 import second_moment
+import table_confidence
 import tables
 import topics
 import trust
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "counting": counting,
     "confidence": confidence,
     "trust": trust,
+    "table_confidence": table_confidence,
     "tables": tables,
     "quality": quality,
     "reading": reading,
@@ -58,6 +60,7 @@ ON_REQUEST = (
     "counting",
     "confidence",
     "trust",
+    "table_confidence",
     "tables",
     "quality",
     "reading",
