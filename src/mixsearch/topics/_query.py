@@ -22,6 +22,7 @@ from mixsearch.topics._component import Topic
 from mixsearch.topics._documents import TopicPartition, index_rows
 from mixsearch.topics._em import refine_topic, shrink_to_moments
 from mixsearch.topics._hint import WordHint, hint_from_documents
+from mixsearch.topics._left_out import check_documents, check_words
 from mixsearch.topics._local_em import refine_locally
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._seeds import Seeds, breadth_for, seed_from_documents, seed_from_words
@@ -74,13 +75,14 @@ class TopicQuery:
         found = self._extract(self.family.project(hint)) if project else self._extract(hint, max_documents)
         fit = fit_words(self.family, hint, found._point, damping=self.damping)
         found = lower_trust(add_doubts(found, fit.doubts() or check_separation(found.separation)), fit.agreement)
-        return self._refine(found, partial(seed_from_words, hint), by_rarity=self.by_rarity)
+        return self._refine(check_words(found, hint), partial(seed_from_words, hint), by_rarity=self.by_rarity)
 
     def search_documents(self, counts: sp.csr_array, indices: Array) -> Topic:
         """Find the topic of a few documents, given their indices if they are part of the corpus."""
-        frame = self.family.frame
+        frame, word_mean = self.family.frame, self.family.word_mean
+        difference = hint_from_documents(counts, word_mean)
         # In the metric of the frame frequent and rare words are equally noisy.
-        found = self._extract(frame.values * frame.whiten(hint_from_documents(counts, self.family.word_mean)))
+        found = check_documents(self._extract(frame.values * frame.whiten(difference)), difference + word_mean)
         fit = fit_documents(self.family, counts, found._point, damping=self.damping)
         found = replace(lower_trust(found, fit.agreement), _example_fit=fit)
         refined = self._refine(found, partial(seed_from_documents, counts, indices))
