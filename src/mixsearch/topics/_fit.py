@@ -28,7 +28,9 @@ MAX_LEFT_OUT = 10
 # Noise reaches up to 1.5 times as far as down, a topic six times or more (600 documents of 12 words). The order of
 # magnitude of the noise is enough.
 MIN_NOISE_RATIO = 3.0
-NOISE_TOL, MAX_NOISE_PASSES = 0.1, 10
+NOISE_TOL, MAX_NOISE_PASSES, NOISE_BLOCK = 0.1, 10, 4
+# If the next eigenvalue is smaller than this fraction of the last one, no topic as strong as the others is left out.
+MIN_NEXT = 0.1
 
 # From a shape and a dtype to an array that holds the projected documents, for instance on disk.
 Allocate = Callable[[tuple[int, int], Any], Array]
@@ -67,7 +69,7 @@ def fit_topics(
     seed : int
         Seed of the eigensolver's starting block.
     check_rest : bool, default=False
-        Look for directions that stand out from the noise beyond the signal space, in a few more passes.
+        Look for directions beyond the signal space that stand out from the noise.
     allocate : callable
         From a shape and a dtype to an array that holds the projected documents.
     on_pass : callable, optional
@@ -118,19 +120,23 @@ def fit_topics(
         document_frequency=sums.document_frequency,
         n_applications=n_applications,
         partitions=projected,
-        left_out=_find_left_out(second, beyond, seed) if n_beyond else None,
+        left_out=_find_left_out(second, beyond, float(frame.values[-1]), seed) if n_beyond else None,
     )
 
 
-def _find_left_out(second: Matrix, beyond: Frame, seed: int) -> Frame | None:
+def _find_left_out(second: Matrix, beyond: Frame, last: float, seed: int) -> Frame | None:
     """Return the directions beyond the signal space that stand out from the noise, if there are some.
 
     Notes
     -----
     A has no negative eigenvalues, but its unbiased estimate has: noise reaches about as far up as down.
     """
+    if beyond.values[0] < MIN_NEXT * last:
+        return None
     with one_blas_thread:
-        lowest = top_eigenpairs(-as_operator(second), 1, seed=seed, tol=NOISE_TOL, max_applications=MAX_NOISE_PASSES)
+        lowest = top_eigenpairs(
+            -as_operator(second), 1, seed=seed, tol=NOISE_TOL, max_applications=MAX_NOISE_PASSES, block=NOISE_BLOCK
+        )
     n = count_above(beyond.values, MIN_NOISE_RATIO * float(lowest.values[0]), precision=beyond.basis.dtype)
     return beyond.take(n) if n else None
 
