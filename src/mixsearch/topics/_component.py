@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, SamplesLike
+from mixsearch.core.example_fit import ExampleFit, confidence_without_model
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Replicates
 from mixsearch.core.sample_component import SampleComponent
@@ -85,6 +86,25 @@ class Topic(SampleComponent):
     _damping: bool = field(kw_only=True)
     _max_documents: int | None = field(default=None, kw_only=True)  # that represent all documents matching the hint
     _refined: LocalTopic | LdaTopic | None = field(default=None, kw_only=True)
+    _example_fit: ExampleFit | None = field(default=None, kw_only=True)  # of a search by documents
+
+    @cached_property
+    def confidence(self) -> float:
+        """The probability that this is the topic that the hint means: that it comes first on new documents too.
+
+        Times the probability that the words or documents of the hint are about one topic. Local EM starts from the
+        documents of the hint, whichever of several narrow topics comes first: after it, several documents give the
+        confidence that their number allows.
+        """
+        if self._example_fit is None or not self._rests_on_documents:
+            return super().confidence
+        return self._trust * confidence_without_model(self._example_fit.posterior)
+
+    @property
+    def _rests_on_documents(self) -> bool:
+        """Whether local EM found the topic from several documents of the hint."""
+        fit = self._example_fit
+        return fit is not None and len(fit.posterior) > 1 and isinstance(self._refined, LocalTopic)
 
     @property
     def weight(self) -> float:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from mixsearch._typing import Array
-from mixsearch.core.eigen import top_eigenpairs
+from mixsearch._typing import Array, Matrix
+from mixsearch.core.eigen import as_operator, top_eigenpairs
 from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
 from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetric_operator
 from mixsearch.data.chunks import ArraySum, RowChunks, sum_chunks
@@ -23,6 +23,14 @@ from mixsearch.topics._moments import TopicFamily
 BLOCK = 20
 # Residual of the eigenvectors, relative to each eigenvalue: rankings of documents are the same at a tenth of it.
 EIGEN_TOL = 1e-2
+# Directions beyond the signal space that come with its eigenvectors.
+MAX_LEFT_OUT = 10
+# Noise reaches up to 1.5 times as far as down, a topic six times or more (600 documents of 12 words). The order of
+# magnitude of the noise is enough.
+MIN_NOISE_RATIO = 3.0
+NOISE_TOL, MAX_NOISE_PASSES, NOISE_BLOCK = 0.1, 10, 4
+# If the next eigenvalue is smaller than this fraction of the last one, no topic as strong as the others is left out.
+MIN_NEXT = 0.1
 
 # From a shape and a dtype to an array that holds the projected documents, for instance on disk.
 Allocate = Callable[[tuple[int, int], Any], Array]
@@ -37,6 +45,7 @@ def fit_topics(
     weighting: Weighting,
     metric: float,
     seed: int,
+    check_rest: bool = False,
     allocate: Allocate = np.empty,
     on_pass: Callable[[int], None] | None = None,
 ) -> TopicFamily:
@@ -59,6 +68,8 @@ def fit_topics(
         Measure word w in units of its frequency to this power.
     seed : int
         Seed of the eigensolver's starting block.
+    check_rest : bool, default=False
+        Look for directions beyond the signal space that stand out from the noise.
     allocate : callable
         From a shape and a dtype to an array that holds the projected documents.
     on_pass : callable, optional
@@ -78,12 +89,14 @@ def fit_topics(
         diagonal=scale**2 * own_pairs if distinct else np.zeros_like(scale),
         direction=alpha0 * scale * word_mean,
     )
+    n_beyond = min(MAX_LEFT_OUT, len(scale) - n_components) if check_rest else 0
     # Real text has no gap in its spectrum to converge to; rankings of documents no longer change at this residual. Nor
     # does it have equal eigenvalues, so a narrow block is enough.
     with one_blas_thread:
         values, vectors, n_applications = top_eigenpairs(
             second,
-            n_components,
+            n_components + n_beyond,
+            n_converged=n_components,
             seed=seed,
             tol=EIGEN_TOL,
             block=BLOCK,
@@ -91,8 +104,9 @@ def fit_topics(
             on_application=on_pass,
         )
     # Past the true rank the eigenvalues of A turn negative; the first one must not.
-    k = max(count_above(values), 1)
+    k = max(count_above(values[:n_components]), 1)
     frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=scale)
+    beyond = Frame(vectors[:, k:], values[k:], scale)
     projected, crossed = weighted.map_reduce(_project, _whitening_matrix(frame), allocate)
     return TopicFamily(
         frame=frame,
@@ -106,7 +120,25 @@ def fit_topics(
         document_frequency=sums.document_frequency,
         n_applications=n_applications,
         partitions=projected,
+        left_out=_find_left_out(second, beyond, float(frame.values[-1]), seed) if n_beyond else None,
     )
+
+
+def _find_left_out(second: Matrix, beyond: Frame, last: float, seed: int) -> Frame | None:
+    """Return the directions beyond the signal space that stand out from the noise, if there are some.
+
+    Notes
+    -----
+    A has no negative eigenvalues, but its unbiased estimate has: noise reaches about as far up as down.
+    """
+    if beyond.values[0] < MIN_NEXT * last:
+        return None
+    with one_blas_thread:
+        lowest = top_eigenpairs(
+            -as_operator(second), 1, seed=seed, tol=NOISE_TOL, max_applications=MAX_NOISE_PASSES, block=NOISE_BLOCK
+        )
+    n = count_above(beyond.values, MIN_NOISE_RATIO * float(lowest.values[0]), precision=beyond.basis.dtype)
+    return beyond.take(n) if n else None
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,25 @@ class WordHint(NamedTuple):
 
     columns: Array  # (q,)
     values: Array  # (q,)
-    phrases: tuple[tuple[Array, ...], ...] = ()  # their words count only in documents that contain one of each part
+    terms: tuple[Term, ...] = ()  # what was typed; empty for a direction
+
+    @property
+    def phrases(self) -> tuple[tuple[Array, ...], ...]:
+        """The columns of phrases: their words count only in documents that contain one of each part."""
+        return tuple(term.parts for term in self.terms if len(term.parts) > 1)
 
 
 class Term(NamedTuple):
     """One word, pattern or phrase of a hint."""
 
+    word: str
     weight: float
-    parts: list[Array]  # columns: one array for a word or a pattern, one for each word of a phrase
+    parts: tuple[Array, ...]  # columns: one array for a word or a pattern, one for each word of a phrase
+
+    def hint(self, word_mean: Array) -> WordHint:
+        """Return the hint of this term alone, of weight 1."""
+        values = [np.full(len(part), 1 / len(self.parts) / word_mean[part].sum()) for part in self.parts]
+        return WordHint(np.concatenate(self.parts), np.concatenate(values))
 
 
 def parse_words(query: str) -> dict[str, float]:
@@ -132,12 +143,10 @@ def hint_from_words(words: Words, columns: Mapping[str, int] | None, word_mean: 
     terms = _find_terms(weights, columns, word_mean)
     hint: dict[int, float] = {}
     for term in terms:
-        for part in term.parts:
-            value = term.weight / len(term.parts) / word_mean[part].sum()
-            for column in part.tolist():
-                hint[column] = hint.get(column, 0.0) + value
-    phrases = tuple(tuple(term.parts) for term in terms if len(term.parts) > 1)
-    return WordHint(np.array(list(hint), dtype=np.intp), np.array(list(hint.values())), phrases)
+        own = term.hint(word_mean)
+        for column, value in zip(own.columns.tolist(), own.values.tolist(), strict=True):
+            hint[column] = hint.get(column, 0.0) + term.weight * value
+    return WordHint(np.array(list(hint), dtype=np.intp), np.array(list(hint.values())), tuple(terms))
 
 
 def are_words(hint: Any) -> bool:
@@ -163,7 +172,7 @@ def _find_terms(weights: Mapping[str | int, float], columns: Mapping[str, int] |
     missing: dict[str, UnknownWordError] = {}
     for word, weight in weights.items():
         try:
-            terms.append(Term(float(weight), _find_columns(word, columns, word_mean)))
+            terms.append(Term(str(word), float(weight), tuple(_find_columns(word, columns, word_mean))))
         except UnknownWordError as error:
             missing[str(word)] = error
     if missing and not any(term.weight > 0 for term in terms):

@@ -39,6 +39,7 @@ class TopicFamily:
     document_frequency: Array  # the number of documents that contain each word, (d,)
     n_applications: int  # passes over the counts that the eigenvectors took
     partitions: Partitions[TopicPartition]
+    left_out: Frame | None = None  # directions outside the frame that stand out from the noise, if some were found
     n_hints: ClassVar[int] = 1
 
     @property
@@ -117,8 +118,7 @@ class TopicFamily:
 
     def project(self, hint: WordHint) -> Array:
         """Return a hint over words in the frame, (k,)."""
-        plain = hint.values if self.frame.metric is None else hint.values / self.frame.metric[hint.columns]
-        return np.asarray(np.sqrt(self.frame.values) * (plain @ self.frame.basis[hint.columns]))
+        return self.frame.rows(hint.columns).project_hint(hint.values)
 
     def whitening_rows(self, words: Array | slice) -> Array:
         """Return rows of W, (q, k)."""

@@ -11,16 +11,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.doubts import add_doubts, lower_trust
 from mixsearch.core.em import EMOptions, not_refined
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.separation import check_separation
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import HintError, SearchError, WeakHintWarning, warn_user
+from mixsearch.topics._agreement import fit_documents, fit_words
 from mixsearch.topics._component import Topic
 from mixsearch.topics._documents import TopicPartition, index_rows
 from mixsearch.topics._em import refine_topic, shrink_to_moments
 from mixsearch.topics._hint import WordHint, hint_from_documents
+from mixsearch.topics._left_out import check_documents, check_words
 from mixsearch.topics._local_em import refine_locally
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._seeds import Seeds, breadth_for, seed_from_documents, seed_from_words
@@ -71,19 +73,26 @@ class TopicQuery:
         """Find the topic of a hint over words, or of its projection onto the components."""
         warn_if_lost(hint, self.whole, self.family)
         found = self._extract(self.family.project(hint)) if project else self._extract(hint, max_documents)
-        return self._refine(found, partial(seed_from_words, hint), by_rarity=self.by_rarity)
+        fit = fit_words(self.family, hint, found._point, damping=self.damping)
+        found = lower_trust(add_doubts(found, fit.doubts() or check_separation(found.separation)), fit.agreement)
+        return self._refine(check_words(found, hint), partial(seed_from_words, hint), by_rarity=self.by_rarity)
 
     def search_documents(self, counts: sp.csr_array, indices: Array) -> Topic:
         """Find the topic of a few documents, given their indices if they are part of the corpus."""
-        frame = self.family.frame
+        frame, word_mean = self.family.frame, self.family.word_mean
+        difference = hint_from_documents(counts, word_mean)
         # In the metric of the frame frequent and rare words are equally noisy.
-        found = self._extract(frame.values * frame.whiten(hint_from_documents(counts, self.family.word_mean)))
-        return self._refine(found, partial(seed_from_documents, counts, indices))
+        found = check_documents(self._extract(frame.values * frame.whiten(difference)), difference + word_mean)
+        fit = fit_documents(self.family, counts, found._point, damping=self.damping)
+        found = replace(lower_trust(found, fit.agreement), _example_fit=fit)
+        refined = self._refine(found, partial(seed_from_documents, counts, indices))
+        lead = [] if refined._rests_on_documents else check_separation(found.separation)
+        return add_doubts(refined, fit.doubts() or lead)
 
     def _extract(self, hint: WordHint | Array, max_documents: int | None = None) -> Topic:
         hinted = self.family.hinted(hint, max_documents)
         candidates, again = extract_with_rehint(self.family.hinted, hinted, self.family.frame, self.extraction)
-        found = Topic(
+        return Topic(
             self.family.frame,
             candidates,
             _family=self.family,
@@ -96,7 +105,6 @@ class TopicQuery:
             _max_documents=max_documents,
             _feature_names=self.feature_names,
         )
-        return add_doubts(found, check_separation(found.separation))
 
     def _refine(
         self, found: Topic, find_seeds: Callable[[TopicFamily, float], Seeds], *, by_rarity: bool = False

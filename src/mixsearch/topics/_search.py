@@ -195,7 +195,17 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         k = self._choose_n_components(partitions, lambda: topic_spectrum(partitions, **common, seed=self._draw_seed()))
         if self.n_components == AUTO:
             warn_no_signal(self.spectrum_, "one topic")
-        self._family = fit_topics(partitions, k, **common, seed=self._draw_seed(), allocate=allocate, on_pass=on_pass)
+        # Text has more topics than any number: only counts that follow the model can show that some are missing.
+        check_rest = self.n_components != AUTO and distinct and not options.damping
+        self._family = fit_topics(
+            partitions,
+            k,
+            **common,
+            seed=self._draw_seed(),
+            check_rest=check_rest,
+            allocate=allocate,
+            on_pass=on_pass,
+        )
         self._warn_if_fewer()
 
     def _warn_if_fewer(self) -> None:

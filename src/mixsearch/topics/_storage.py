@@ -75,6 +75,9 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
     out.save("frame/values", family.frame.values)
     out.save("frame/metric", np.ones(len(family.word_mean)) if family.frame.metric is None else family.frame.metric)
     out.save("frame/mean", family.mean)
+    if family.left_out is not None:
+        out.save("left_out/basis", family.left_out.basis)
+        out.save("left_out/values", family.left_out.values)
     if search.vocabulary_ is not None:
         with out.texts("vocabulary") as words:
             words.append(search.vocabulary_)
@@ -84,6 +87,7 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
         "n_applications": family.n_applications,
         "n_dropped": search.n_dropped_,
         "has_vocabulary": search.vocabulary_ is not None,
+        "has_left_out": family.left_out is not None,
         "spectrum": search.spectrum_.as_dict() if hasattr(search, "spectrum_") else None,
     }
 
@@ -137,6 +141,7 @@ def restore_search(search: S, folder: Folder) -> S:
         document_frequency=np.diff(documents.by_word.indptr),
         n_applications=fit["n_applications"],
         partitions=LocalPartitions(Layout(n, d, documents.by_document.dtype, is_sparse=True), documents),
+        left_out=_restore_left_out(folder) if fit.get("has_left_out") else None,
         **{name: folder[f"words/{name}"] for name in _WORDS},
     )
     search.n_features_in_ = d
@@ -145,6 +150,10 @@ def restore_search(search: S, folder: Folder) -> S:
         search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
     search._set_vocabulary(list(folder.texts("vocabulary")) if fit["has_vocabulary"] else None)
     return search
+
+
+def _restore_left_out(folder: Folder) -> Frame:
+    return Frame(folder["left_out/basis"], folder["left_out/values"], folder["frame/metric"])
 
 
 def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:

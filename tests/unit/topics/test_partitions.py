@@ -105,6 +105,7 @@ def test_the_same_documents_stand_for_all_that_hold_a_word(most, cuts):
     assert_allclose(one._replicates.hinted, other._replicates.hinted, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")  # of several topics
 @pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("hint", ["word", "phrase", "documents", "counts"])
 def test_local_em_finds_the_same_words_and_documents(hint, cuts):
@@ -138,6 +139,7 @@ def test_local_em_on_many_documents_samples_their_levels(monkeypatch):
     assert_allclose(one.typicality, other.typicality, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")  # of several topics
 @pytest.mark.parametrize("damping", [False, True])
 def test_known_documents_find_the_same_topic(damping):
     y = np.full(corpus()[0].shape[0], -1)

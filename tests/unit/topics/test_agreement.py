@@ -1,0 +1,123 @@
+"""Whether the words and the documents of a hint are about one topic."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from mixsearch import TopicSearch
+from mixsearch.datasets import make_topics
+from mixsearch.errors import DoubtfulExamplesWarning, WeakHintWarning, collect_warnings
+from mixsearch.topics._agreement import _least_alike
+
+data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
+MEMBERS = np.argsort(-data.shares, axis=0)[:6].T  # rows of documents, six of each topic
+WORDS = [data.vocabulary[data.labelled_word(i)] for i in range(4)]
+FITS = {
+    "text": TopicSearch(4).fit(data.counts, vocabulary=data.vocabulary),
+    "model": TopicSearch(4, alpha0=0.8, damping=False).fit(data.counts, vocabulary=data.vocabulary),
+}
+each_fit = pytest.mark.parametrize("search", FITS.values(), ids=FITS)
+
+
+def partner(topic):
+    """A word that is likely in a topic and in no other, but for the first of these."""
+    odds = data.topics[topic] / (np.delete(data.topics, topic, axis=0).max(axis=0) + 0.01)
+    return next(data.vocabulary[i] for i in np.argsort(-odds) if data.vocabulary[i] != WORDS[topic])
+
+
+@each_fit
+@pytest.mark.parametrize("refine", [False, True])
+def test_documents_of_two_topics_are_doubted(search, refine):
+    with pytest.warns(DoubtfulExamplesWarning) as warned:
+        found = search.search(documents=[*MEMBERS[0, :3], *MEMBERS[1, :3]], refine=refine)
+    assert [doubt.code for doubt in found.doubts] == ["examples_disagree"]
+    assert found.doubts[0].fields["rows"] in ([0, 1, 2], [3, 4, 5])
+    assert len(warned) == 1
+    assert found.confidence < 0.01
+
+
+@each_fit
+def test_the_document_of_another_topic_is_named(search):
+    with pytest.warns(DoubtfulExamplesWarning, match="Example 2 of 5 looks like another component"):
+        search.search(documents=data.counts[[*MEMBERS[0, :2], MEMBERS[1, 0], *MEMBERS[0, 2:4]]])
+
+
+@each_fit
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("topic", range(4))
+def test_documents_of_one_topic_are_not_doubted(search, refine, topic):
+    found = search.search(documents=MEMBERS[topic, :4], refine=refine)
+    assert not found.doubts
+    assert found.confidence > 0.7
+
+
+def test_after_local_em_more_documents_of_one_topic_give_more_confidence():
+    confidences = [FITS["text"].search(documents=MEMBERS[2, :n]).confidence for n in (2, 4, 6)]
+    assert np.all(np.diff(confidences) > 0.01)
+
+
+def test_documents_that_differ_by_their_words_alone_do_not_disagree_if_one_is_empty():
+    empty = sp.csr_array((1, 80))
+    found = FITS["text"].search(documents=sp.csr_array(sp.vstack([data.counts[MEMBERS[2, :1]], empty])))
+    assert not found.doubts
+
+
+@each_fit
+@pytest.mark.parametrize("pair", [(0, 1), (1, 2), (3, 0)])
+def test_words_of_two_topics_are_doubted_and_named(search, pair):
+    words = [WORDS[i] for i in pair]
+    with pytest.warns(WeakHintWarning, match="look like those of different topics") as warned:
+        found = search.search(words=words)
+    assert [doubt.code for doubt in found.doubts] == ["words_disagree"]
+    assert len(warned) == 1
+    fields = found.doubts[0].fields
+    assert sorted([fields["own_words"], fields["other_words"]]) == sorted(map(repr, words))
+    assert found.confidence < 0.1
+
+
+@each_fit
+@pytest.mark.parametrize("topic", range(4))
+def test_words_of_one_topic_are_not_doubted(search, topic):
+    found = search.search(words=[WORDS[topic], partner(topic)])
+    assert not found.doubts
+    assert found.confidence > 0.9
+
+
+@each_fit
+def test_words_to_avoid_and_words_of_all_topics_do_not_disagree(search):
+    spread = np.sort(data.topics / data.topics.mean(axis=0), axis=0)
+    common = data.vocabulary[np.argmin(spread[-1] - spread[0])]
+    for words in ({WORDS[0]: 1.0, WORDS[1]: -1.0}, {WORDS[0]: 3.0, common: 1.0}):
+        with collect_warnings():
+            found = search.search(words=words)
+        assert "words_disagree" not in [doubt.code for doubt in found.doubts]
+
+
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
+def test_a_phrase_is_one_word_of_the_hint():
+    found = FITS["text"].search(words=f"{WORDS[0]} {WORDS[1]}")
+    assert "words_disagree" not in [doubt.code for doubt in found.doubts]
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 30])
+def test_the_groups_that_are_least_alike_are_those_of_orthogonal_directions(n):
+    rng = np.random.default_rng(n)
+    directions = np.linalg.qr(rng.normal(size=(8, 2)))[0].T
+    is_second = np.arange(n) % 2 == 1
+    units = directions[is_second.astype(int)] + 0.05 * rng.normal(size=(n, 8))
+    group = _least_alike(units / np.linalg.norm(units, axis=1, keepdims=True))
+    assert np.array_equal(group, is_second) or np.array_equal(group, ~is_second)
+
+
+def test_one_of_many_is_no_group():
+    units = np.tile(np.eye(4)[0], (20, 1))
+    units[7] = np.eye(4)[1]
+    assert 4 <= _least_alike(units).sum() <= 16
+
+
+def test_the_words_of_a_hint_add_up_to_it():
+    model = FITS["model"]._family
+    hint = FITS["model"]._read_words(None, {WORDS[0]: 2.0, WORDS[1]: 1.0})
+    parts = sum(term.weight * model.project(term.hint(model.word_mean)) for term in hint.terms)
+    assert_allclose(model.project(hint), parts)
