@@ -37,6 +37,12 @@ FAMILIES: dict[str, Mapping[str, Callable[[int], Question]]] = {
     "subspaces": trust_subspace.CASES,
     "topics": trust_topics.CASES,
 }
+REASONS: dict[str, Mapping[str, str]] = {
+    "Gaussians": trust_gaussian.REASONS,
+    "regressions": trust_regression.REASONS,
+    "subspaces": trust_subspace.REASONS,
+    "topics": trust_topics.REASONS,
+}
 
 
 class Answer(NamedTuple):
@@ -56,8 +62,17 @@ def run(*, quick: bool = False, only: str = "", runs: int = N_RUNS) -> None:
             n_runs = 4 if quick else runs
             rows = [_row(name, run_seeds(partial(_answer, case), n_runs)) for name, case in chosen.items()]
             print_table(family, columns, rows)
+            _print_reasons([row[0] for row in rows if row[-1] == "FAILS"], REASONS[family])
             verdicts += [row[-1] for row in rows]
     print(f"\n- rows that hold: {verdicts.count('holds')} of {len(verdicts)}")
+
+
+def _print_reasons(failed: list[str], reasons: Mapping[str, str]) -> None:
+    """Say why rows cannot hold, where that is known: a reason is for all cases that begin with its key."""
+    print()
+    for name in failed:
+        known = [reason for start, reason in reasons.items() if name.startswith(start)]
+        print(f"- {name}: {known[0] if known else 'no reason known'}")
 
 
 def _answer(case: Callable[[int], Question], seed: int) -> Answer:

@@ -248,3 +248,13 @@ CASES: dict[str, GaussianCase] = {
     "noise with heavy tails (t, 4 degrees)": GaussianCase(THREE, change=heavy_tails),
     "noise with heavy tails, refined": GaussianCase(THREE, change=heavy_tails, refine=True),
 }
+# Why a row cannot hold.
+REASONS = {
+    "direction at random": "its leads are small, and a lead with a confidence below .99 is doubted though it may be right",
+    "example of a component of weight": "six samples of 3,000 are too few to be told from noise in most runs",
+    "10 columns twice": "the noise has twice the variance in ten directions: the doubt about the model is right",
+    "k=2": "with too few components, whether a component stands for several is seen with errors of its own",
+    "k=3": "with too few components, whether a component stands for several is seen with errors of its own",
+    "clusters three times": "the model is wrong: the doubt about it is right, and right answers are luck",
+    "noise with heavy tails": "the model is wrong: the doubt about it is right, and right answers are luck",
+}

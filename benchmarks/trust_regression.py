@@ -158,3 +158,9 @@ CASES: dict[str, RegressionCase] = {
     "k=5 for 3 regressions": RegressionCase(direction, n_components=5),
     "k='auto' for 3 regressions": RegressionCase(TEN, n_components="auto"),
 }
+# Why a row cannot hold.
+REASONS = {
+    "3 examples of one": "where lines cross, three of their samples may lie near both",
+    "k=5": "moments of two components too many are rough: the confidence of right answers is low as well",
+    "examples, 10": "what EM changes is compared with the limits of this benchmark, where right and wrong answers meet",
+}

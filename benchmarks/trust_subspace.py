@@ -182,3 +182,7 @@ CASES: dict[str, SubspaceCase] = {
     "20 columns of zeros": SubspaceCase(FOUR, change=constant_columns),
     "20 columns of zeros, refined": SubspaceCase(FOUR, change=constant_columns, refine=True),
 }
+# Why a row cannot hold.
+REASONS = {
+    "k=3": "the members of right answers vary in a further direction too, about as much as those of wrong ones",
+}

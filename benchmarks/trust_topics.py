@@ -132,3 +132,7 @@ def _cases() -> dict[str, TopicCase]:
 
 
 CASES = _cases()
+# Why a row cannot hold.
+REASONS = {
+    "k=3": "right and wrong answers have about the same share of their hint in directions that were left out",
+}
