@@ -250,7 +250,7 @@ CASES: dict[str, GaussianCase] = {
 }
 # Why a row cannot hold.
 REASONS = {
-    "direction at random": "its leads are small, and a lead with a confidence below .99 is doubted though it may be right",
+    "direction at random": "its leads are small, and one with a confidence below .99 is doubted, right or not",
     "example of a component of weight": "six samples of 3,000 are too few to be told from noise in most runs",
     "10 columns twice": "the noise has twice the variance in ten directions: the doubt about the model is right",
     "k=2": "with too few components, whether a component stands for several is seen with errors of its own",
