@@ -254,6 +254,7 @@ def test_the_refined_mixture_identifies_better_which_regression_is_meant():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
 def test_examples_that_could_be_of_two_regressions_say_so(normal):
     X, _, search = normal
     apart = CENTERS[0] - CENTERS[1]
