@@ -242,6 +242,7 @@ CASES: dict[str, GaussianCase] = {
     "k='auto' for 4 components": GaussianCase(THREE, n_components="auto"),
     "k='auto' on pure noise": GaussianCase(any_direction, change=pure_noise, n_components="auto", has_answer=False),
     "k=4 on pure noise": GaussianCase(any_direction, change=pure_noise, has_answer=False),
+    "k=5": "one in twenty wrong answers is a component whose split leaves nearly its own weight",
     "clusters three times as long as wide": GaussianCase(THREE, change=elongated),
     "clusters three times as long as wide, refined": GaussianCase(THREE, change=elongated, refine=True),
     "clusters three times as long as wide, k='auto'": GaussianCase(THREE, change=elongated, n_components="auto"),

@@ -161,6 +161,7 @@ CASES: dict[str, RegressionCase] = {
 # Why a row cannot hold.
 REASONS = {
     "3 examples of one": "where lines cross, three of their samples may lie near both",
+    "examples, 3": "three samples near the crossing of two lines may be of either, and are doubted though one is right",
     "k=5": "moments of two components too many are rough: the confidence of right answers is low as well",
     "examples, 10": "what EM changes is compared with the limits of this benchmark, where right and wrong answers meet",
 }

@@ -17,6 +17,7 @@ from mixsearch.core.extraction import Extraction
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import find_outliers
+from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (
     AUTO,
     check_choice,
@@ -268,4 +269,6 @@ def _lead_doubts(found: Subspace) -> list[WeakHintWarning]:
         return []
     if found._candidates.outside.are_samples:
         return check_lead(found, min_confidence=MIN_EXAMPLE_CONFIDENCE)
-    return check_lead(found)
+    is_known = any(isinstance(doubt, WeakHintWarning) for doubt in found.doubts)
+    # Projections are simulated with the subspaces as they are: a tie may look certain.
+    return check_lead(found) or ([] if is_known else check_separation(found.separation))
