@@ -124,7 +124,9 @@ def _test_mixture(family: GaussianFamily, result: EMResult[SphericalMixture], Z:
     p_values = np.minimum(1.0, 2 * np.min(tests, axis=1)) if family.has_noise else np.ones(len(resp))
     if family.has_noise and not family.has_enough_components and family.partitions.n_features <= MAX_FEATURES:
         p_values[_have_more_signal(family, resp)] = 0
-    typical = [typical_squares(mixture.squared_distances(index, Z), own) for index, own in enumerate(resp)]
+    # Without noise all distances are rounding, and none of them is large.
+    members = resp if family.has_noise else np.zeros_like(resp)
+    typical = [typical_squares(mixture.squared_distances(index, Z), own) for index, own in enumerate(members)]
     return SubsetFit(family, mixture, Z.shape[1], result.objectives[-1], p_values, tuple(typical))
 
 
