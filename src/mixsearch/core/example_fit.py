@@ -22,7 +22,7 @@ TINY_SHARE = 1e-9
 MIN_AGREEMENT, MAX_POSTERIOR = 0.6, 0.05
 MAX_LISTED = 10
 # Parameters of the Beta distribution of the share of a class that one component holds, and the confidence that examples
-# alone can give. Both are from labelled tables (`benchmarks/table_confidence.py`), leaving out one at a time.
+# alone can give. Both were chosen on labelled tables; `benchmarks/table_confidence.py` also leaves out one at a time.
 PRIOR_SHARE, MAX_WITHOUT_MODEL = (0.5, 1.5), 0.85
 
 

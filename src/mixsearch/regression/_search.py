@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import Candidates
-from mixsearch.core.doubts import MIN_P_VALUE, add_doubts, check_information, check_lead, trust
+from mixsearch.core.doubts import MIN_P_VALUE, add_doubts, check_information, check_lead, lower_trust, trust
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
@@ -335,7 +335,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             gain=comparison.gain,
             argument=Option("n_components"),
         )
-        return replace(add_doubts(found, [doubt]), _trust=found._trust * trust(comparison.p_value))
+        return lower_trust(add_doubts(found, [doubt]), trust(comparison.p_value))
 
     def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
         hinted = family.hinted(hint)
@@ -421,8 +421,7 @@ def _doubt_moments(found: RegressionComponent) -> RegressionComponent:
     """Return an estimate from moments with the doubts that they apply."""
     normality = found._family.normality
     if normality is not None and not normality.is_normal:
-        trusted = found._trust * trust(normality.p_value)
-        return replace(add_doubts(found, [normality.doubt()]), _trust=trusted)
+        return lower_trust(add_doubts(found, [normality.doubt()]), trust(normality.p_value))
     return add_doubts(found, _check_weights(found._family))
 
 
