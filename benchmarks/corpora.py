@@ -343,10 +343,11 @@ def available() -> list[str]:
     return [name for name, source in SOURCES.items() if (data_folder() / source.file).exists()]
 
 
-def load_corpus(name: str) -> Corpus:
-    """Count a corpus, or fetch the counts from an earlier run on the same file."""
+def load_corpus(name: str, *, function_words: bool = False) -> Corpus:
+    """Count a corpus, with function words if asked for, or fetch the counts from an earlier run on the same file."""
     source = SOURCES[name]
-    arrays = _cached(data_folder() / source.file, lambda: _count(source))
+    stop_words = None if function_words else "english"
+    arrays = _cached(data_folder() / source.file, lambda: _count(source, stop_words), str(stop_words))
     return Corpus(name, _unpacked(arrays), arrays["words"].tolist(), arrays["labels"])
 
 
@@ -357,9 +358,9 @@ def load_reference() -> Reference:
     return Reference(_unpacked(arrays), vocabulary)
 
 
-def _count(source: Source) -> dict[str, Array]:
+def _count(source: Source, stop_words: str | None) -> dict[str, Array]:
     rows = list(_documents(source))
-    vectorizer = CountVectorizer(stop_words="english", min_df=10, max_df=0.3, token_pattern=TOKEN)
+    vectorizer = CountVectorizer(stop_words=stop_words, min_df=10, max_df=0.3, token_pattern=TOKEN)
     counts = vectorizer.fit_transform(map(source.text, rows))
     words, labels = vectorizer.get_feature_names_out(), np.array([" ".join(source.labels(row)) for row in rows])
     return _packed(counts) | {"words": words.astype(str), "labels": labels}

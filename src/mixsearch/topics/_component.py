@@ -29,6 +29,7 @@ from mixsearch.topics._jackknife import floor_errors, local_errors
 from mixsearch.topics._lda_jackknife import include_bias, lda_errors
 from mixsearch.topics._local_em import LocalTopic
 from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._signals import Signals, collect_signals
 from mixsearch.topics._simplex import project_to_simplex
 
 # A word in few documents belongs to a topic by chance more easily: this many more are assumed not to be about it.
@@ -99,6 +100,17 @@ class Topic(SampleComponent):
         if self._example_fit is None or not self._rests_on_documents:
             return super().confidence
         return self._trust * confidence_without_model(self._example_fit.posterior)
+
+    @cached_property
+    def _signals(self) -> Signals:
+        """What says that a topic from words, after local EM, is about them."""
+        assert isinstance(self._refined, LocalTopic)
+        assert isinstance(self._hint, WordHint)
+        asked = self._hint.columns[self._hint.values > 0]
+        with one_blas_thread:
+            return collect_signals(
+                self._refined, asked, self.share, self.separation, self.moment_estimate.probabilities
+            )
 
     @property
     def _rests_on_documents(self) -> bool:

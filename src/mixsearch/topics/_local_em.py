@@ -98,20 +98,23 @@ class LocalTopic(Refined):
 
         Shares of single documents are noisy: those returned are means over documents of similar rank, and fall.
         """
-        candidates = None if n > MAX_FROM_CANDIDATES else self._candidates
-        n_ranked = self.scored.n_rows if candidates is None else len(candidates)
-        best: TopRows = self.scored.reduce(
-            _best_documents, self.ranking, candidates, self.base, self.gain, n_ranked
-        ).total
+        best = self._best_candidates if n <= MAX_FROM_CANDIDATES else self._rank(None)
         rows, shares = best.values
-        falling = isotonic_regression(shares, increasing=False).x
-        return TopRows(n, best.scores[:n], best.indices[:n], (rows[:n], falling[:n]))
+        return TopRows(n, best.scores[:n], best.indices[:n], (rows[:n], shares[:n]))
 
     @cached_property
-    def _candidates(self) -> Array:
-        """The indices of documents with large shares and of those that the hint names."""
+    def _best_candidates(self) -> TopRows:
+        """Documents with large shares and those that the hint names, ranked."""
         largest: TopRows = self.scored.reduce(_largest_shares, self.base, self.gain, N_CANDIDATES).total
-        return np.union1d(largest.indices, self.named.indices)
+        return self._rank(np.union1d(largest.indices, self.named.indices))
+
+    def _rank(self, candidates: Array | None) -> TopRows:
+        """Rank some documents, or all."""
+        n = self.scored.n_rows if candidates is None else len(candidates)
+        best: TopRows = self.scored.reduce(_best_documents, self.ranking, candidates, self.base, self.gain, n).total
+        rows, shares = best.values
+        falling = isotonic_regression(shares, increasing=False).x
+        return TopRows(n, best.scores, best.indices, (rows, falling))
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """Return the topic's share in any documents, (n,)."""

@@ -39,7 +39,8 @@ MAX_SAMPLED = 2000
 class NamedDocuments(NamedTuple):
     """Means over the documents that a hint names."""
 
-    indices: Array  # of those in the corpus, (m,)
+    indices: Array  # of those in the corpus with the most of the hint, (m,)
+    size: int  # how many there are in all
     words: Array  # frequencies, (d,)
     tfidf: Array  # of vectors of length 1, (d,)
     places: Array  # of unit vectors, (2, k)
@@ -70,7 +71,11 @@ class Ranking:
 
 
 def mean_of_named(
-    family: TopicFamily, indices: Array, weights: Array, counts: sp.csr_array | None = None
+    family: TopicFamily,
+    indices: Array,
+    weights: Array,
+    size: int | None = None,
+    counts: sp.csr_array | None = None,
 ) -> NamedDocuments:
     """Return what the documents that a hint names have in common.
 
@@ -82,6 +87,8 @@ def mean_of_named(
         Their indices in the corpus.
     weights : array of shape (q,)
         How much each is about the hint.
+    size : int, optional
+        How many documents the hint names in all, if these represent more.
     counts : sparse array of shape (q, d), optional
         Their words, if they are not all part of the corpus.
 
@@ -95,7 +102,8 @@ def mean_of_named(
     lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
     tfidf = _inverse_frequency(family) * np.asarray(documents.counts.T @ (weights / lengths))
     places = [weights @ own for own in unit_places(documents.projected, family.frame.values)]
-    return NamedDocuments(indices, words / words.sum(), tfidf, np.stack(places))
+    n_named = len(weights) if size is None else size
+    return NamedDocuments(indices, n_named, words / words.sum(), tfidf, np.stack(places))
 
 
 def _measure(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:

@@ -66,7 +66,7 @@ def seed_from_words(hint: WordHint, family: TopicFamily, weight: float) -> Seeds
         )
     if not n_named:
         return Seeds(scored, min_score, None, _estimate_size(family, weight))
-    named = mean_of_named(family, densest.indices, densest.scores)
+    named = mean_of_named(family, densest.indices, densest.scores, n_named)
     return Seeds(scored, min_score, named, n_named)
 
 
@@ -119,7 +119,7 @@ def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamil
     Seeds
     """
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-    named = mean_of_named(family, indices, 1 / np.where(lengths > 0, lengths, np.inf), counts)
+    named = mean_of_named(family, indices, 1 / np.where(lengths > 0, lengths, np.inf), counts=counts)
     size = max(_estimate_size(family, weight), len(indices))
     return Seeds(family.partitions.map(_mark_documents, indices), 0.0, named, size)
 
