@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.count.partitions import CountedPartition
+from mixsearch.text.count.tokens import split_words
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import FORMATS, CorpusOptions, Format, normalize_text
 from mixsearch.text.pipeline import count_texts, read_corpus
@@ -30,6 +31,7 @@ __all__ = [
     "normalize_text",
     "read_corpus",
     "read_on_cluster",
+    "split_words",
     "strip_compression_suffix",
 ]
 

@@ -42,6 +42,10 @@ class CorpusOptions:
         and digits that begin or end with a letter.
     tokenizer : callable, optional
         Function from a cleaned text to its words. It replaces `token_pattern`.
+    segmenter : {"bigrams"} or None
+        How to split letters of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese). "bigrams" counts
+        overlapping pairs of characters; None takes whatever stands between two spaces for a word. A `token_pattern`
+        or a `tokenizer` says itself what a word is.
     lowercase : bool
         Whether to convert texts to lower case, by `str.lower`.
     normal_form : {"NFKC", "NFC"} or None
@@ -78,6 +82,7 @@ class CorpusOptions:
     vocabulary: str | os.PathLike[str] | None = None
     token_pattern: str | None = None
     tokenizer: Tokenizer | None = None
+    segmenter: Literal["bigrams"] | None = "bigrams"
     lowercase: bool = True
     normal_form: Literal["NFKC", "NFC"] | None = "NFKC"
     strip_tags: bool = False
@@ -94,6 +99,7 @@ class CorpusOptions:
 
     def __post_init__(self) -> None:
         _check_choice("format", self.format, (None, *FORMATS))
+        _check_choice("segmenter", self.segmenter, (None, "bigrams"))
         _check_choice("normal_form", self.normal_form, (None, "NFC", "NFKC"))
         _check_choice("drop_duplicates", self.drop_duplicates, (None, "exact", "near"))
         _check_frequency("min_df", self.min_df)

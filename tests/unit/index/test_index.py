@@ -221,6 +221,27 @@ def test_capital_letters_do_not_matter_in_a_hint(index, word):
     assert_close(index.search(word).probabilities, index.search("sushi").probabilities)
 
 
+@pytest.mark.parametrize("typed", ["sushi-rice", "Sushi/Rice", "sushi rice", "(sushi) rice!"])
+def test_a_question_is_split_as_the_texts_were(index, typed):
+    with weak_hints_allowed():
+        found, phrase = index.search(typed), index.search("sushi rice")
+    assert index.spell(typed) == "sushi rice"
+    assert found.top_words(5) == phrase.top_words(5)
+    assert {SUBJECTS["food"].count(word) for word, _ in found.top_words(5)} == {1}
+
+
+def test_patterns_and_words_without_letters_are_spelled_as_they_are_typed(index):
+    assert index.spell("Su*") == "su*"
+    assert index.spell("C++") == "c++"
+
+
+def test_an_index_of_an_older_version_takes_letters_without_spaces_for_one_word(index, monkeypatch):
+    tokens = {name: value for name, value in index.contents().tokens.items() if name != "segmenter"}
+    assert index.spell("机器翻译") != "机器翻译"
+    monkeypatch.setattr(index, "_corpus", {"tokens": tokens})
+    assert index.spell("机器翻译") == "机器翻译"
+
+
 def test_accents_are_one_spelling_however_they_are_typed(index):
     found = index.search("cafe\N{COMBINING ACUTE ACCENT}")
     assert_close(found.probabilities, index.search("café").probabilities)

@@ -18,6 +18,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
+from mixsearch.text.count.scripts import KATAKANA, find_scripts, split_at_scripts, split_into_pairs
 from mixsearch.text.options import CorpusOptions, normalize_text
 
 _N_CODES = 0x110000
@@ -47,6 +48,7 @@ class WordPattern:
     inside: Array  # bool for each code point
     at_edge: Array | None  # class of which the first or the last character must be
     min_length: int
+    is_default: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,28 @@ def find_tokens(texts: Sequence[str], options: CorpusOptions, locate: Callable[[
     pattern = None if options.tokenizer is not None else parse_word_pattern(options.token_pattern)
     cleaned = [_clean(text, options) for text in texts]
     if pattern is not None:
-        return _find_words(cleaned, pattern)
+        return _find_words(cleaned, pattern, splits_scripts=options.segmenter is not None and pattern.is_default)
     return _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
+
+
+def split_words(text: str, options: CorpusOptions) -> list[str]:
+    """Split a text into words, as the texts of a corpus are.
+
+    Parameters
+    ----------
+    text : str
+        A text, or words of a question.
+    options : CorpusOptions
+        How to split. Stop words stay.
+
+    Returns
+    -------
+    list of str
+        The words in order.
+    """
+    tokens = find_tokens([text], options, lambda _: "the question")
+    letters = decode(tokens.codes)
+    return [letters[start:end] for start, end in zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True)]
 
 
 def hash_words(words: Sequence[str]) -> Array:
@@ -116,7 +138,7 @@ def _split(text: str, options: CorpusOptions, locate: Callable[[int], str], i: i
     return [token for token in tokens if token]
 
 
-def _find_words(texts: Sequence[str], pattern: WordPattern) -> Tokens:
+def _find_words(texts: Sequence[str], pattern: WordPattern, *, splits_scripts: bool) -> Tokens:
     codes = _encode("\n".join(texts))
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     # Each text and the line break after it: tokens do not cross it, even if the class contains line breaks.
@@ -128,11 +150,32 @@ def _find_words(texts: Sequence[str], pattern: WordPattern) -> Tokens:
     inside[offsets[1:-1]] = False
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     starts, ends = edges[::2], edges[1::2]
+    scripts = find_scripts(codes) if splits_scripts else None
+    if scripts is None:
+        starts, ends = _keep_words(codes, starts, ends, pattern)
+    else:
+        starts, ends = _split_scripts(codes, scripts, starts, ends, pattern)
+    return Tokens(codes, starts, ends, np.searchsorted(starts, offsets), hash_spans(codes, starts, ends))
+
+
+def _keep_words(codes: Array, starts: Array, ends: Array, pattern: WordPattern) -> tuple[Array, Array]:
+    """Return the runs of characters that are words."""
     kept = ends - starts >= pattern.min_length
     if pattern.at_edge is not None:
         kept &= pattern.at_edge[codes[starts]] | pattern.at_edge[codes[ends - 1]]
-    starts, ends = starts[kept], ends[kept]
-    return Tokens(codes, starts, ends, np.searchsorted(starts, offsets), hash_spans(codes, starts, ends))
+    return starts[kept], ends[kept]
+
+
+def _split_scripts(
+    codes: Array, scripts: Array, starts: Array, ends: Array, pattern: WordPattern
+) -> tuple[Array, Array]:
+    """Return the words of scripts with spaces, and pairs of characters of the others, in order."""
+    starts, ends = split_at_scripts(scripts, starts, ends)
+    is_spaced = np.isin(scripts[starts], (0, KATAKANA))
+    words = _keep_words(codes, starts[is_spaced], ends[is_spaced], pattern)
+    pairs = split_into_pairs(codes, scripts, starts[~is_spaced], ends[~is_spaced])
+    order = np.argsort(np.concatenate([words[0], pairs[0]]), kind="stable")
+    return np.concatenate([words[0], pairs[0]])[order], np.concatenate([words[1], pairs[1]])[order]
 
 
 def _join_tokens(tokens_by_text: Sequence[Sequence[str]]) -> Tokens:
@@ -149,6 +192,13 @@ def _encode(text: str) -> Array:
         return np.frombuffer(text.encode("latin-1"), dtype=np.uint8)
     except UnicodeEncodeError:
         return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def decode(codes: Array) -> str:
+    """Return code points as a string."""
+    if codes.dtype == np.uint8:
+        return codes.tobytes().decode("latin-1")
+    return codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def hash_spans(codes: Array, starts: Array, ends: Array) -> Array:
@@ -204,7 +254,7 @@ def _draw_values() -> Array:
 def parse_word_pattern(pattern: str | None) -> WordPattern | None:
     """Return the words that a regular expression finds, or None if it is not a repeated class of characters."""
     if pattern is None:
-        return WordPattern(_find_default_class(), _find_class(r"[^\W\d_]"), min_length=2)
+        return WordPattern(_find_default_class(), _find_class(r"[^\W\d_]"), min_length=2, is_default=True)
     run = _RUN_PATTERN.fullmatch(pattern)
     if run is None or (run["end"] and run["atom"] != r"\w"):
         return None

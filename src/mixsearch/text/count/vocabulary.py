@@ -11,6 +11,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.ngrams import ChunkCounts
+from mixsearch.text.count.tokens import decode
 from mixsearch.text.options import CorpusOptions
 
 
@@ -155,7 +156,7 @@ def spell_words(frequencies: Frequencies, chunks: Iterable[ChunkCounts]) -> list
             break
         nearest = np.searchsorted(frequencies.keys, chunk.keys).clip(max=len(frequencies) - 1)
         new = np.flatnonzero((frequencies.keys[nearest] == chunk.keys) & missing[nearest])
-        letters, ends = _decode(chunk.letters), np.cumsum(chunk.lengths)[new]
+        letters, ends = decode(chunk.letters), np.cumsum(chunk.lengths)[new]
         starts = ends - chunk.lengths[new]
         for index, start, end in zip(nearest[new].tolist(), starts.tolist(), ends.tolist(), strict=True):
             words[index] = letters[start:end]
@@ -184,9 +185,3 @@ def build_vocabulary(
 
 def _to_count(frequency: int | float, n_documents: int) -> float:
     return frequency if isinstance(frequency, int) else frequency * n_documents
-
-
-def _decode(letters: Array) -> str:
-    if letters.dtype == np.uint8:
-        return letters.tobytes().decode("latin-1")
-    return letters.tobytes().decode("utf-32-le", "surrogatepass")
