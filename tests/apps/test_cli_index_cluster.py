@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from distributed import Client, LocalCluster
 from tests.apps.cli_corpus import ALL_WORDS, N_TOPICS, make_files
+from tests.every_word import every_word
 from typer.testing import CliRunner
 
 import mixsearch.index.build.cluster as build_cluster
@@ -24,7 +25,7 @@ from mixsearch.data.dask import cluster as cluster
 from mixsearch.data.dask.cluster import connected
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.storage import SharedArray, open_folder
-from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text import read_corpus
 from mixsearch.text.count import partitions
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
@@ -68,7 +69,7 @@ def files(tmp_path_factory):
     return made
 
 
-READING = CorpusOptions(text="review", id="key", drop_duplicates="exact")
+READING = every_word(text="review", id="key", drop_duplicates="exact")
 FIT = IndexOptions(n_components=N_TOPICS)
 
 

@@ -11,7 +11,7 @@ from mixsearch.cli._console import report_errors
 from mixsearch.cli._index_report import run_index
 from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
 from mixsearch.index import DEFAULT_COMPONENTS, IndexOptions
-from mixsearch.text import FORMATS, CorpusOptions, Format
+from mixsearch.text import DEFAULT_MAX_DF, DEFAULT_MAX_WORDS, DEFAULT_MIN_DF, FORMATS, CorpusOptions, Format
 
 _READING, _WORDS, _RESOURCES, _ADVANCED = "Reading", "Words", "Resources", "Advanced: fit"
 
@@ -111,23 +111,33 @@ def index(
         typer.Option(
             parser=parse_frequency,
             metavar="N",
-            help="Keep words that occur in at least this many documents; 0.01 is a share of them.",
+            help="Keep words that occur in at least this many documents; 0.01 is a share of them. Default: "
+            f"{DEFAULT_MIN_DF}, fewer in a small corpus, 1 for word counts.",
+            show_default=False,
             rich_help_panel=_WORDS,
         ),
-    ] = "5",
+    ] = None,
     max_df: Annotated[
         Any,
         typer.Option(
             parser=parse_frequency,
             metavar="N",
-            help="Keep words that occur in at most this many documents; 0.3 leaves out common words.",
+            help="Keep words that occur in at most this many documents; 0.3 is a share of them. Default: "
+            f"{DEFAULT_MAX_DF}, all for word counts.",
+            show_default=False,
             rich_help_panel=_WORDS,
         ),
-    ] = "0.3",
+    ] = None,
     max_words: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Keep the N most frequent words.", rich_help_panel=_WORDS),
-    ] = 100_000,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help=f"Keep the N most frequent words. Default: {DEFAULT_MAX_WORDS:,}, all for word counts.",
+            show_default=False,
+            rich_help_panel=_WORDS,
+        ),
+    ] = None,
     stop_words: Annotated[
         str | None,
         typer.Option(

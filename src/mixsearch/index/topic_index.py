@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -394,7 +395,8 @@ class TopicIndex:
     def _token_options(self) -> CorpusOptions:
         # Indexes of older versions have no segmenter: they took letters without spaces for one word.
         tokens = {"segmenter": None, **self._corpus["tokens"]}
-        return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"])}, n_jobs=1)
+        every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
+        return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"]), **every_word, "n_jobs": 1})
 
 
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:

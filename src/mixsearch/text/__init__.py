@@ -7,7 +7,15 @@ from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.count.partitions import CountedPartition
 from mixsearch.text.count.tokens import split_words
 from mixsearch.text.count.vocabulary import Vocabulary
-from mixsearch.text.options import FORMATS, CorpusOptions, Format, normalize_text
+from mixsearch.text.options import (
+    DEFAULT_MAX_DF,
+    DEFAULT_MAX_WORDS,
+    DEFAULT_MIN_DF,
+    FORMATS,
+    CorpusOptions,
+    Format,
+    normalize_text,
+)
 from mixsearch.text.pipeline import count_texts, read_corpus
 from mixsearch.text.read.sources import strip_compression_suffix
 
@@ -17,6 +25,9 @@ if TYPE_CHECKING:
 _NEED_DASK = ("DistributedCorpus", "InspectedFiles", "inspect_files", "read_on_cluster")
 
 __all__ = [
+    "DEFAULT_MAX_DF",
+    "DEFAULT_MAX_WORDS",
+    "DEFAULT_MIN_DF",
     "FORMATS",
     "Corpus",
     "CorpusOptions",

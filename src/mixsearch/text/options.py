@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mixsearch.errors import ArgumentError, Option
 
@@ -18,6 +18,11 @@ FORMATS: tuple[Format, ...] = ("jsonl", "csv", "tsv", "parquet", "lines", "files
 # Measured on mixed texts: characters, code points, masks, positions and hashes of one chunk while it is counted.
 _BYTES_PER_CHARACTER = 40
 _MIN_CHUNK_BYTES, _MAX_CHUNK_BYTES = 1 << 16, 1 << 23
+
+# Words of texts that are kept by default, in Python and on the command line.
+DEFAULT_MIN_DF, DEFAULT_MAX_DF, DEFAULT_MAX_WORDS = 5, 0.3, 100_000
+# In a small corpus, words may be as rare as one document in so many, and as common as so many documents.
+_SMALL_MIN_SHARE, _SMALL_MAX_DF = 100, 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +62,12 @@ class CorpusOptions:
         Words to leave out: "english", a file with one word per line, or the words.
     ngrams : (int, int)
         Shortest and longest sequence of words to count. (1, 2) adds pairs such as "new york".
-    min_df, max_df : int or float
+    min_df, max_df : int or float, optional
         Smallest and largest number of documents that a counted word occurs in. A float is a share of all documents.
+        By default words of texts are in at least 5 documents and at most 0.3 of them, fewer and more in a corpus of
+        less than 500 and of less than 34 documents. All words of ready-made counts stay.
     max_words : int, optional
-        Keep only this number of words, the most frequent ones.
+        Keep only this number of words, the most frequent ones. By default 100,000 of texts, all of ready-made counts.
     drop_duplicates : {"exact", "near"} or None
         Leave out documents that repeat an earlier one: exactly, or with an estimated Jaccard similarity of at least
         0.8 between their sequences of three words.
@@ -88,8 +95,8 @@ class CorpusOptions:
     strip_tags: bool = False
     stop_words: str | os.PathLike[str] | Sequence[str] | None = None
     ngrams: tuple[int, int] = (1, 1)
-    min_df: int | float = 1
-    max_df: int | float = 1.0
+    min_df: int | float | None = None
+    max_df: int | float | None = None
     max_words: int | None = None
     drop_duplicates: Literal["exact", "near"] | None = None
     keep_texts: bool = True
@@ -137,6 +144,25 @@ def limit_chunk_bytes(options: CorpusOptions) -> int:
     return min(max(share, _MIN_CHUNK_BYTES), _MAX_CHUNK_BYTES)
 
 
+class WordLimits(NamedTuple):
+    """Which words are counted: the number or share of documents that have them, and how many words at most."""
+
+    min_df: int | float
+    max_df: int | float
+    max_words: int | None
+
+
+def choose_limits(options: CorpusOptions, n_documents: int, *, are_texts: bool) -> WordLimits:
+    """Return the limits of the options, and the defaults for texts or for ready-made counts."""
+    limits = WordLimits(1, 1.0, None)
+    if are_texts:
+        min_df = min(DEFAULT_MIN_DF, max(n_documents // _SMALL_MIN_SHARE, 1))
+        is_small = n_documents * DEFAULT_MAX_DF < _SMALL_MAX_DF
+        limits = WordLimits(min_df, _SMALL_MAX_DF if is_small else DEFAULT_MAX_DF, DEFAULT_MAX_WORDS)
+    given = {name: getattr(options, name) for name in WordLimits._fields}
+    return limits._replace(**{name: value for name, value in given.items() if value is not None})
+
+
 def normalize_text(text: str, options: CorpusOptions) -> str:
     """Return a text in the Unicode normal form and the case in which words are counted.
 
@@ -167,7 +193,9 @@ def _check_choice(name: str, value: object, choices: Sequence[object]) -> None:
         )
 
 
-def _check_frequency(name: str, value: int | float) -> None:
+def _check_frequency(name: str, value: int | float | None) -> None:
+    if value is None:
+        return
     is_valid = 0 <= value <= 1 if isinstance(value, float) else value >= 1 and not isinstance(value, bool)
     if not is_valid:
         raise ArgumentError(

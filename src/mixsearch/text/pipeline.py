@@ -28,7 +28,7 @@ from mixsearch.text.count.vocabulary import (
     spell_words,
 )
 from mixsearch.text.count.wordlists import list_stop_words
-from mixsearch.text.options import CorpusOptions, count_threads
+from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 from mixsearch.text.read.formats import read_documents, read_strings
 from mixsearch.text.read.sources import Source, describe_source, find_sources, make_empty_error
@@ -158,9 +158,10 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
                 collector.add(counted)
                 if report is not None:
                     report()
-        frequencies = _choose_words(collector, state)
+        limits = choose_limits(options, collector.n_documents, are_texts=True)
+        frequencies = _choose_words(collector, state, limits)
         words = spell_words(frequencies, collector.spool.read_counts())
-        return collector.finish(build_vocabulary(frequencies, words, options.max_words, by_alphabet=True), state.notes)
+        return collector.finish(build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True), state.notes)
 
 
 def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], None] | None) -> Corpus:
@@ -172,11 +173,12 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
             collector.add(CountedChunk(chunk, np.empty(0)))
             if report is not None:
                 report()
+        limits = choose_limits(options, collector.n_documents, are_texts=False)
         stop_words = set(list_stop_words(options))
         stop_keys = [column for column, word in enumerate(matrix.words) if word in stop_words]
-        frequencies = _choose_words(collector, state, stop_keys)
+        frequencies = _choose_words(collector, state, limits, stop_keys)
         words = [matrix.words[key] for key in frequencies.keys.tolist()]
-        return collector.finish(build_vocabulary(frequencies, words, options.max_words, by_alphabet=False), state.notes)
+        return collector.finish(build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False), state.notes)
 
 
 @contextmanager
@@ -190,12 +192,14 @@ def _open_collector(options: CorpusOptions) -> Iterator[_Collector]:
         raise
 
 
-def _choose_words(collector: _Collector, state: ReadState, stop_keys: Sequence[int] = ()) -> Frequencies:
+def _choose_words(
+    collector: _Collector, state: ReadState, limits: WordLimits, stop_keys: Sequence[int] = ()
+) -> Frequencies:
     if collector.n_rows == 0:
         raise make_empty_error(state.source)
     frequencies = collector.frequencies.sum()
     frequencies = frequencies.take(~np.isin(frequencies.keys, np.array(stop_keys, dtype=np.uint64)))
-    return choose_words(frequencies, collector.n_documents, state.options)
+    return choose_words(frequencies, collector.n_documents, limits)
 
 
 def _map_in_order(

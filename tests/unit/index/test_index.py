@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.closeness import assert_close
+from tests.every_word import every_word
 
 from mixsearch import SearchError, TopicSearch
 from mixsearch.data import chunks as blocks
@@ -36,7 +37,7 @@ from mixsearch.index import (
 )
 from mixsearch.index.build import fit, local
 from mixsearch.storage import open_folder
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import count_texts
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
@@ -61,7 +62,7 @@ def draw_texts(n=300, seed=0):
 
 TEXTS = draw_texts()
 KEPT = [i for i in range(len(TEXTS)) if i not in (SHORT, REPEAT)]
-ONCE = CorpusOptions(id="id", drop_duplicates="exact", n_jobs=1)
+ONCE = every_word(id="id", drop_duplicates="exact", n_jobs=1)
 
 
 def write_jsonl(folder, texts=TEXTS):
@@ -75,7 +76,7 @@ def write_jsonl(folder, texts=TEXTS):
 
 def in_memory(texts=TEXTS, **options):
     """The same corpus, fitted without a file."""
-    with count_texts(texts, CorpusOptions(n_jobs=1)) as corpus, warnings.catch_warnings():
+    with count_texts(texts, every_word(n_jobs=1)) as corpus, warnings.catch_warnings():
         warnings.simplefilter("ignore", DroppedDocumentsWarning)
         return TopicSearch(3, **options).fit(corpus.to_counts(), vocabulary=corpus.vocabulary)
 
@@ -112,12 +113,12 @@ def assert_same_answers(index, fitted, row_of=None):
 
 
 def test_an_index_answers_as_a_fit_in_memory(tmp_path):
-    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), every_word())
     assert_same_answers(open_index(tmp_path / "index"), in_memory())
 
 
 def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
-    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), every_word())
     index, wanted = open_index(tmp_path / "index"), in_memory().search("sushi")
     query = [Query("sushi", words={"sushi": 1.0}, n_components=3)]
     options = AnswerOptions(n_words=4)
@@ -134,7 +135,7 @@ def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
 
 @pytest.mark.parametrize("options", [{"damping": False, "alpha0": 0.5}, {"moments": "plugin"}, {"weights": "uniform"}])
 def test_options_of_the_search_reach_the_index(options, tmp_path):
-    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3, search=options))
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3, search=options), every_word())
     index = open_index(tmp_path / "index")
     assert {name: index.topics.get_params()[name] for name in options} == options
     assert_same_answers(index, in_memory(**options))
@@ -188,7 +189,7 @@ def test_a_row_that_is_not_in_the_index_is_named(index, row):
 
 
 def test_texts_may_be_left_out(tmp_path):
-    options = CorpusOptions(keep_texts=False)
+    options = every_word(keep_texts=False)
     build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), options)
     index = open_index(tmp_path / "index")
     assert index.documents([3]) == [Document(3, None, None)]
@@ -340,7 +341,7 @@ def test_progress_is_told_step_by_step_to_the_end(tmp_path):
 
 
 def test_a_tokenizer_of_the_user_s_own_cannot_split_a_hint(tmp_path):
-    options = CorpusOptions(tokenizer=str.split)
+    options = every_word(tokenizer=str.split)
     build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), options)
     index = open_index(tmp_path / "index")
     with pytest.raises(SearchError, match="cannot split a text into words.*custom tokenizer. Give words or rows"):
@@ -365,7 +366,7 @@ def save_counts(folder, kind):
 @pytest.mark.parametrize("kind", ["npz", "docword"])
 def test_ready_made_counts_make_an_index_with_words_as_they_are_spelt(kind, tmp_path):
     path, counts, names = save_counts(tmp_path, kind)
-    options = CorpusOptions(vocabulary=tmp_path / "vocab.news.txt")
+    options = every_word(vocabulary=tmp_path / "vocab.news.txt")
     build_index(path, tmp_path / "index", IndexOptions(n_components=3), options)
     index, fitted = open_index(tmp_path / "index"), TopicSearch(3).fit(sp.csr_array(counts), vocabulary=names)
     assert index.vocabulary == names
@@ -411,18 +412,18 @@ def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
 def test_more_non_zeros_than_an_index_holds_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(fit, "MAX_NONZEROS", 1000)
     with pytest.raises(SearchError, match="at most 1,000 non-zero counts, and the corpus has more. Raise min_df"):
-        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
+        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), every_word())
 
 
 def test_by_default_an_index_has_no_more_topics_than_words(tmp_path):
     with pytest.warns(FewerComponentsWarning, match="topics, but 35 were requested"):
-        built = build_index(write_jsonl(tmp_path), tmp_path / "index")
+        built = build_index(write_jsonl(tmp_path), tmp_path / "index", reading=every_word())
     assert 3 <= built.n_components < 35
 
 
 def test_more_topics_than_words_are_refused_where_they_are_asked_for(tmp_path):
     with pytest.raises(SearchError, match="36 topics need at least 36 features, but X has n_features=35"):
-        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=36))
+        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=36), every_word())
     assert not (tmp_path / "index").exists()
 
 

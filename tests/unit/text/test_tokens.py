@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
+from tests.every_word import every_word
 
 from mixsearch.errors import SearchError
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import count_texts
 from mixsearch.text.count.ngrams import group_hashes
 from mixsearch.text.count.tokens import hash_words, parse_word_pattern
 
@@ -20,7 +21,7 @@ texts = st.lists(st.text(st.one_of(st.sampled_from(DIFFICULT), st.characters()),
 
 
 def count(documents, **options):
-    with count_texts(documents, CorpusOptions(n_jobs=1, **options)) as corpus:
+    with count_texts(documents, every_word(n_jobs=1, **options)) as corpus:
         return corpus.vocabulary, corpus.to_counts().toarray()
 
 

@@ -42,7 +42,7 @@ from mixsearch.text.count.partitions import (
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.count.vocabulary import Vocabulary, build_vocabulary, choose_words
 from mixsearch.text.count.wordlists import list_stop_words
-from mixsearch.text.options import CorpusOptions
+from mixsearch.text.options import CorpusOptions, choose_limits
 from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.files import File, resolve_file
 from mixsearch.text.read.formats import read_documents
@@ -285,8 +285,9 @@ def _drop_duplicates(counted: list[Any]) -> list[Any]:
 
 def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) -> Vocabulary:
     """Choose the words to count. The workers sum frequencies; only those of the chosen words come here."""
+    limits = choose_limits(options, n_documents, are_texts=True)
     total = tree_reduce(sum_frequencies, [task(count_frequencies, partition) for partition in counted])[0]
-    chosen = persist_tasks([task(choose_words, total, n_documents, options)])[0]
+    chosen = persist_tasks([task(choose_words, total, n_documents, limits)])[0]
     spelled = tree_reduce(merge_spellings, [task(spell_in_partition, partition, chosen) for partition in counted])[0]
     frequencies, words = compute_tasks([chosen, spelled])
-    return build_vocabulary(frequencies, words, options.max_words, by_alphabet=True)
+    return build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)

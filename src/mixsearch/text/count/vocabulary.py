@@ -12,7 +12,7 @@ from mixsearch._typing import Array
 from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.tokens import decode
-from mixsearch.text.options import CorpusOptions
+from mixsearch.text.options import WordLimits
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Vocabulary:
         return np.where(self.keys[nearest] == keys, self.columns[nearest], -1)
 
 
-def choose_words(frequencies: Frequencies, n_documents: int, options: CorpusOptions) -> Frequencies:
+def choose_words(frequencies: Frequencies, n_documents: int, limits: WordLimits) -> Frequencies:
     """Return the words within `min_df` and `max_df`, at least the `max_words` most frequent ones of them."""
     if not len(frequencies):
         raise SearchError(
@@ -125,7 +125,7 @@ def choose_words(frequencies: Frequencies, n_documents: int, options: CorpusOpti
             code="no_words",
             n_documents=n_documents,
         )
-    lower, upper = _to_count(options.min_df, n_documents), _to_count(options.max_df, n_documents)
+    lower, upper = _to_count(limits.min_df, n_documents), _to_count(limits.max_df, n_documents)
     chosen = frequencies.take((frequencies.documents >= lower) & (frequencies.documents <= upper))
     if not len(chosen):
         raise SearchError(
@@ -136,13 +136,13 @@ def choose_words(frequencies: Frequencies, n_documents: int, options: CorpusOpti
             upper=upper,
             n_documents=n_documents,
             min_df_argument=Option("min_df"),
-            min_df=options.min_df,
+            min_df=limits.min_df,
             max_df_argument=Option("max_df"),
-            max_df=options.max_df,
+            max_df=limits.max_df,
         )
-    if options.max_words is not None and len(chosen) > options.max_words:
+    if limits.max_words is not None and len(chosen) > limits.max_words:
         # All words that are as frequent as the last one stay until the alphabetical order decides.
-        lowest = np.partition(chosen.totals, -options.max_words)[-options.max_words]
+        lowest = np.partition(chosen.totals, -limits.max_words)[-limits.max_words]
         chosen = chosen.take(chosen.totals >= lowest)
     return chosen
 
