@@ -123,7 +123,8 @@ def _measure(work: Callable[[list[str]], int], texts: list[str]) -> Cost:
     return Cost(time.perf_counter() - start, sum(os.times()[:4]) - used, total)
 
 
-SAME_AS_SKLEARN = {"token_pattern": PATTERN, "normal_form": None, "min_df": 2, "max_df": 1.0, "max_words": sys.maxsize}
+SAME_AS_SKLEARN = {"token_pattern": PATTERN, "normal_form": None}
+SAME_AS_SKLEARN |= {"min_df": 2, "max_df": 1.0, "max_words": sys.maxsize, "stop_words": None}
 
 
 def _by_mixsearch(texts: list[str]) -> int:

@@ -23,7 +23,7 @@ Matrix Market or npz files; all of them also compressed (gz, bz2, xz, zst).
 Examples:
 
   mixsearch index reviews.csv --text review --id review_id
-  mixsearch index 'news/*.jsonl.gz' -o news.index --stop-words english
+  mixsearch index 'news/*.jsonl.gz' -o news.index --ngrams 2
   mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates near
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50
   mixsearch index docword.kos.txt.gz --vocabulary vocab.kos.txt
@@ -139,11 +139,14 @@ def index(
         ),
     ] = None,
     stop_words: Annotated[
-        str | None,
+        str,
         typer.Option(
-            metavar="english|FILE", help="Words to leave out: a file has one per line.", rich_help_panel=_WORDS
+            metavar="auto|none|LANGUAGE|FILE",
+            help="Words to leave out: the frequent stop words of the languages that occur, none, those of english or "
+            "another language such as fr, or a file with one word per line.",
+            rich_help_panel=_WORDS,
         ),
-    ] = None,
+    ] = "auto",
     ngrams: Annotated[
         int,
         typer.Option(min=1, metavar="N", help="2 also counts pairs such as 'new york'.", rich_help_panel=_WORDS),
@@ -236,7 +239,7 @@ def index(
             min_df=min_df,
             max_df=max_df,
             max_words=max_words,
-            stop_words=stop_words,
+            stop_words=None if stop_words == "none" else stop_words,
             ngrams=(1, ngrams),
             token_pattern=token_pattern,
             strip_tags=strip_tags,

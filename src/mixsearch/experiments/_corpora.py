@@ -172,7 +172,13 @@ def _reference(words: list[str], articles: Path) -> Reference:
 @lru_cache(maxsize=1)
 def _read_articles(path: Path, longest: int) -> tuple[sp.csc_array[Any], list[str]]:
     every_word = CorpusOptions(
-        text="text", ngrams=(1, longest), min_df=1, max_df=1.0, max_words=sys.maxsize, keep_texts=False
+        text="text",
+        ngrams=(1, longest),
+        stop_words=None,
+        min_df=1,
+        max_df=1.0,
+        max_words=sys.maxsize,
+        keep_texts=False,
     )
     with read_corpus(path, every_word) as articles:
         return sp.csc_array(articles.to_counts()), articles.vocabulary

@@ -59,7 +59,9 @@ class CorpusOptions:
     strip_tags : bool
         Whether to remove HTML tags and resolve entities such as &amp;.
     stop_words : str, path or sequence of str, optional
-        Words to leave out: "english", a file with one word per line, or the words.
+        Words to leave out: "auto", "english", the code of another language such as "fr", a file with one word per
+        line, or the words. "auto" takes the frequent stop words of the languages that occur in the texts; ready-made
+        counts keep theirs.
     ngrams : (int, int)
         Shortest and longest sequence of words to count. (1, 2) adds pairs such as "new york".
     min_df, max_df : int or float, optional
@@ -93,7 +95,7 @@ class CorpusOptions:
     lowercase: bool = True
     normal_form: Literal["NFKC", "NFC"] | None = "NFKC"
     strip_tags: bool = False
-    stop_words: str | os.PathLike[str] | Sequence[str] | None = None
+    stop_words: str | os.PathLike[str] | Sequence[str] | None = "auto"
     ngrams: tuple[int, int] = (1, 1)
     min_df: int | float | None = None
     max_df: int | float | None = None

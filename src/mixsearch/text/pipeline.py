@@ -18,6 +18,7 @@ from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
 from mixsearch.text.count.duplicates import DuplicateFinder
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS, CountMatrix, read_matrix
 from mixsearch.text.count.spool import Spool
+from mixsearch.text.count.stop_words import StopWordCounts, choose_stop_words, sum_stop_words
 from mixsearch.text.count.tokens import hash_words, parse_word_pattern
 from mixsearch.text.count.vocabulary import (
     Frequencies,
@@ -25,6 +26,8 @@ from mixsearch.text.count.vocabulary import (
     Vocabulary,
     build_vocabulary,
     choose_words,
+    leave_out,
+    leave_out_sequences,
     spell_words,
 )
 from mixsearch.text.count.wordlists import list_stop_words
@@ -121,12 +124,15 @@ class _Collector:
     def __init__(self, options: CorpusOptions, spool: Spool) -> None:
         self.spool, self.frequencies = spool, FrequencyCounter()
         self.n_rows = self.n_documents = 0
+        self.stop_words: list[StopWordCounts] = []
         self._duplicates = DuplicateFinder(options.drop_duplicates)
         self._n_characters = 0
         self._dropped: list[Array] = []
 
     def add(self, counted: CountedChunk) -> None:
         """Number the documents, drop the duplicates, and spool the rest."""
+        if counted.stop_words is not None:
+            self.stop_words = [sum_stop_words([*self.stop_words, counted.stop_words])]
         chunk = replace(counted.chunk, rows=counted.chunk.rows + self.n_rows)
         self.n_rows += len(chunk.rows)
         is_empty = np.diff(chunk.counts.bounds) == 0
@@ -139,10 +145,11 @@ class _Collector:
         self.frequencies.add(chunk.counts)
         self.spool.add(chunk)
 
-    def finish(self, vocabulary: Vocabulary, notes: Iterable[SearchWarning]) -> Corpus:
+    def finish(self, vocabulary: Vocabulary, notes: Iterable[SearchWarning], stop_words: Sequence[str] = ()) -> Corpus:
         """Return the corpus of all chunks."""
         duplicates = np.concatenate([np.empty((0, 2), dtype=np.int64), *self._dropped])
-        return Corpus(self.n_documents, self._n_characters, duplicates, tuple(notes), vocabulary, self.spool)
+        found = tuple(stop_words)
+        return Corpus(self.n_documents, self._n_characters, duplicates, tuple(notes), found, vocabulary, self.spool)
 
 
 def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Callable[[], None] | None) -> Corpus:
@@ -159,9 +166,12 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
                 if report is not None:
                     report()
         limits = choose_limits(options, collector.n_documents, are_texts=True)
-        frequencies = _choose_words(collector, state, limits)
+        stop_words = choose_stop_words(collector.stop_words, options)
+        frequencies = _choose_words(collector, state, limits, hash_words(stop_words))
         words = spell_words(frequencies, collector.spool.read_counts())
-        return collector.finish(build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True), state.notes)
+        frequencies, words = leave_out_sequences(frequencies, words, stop_words)
+        vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
+        return collector.finish(vocabulary, state.notes, stop_words)
 
 
 def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], None] | None) -> Corpus:
@@ -175,7 +185,7 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
                 report()
         limits = choose_limits(options, collector.n_documents, are_texts=False)
         stop_words = set(list_stop_words(options))
-        stop_keys = [column for column, word in enumerate(matrix.words) if word in stop_words]
+        stop_keys = np.array([i for i, word in enumerate(matrix.words) if word in stop_words], dtype=np.uint64)
         frequencies = _choose_words(collector, state, limits, stop_keys)
         words = [matrix.words[key] for key in frequencies.keys.tolist()]
         return collector.finish(build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False), state.notes)
@@ -192,14 +202,10 @@ def _open_collector(options: CorpusOptions) -> Iterator[_Collector]:
         raise
 
 
-def _choose_words(
-    collector: _Collector, state: ReadState, limits: WordLimits, stop_keys: Sequence[int] = ()
-) -> Frequencies:
+def _choose_words(collector: _Collector, state: ReadState, limits: WordLimits, stop_keys: Array) -> Frequencies:
     if collector.n_rows == 0:
         raise make_empty_error(state.source)
-    frequencies = collector.frequencies.sum()
-    frequencies = frequencies.take(~np.isin(frequencies.keys, np.array(stop_keys, dtype=np.uint64)))
-    return choose_words(frequencies, collector.n_documents, limits)
+    return choose_words(leave_out(collector.frequencies.sum(), stop_keys), collector.n_documents, limits)
 
 
 def _map_in_order(

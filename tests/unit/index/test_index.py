@@ -402,7 +402,7 @@ def test_a_saved_search_opens_as_an_index(tmp_path):
 
 def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text("\n".join(json.dumps({"text": text}) for text in ("one", "two words", "three of them")))
+    path.write_text("\n".join(json.dumps({"text": text}) for text in ("one", "two words", "three fine words")))
     with pytest.raises(
         SearchError, match="An index needs at least 2 documents, but 1 of 3 have 3 words of the vocabulary or more"
     ):

@@ -69,4 +69,4 @@ def _describe_tokens(corpus: Corpus | DistributedCorpus, reading: CorpusOptions 
     tokens = {name: value for name, value in asdict(reading).items() if name in stored}
     # Stop words matter for n-grams, which skip them. A file of them may be gone when the index is searched.
     is_listed = reading.stop_words == "english" or isinstance(reading.stop_words, list | tuple)
-    return {**tokens, "stop_words": reading.stop_words if is_listed else None}
+    return {**tokens, "stop_words": reading.stop_words if is_listed else list(corpus.stop_words)}

@@ -31,16 +31,19 @@ from mixsearch.text.count.partitions import (
     count_partition,
     drop_rows,
     find_duplicates,
+    get_stop_words,
     measure_partition,
     merge_small_files,
     merge_spellings,
+    merge_stop_words,
     spell_in_partition,
     split_file,
     split_fingerprints,
     sum_frequencies,
 )
+from mixsearch.text.count.stop_words import choose_stop_words
 from mixsearch.text.count.tokens import hash_words
-from mixsearch.text.count.vocabulary import Vocabulary, build_vocabulary, choose_words
+from mixsearch.text.count.vocabulary import Vocabulary, build_vocabulary, choose_words, leave_out, leave_out_sequences
 from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, choose_limits
 from mixsearch.text.read.documents import ReadState
@@ -68,6 +71,8 @@ class DistributedCorpus:
         Whether documents have names.
     notes : tuple of SearchWarning
         Decisions that the user should know, such as which column was taken as the text.
+    stop_words : tuple of str
+        The stop words that were left out because the texts use them as such, if the corpus chose them.
     words : Vocabulary
         The counted words.
     partitions : list of dask.delayed.Delayed
@@ -81,6 +86,7 @@ class DistributedCorpus:
     n_dropped: int
     has_names: bool
     notes: tuple[SearchWarning, ...]
+    stop_words: tuple[str, ...]
     words: Vocabulary
     partitions: list[Any]
     first_rows: list[int]
@@ -165,13 +171,16 @@ def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | Non
         counted = _drop_duplicates(counted)
         sizes = compute_tasks([task(measure_partition, partition) for partition in counted])
     n_documents = sum(each.n_rows for each in sizes)
+    used = compute_tasks(tree_reduce(merge_stop_words, [task(get_stop_words, partition) for partition in counted]))[0]
+    stop_words = choose_stop_words(used, options)
     return DistributedCorpus(
         n_documents=n_documents,
         n_characters=sum(each.n_characters for each in sizes),
         n_dropped=sum(n_rows) - n_documents,
         has_names=any(each.has_names for each in sizes),
         notes=(*([] if sources.note is None else [sources.note]), *state.notes),
-        words=_choose_words(counted, n_documents, options),
+        stop_words=tuple(stop_words),
+        words=_choose_words(counted, n_documents, options, stop_words),
         partitions=counted,
         first_rows=np.cumsum([0, *n_rows[:-1]]).tolist(),
     )
@@ -283,11 +292,15 @@ def _drop_duplicates(counted: list[Any]) -> list[Any]:
     )
 
 
-def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) -> Vocabulary:
+def _choose_words(
+    counted: list[Any], n_documents: int, options: CorpusOptions, stop_words: Sequence[str]
+) -> Vocabulary:
     """Choose the words to count. The workers sum frequencies; only those of the chosen words come here."""
     limits = choose_limits(options, n_documents, are_texts=True)
     total = tree_reduce(sum_frequencies, [task(count_frequencies, partition) for partition in counted])[0]
-    chosen = persist_tasks([task(choose_words, total, n_documents, limits)])[0]
+    kept = task(leave_out, total, hash_words(stop_words))
+    chosen = persist_tasks([task(choose_words, kept, n_documents, limits)])[0]
     spelled = tree_reduce(merge_spellings, [task(spell_in_partition, partition, chosen) for partition in counted])[0]
     frequencies, words = compute_tasks([chosen, spelled])
+    frequencies, words = leave_out_sequences(frequencies, words, stop_words)
     return build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)

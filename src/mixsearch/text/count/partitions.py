@@ -13,6 +13,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.count.chunks import Chunk, CountChunk, count_chunk, to_count_chunk
+from mixsearch.text.count.stop_words import StopWordCounts, sum_stop_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
     FrequencyCounter,
@@ -111,10 +112,13 @@ class CountedPartition:
         The documents, by the keys of their words. Their rows are numbered from 0 in each partition.
     fingerprints : array
         One per document, if exact duplicates are looked for.
+    stop_words : StopWordCounts, optional
+        How the documents use stop words, if the corpus chooses them.
     """
 
     stored: list[Chunk]
     fingerprints: Array
+    stop_words: StopWordCounts | None = None
 
     def __sizeof__(self) -> int:
         """Return the bytes of the arrays, by which a cluster plans its memory."""
@@ -154,11 +158,13 @@ def count_partition(
     """Read and count all documents of a partition."""
     state = ReadState(options, columns=columns)
     chunks, fingerprints, n_rows = [], [np.empty(0, dtype=np.uint64)], 0
+    stop_words = []
     try:
         for load in partition.load(state):
             counted = count_chunk(load, options, stop_hashes)
             chunks.append(replace(counted.chunk, rows=counted.chunk.rows + n_rows))
             fingerprints.append(counted.fingerprints)
+            stop_words += [] if counted.stop_words is None else [counted.stop_words]
             n_rows += len(counted.chunk.rows)
     except SearchError as error:
         raise partition.locate(error) from error
@@ -169,7 +175,7 @@ def count_partition(
             code="unreadable_file",
             reason=str(error),
         ) from error
-    return CountedPartition(chunks, np.concatenate(fingerprints))
+    return CountedPartition(chunks, np.concatenate(fingerprints), sum_stop_words(stop_words) if stop_words else None)
 
 
 class PartitionSizes(NamedTuple):
@@ -192,6 +198,17 @@ def count_frequencies(partition: CountedPartition) -> Frequencies:
     for chunk in partition.stored:
         counter.add(chunk.counts)
     return counter.sum()
+
+
+def get_stop_words(partition: CountedPartition) -> list[StopWordCounts]:
+    """Return how a partition uses stop words; an empty list if it has no documents."""
+    return [] if partition.stop_words is None else [partition.stop_words]
+
+
+def merge_stop_words(counts: list[list[StopWordCounts]]) -> list[StopWordCounts]:
+    """Return how several partitions use stop words."""
+    every = [each for own in counts for each in own]
+    return [sum_stop_words(every)] if every else []
 
 
 def sum_frequencies(frequencies: list[Frequencies]) -> Frequencies:
@@ -230,4 +247,4 @@ def drop_rows(partition: CountedPartition, dropped: list[Array]) -> CountedParti
     """Return a partition without some of its rows. The others keep their numbers."""
     rows = np.concatenate(dropped)
     chunks = [chunk.take(~np.isin(chunk.rows, rows)) for chunk in partition.stored]
-    return CountedPartition(chunks, partition.fingerprints[:0])
+    return CountedPartition(chunks, partition.fingerprints[:0], partition.stop_words)

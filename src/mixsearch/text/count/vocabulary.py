@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import reduce
 
@@ -115,6 +115,20 @@ class Vocabulary:
         """
         nearest = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         return np.where(self.keys[nearest] == keys, self.columns[nearest], -1)
+
+
+def leave_out(frequencies: Frequencies, keys: Array) -> Frequencies:
+    """Return the frequencies without those of some words."""
+    return frequencies.take(~np.isin(frequencies.keys, keys)) if len(keys) else frequencies
+
+
+def leave_out_sequences(
+    frequencies: Frequencies, words: list[str], stop_words: Collection[str]
+) -> tuple[Frequencies, list[str]]:
+    """Return the words without sequences of words that contain a stop word."""
+    left_out = set(stop_words)
+    kept = [left_out.isdisjoint(word.split(" ")) for word in words]
+    return frequencies.take(np.array(kept, dtype=bool)), [word for word, keep in zip(words, kept, strict=True) if keep]
 
 
 def choose_words(frequencies: Frequencies, n_documents: int, limits: WordLimits) -> Frequencies:
