@@ -124,7 +124,7 @@ def _measure(work: Callable[[list[str]], int], texts: list[str]) -> Cost:
 
 
 SAME_AS_SKLEARN = {"token_pattern": PATTERN, "normal_form": None}
-SAME_AS_SKLEARN |= {"min_df": 2, "max_df": 1.0, "max_words": sys.maxsize, "stop_words": None}
+SAME_AS_SKLEARN |= {"min_df": 2, "max_df": 1.0, "max_words": sys.maxsize, "stop_words": None, "phrases": False}
 
 
 def _by_mixsearch(texts: list[str]) -> int:

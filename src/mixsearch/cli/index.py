@@ -149,8 +149,16 @@ def index(
     ] = "auto",
     ngrams: Annotated[
         int,
-        typer.Option(min=1, metavar="N", help="2 also counts pairs such as 'new york'.", rich_help_panel=_WORDS),
+        typer.Option(min=1, metavar="N", help="2 counts all pairs of words, 3 also triples.", rich_help_panel=_WORDS),
     ] = 1,
+    phrases: Annotated[
+        bool,
+        typer.Option(
+            "--phrases/--no-phrases",
+            help="Also count pairs that mean more than their words, such as 'machine translation'.",
+            rich_help_panel=_WORDS,
+        ),
+    ] = True,
     token_pattern: Annotated[
         str | None,
         typer.Option(
@@ -241,6 +249,7 @@ def index(
             max_words=max_words,
             stop_words=None if stop_words == "none" else stop_words,
             ngrams=(1, ngrams),
+            phrases=phrases,
             token_pattern=token_pattern,
             strip_tags=strip_tags,
             lowercase=lowercase,

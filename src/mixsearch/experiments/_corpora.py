@@ -123,6 +123,7 @@ def _counted(name: str, path: Path, articles: Path) -> TextCorpus:
 def _read(path: Path, source: Source) -> Corpus:
     options = CorpusOptions(
         stop_words="english",
+        phrases=False,
         min_df=MIN_DOCUMENTS,
         max_df=MAX_DOCUMENT_SHARE,
         strip_tags=source.has_tags,
@@ -175,6 +176,7 @@ def _read_articles(path: Path, longest: int) -> tuple[sp.csc_array[Any], list[st
         text="text",
         ngrams=(1, longest),
         stop_words=None,
+        phrases=False,
         min_df=1,
         max_df=1.0,
         max_words=sys.maxsize,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -245,7 +246,11 @@ class TopicIndex:
                 "tokenizer. Give words or rows of documents.",
                 code="no_tokenizer",
             )
-        with count_texts(texts, self._token_options()) as corpus:
+        options = self._token_options()
+        if options.counts_phrases:
+            # Of all pairs, those that are not in the vocabulary are left out below, as stop words are.
+            options = replace(options, ngrams=(1, 2), stop_words=None)
+        with count_texts(texts, options) as corpus:
             counts, words = corpus.to_counts(), corpus.vocabulary
         columns = self._fitted.find_columns(words)
         known = np.flatnonzero(columns >= 0)
@@ -393,8 +398,8 @@ class TopicIndex:
         return self.spell(word) if isinstance(word, str) else word
 
     def _token_options(self) -> CorpusOptions:
-        # Indexes of older versions have no segmenter: they took letters without spaces for one word.
-        tokens = {"segmenter": None, **self._corpus["tokens"]}
+        # Indexes of older versions have neither: they took letters without spaces for one word.
+        tokens = {"segmenter": None, "phrases": False, **self._corpus["tokens"]}
         every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
         return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"]), **every_word, "n_jobs": 1})
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.count.partitions import CountedPartition
-from mixsearch.text.count.tokens import split_words
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import (
     DEFAULT_MAX_DF,
@@ -17,6 +16,7 @@ from mixsearch.text.options import (
     normalize_text,
 )
 from mixsearch.text.pipeline import count_texts, read_corpus
+from mixsearch.text.question import split_words
 from mixsearch.text.read.sources import strip_compression_suffix
 
 if TYPE_CHECKING:

@@ -64,6 +64,9 @@ class CorpusOptions:
         counts keep theirs.
     ngrams : (int, int)
         Shortest and longest sequence of words to count. (1, 2) adds pairs such as "new york".
+    phrases : bool
+        Whether to count pairs of adjacent words that mean more than their parts, such as "machine translation", beside
+        their words. Longer `ngrams` count all pairs, so that this has no effect.
     min_df, max_df : int or float, optional
         Smallest and largest number of documents that a counted word occurs in. A float is a share of all documents.
         By default words of texts are in at least 5 documents and at most 0.3 of them, fewer and more in a corpus of
@@ -97,6 +100,7 @@ class CorpusOptions:
     strip_tags: bool = False
     stop_words: str | os.PathLike[str] | Sequence[str] | None = "auto"
     ngrams: tuple[int, int] = (1, 1)
+    phrases: bool = True
     min_df: int | float | None = None
     max_df: int | float | None = None
     max_words: int | None = None
@@ -127,6 +131,11 @@ class CorpusOptions:
             )
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
+
+    @property
+    def counts_phrases(self) -> bool:
+        """Whether phrases are looked for."""
+        return self.phrases and tuple(self.ngrams) == (1, 1)
 
 
 def list_text_columns(options: CorpusOptions) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
 from mixsearch.text.count.duplicates import DuplicateFinder
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS, CountMatrix, read_matrix
+from mixsearch.text.count.phrases import choose_phrases, count_pairs, count_slots, min_documents, take_frequent
 from mixsearch.text.count.spool import Spool
 from mixsearch.text.count.stop_words import StopWordCounts, choose_stop_words, sum_stop_words
 from mixsearch.text.count.tokens import hash_words, parse_word_pattern
@@ -24,6 +25,7 @@ from mixsearch.text.count.vocabulary import (
     Frequencies,
     FrequencyCounter,
     Vocabulary,
+    add_phrases,
     build_vocabulary,
     choose_words,
     leave_out,
@@ -123,7 +125,7 @@ class _Collector:
 
     def __init__(self, options: CorpusOptions, spool: Spool) -> None:
         self.spool, self.frequencies = spool, FrequencyCounter()
-        self.n_rows = self.n_documents = 0
+        self.n_rows = self.n_documents = self.n_tokens = 0
         self.stop_words: list[StopWordCounts] = []
         self._duplicates = DuplicateFinder(options.drop_duplicates)
         self._n_characters = 0
@@ -142,6 +144,7 @@ class _Collector:
             chunk = chunk.take(repeated < 0)
         self.n_documents += len(chunk.rows)
         self._n_characters += int(chunk.n_characters.sum())
+        self.n_tokens += len(chunk.counts.sequence)
         self.frequencies.add(chunk.counts)
         self.spool.add(chunk)
 
@@ -167,11 +170,13 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
                     report()
         limits = choose_limits(options, collector.n_documents, are_texts=True)
         stop_words = choose_stop_words(collector.stop_words, options)
-        frequencies = _choose_words(collector, state, limits, hash_words(stop_words))
+        frequencies = _choose_words(collector, state, limits, hash_words(stop_words.left_out))
         words = spell_words(frequencies, collector.spool.read_counts())
-        frequencies, words = leave_out_sequences(frequencies, words, stop_words)
+        frequencies, words = leave_out_sequences(frequencies, words, stop_words.left_out)
         vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
-        return collector.finish(vocabulary, state.notes, stop_words)
+        if options.counts_phrases:
+            vocabulary = add_phrases(vocabulary, _find_phrases(collector, vocabulary, stop_words.listed))
+        return collector.finish(vocabulary, state.notes, stop_words.left_out)
 
 
 def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], None] | None) -> Corpus:
@@ -189,6 +194,12 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
         frequencies = _choose_words(collector, state, limits, stop_keys)
         words = [matrix.words[key] for key in frequencies.keys.tolist()]
         return collector.finish(build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False), state.notes)
+
+
+def _find_phrases(collector: _Collector, vocabulary: Vocabulary, stop_words: Sequence[str]) -> Frequencies:
+    read, keys, minimum = collector.spool.read_counts, vocabulary.keys, min_documents(collector.n_documents)
+    pairs = take_frequent(count_pairs(read(), keys, count_slots(read(), keys), minimum), minimum)
+    return choose_phrases(pairs, vocabulary.by_key(), collector.n_tokens, hash_words(stop_words))
 
 
 @contextmanager

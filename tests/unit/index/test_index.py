@@ -236,6 +236,29 @@ def test_patterns_and_words_without_letters_are_spelled_as_they_are_typed(index)
     assert index.spell("C++") == "c++"
 
 
+def test_phrases_of_a_question_and_of_a_text_are_those_of_the_index(tmp_path):
+    path = tmp_path / "texts.txt"
+    texts = [text.replace("fish", "fish market") for text in TEXTS]
+    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
+    index = open_index(
+        build_index(path, tmp_path / "index", IndexOptions(n_components=3), every_word(phrases=True)).path
+    )
+    assert "fish market" in index.vocabulary
+    assert index.spell("Fish-Market") == "fish market"
+    counts = index.count(["The fish market, and the fish."]).toarray()[0]
+    columns = [index.vocabulary.index(word) for word in ("fish market", "fish", "market")]
+    assert counts[columns].tolist() == [1, 2, 1]
+
+
+def test_stop_words_of_a_phrase_are_left_out(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    reading = every_word(stop_words=["the", "and"])
+    index = open_index(build_index(path, tmp_path / "index", IndexOptions(n_components=3), reading).path)
+    assert index.spell("sushi and the rice") == "sushi rice"
+    assert index.spell("the") == "the"
+
+
 def test_an_index_of_an_older_version_takes_letters_without_spaces_for_one_word(index, monkeypatch):
     tokens = {name: value for name, value in index.contents().tokens.items() if name != "segmenter"}
     assert index.spell("机器翻译") != "机器翻译"

@@ -111,7 +111,9 @@ def test_stop_words_come_from_a_file(tmp_path):
     path = tmp_path / "stop.txt"
     path.write_text("house\ncards\n", encoding="utf-8")
     assert count(["the house of cards"], stop_words=path)[0] == ["of", "the"]
-    with pytest.raises(SearchError, match="No file 'german'. stop_words must be 'auto', 'english', the code of a language"):
+    with pytest.raises(
+        SearchError, match="No file 'german'. stop_words must be 'auto', 'english', the code of a language"
+    ):
         count(["the house"], stop_words="german")
 
 

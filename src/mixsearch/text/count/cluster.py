@@ -28,7 +28,10 @@ from mixsearch.text.count.partitions import (
     PartitionSizes,
     choose_partition_bytes,
     count_frequencies,
+    count_pairs_in_partition,
     count_partition,
+    count_slots_in_partition,
+    count_tokens,
     drop_rows,
     find_duplicates,
     get_stop_words,
@@ -39,11 +42,21 @@ from mixsearch.text.count.partitions import (
     spell_in_partition,
     split_file,
     split_fingerprints,
+    sum_arrays,
     sum_frequencies,
 )
-from mixsearch.text.count.stop_words import choose_stop_words
+from mixsearch.text.count.phrases import choose_phrases, min_documents, take_frequent
+from mixsearch.text.count.stop_words import ChosenStopWords, choose_stop_words
 from mixsearch.text.count.tokens import hash_words
-from mixsearch.text.count.vocabulary import Vocabulary, build_vocabulary, choose_words, leave_out, leave_out_sequences
+from mixsearch.text.count.vocabulary import (
+    Frequencies,
+    Vocabulary,
+    add_phrases,
+    build_vocabulary,
+    choose_words,
+    leave_out,
+    leave_out_sequences,
+)
 from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, choose_limits
 from mixsearch.text.read.documents import ReadState
@@ -179,7 +192,7 @@ def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | Non
         n_dropped=sum(n_rows) - n_documents,
         has_names=any(each.has_names for each in sizes),
         notes=(*([] if sources.note is None else [sources.note]), *state.notes),
-        stop_words=tuple(stop_words),
+        stop_words=tuple(stop_words.left_out),
         words=_choose_words(counted, n_documents, options, stop_words),
         partitions=counted,
         first_rows=np.cumsum([0, *n_rows[:-1]]).tolist(),
@@ -293,14 +306,30 @@ def _drop_duplicates(counted: list[Any]) -> list[Any]:
 
 
 def _choose_words(
-    counted: list[Any], n_documents: int, options: CorpusOptions, stop_words: Sequence[str]
+    counted: list[Any], n_documents: int, options: CorpusOptions, stop_words: ChosenStopWords
 ) -> Vocabulary:
     """Choose the words to count. The workers sum frequencies; only those of the chosen words come here."""
     limits = choose_limits(options, n_documents, are_texts=True)
     total = tree_reduce(sum_frequencies, [task(count_frequencies, partition) for partition in counted])[0]
-    kept = task(leave_out, total, hash_words(stop_words))
+    kept = task(leave_out, total, hash_words(stop_words.left_out))
     chosen = persist_tasks([task(choose_words, kept, n_documents, limits)])[0]
     spelled = tree_reduce(merge_spellings, [task(spell_in_partition, partition, chosen) for partition in counted])[0]
     frequencies, words = compute_tasks([chosen, spelled])
-    frequencies, words = leave_out_sequences(frequencies, words, stop_words)
-    return build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
+    frequencies, words = leave_out_sequences(frequencies, words, stop_words.left_out)
+    vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
+    if not options.counts_phrases:
+        return vocabulary
+    return add_phrases(vocabulary, _find_phrases(counted, vocabulary, n_documents, stop_words.listed))
+
+
+def _find_phrases(
+    counted: list[Any], vocabulary: Vocabulary, n_documents: int, stop_words: Sequence[str]
+) -> Frequencies:
+    keys = broadcast(vocabulary.keys)
+    minimum = min_documents(n_documents)
+    slots = tree_reduce(sum_arrays, [task(count_slots_in_partition, partition, keys) for partition in counted])[0]
+    found = [task(count_pairs_in_partition, partition, keys, slots, minimum) for partition in counted]
+    pairs = tree_reduce(sum_frequencies, found)[0]
+    n_tokens = task(sum, [task(count_tokens, partition) for partition in counted])
+    total, n_all = compute_tasks([task(take_frequent, pairs, minimum), n_tokens])
+    return choose_phrases(total, vocabulary.by_key(), n_all, hash_words(stop_words))

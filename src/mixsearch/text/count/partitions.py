@@ -13,6 +13,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.count.chunks import Chunk, CountChunk, count_chunk, to_count_chunk
+from mixsearch.text.count.phrases import count_pairs, count_slots
 from mixsearch.text.count.stop_words import StopWordCounts, sum_stop_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
@@ -198,6 +199,26 @@ def count_frequencies(partition: CountedPartition) -> Frequencies:
     for chunk in partition.stored:
         counter.add(chunk.counts)
     return counter.sum()
+
+
+def count_tokens(partition: CountedPartition) -> int:
+    """Return the number of words in order that phrases are looked for in."""
+    return sum(len(chunk.counts.sequence) for chunk in partition.stored)
+
+
+def count_slots_in_partition(partition: CountedPartition, keys: Array) -> Array:
+    """Return an upper bound for the counts of pairs of words, by slots."""
+    return count_slots((chunk.counts for chunk in partition.stored), keys)
+
+
+def count_pairs_in_partition(partition: CountedPartition, keys: Array, slots: Array, minimum: int) -> Frequencies:
+    """Return the frequencies of pairs of words that may be frequent."""
+    return count_pairs((chunk.counts for chunk in partition.stored), keys, slots, minimum)
+
+
+def sum_arrays(arrays: list[Array]) -> Array:
+    """Return the sum of arrays of one shape."""
+    return reduce(np.add, arrays)
 
 
 def get_stop_words(partition: CountedPartition) -> list[StopWordCounts]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -110,17 +111,27 @@ def count_stop_words(counts: ChunkCounts, table: StopWordTable) -> StopWordCount
     )
 
 
-def choose_stop_words(counts: Sequence[StopWordCounts], options: CorpusOptions) -> list[str]:
-    """Return the listed words that are frequent, and mostly in documents whose language lists them."""
+class ChosenStopWords(NamedTuple):
+    """Stop words of the languages that occur."""
+
+    left_out: list[str]  # those that are frequent, and mostly in documents whose language lists them
+    listed: list[str]  # all of them, which are no part of a phrase
+
+
+def choose_stop_words(counts: Sequence[StopWordCounts], options: CorpusOptions) -> ChosenStopWords:
+    """Return the stop words of the languages that occur; none if the corpus does not choose them."""
     if not counts:
-        return []
+        return ChosenStopWords([], [])
     table, total = get_table(options), sum_stop_words(counts)
-    occurs = total.lengths >= _MIN_LANGUAGE_SHARE * total.lengths.sum()
-    is_listed = table.is_listed[:, occurs]
-    is_frequent = total.totals > _MIN_SHARE * (is_listed @ total.lengths[occurs])
+    occurs = total.lengths >= _MIN_LANGUAGE_SHARE * max(total.lengths.sum(), 1)
+    is_listed = table.is_listed[:, occurs].any(axis=1)
+    is_frequent = total.totals > _MIN_SHARE * (table.is_listed[:, occurs] @ total.lengths[occurs])
     is_own = total.documents >= _MIN_DOCUMENTS * total.all_documents
-    chosen = np.flatnonzero(is_listed.any(axis=1) & is_frequent & is_own)
-    return sorted(table.words[i] for i in chosen.tolist())
+    return ChosenStopWords(_take(table.words, is_listed & is_frequent & is_own), _take(table.words, is_listed & is_own))
+
+
+def _take(words: list[str], chosen: Array) -> list[str]:
+    return sorted(words[i] for i in np.flatnonzero(chosen).tolist())
 
 
 def sum_stop_words(counts: Sequence[StopWordCounts]) -> StopWordCounts:

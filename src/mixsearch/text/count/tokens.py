@@ -28,6 +28,9 @@ _JOINERS = "\u200c\u200d"
 # A tag starts with a letter, a slash or an exclamation mark: "a < b" is not one.
 _TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
 
+# What may be between the words of a phrase: a blank, the end of a line, a hyphen.
+_BLANKS, _MAX_GAP = r"[\s\u2010-\u2013-]", 2
+
 # Characters hashed at once: small enough that the sums stay in cache.
 _SEGMENT = 1 << 16
 # Odd, so that it has an inverse modulo 2^64; 5 modulo 8, so that its powers repeat as late as possible.
@@ -60,6 +63,7 @@ class Tokens:
     ends: Array
     bounds: Array  # tokens bounds[i] to bounds[i + 1] belong to document i, (n_documents + 1,)
     hashes: Array  # uint64, (n_tokens,)
+    is_joined: Array | None = None  # whether only a blank or a hyphen is between a token and the one before
 
     def take(self, kept: Array) -> Tokens:
         """Return the tokens of a mask."""
@@ -70,6 +74,7 @@ class Tokens:
             ends=self.ends[kept],
             bounds=before[self.bounds],
             hashes=self.hashes[kept],
+            is_joined=None if self.is_joined is None else (self.is_joined & np.append(False, kept[:-1]))[kept],
         )
 
 
@@ -78,26 +83,14 @@ def find_tokens(texts: Sequence[str], options: CorpusOptions, locate: Callable[[
     pattern = None if options.tokenizer is not None else parse_word_pattern(options.token_pattern)
     cleaned = [_clean(text, options) for text in texts]
     if pattern is not None:
-        return _find_words(cleaned, pattern, splits_scripts=options.segmenter is not None and pattern.is_default)
-    return _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
+        tokens = _find_words(cleaned, pattern, splits_scripts=options.segmenter is not None and pattern.is_default)
+        return replace(tokens, is_joined=_find_joined(tokens)) if options.counts_phrases else tokens
+    tokens = _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
+    return replace(tokens, is_joined=_find_following(tokens)) if options.counts_phrases else tokens
 
 
-def split_words(text: str, options: CorpusOptions) -> list[str]:
-    """Split a text into words, as the texts of a corpus are.
-
-    Parameters
-    ----------
-    text : str
-        A text, or words of a question.
-    options : CorpusOptions
-        How to split. Stop words stay.
-
-    Returns
-    -------
-    list of str
-        The words in order.
-    """
-    tokens = find_tokens([text], options, lambda _: "the question")
+def spell_tokens(tokens: Tokens) -> list[str]:
+    """Return tokens as strings."""
     letters = decode(tokens.codes)
     return [letters[start:end] for start, end in zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True)]
 
@@ -176,6 +169,24 @@ def _split_scripts(
     pairs = split_into_pairs(codes, scripts, starts[~is_spaced], ends[~is_spaced])
     order = np.argsort(np.concatenate([words[0], pairs[0]]), kind="stable")
     return np.concatenate([words[0], pairs[0]])[order], np.concatenate([words[1], pairs[1]])[order]
+
+
+def _find_following(tokens: Tokens) -> Array:
+    """Return whether each token follows another one of its document, (n_tokens,)."""
+    follows = np.ones(len(tokens.starts), dtype=bool)
+    follows[tokens.bounds[:-1][np.diff(tokens.bounds) > 0]] = False
+    return follows
+
+
+def _find_joined(tokens: Tokens) -> Array:
+    """Return whether each token follows another one with only blanks or a hyphen between them, (n_tokens,)."""
+    is_joined = _find_following(tokens)
+    is_blank, last = _find_class(_BLANKS), len(tokens.codes) - 1
+    gaps = tokens.starts[1:] - tokens.ends[:-1]
+    before, after = tokens.ends[:-1].clip(max=last), tokens.starts[1:] - 1
+    is_joined[1:] &= (gaps >= 1) & (gaps <= _MAX_GAP)
+    is_joined[1:] &= is_blank.take(tokens.codes.take(before)) & is_blank.take(tokens.codes.take(after))
+    return is_joined
 
 
 def _join_tokens(tokens_by_text: Sequence[Sequence[str]]) -> Tokens:
@@ -272,6 +283,7 @@ def _find_default_class() -> Array:
     return inside
 
 
+@lru_cache(maxsize=8)
 def _find_class(atom: str) -> Array:
     """Return which code points a class of a regular expression matches, as a mask."""
     members = np.zeros(_N_CODES, dtype=bool)

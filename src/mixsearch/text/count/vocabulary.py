@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
@@ -64,6 +64,17 @@ def _count_chunk(counts: ChunkCounts) -> Frequencies:
     return frequencies if documents.all() else frequencies.take(documents > 0)
 
 
+def count_distinct(documents: Array, keys: Array) -> Frequencies:
+    """Return the frequencies of keys, given with the document of each occurrence."""
+    order = np.lexsort((documents, keys))
+    documents, keys = documents[order], keys[order]
+    is_new_key = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    is_new = is_new_key | np.append(True, documents[1:] != documents[:-1])[: len(keys)]
+    starts = np.flatnonzero(is_new_key)
+    n_documents = np.add.reduceat(is_new, starts, dtype=np.int64) if len(starts) else starts
+    return Frequencies(keys[starts], n_documents, np.diff(starts, append=len(keys)))
+
+
 def add_frequencies(one: Frequencies, other: Frequencies) -> Frequencies:
     """Return the frequencies of two sets of documents together."""
     keys = np.concatenate([one.keys, other.keys])
@@ -92,6 +103,10 @@ class Vocabulary:
         Column of each key.
     documents, totals : arrays of shape (d,)
         Number of documents each word occurs in, and its total count, by column.
+    pairs : array of shape (n_phrases,), uint64
+        The phrases, rising: a d + b for the columns a and b of their words.
+    pair_columns : array of shape (n_phrases,)
+        Column of each phrase.
     """
 
     words: list[str]
@@ -99,6 +114,17 @@ class Vocabulary:
     columns: Array
     documents: Array
     totals: Array
+    pairs: Array = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    pair_columns: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def by_key(self) -> Frequencies:
+        """Return the frequencies of the words, without phrases, by rising keys.
+
+        Returns
+        -------
+        Frequencies
+        """
+        return Frequencies(self.keys, self.documents[self.columns], self.totals[self.columns])
 
     def find_columns(self, keys: Array) -> Array:
         """Return the column of each key, or -1 if it is not counted.
@@ -195,6 +221,29 @@ def build_vocabulary(
     kept = frequencies.take(order)
     keys = frequencies.keys[np.sort(order)]
     return Vocabulary([words[i] for i in chosen], keys, columns, kept.documents, kept.totals)
+
+
+def add_phrases(vocabulary: Vocabulary, phrases: Frequencies) -> Vocabulary:
+    """Return a vocabulary with phrases, whose keys are a n + b for the words a and b of n by rising keys."""
+    n_words = len(vocabulary.words)
+    first, second = (
+        vocabulary.columns[(part).astype(np.int64)] for part in np.divmod(phrases.keys, np.uint64(n_words))
+    )
+    old = vocabulary.words
+    words = [*old, *(f"{old[a]} {old[b]}" for a, b in zip(first.tolist(), second.tolist(), strict=True))]
+    order = np.array(sorted(range(len(words)), key=words.__getitem__), dtype=np.int64)
+    columns = np.argsort(order)
+    codes = (columns[first] * len(words) + columns[second]).astype(np.uint64)
+    rising = np.argsort(codes)
+    return Vocabulary(
+        [words[i] for i in order.tolist()],
+        vocabulary.keys,
+        columns[vocabulary.columns],
+        np.concatenate([vocabulary.documents, phrases.documents])[order],
+        np.concatenate([vocabulary.totals, phrases.totals])[order],
+        codes[rising],
+        columns[n_words:][rising],
+    )
 
 
 def _to_count(frequency: int | float, n_documents: int) -> float:

@@ -1,0 +1,99 @@
+"""Pairs of adjacent words that mean more than their parts: "machine translation" rather than "large corpus"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.text.count.ngrams import ChunkCounts
+from mixsearch.text.count.vocabulary import (
+    Frequencies,
+    add_frequencies,
+    count_distinct,
+)
+
+# Chosen on five corpora: see docs/decisions/phrases.md.
+_MIN_NPMI = 0.35
+_MIN_DOCUMENTS, _MIN_DOCUMENT_SHARE = 5, 1e-4
+# Phrases per word of the vocabulary, at most.
+_MAX_SHARE = 0.1
+# Slots of the first count, which only tells which pairs can be frequent: 16 MB.
+_SLOT_BITS = 22
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def min_documents(n_documents: int) -> int:
+    """Return in how many documents a phrase must be."""
+    return max(_MIN_DOCUMENTS, int(_MIN_DOCUMENT_SHARE * n_documents))
+
+
+def count_slots(chunks: Iterable[ChunkCounts], keys: Array) -> Array:
+    """Count pairs of counted words by the slots of a table, (n_slots,): an upper bound for each pair of a slot.
+
+    Notes
+    -----
+    Most pairs occur once. Two passes, of which the second counts only pairs in well-filled slots, bound the memory
+    (Park, Chen and Yu's algorithm for frequent item sets), and the result is exact.
+    """
+    slots = np.zeros(1 << _SLOT_BITS, dtype=np.int32)
+    for chunk in chunks:
+        slots += np.bincount(_find_slots(find_pairs(chunk, keys)[1]), minlength=len(slots)).astype(np.int32)
+    return slots
+
+
+def count_pairs(chunks: Iterable[ChunkCounts], keys: Array, slots: Array, minimum: int) -> Frequencies:
+    """Count the pairs whose slots have at least a minimum: by documents, and in total."""
+    empty = np.empty(0, dtype=np.int64)
+    total = Frequencies(empty.astype(np.uint64), empty, empty)
+    for chunk in chunks:
+        documents, codes = find_pairs(chunk, keys)
+        kept = slots.take(_find_slots(codes)) >= minimum
+        total = add_frequencies(total, count_distinct(documents[kept], codes[kept]))
+    return total
+
+
+def take_frequent(pairs: Frequencies, minimum: int) -> Frequencies:
+    """Return the pairs that are in at least a minimum of documents."""
+    return pairs.take(pairs.documents >= minimum)
+
+
+def find_pairs(chunk: ChunkCounts, keys: Array) -> tuple[Array, Array]:
+    """Return the document and the code of each pair of adjacent words with rising keys, (n,).
+
+    The code of a pair is a n + b for the words a and b of n.
+    """
+    nearest = np.searchsorted(keys, chunk.keys).clip(max=len(keys) - 1)
+    return join_words(chunk, np.where(keys[nearest] == chunk.keys, nearest, -1), len(keys))
+
+
+def join_words(chunk: ChunkCounts, numbers: Array, n_numbers: int) -> tuple[Array, Array]:
+    """Return the document and the code of each pair of adjacent words, by the numbers of the words of the chunk."""
+    is_joined = chunk.sequence >= 0
+    own = numbers.take(np.where(is_joined, chunk.sequence, ~chunk.sequence))
+    second = np.flatnonzero(is_joined[1:] & (own[1:] >= 0) & (own[:-1] >= 0)) + 1
+    documents = np.searchsorted(chunk.sequence_bounds, second, side="right") - 1
+    return documents, (own[second - 1] * n_numbers + own[second]).astype(np.uint64)
+
+
+def choose_phrases(pairs: Frequencies, words: Frequencies, n_tokens: int, stop_keys: Array) -> Frequencies:
+    """Return the pairs that mean more than their parts. None has a word with one of the keys of stop words.
+
+    Notes
+    -----
+    The normalized pointwise mutual information log(p_ab / p_a p_b) / -log(p_ab) is 0 for words that meet by chance and
+    1 for words that only occur together (Bouma 2009). Of too many pairs, those stay that save most: the number of
+    documents times the pointwise mutual information.
+    """
+    first, second = (part.astype(np.int64) for part in np.divmod(pairs.keys, np.uint64(len(words))))
+    share, together = words.totals / n_tokens, pairs.totals / n_tokens
+    information = np.log(together / (share[first] * share[second]))
+    is_stop = np.isin(words.keys, stop_keys)
+    chosen = np.flatnonzero((information >= _MIN_NPMI * -np.log(together)) & ~is_stop[first] & ~is_stop[second])
+    saved = pairs.documents[chosen] * information[chosen]
+    return pairs.take(np.sort(chosen[np.argsort(-saved, kind="stable")[: int(_MAX_SHARE * len(words))]]))
+
+
+def _find_slots(codes: Array) -> Array:
+    return ((codes * _MIX) >> np.uint64(64 - _SLOT_BITS)).astype(np.intp)
