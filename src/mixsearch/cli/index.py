@@ -11,7 +11,15 @@ from mixsearch.cli._console import report_errors
 from mixsearch.cli._index_report import run_index
 from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
 from mixsearch.index import DEFAULT_COMPONENTS, IndexOptions
-from mixsearch.text import DEFAULT_MAX_DF, DEFAULT_MAX_WORDS, DEFAULT_MIN_DF, FORMATS, CorpusOptions, Format
+from mixsearch.text import (
+    DEFAULT_MAX_DF,
+    DEFAULT_MAX_WORDS,
+    DEFAULT_MIN_DF,
+    FORMATS,
+    CorpusOptions,
+    Format,
+    SegmenterName,
+)
 
 _READING, _WORDS, _RESOURCES, _ADVANCED = "Reading", "Words", "Resources", "Advanced: fit"
 
@@ -165,6 +173,19 @@ def index(
             metavar="REGEX", help="Pattern of a word. Default: two or more letters or digits.", rich_help_panel=_WORDS
         ),
     ] = None,
+    segmenter: Annotated[
+        SegmenterName,
+        typer.Option(
+            metavar="NAME",
+            help="How to split scripts without spaces: bigrams of characters, or words found by jieba (Chinese), "
+            "fugashi (Japanese) or pythainlp (Thai).",
+            rich_help_panel=_WORDS,
+        ),
+    ] = "bigrams",
+    stem: Annotated[
+        str | None,
+        typer.Option(metavar="LANGUAGE", help="Count stems of words, such as english.", rich_help_panel=_WORDS),
+    ] = None,
     strip_tags: Annotated[bool, typer.Option("--strip-tags", help="Remove HTML tags.", rich_help_panel=_WORDS)] = False,
     lowercase: Annotated[
         bool,
@@ -251,6 +272,8 @@ def index(
             ngrams=(1, ngrams),
             phrases=phrases,
             token_pattern=token_pattern,
+            segmenter=segmenter,
+            stem=stem,
             strip_tags=strip_tags,
             lowercase=lowercase,
             memory=max(options.memory_part, 1),

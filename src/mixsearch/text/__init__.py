@@ -13,6 +13,7 @@ from mixsearch.text.options import (
     FORMATS,
     CorpusOptions,
     Format,
+    SegmenterName,
     normalize_text,
 )
 from mixsearch.text.pipeline import count_texts, read_corpus
@@ -36,6 +37,7 @@ __all__ = [
     "DistributedCorpus",
     "Format",
     "InspectedFiles",
+    "SegmenterName",
     "Vocabulary",
     "count_texts",
     "inspect_files",

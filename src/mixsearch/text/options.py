@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from mixsearch.errors import ArgumentError, Option
+from mixsearch.text.count.languages import check_segmenter, check_stemmer
 
 Tokenizer = Callable[[str], Sequence[str]]
 Format = Literal["jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz"]
+SegmenterName = Literal["bigrams", "jieba", "fugashi", "pythainlp"]
+SEGMENTER_NAMES: tuple[SegmenterName, ...] = ("bigrams", "jieba", "fugashi", "pythainlp")
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz")
 
 # Measured on mixed texts: characters, code points, masks, positions and hashes of one chunk while it is counted.
@@ -47,10 +50,13 @@ class CorpusOptions:
         and digits that begin or end with a letter.
     tokenizer : callable, optional
         Function from a cleaned text to its words. It replaces `token_pattern`.
-    segmenter : {"bigrams"} or None
+    segmenter : {"bigrams", "jieba", "fugashi", "pythainlp"} or None
         How to split letters of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese). "bigrams" counts
-        overlapping pairs of characters; None takes whatever stands between two spaces for a word. A `token_pattern`
-        or a `tokenizer` says itself what a word is.
+        overlapping pairs of characters. The others are packages that find words of Chinese, Japanese or Thai; letters
+        of other scripts stay pairs. None takes whatever stands between two spaces for a word. A `token_pattern` or a
+        `tokenizer` says itself what a word is.
+    stem : str, optional
+        Language whose words are reduced to their stems by Snowball's rules, such as "english" or "russian".
     lowercase : bool
         Whether to convert texts to lower case, by `str.lower`.
     normal_form : {"NFKC", "NFC"} or None
@@ -94,7 +100,8 @@ class CorpusOptions:
     vocabulary: str | os.PathLike[str] | None = None
     token_pattern: str | None = None
     tokenizer: Tokenizer | None = None
-    segmenter: Literal["bigrams"] | None = "bigrams"
+    segmenter: SegmenterName | None = "bigrams"
+    stem: str | None = None
     lowercase: bool = True
     normal_form: Literal["NFKC", "NFC"] | None = "NFKC"
     strip_tags: bool = False
@@ -112,7 +119,7 @@ class CorpusOptions:
 
     def __post_init__(self) -> None:
         _check_choice("format", self.format, (None, *FORMATS))
-        _check_choice("segmenter", self.segmenter, (None, "bigrams"))
+        _check_choice("segmenter", self.segmenter, (None, *SEGMENTER_NAMES))
         _check_choice("normal_form", self.normal_form, (None, "NFC", "NFKC"))
         _check_choice("drop_duplicates", self.drop_duplicates, (None, "exact", "near"))
         _check_frequency("min_df", self.min_df)
@@ -131,6 +138,10 @@ class CorpusOptions:
             )
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
+        if self.segmenter is not None:
+            check_segmenter(self.segmenter)
+        if self.stem is not None:
+            check_stemmer(self.stem)
 
     @property
     def counts_phrases(self) -> bool:

@@ -17,10 +17,11 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
 from mixsearch.text.count.duplicates import DuplicateFinder
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS, CountMatrix, read_matrix
+from mixsearch.text.count.patterns import parse_word_pattern
 from mixsearch.text.count.phrases import choose_phrases, count_pairs, count_slots, min_documents, take_frequent
 from mixsearch.text.count.spool import Spool
 from mixsearch.text.count.stop_words import StopWordCounts, choose_stop_words, sum_stop_words
-from mixsearch.text.count.tokens import hash_words, parse_word_pattern
+from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
     FrequencyCounter,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,7 @@ import stopwordsiso
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from mixsearch._typing import Array
+from mixsearch.text.count.languages import stem_words
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.options import CorpusOptions, normalize_text
@@ -72,10 +73,11 @@ class StopWordCounts:
 
 
 @lru_cache(maxsize=4)
-def _make_table(lowercase: bool, normal_form: str | None) -> StopWordTable:
-    options = CorpusOptions(lowercase=lowercase, normal_form=normal_form)  # type: ignore[arg-type]
+def _make_table(lowercase: bool, normal_form: Literal["NFKC", "NFC"] | None, stem: str | None) -> StopWordTable:
+    options = CorpusOptions(lowercase=lowercase, normal_form=normal_form)
     languages = list_languages()
-    lists = [{normalize_text(word, options) for word in list_words_of(language)} for language in languages]
+    spelled = [[normalize_text(word, options) for word in list_words_of(language)] for language in languages]
+    lists = [set(stem_words(words, stem)) for words in spelled]
     words = sorted(set().union(*lists))
     hashes = hash_words(words)
     order = np.argsort(hashes)
@@ -86,7 +88,7 @@ def _make_table(lowercase: bool, normal_form: str | None) -> StopWordTable:
 
 def get_table(options: CorpusOptions) -> StopWordTable:
     """Return the stop words of all languages, normalized as the texts are."""
-    return _make_table(options.lowercase, options.normal_form)
+    return _make_table(options.lowercase, options.normal_form, options.stem)
 
 
 def count_stop_words(counts: ChunkCounts, table: StopWordTable) -> StopWordCounts:

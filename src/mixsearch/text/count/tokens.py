@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,13 +17,19 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.text.count.scripts import KATAKANA, find_scripts, split_at_scripts, split_into_pairs
+from mixsearch.text.count.languages import SEGMENTERS, mark_segmented, segment, stem_words
+from mixsearch.text.count.patterns import WordPattern, find_class, parse_word_pattern
+from mixsearch.text.count.scripts import (
+    HAN,
+    KATAKANA,
+    SEGMENTED,
+    find_scripts,
+    split_at_scripts,
+    split_into_pairs,
+)
 from mixsearch.text.options import CorpusOptions, normalize_text
 
 _N_CODES = 0x110000
-# Combining marks are below, except the variation selectors, which do not belong to the spelling of a word.
-_END_OF_MARKS = 0x1F000
-_JOINERS = "\u200c\u200d"
 # A tag starts with a letter, a slash or an exclamation mark: "a < b" is not one.
 _TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
 
@@ -36,22 +41,6 @@ _SEGMENT = 1 << 16
 # Odd, so that it has an inverse modulo 2^64; 5 modulo 8, so that its powers repeat as late as possible.
 _BASE = 0x9E3779B97F4A7C15
 _MODULUS = 1 << 64
-
-# A repeated class of characters: \w+, \w\w+, [a-z]{3,}. A word boundary next to \w changes nothing.
-_RUN_PATTERN = re.compile(
-    r"(?:\(\?u\))?(?:(?P<edge>\\b)(?=\\w))?(?P<atom>\\w|\[[^\[\]]+\])(?P<more>(?P=atom)*)(?:\+|\{(?P<min>\d+),\})"
-    r"(?P<end>\\b)?"
-)
-
-
-@dataclass(frozen=True)
-class WordPattern:
-    """Words as runs of characters of a class."""
-
-    inside: Array  # bool for each code point
-    at_edge: Array | None  # class of which the first or the last character must be
-    min_length: int
-    is_default: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,10 +72,12 @@ def find_tokens(texts: Sequence[str], options: CorpusOptions, locate: Callable[[
     pattern = None if options.tokenizer is not None else parse_word_pattern(options.token_pattern)
     cleaned = [_clean(text, options) for text in texts]
     if pattern is not None:
-        tokens = _find_words(cleaned, pattern, splits_scripts=options.segmenter is not None and pattern.is_default)
-        return replace(tokens, is_joined=_find_joined(tokens)) if options.counts_phrases else tokens
-    tokens = _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
-    return replace(tokens, is_joined=_find_following(tokens)) if options.counts_phrases else tokens
+        tokens = _find_words(cleaned, pattern, options.segmenter if pattern.is_default else None)
+    else:
+        tokens = _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
+    if options.counts_phrases:
+        tokens = replace(tokens, is_joined=_find_following(tokens) if pattern is None else _find_joined(tokens))
+    return tokens if options.stem is None else _stem_tokens(tokens, options.stem)
 
 
 def spell_tokens(tokens: Tokens) -> list[str]:
@@ -131,7 +122,7 @@ def _split(text: str, options: CorpusOptions, locate: Callable[[int], str], i: i
     return [token for token in tokens if token]
 
 
-def _find_words(texts: Sequence[str], pattern: WordPattern, *, splits_scripts: bool) -> Tokens:
+def _find_words(texts: Sequence[str], pattern: WordPattern, segmenter: str | None) -> Tokens:
     codes = _encode("\n".join(texts))
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     # Each text and the line break after it: tokens do not cross it, even if the class contains line breaks.
@@ -143,11 +134,11 @@ def _find_words(texts: Sequence[str], pattern: WordPattern, *, splits_scripts: b
     inside[offsets[1:-1]] = False
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     starts, ends = edges[::2], edges[1::2]
-    scripts = find_scripts(codes) if splits_scripts else None
-    if scripts is None:
+    scripts = None if segmenter is None else find_scripts(codes)
+    if scripts is None or segmenter is None:
         starts, ends = _keep_words(codes, starts, ends, pattern)
     else:
-        starts, ends = _split_scripts(codes, scripts, starts, ends, pattern)
+        starts, ends = _split_scripts(codes, scripts, starts, ends, pattern, segmenter)
     return Tokens(codes, starts, ends, np.searchsorted(starts, offsets), hash_spans(codes, starts, ends))
 
 
@@ -160,15 +151,45 @@ def _keep_words(codes: Array, starts: Array, ends: Array, pattern: WordPattern) 
 
 
 def _split_scripts(
-    codes: Array, scripts: Array, starts: Array, ends: Array, pattern: WordPattern
+    codes: Array, scripts: Array, starts: Array, ends: Array, pattern: WordPattern, segmenter: str
 ) -> tuple[Array, Array]:
-    """Return the words of scripts with spaces, and pairs of characters of the others, in order."""
-    starts, ends = split_at_scripts(scripts, starts, ends)
-    is_spaced = np.isin(scripts[starts], (0, KATAKANA))
-    words = _keep_words(codes, starts[is_spaced], ends[is_spaced], pattern)
-    pairs = split_into_pairs(codes, scripts, starts[~is_spaced], ends[~is_spaced])
-    order = np.argsort(np.concatenate([words[0], pairs[0]]), kind="stable")
-    return np.concatenate([words[0], pairs[0]])[order], np.concatenate([words[1], pairs[1]])[order]
+    """Return the words of scripts with spaces, and words or pairs of characters of the others, in order."""
+    kinds = mark_segmented(segmenter, scripts, SEGMENTED) if segmenter in SEGMENTERS else scripts
+    starts, ends = split_at_scripts(kinds, starts, ends)
+    kind = kinds[starts]
+    is_spaced, is_segmented = np.isin(kind, (0, KATAKANA)), kind == SEGMENTED
+    is_paired = ~is_spaced & ~is_segmented
+    found = [
+        _keep_words(codes, starts[is_spaced], ends[is_spaced], pattern),
+        split_into_pairs(codes, scripts, starts[is_paired], ends[is_paired]),
+        _segment_runs(codes, scripts, starts[is_segmented], ends[is_segmented], segmenter),
+    ]
+    all_starts, all_ends = (np.concatenate([each[side] for each in found]) for side in (0, 1))
+    order = np.argsort(all_starts, kind="stable")
+    return all_starts[order], all_ends[order]
+
+
+def _segment_runs(codes: Array, scripts: Array, starts: Array, ends: Array, segmenter: str) -> tuple[Array, Array]:
+    """Return the words that a segmenter finds in runs of letters: of two letters, or a Chinese character."""
+    cuts = [
+        start + np.array([0, *segment(segmenter, decode(codes[start:end]))], dtype=np.int64)
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
+    empty = np.empty(0, dtype=np.int64)
+    word_starts = np.concatenate([empty, *(each[:-1] for each in cuts)])
+    word_ends = np.concatenate([empty, *(each[1:] for each in cuts)])
+    kept = (word_ends - word_starts > 1) | (scripts[word_starts] == HAN)
+    return word_starts[kept], word_ends[kept]
+
+
+def _stem_tokens(tokens: Tokens, language: str) -> Tokens:
+    """Return the stems of tokens. Each different word is stemmed once."""
+    _, firsts, groups = np.unique(tokens.hashes, return_index=True, return_inverse=True)
+    different = replace(tokens, starts=tokens.starts[firsts], ends=tokens.ends[firsts])
+    stems = _join_tokens([stem_words(spell_tokens(different), language)])
+    return replace(
+        tokens, codes=stems.codes, starts=stems.starts[groups], ends=stems.ends[groups], hashes=stems.hashes[groups]
+    )
 
 
 def _find_following(tokens: Tokens) -> Array:
@@ -181,7 +202,7 @@ def _find_following(tokens: Tokens) -> Array:
 def _find_joined(tokens: Tokens) -> Array:
     """Return whether each token follows another one with only blanks or a hyphen between them, (n_tokens,)."""
     is_joined = _find_following(tokens)
-    is_blank, last = _find_class(_BLANKS), len(tokens.codes) - 1
+    is_blank, last = find_class(_BLANKS), len(tokens.codes) - 1
     gaps = tokens.starts[1:] - tokens.ends[:-1]
     before, after = tokens.ends[:-1].clip(max=last), tokens.starts[1:] - 1
     is_joined[1:] &= (gaps >= 1) & (gaps <= _MAX_GAP)
@@ -259,39 +280,3 @@ def _compute_powers(n: int) -> tuple[Array, Array]:
 @lru_cache(maxsize=1)
 def _draw_values() -> Array:
     return np.random.default_rng(0).integers(0, _MODULUS, _N_CODES, dtype=np.uint64)
-
-
-@lru_cache(maxsize=8)
-def parse_word_pattern(pattern: str | None) -> WordPattern | None:
-    """Return the words that a regular expression finds, or None if it is not a repeated class of characters."""
-    if pattern is None:
-        return WordPattern(_find_default_class(), _find_class(r"[^\W\d_]"), min_length=2, is_default=True)
-    run = _RUN_PATTERN.fullmatch(pattern)
-    if run is None or (run["end"] and run["atom"] != r"\w"):
-        return None
-    n_atoms = 1 + len(run["more"]) // len(run["atom"])
-    min_length = n_atoms if run["min"] is None else n_atoms - 1 + int(run["min"])
-    return WordPattern(_find_class(run["atom"]), None, min_length) if min_length > 0 else None
-
-
-def _find_default_class() -> Array:
-    inside = _find_class(r"[^\W_]").copy()
-    marks = [code for code in range(0x300, _END_OF_MARKS) if unicodedata.category(chr(code))[0] == "M"]
-    inside[marks] = True
-    # Without them, words of Persian and of the Indian scripts would be split.
-    inside[[ord(joiner) for joiner in _JOINERS]] = True
-    return inside
-
-
-@lru_cache(maxsize=8)
-def _find_class(atom: str) -> Array:
-    """Return which code points a class of a regular expression matches, as a mask."""
-    members = np.zeros(_N_CODES, dtype=bool)
-    for run in re.finditer(f"(?:{atom})+", _list_characters()):
-        members[run.start() : run.end()] = True
-    return members
-
-
-@lru_cache(maxsize=1)
-def _list_characters() -> str:
-    return np.arange(_N_CODES, dtype=np.uint32).tobytes().decode("utf-32-le", "surrogatepass")

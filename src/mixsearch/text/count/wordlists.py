@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from mixsearch.errors import Option, SearchError
+from mixsearch.text.count.languages import stem_words
 from mixsearch.text.count.stop_words import AUTO, list_languages, list_words_of
 from mixsearch.text.options import CorpusOptions, normalize_text
 from mixsearch.text.read.documents import name_file
@@ -18,7 +19,8 @@ from mixsearch.text.read.sources import Progress, open_file
 
 def list_stop_words(options: CorpusOptions) -> list[str]:
     """Return the words to leave out that are known before the texts are read, normalized as the texts are."""
-    return sorted({normalize_text(word, options) for word in _load_stop_words(options) if word})
+    words = (normalize_text(word, options) for word in _load_stop_words(options) if word)
+    return sorted(set(stem_words(words, options.stem)))
 
 
 def read_vocabulary(path: File, n_words: int) -> list[str]:
