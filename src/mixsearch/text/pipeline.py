@@ -18,7 +18,16 @@ from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
 from mixsearch.text.count.duplicates import DuplicateFinder
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS, CountMatrix, read_matrix
 from mixsearch.text.count.patterns import parse_word_pattern
-from mixsearch.text.count.phrases import choose_phrases, count_pairs, count_slots, min_documents, take_frequent
+from mixsearch.text.count.phrases import (
+    PhraseParts,
+    add_phrases,
+    choose_phrases,
+    count_pairs,
+    count_slots,
+    list_parts,
+    min_documents,
+    take_frequent,
+)
 from mixsearch.text.count.spool import Spool
 from mixsearch.text.count.stop_words import StopWordCounts, choose_stop_words, sum_stop_words
 from mixsearch.text.count.tokens import hash_words
@@ -26,12 +35,13 @@ from mixsearch.text.count.vocabulary import (
     Frequencies,
     FrequencyCounter,
     Vocabulary,
-    add_phrases,
     build_vocabulary,
     choose_words,
+    find_common,
     leave_out,
     leave_out_sequences,
     spell_words,
+    to_count,
 )
 from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
@@ -171,12 +181,16 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
                     report()
         limits = choose_limits(options, collector.n_documents, are_texts=True)
         stop_words = choose_stop_words(collector.stop_words, options)
-        frequencies = _choose_words(collector, state, limits, hash_words(stop_words.left_out))
+        all_words = _sum_frequencies(collector, state, hash_words(stop_words.left_out))
+        frequencies = choose_words(all_words, collector.n_documents, limits)
         words = spell_words(frequencies, collector.spool.read_counts())
         frequencies, words = leave_out_sequences(frequencies, words, stop_words.left_out)
         vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
         if options.counts_phrases:
-            vocabulary = add_phrases(vocabulary, _find_phrases(collector, vocabulary, stop_words.listed))
+            common = find_common(all_words, collector.n_documents, limits)
+            parts = list_parts(vocabulary, common, spell_words(common, collector.spool.read_counts()))
+            phrases = _find_phrases(collector, vocabulary, parts, limits, stop_words.listed)
+            vocabulary = add_phrases(vocabulary, phrases, parts)
         return collector.finish(vocabulary, state.notes, stop_words.left_out)
 
 
@@ -192,15 +206,23 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
         limits = choose_limits(options, collector.n_documents, are_texts=False)
         stop_words = set(list_stop_words(options))
         stop_keys = np.array([i for i, word in enumerate(matrix.words) if word in stop_words], dtype=np.uint64)
-        frequencies = _choose_words(collector, state, limits, stop_keys)
+        all_words = _sum_frequencies(collector, state, stop_keys)
+        frequencies = choose_words(all_words, collector.n_documents, limits)
         words = [matrix.words[key] for key in frequencies.keys.tolist()]
         return collector.finish(build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False), state.notes)
 
 
-def _find_phrases(collector: _Collector, vocabulary: Vocabulary, stop_words: Sequence[str]) -> Frequencies:
-    read, keys, minimum = collector.spool.read_counts, vocabulary.keys, min_documents(collector.n_documents)
-    pairs = take_frequent(count_pairs(read(), keys, count_slots(read(), keys), minimum), minimum)
-    return choose_phrases(pairs, vocabulary.by_key(), collector.n_tokens, hash_words(stop_words))
+def _find_phrases(
+    collector: _Collector,
+    vocabulary: Vocabulary,
+    parts: PhraseParts,
+    limits: WordLimits,
+    stop_words: Sequence[str],
+) -> Frequencies:
+    read, keys, minimum = collector.spool.read_counts, parts.frequencies.keys, min_documents(collector.n_documents)
+    pairs = count_pairs(read(), keys, count_slots(read(), keys), minimum)
+    pairs = take_frequent(pairs, minimum, to_count(limits.max_df, collector.n_documents))
+    return choose_phrases(pairs, parts, len(vocabulary.words), collector.n_tokens, stop_words)
 
 
 @contextmanager
@@ -214,10 +236,11 @@ def _open_collector(options: CorpusOptions) -> Iterator[_Collector]:
         raise
 
 
-def _choose_words(collector: _Collector, state: ReadState, limits: WordLimits, stop_keys: Array) -> Frequencies:
+def _sum_frequencies(collector: _Collector, state: ReadState, stop_keys: Array) -> Frequencies:
+    """Return the frequencies of all words but stop words; raise if there are no documents."""
     if collector.n_rows == 0:
         raise make_empty_error(state.source)
-    return choose_words(leave_out(collector.frequencies.sum(), stop_keys), collector.n_documents, limits)
+    return leave_out(collector.frequencies.sum(), stop_keys)
 
 
 def _map_in_order(

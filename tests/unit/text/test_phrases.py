@@ -85,6 +85,18 @@ def test_there_are_ten_words_for_a_phrase_at_least():
     assert len(list_phrases(corpus)) == n_words // 10
 
 
+def test_words_that_are_too_common_alone_still_make_a_phrase():
+    texts = [text.replace("machine", "language") for text in draw_texts(phrase="language model")]
+    corpus, counts = read([text if i % 2 else f"{text} model" for i, text in enumerate(texts)], max_df=0.6)
+    assert {"language", "model"}.isdisjoint(corpus.vocabulary)
+    assert counts[:, corpus.vocabulary.index("language model")].tolist() == [i % 2 for i in range(200)]
+
+
+def test_a_phrase_can_be_too_common_too():
+    corpus, _ = read(draw_texts(), max_df=0.4)
+    assert list_phrases(corpus) == []
+
+
 def test_stop_words_are_no_part_of_a_phrase():
     texts = [f"the whole {subject} and the whole of it is here" for subject in ("sushi", "ramen")] * 20
     assert list_phrases(read(texts, stop_words="auto")[0]) == []

@@ -89,7 +89,7 @@ def plant(n_documents, **documents_of):
     ],
 )
 def test_by_default_words_are_neither_rare_nor_common_for_the_size_of_the_corpus(n_documents, kept, dropped):
-    with count_texts(plant(n_documents, **kept, **dropped), CorpusOptions(n_jobs=1)) as corpus:
+    with count_texts(plant(n_documents, **kept, **dropped), CorpusOptions(phrases=False, n_jobs=1)) as corpus:
         assert {word for word in corpus.vocabulary if not word.startswith("own")} == set(kept)
 
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.text.count.duplicates import compute_fingerprints
 from mixsearch.text.count.ngrams import ChunkCounts, count_ngrams, remove_stop_words
-from mixsearch.text.count.phrases import join_words
+from mixsearch.text.count.phrases import count_phrases
 from mixsearch.text.count.stop_words import AUTO, StopWordCounts, count_stop_words, get_table
 from mixsearch.text.count.tokens import find_tokens
 from mixsearch.text.count.vocabulary import Vocabulary
@@ -97,8 +97,7 @@ def to_count_chunk(chunk: Chunk, vocabulary: Vocabulary) -> CountChunk:
 
 def build_matrix(counts: ChunkCounts, vocabulary: Vocabulary) -> sp.csr_array[Any]:
     """Return the counts of a chunk as a matrix with the words of a vocabulary as columns, (n_documents, d)."""
-    columns_of_words = vocabulary.find_columns(counts.keys)
-    columns = columns_of_words[counts.words]
+    columns = vocabulary.find_columns(counts.keys)[counts.words]
     kept = columns >= 0
     bounds = np.concatenate([[0], np.cumsum(kept)])[counts.bounds]
     shape = (counts.n_documents, len(vocabulary.words))
@@ -107,18 +106,10 @@ def build_matrix(counts: ChunkCounts, vocabulary: Vocabulary) -> sp.csr_array[An
     )
     matrix.sort_indices()
     if len(vocabulary.pairs):
-        matrix = sp.csr_array(matrix + _count_phrases(counts, columns_of_words, vocabulary))
+        rows, phrases = (each.astype(np.int32) for each in count_phrases(counts, vocabulary))
+        ones = np.ones(len(rows), dtype=np.int32)
+        matrix = sp.csr_array(matrix + sp.csr_array((ones, (rows, phrases)), shape=shape))
     return matrix
-
-
-def _count_phrases(counts: ChunkCounts, columns: Array, vocabulary: Vocabulary) -> sp.csr_array[Any]:
-    """Return the counts of phrases alone, (n_documents, d), from the columns of the words of a chunk."""
-    documents, codes = join_words(counts, columns, len(vocabulary.words))
-    nearest = np.searchsorted(vocabulary.pairs, codes).clip(max=len(vocabulary.pairs) - 1)
-    found = vocabulary.pairs[nearest] == codes
-    entries = (documents[found].astype(np.int32), vocabulary.pair_columns[nearest[found]].astype(np.int32))
-    shape = (counts.n_documents, len(vocabulary.words))
-    return sp.csr_array((np.ones(len(entries[0]), dtype=np.int32), entries), shape=shape)
 
 
 def pack_texts(texts: Sequence[str]) -> Array:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.data.dask.tasks import (
     broadcast,
     compute_tasks,
@@ -45,17 +46,18 @@ from mixsearch.text.count.partitions import (
     sum_arrays,
     sum_frequencies,
 )
-from mixsearch.text.count.phrases import choose_phrases, min_documents, take_frequent
+from mixsearch.text.count.phrases import add_phrases, choose_phrases, list_parts, min_documents, take_frequent
 from mixsearch.text.count.stop_words import ChosenStopWords, choose_stop_words
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
     Vocabulary,
-    add_phrases,
     build_vocabulary,
     choose_words,
+    find_common,
     leave_out,
     leave_out_sequences,
+    to_count,
 )
 from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, choose_limits
@@ -312,24 +314,30 @@ def _choose_words(
     limits = choose_limits(options, n_documents, are_texts=True)
     total = tree_reduce(sum_frequencies, [task(count_frequencies, partition) for partition in counted])[0]
     kept = task(leave_out, total, hash_words(stop_words.left_out))
-    chosen = persist_tasks([task(choose_words, kept, n_documents, limits)])[0]
-    spelled = tree_reduce(merge_spellings, [task(spell_in_partition, partition, chosen) for partition in counted])[0]
+    chosen, common = persist_tasks([task(each, kept, n_documents, limits) for each in (choose_words, find_common)])
+    spelled, spelled_common = (_spell(counted, each) for each in (chosen, common))
     frequencies, words = compute_tasks([chosen, spelled])
     frequencies, words = leave_out_sequences(frequencies, words, stop_words.left_out)
     vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
     if not options.counts_phrases:
         return vocabulary
-    return add_phrases(vocabulary, _find_phrases(counted, vocabulary, n_documents, stop_words.listed))
+    parts = list_parts(vocabulary, *compute_tasks([common, spelled_common]))
+    maximum = to_count(limits.max_df, n_documents)
+    pairs, n_tokens = _count_pairs(counted, parts.frequencies.keys, min_documents(n_documents), maximum)
+    phrases = choose_phrases(pairs, parts, len(vocabulary.words), n_tokens, stop_words.listed)
+    return add_phrases(vocabulary, phrases, parts)
 
 
-def _find_phrases(
-    counted: list[Any], vocabulary: Vocabulary, n_documents: int, stop_words: Sequence[str]
-) -> Frequencies:
-    keys = broadcast(vocabulary.keys)
-    minimum = min_documents(n_documents)
-    slots = tree_reduce(sum_arrays, [task(count_slots_in_partition, partition, keys) for partition in counted])[0]
-    found = [task(count_pairs_in_partition, partition, keys, slots, minimum) for partition in counted]
-    pairs = tree_reduce(sum_frequencies, found)[0]
+def _spell(counted: list[Any], frequencies: Any) -> Any:
+    return tree_reduce(merge_spellings, [task(spell_in_partition, partition, frequencies) for partition in counted])[0]
+
+
+def _count_pairs(counted: list[Any], keys: Array, minimum: int, maximum: float) -> tuple[Frequencies, int]:
+    """Return the pairs of words that are frequent, and the number of all words in order."""
+    given = broadcast(keys)
+    slots = tree_reduce(sum_arrays, [task(count_slots_in_partition, partition, given) for partition in counted])[0]
+    found = [task(count_pairs_in_partition, partition, given, slots, minimum) for partition in counted]
+    pairs = task(take_frequent, tree_reduce(sum_frequencies, found)[0], minimum, maximum)
     n_tokens = task(sum, [task(count_tokens, partition) for partition in counted])
-    total, n_all = compute_tasks([task(take_frequent, pairs, minimum), n_tokens])
-    return choose_phrases(total, vocabulary.by_key(), n_all, hash_words(stop_words))
+    counted_pairs, total = compute_tasks([pairs, n_tokens])
+    return counted_pairs, total

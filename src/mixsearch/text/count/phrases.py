@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.text.count.ngrams import ChunkCounts
-from mixsearch.text.count.vocabulary import (
-    Frequencies,
-    add_frequencies,
-    count_distinct,
-)
+from mixsearch.text.count.tokens import hash_words
+from mixsearch.text.count.vocabulary import Frequencies, Vocabulary, add_frequencies, count_distinct
 
 # Chosen on five corpora: see docs/decisions/phrases.md.
 _MIN_NPMI = 0.35
@@ -22,6 +20,22 @@ _MAX_SHARE = 0.1
 # Slots of the first count, which only tells which pairs can be frequent: 16 MB.
 _SLOT_BITS = 22
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True)
+class PhraseParts:
+    """The words that phrases may consist of: the counted ones, and those that are too common alone."""
+
+    frequencies: Frequencies
+    words: list[str]  # by rising keys
+
+
+def list_parts(vocabulary: Vocabulary, common: Frequencies, common_words: list[str]) -> PhraseParts:
+    """Return the words of a vocabulary together with common words."""
+    counted = vocabulary.by_key()
+    words = [*(vocabulary.words[column] for column in vocabulary.columns.tolist()), *common_words]
+    order = np.argsort(np.concatenate([counted.keys, common.keys]))
+    return PhraseParts(add_frequencies(counted, common), [words[i] for i in order.tolist()])
 
 
 def min_documents(n_documents: int) -> int:
@@ -54,31 +68,29 @@ def count_pairs(chunks: Iterable[ChunkCounts], keys: Array, slots: Array, minimu
     return total
 
 
-def take_frequent(pairs: Frequencies, minimum: int) -> Frequencies:
-    """Return the pairs that are in at least a minimum of documents."""
-    return pairs.take(pairs.documents >= minimum)
+def take_frequent(pairs: Frequencies, minimum: int, maximum: float) -> Frequencies:
+    """Return the pairs that are in at least a minimum and at most a maximum of documents."""
+    return pairs.take((pairs.documents >= minimum) & (pairs.documents <= maximum))
 
 
 def find_pairs(chunk: ChunkCounts, keys: Array) -> tuple[Array, Array]:
-    """Return the document and the code of each pair of adjacent words with rising keys, (n,).
+    """Return the document and the code of each pair of adjacent words with some rising keys, (n,).
 
     The code of a pair is a n + b for the words a and b of n.
     """
     nearest = np.searchsorted(keys, chunk.keys).clip(max=len(keys) - 1)
-    return join_words(chunk, np.where(keys[nearest] == chunk.keys, nearest, -1), len(keys))
-
-
-def join_words(chunk: ChunkCounts, numbers: Array, n_numbers: int) -> tuple[Array, Array]:
-    """Return the document and the code of each pair of adjacent words, by the numbers of the words of the chunk."""
+    numbers = np.where(keys[nearest] == chunk.keys, nearest, -1)
     is_joined = chunk.sequence >= 0
     own = numbers.take(np.where(is_joined, chunk.sequence, ~chunk.sequence))
     second = np.flatnonzero(is_joined[1:] & (own[1:] >= 0) & (own[:-1] >= 0)) + 1
     documents = np.searchsorted(chunk.sequence_bounds, second, side="right") - 1
-    return documents, (own[second - 1] * n_numbers + own[second]).astype(np.uint64)
+    return documents, (own[second - 1] * len(keys) + own[second]).astype(np.uint64)
 
 
-def choose_phrases(pairs: Frequencies, words: Frequencies, n_tokens: int, stop_keys: Array) -> Frequencies:
-    """Return the pairs that mean more than their parts. None has a word with one of the keys of stop words.
+def choose_phrases(
+    pairs: Frequencies, parts: PhraseParts, n_words: int, n_tokens: int, stop_words: Iterable[str]
+) -> Frequencies:
+    """Return the pairs that mean more than their parts, at most a share of the number of words. None has a stop word.
 
     Notes
     -----
@@ -86,13 +98,45 @@ def choose_phrases(pairs: Frequencies, words: Frequencies, n_tokens: int, stop_k
     1 for words that only occur together (Bouma 2009). Of too many pairs, those stay that save most: the number of
     documents times the pointwise mutual information.
     """
+    words = parts.frequencies
     first, second = (part.astype(np.int64) for part in np.divmod(pairs.keys, np.uint64(len(words))))
     share, together = words.totals / n_tokens, pairs.totals / n_tokens
     information = np.log(together / (share[first] * share[second]))
-    is_stop = np.isin(words.keys, stop_keys)
+    is_stop = np.isin(words.keys, hash_words(list(stop_words)))
     chosen = np.flatnonzero((information >= _MIN_NPMI * -np.log(together)) & ~is_stop[first] & ~is_stop[second])
     saved = pairs.documents[chosen] * information[chosen]
-    return pairs.take(np.sort(chosen[np.argsort(-saved, kind="stable")[: int(_MAX_SHARE * len(words))]]))
+    return pairs.take(np.sort(chosen[np.argsort(-saved, kind="stable")[: int(_MAX_SHARE * n_words)]]))
+
+
+def add_phrases(vocabulary: Vocabulary, phrases: Frequencies, parts: PhraseParts) -> Vocabulary:
+    """Return a vocabulary with phrases, whose keys are codes over the parts."""
+    n_words = len(vocabulary.words)
+    first, second = (part.astype(np.int64) for part in np.divmod(phrases.keys, np.uint64(len(parts.words))))
+    spelled = (f"{parts.words[a]} {parts.words[b]}" for a, b in zip(first.tolist(), second.tolist(), strict=True))
+    words = [*vocabulary.words, *spelled]
+    order = np.array(sorted(range(len(words)), key=words.__getitem__), dtype=np.int64)
+    columns = np.argsort(order)
+    used, own = np.unique(np.concatenate([first, second]), return_inverse=True)
+    codes = (own[: len(first)] * len(used) + own[len(first) :]).astype(np.uint64)
+    rising = np.argsort(codes)
+    return Vocabulary(
+        [words[i] for i in order.tolist()],
+        vocabulary.keys,
+        columns[vocabulary.columns],
+        np.concatenate([vocabulary.documents, phrases.documents])[order],
+        np.concatenate([vocabulary.totals, phrases.totals])[order],
+        parts.frequencies.keys[used],
+        codes[rising],
+        columns[n_words:][rising],
+    )
+
+
+def count_phrases(counts: ChunkCounts, vocabulary: Vocabulary) -> tuple[Array, Array]:
+    """Return the document and the column of each phrase of a chunk, (n,)."""
+    documents, codes = find_pairs(counts, vocabulary.part_keys)
+    nearest = np.searchsorted(vocabulary.pairs, codes).clip(max=len(vocabulary.pairs) - 1)
+    found = vocabulary.pairs[nearest] == codes
+    return documents[found], vocabulary.pair_columns[nearest[found]]
 
 
 def _find_slots(codes: Array) -> Array:

@@ -33,8 +33,8 @@ _MIN_SHARE = 1 / 2000
 _MIN_LISTED = 2
 # A language with a smaller share of the corpus is a few names and titles.
 _MIN_LANGUAGE_SHARE = 1 / 1000
-# A word stays if most of its documents are in languages that do not list it: "die" in English, "war" in German.
-_MIN_DOCUMENTS = 1 / 2
+# A word stays if it is mostly used in languages that do not list it: "war" in English, beside some German.
+_MIN_OWN = 1 / 2
 
 
 def list_languages() -> list[str]:
@@ -62,9 +62,8 @@ class StopWordTable:
 class StopWordCounts:
     """How a corpus uses the words of a table."""
 
-    documents: Array  # documents with the word whose language lists it, (n_words,)
-    all_documents: Array  # documents with the word, (n_words,)
     totals: Array  # occurrences in documents whose language lists the word, (n_words,)
+    all_totals: Array  # occurrences in all documents, (n_words,)
     lengths: Array  # words of all documents of a language, (n_languages,)
 
     def __add__(self, other: StopWordCounts) -> StopWordCounts:
@@ -106,9 +105,8 @@ def count_stop_words(counts: ChunkCounts, table: StopWordTable) -> StopWordCount
     lengths = np.bincount(rows, weights=counts.counts, minlength=counts.n_documents)
     n_words, n_languages = table.is_listed.shape
     return StopWordCounts(
-        np.bincount(words[found][is_own], minlength=n_words),
-        np.bincount(words[found], minlength=n_words),
         np.bincount(words[found][is_own], weights=counts.counts[found][is_own], minlength=n_words),
+        np.bincount(words[found], weights=counts.counts[found], minlength=n_words),
         np.bincount(language + 1, weights=lengths, minlength=n_languages + 1)[1:],
     )
 
@@ -116,7 +114,7 @@ def count_stop_words(counts: ChunkCounts, table: StopWordTable) -> StopWordCount
 class ChosenStopWords(NamedTuple):
     """Stop words of the languages that occur."""
 
-    left_out: list[str]  # those that are frequent, and mostly in documents whose language lists them
+    left_out: list[str]  # those that are frequent, and mostly used in documents whose language lists them
     listed: list[str]  # all of them, which are no part of a phrase
 
 
@@ -128,7 +126,7 @@ def choose_stop_words(counts: Sequence[StopWordCounts], options: CorpusOptions) 
     occurs = total.lengths >= _MIN_LANGUAGE_SHARE * max(total.lengths.sum(), 1)
     is_listed = table.is_listed[:, occurs].any(axis=1)
     is_frequent = total.totals > _MIN_SHARE * (table.is_listed[:, occurs] @ total.lengths[occurs])
-    is_own = total.documents >= _MIN_DOCUMENTS * total.all_documents
+    is_own = total.totals >= _MIN_OWN * total.all_totals
     return ChosenStopWords(_take(table.words, is_listed & is_frequent & is_own), _take(table.words, is_listed & is_own))
 
 

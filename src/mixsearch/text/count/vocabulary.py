@@ -103,8 +103,10 @@ class Vocabulary:
         Column of each key.
     documents, totals : arrays of shape (d,)
         Number of documents each word occurs in, and its total count, by column.
+    part_keys : array of shape (n,), uint64
+        Keys of the words that phrases consist of, rising.
     pairs : array of shape (n_phrases,), uint64
-        The phrases, rising: a d + b for the columns a and b of their words.
+        The phrases, rising: a n + b for the words a and b of these.
     pair_columns : array of shape (n_phrases,)
         Column of each phrase.
     """
@@ -114,6 +116,7 @@ class Vocabulary:
     columns: Array
     documents: Array
     totals: Array
+    part_keys: Array = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     pairs: Array = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     pair_columns: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
@@ -165,7 +168,7 @@ def choose_words(frequencies: Frequencies, n_documents: int, limits: WordLimits)
             code="no_words",
             n_documents=n_documents,
         )
-    lower, upper = _to_count(limits.min_df, n_documents), _to_count(limits.max_df, n_documents)
+    lower, upper = to_count(limits.min_df, n_documents), to_count(limits.max_df, n_documents)
     chosen = frequencies.take((frequencies.documents >= lower) & (frequencies.documents <= upper))
     if not len(chosen):
         raise SearchError(
@@ -185,6 +188,11 @@ def choose_words(frequencies: Frequencies, n_documents: int, limits: WordLimits)
         lowest = np.partition(chosen.totals, -limits.max_words)[-limits.max_words]
         chosen = chosen.take(chosen.totals >= lowest)
     return chosen
+
+
+def find_common(frequencies: Frequencies, n_documents: int, limits: WordLimits) -> Frequencies:
+    """Return the words that are in too many documents."""
+    return frequencies.take(frequencies.documents > to_count(limits.max_df, n_documents))
 
 
 def spell_words(frequencies: Frequencies, chunks: Iterable[ChunkCounts]) -> list[str]:
@@ -223,28 +231,6 @@ def build_vocabulary(
     return Vocabulary([words[i] for i in chosen], keys, columns, kept.documents, kept.totals)
 
 
-def add_phrases(vocabulary: Vocabulary, phrases: Frequencies) -> Vocabulary:
-    """Return a vocabulary with phrases, whose keys are a n + b for the words a and b of n by rising keys."""
-    n_words = len(vocabulary.words)
-    first, second = (
-        vocabulary.columns[(part).astype(np.int64)] for part in np.divmod(phrases.keys, np.uint64(n_words))
-    )
-    old = vocabulary.words
-    words = [*old, *(f"{old[a]} {old[b]}" for a, b in zip(first.tolist(), second.tolist(), strict=True))]
-    order = np.array(sorted(range(len(words)), key=words.__getitem__), dtype=np.int64)
-    columns = np.argsort(order)
-    codes = (columns[first] * len(words) + columns[second]).astype(np.uint64)
-    rising = np.argsort(codes)
-    return Vocabulary(
-        [words[i] for i in order.tolist()],
-        vocabulary.keys,
-        columns[vocabulary.columns],
-        np.concatenate([vocabulary.documents, phrases.documents])[order],
-        np.concatenate([vocabulary.totals, phrases.totals])[order],
-        codes[rising],
-        columns[n_words:][rising],
-    )
-
-
-def _to_count(frequency: int | float, n_documents: int) -> float:
+def to_count(frequency: int | float, n_documents: int) -> float:
+    """Return a number of documents, given as one or as a share."""
     return frequency if isinstance(frequency, int) else frequency * n_documents
