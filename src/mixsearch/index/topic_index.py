@@ -398,8 +398,8 @@ class TopicIndex:
         return self.spell(word) if isinstance(word, str) else word
 
     def _token_options(self) -> CorpusOptions:
-        # Indexes of older versions have neither: they took letters without spaces for one word.
-        tokens = {"segmenter": None, "phrases": False, **self._corpus["tokens"]}
+        # What indexes of older versions do not say: they took letters without spaces for one word.
+        tokens = {"segmenter": None, "phrases": False, "stop_words": None, **self._corpus["tokens"]}
         every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
         return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"]), **every_word, "n_jobs": 1})
 
