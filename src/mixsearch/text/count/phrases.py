@@ -12,7 +12,7 @@ from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.count.vocabulary import Frequencies, Vocabulary, add_frequencies, count_distinct
 
-# Chosen on five corpora: see docs/decisions/phrases.md.
+# Chosen on four corpora: see docs/decisions/phrases.md.
 _MIN_NPMI = 0.35
 _MIN_DOCUMENTS, _MIN_DOCUMENT_SHARE = 5, 1e-4
 # Phrases per word of the vocabulary, at most.
