@@ -12,6 +12,7 @@ import gzip
 import json
 import os
 import re
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -122,14 +123,18 @@ def _measure(work: Callable[[list[str]], int], texts: list[str]) -> Cost:
     return Cost(time.perf_counter() - start, sum(os.times()[:4]) - used, total)
 
 
+SAME_AS_SKLEARN = {"token_pattern": PATTERN, "normal_form": None}
+SAME_AS_SKLEARN |= {"min_df": 2, "max_df": 1.0, "max_words": sys.maxsize, "stop_words": None, "phrases": False}
+
+
 def _by_mixsearch(texts: list[str]) -> int:
-    options = CorpusOptions(token_pattern=PATTERN, normal_form=None, min_df=2, keep_texts=False)
+    options = CorpusOptions(**SAME_AS_SKLEARN, keep_texts=False)
     with count_texts(texts, options) as corpus:
         return int(corpus.to_counts().sum())
 
 
 def _by_mixsearch_with_texts(texts: list[str]) -> int:
-    options = CorpusOptions(token_pattern=PATTERN, normal_form=None, min_df=2)
+    options = CorpusOptions(**SAME_AS_SKLEARN)
     with count_texts(texts, options) as corpus:
         return sum(int(chunk.counts.sum()) for chunk in corpus.chunks() if chunk.texts)
 

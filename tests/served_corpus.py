@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mixsearch.index import IndexOptions, TopicIndex, build_index, open_index
-from mixsearch.text import CorpusOptions
+from tests.every_word import every_word
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
@@ -33,7 +33,7 @@ def make_index(folder: Path, n: int = 240) -> Path:
     """An index with texts and names."""
     lines = [json.dumps({"name": f"d{row} <b>", "text": text}) for row, text in enumerate(draw_texts(n))]
     (folder / "texts.jsonl").write_text("\n".join(lines))
-    options, reading = IndexOptions(n_components=3), CorpusOptions(text="text", id="name")
+    options, reading = IndexOptions(n_components=3), every_word(text="text", id="name")
     return build_index(folder / "texts.jsonl", folder / "corpus.index", options, reading).path
 
 

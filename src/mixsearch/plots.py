@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -30,6 +31,8 @@ try:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.ticker import MaxNLocator
+
+    from mixsearch._fonts import choose_fonts
 except ModuleNotFoundError as error:
     raise ImportError(
         "Plots need matplotlib. Install it with: pip install 'mixsearch[plot]'", name="matplotlib"
@@ -87,6 +90,7 @@ def plot_topic(topic: Topic, n_words: int = 15, errors: bool = False) -> Figure:
     _draw_shares(shares, topic)
     shares.set_ylim(max(words.get_ylim()[0], shares.get_ylim()[0]), -0.5)  # bars as thick as those of the words
     _set_figure_title(figure, ". ".join(_describe(topic, errors)))
+    choose_fonts(figure)
     return figure
 
 
@@ -123,6 +127,7 @@ def plot_topics(topics: Mapping[str, Topic], n_words: int = 8, errors: bool = Fa
         _set_title(panel, hint, "\n".join(textwrap.fill(line, _PANEL_LETTERS) for line in lines))
     whiskers = ". Whiskers: one standard error" if errors else ""
     _set_figure_title(figure, f"Topics by their hints (words of the hint in orange){whiskers}")
+    choose_fonts(figure)
     return figure
 
 
@@ -281,7 +286,9 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
         The file written.
     """
     target = Path(path)
-    with write_atomically(target) as part:
+    with write_atomically(target) as part, warnings.catch_warnings():
+        # Said once for all characters when the figure was drawn.
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure.savefig(part, format=target.suffix[1:] or "png")
     return target
 

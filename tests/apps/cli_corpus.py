@@ -15,7 +15,10 @@ from mixsearch.datasets import make_topics
 
 N_DOCUMENTS, N_TOPICS = 600, 4
 # Every word of the corpus counts, however common.
-ALL_WORDS = ("--min-df", "1", "--max-df", "1.0", "--n-components", str(N_TOPICS))
+ALL_WORDS = (
+    *("--min-df", "1", "--max-df", "1.0", "--stop-words", "none", "--no-phrases"),
+    *("--n-components", str(N_TOPICS)),
+)
 
 
 @dataclass(frozen=True)

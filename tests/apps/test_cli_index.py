@@ -187,7 +187,7 @@ def test_an_index_is_replaced_only_when_asked(files: Files, tmp_path: Path) -> N
     [
         (("--text", "reviw"), "No column 'reviw'.* Did you mean 'review'"),
         (("--text", "review", "--min-df", "601"), r"Lower --min-df \(601\) or raise --max-df \(0.3\)"),
-        (("--text", "review", "--stop-words", "nowhere.txt"), "No file 'nowhere.txt'. --stop-words must be 'english'"),
+        (("--text", "review", "--stop-words", "nowhere.txt"), "No file 'nowhere.txt'. --stop-words must be 'auto'"),
         (("--text", "review", "--token-pattern", "("), r"--token-pattern must be a regular expression, got '\('"),
         (("--text", "review", "--max-df", "1.5"), "--max-df must be a number of documents .* got 1.5"),
         (("--text", "review", "--n-jobs", "0"), "--n-jobs must be a positive integer, got 0"),

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from distributed import Client, LocalCluster
 from tests.apps.cli_corpus import ALL_WORDS, N_TOPICS, make_files
+from tests.every_word import every_word
 from typer.testing import CliRunner
 
 import mixsearch.index.build.cluster as build_cluster
@@ -24,7 +25,7 @@ from mixsearch.data.dask import cluster as cluster
 from mixsearch.data.dask.cluster import connected
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.storage import SharedArray, open_folder
-from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text import read_corpus
 from mixsearch.text.count import partitions
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
@@ -56,7 +57,9 @@ def _small_parts(monkeypatch):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     made = make_files(tmp_path_factory.mktemp("cluster"))
-    rows = [{"key": f"d{i}", "review": text} for i, text in enumerate(made.texts)]
+    # Some have a phrase, and stop words beside it.
+    ends = ["", " and the machine translation", ""]
+    rows = [{"key": f"d{i}", "review": text + ends[i % 3]} for i, text in enumerate(made.texts)]
     # An earlier document again, in another file; one of too few words, and one without any.
     rows[500]["review"], rows[7]["review"], rows[8]["review"] = rows[20]["review"], "alone", ""
     for number, some in enumerate((rows[:250], rows[250:])):
@@ -68,7 +71,7 @@ def files(tmp_path_factory):
     return made
 
 
-READING = CorpusOptions(text="review", id="key", drop_duplicates="exact")
+READING = every_word(text="review", id="key", drop_duplicates="exact", stop_words="auto", phrases=True)
 FIT = IndexOptions(n_components=N_TOPICS)
 
 
@@ -113,6 +116,8 @@ def test_an_index_from_a_cluster_is_the_one_from_this_machine(scheduler, files, 
     assert built.n_short == 2
     assert built.n_duplicates == 1
     assert_same(built, local)
+    words = open_index(built.path).vocabulary
+    assert ("machine translation" in words, "the" in words) == (True, False)
     assert list(steps) == ["Reading", "Sorting words", "Storing", "Listing words", "Fitting topics"]
     assert steps["Reading"][2] == "bytes"
     assert steps["Storing"] == (built.n_documents, built.n_documents, "documents")

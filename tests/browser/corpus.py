@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mixsearch.index import IndexOptions, TopicIndex, build_index, open_index
-from mixsearch.text import CorpusOptions
+from tests.every_word import every_word
 
 # The likeliest words come first. Mate is a word of chess and of sailing alike.
 SUBJECTS = {
@@ -43,9 +43,9 @@ def build_library(folder: Path) -> dict[str, TopicIndex]:
     """The indexes that the server of the tests has: a real one, and a tiny one without texts."""
     hobbies = _write(folder / "hobbies.jsonl", make_documents(SUBJECTS, N_DOCUMENTS) + odd_documents())
     tiny = _write(folder / "tiny.jsonl", make_documents(TINY_SUBJECTS, 60))
-    reading = CorpusOptions(text="text", id="name", min_df=2)
+    reading = every_word(text="text", id="name", min_df=2)
     build_index(hobbies, folder / "hobbies.index", IndexOptions(n_components=12), reading)
-    bare = CorpusOptions(text="text", id="name", keep_texts=False)
+    bare = every_word(text="text", id="name", keep_texts=False)
     build_index(tiny, folder / "tiny.index", IndexOptions(n_components=3), bare)
     return {name: open_index(folder / f"{name}.index") for name in ("hobbies", "tiny")}
 

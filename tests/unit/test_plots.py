@@ -7,6 +7,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.container import ErrorbarContainer
+from matplotlib.font_manager import findfont, fontManager
+from matplotlib.ft2font import FT2Font
 from matplotlib.image import imread
 from numpy.testing import assert_allclose
 
@@ -15,6 +17,7 @@ from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.separation import verdict
 from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
 from mixsearch.display import plain_chance
+from mixsearch.errors import SearchWarning
 from mixsearch.gaussian._component import GaussianComponent
 from mixsearch.plots import FOUND_COLOR, HINT_COLOR, plot_component, plot_spectrum, plot_topic, plot_topics, save_figure
 from mixsearch.topics import Topic
@@ -287,3 +290,27 @@ def test_without_matplotlib_the_error_names_the_install_line(monkeypatch: pytest
     monkeypatch.delitem(sys.modules, "mixsearch.plots")
     with pytest.raises(ImportError, match=r"Plots need matplotlib. Install it with: pip install 'mixsearch\[plot\]'"):
         importlib.import_module("mixsearch.plots")
+
+
+def draw_topic(word, topics_data):
+    search = TopicSearch(4, alpha0=topics_data.alpha.sum(), damping=False)
+    vocabulary = [f"{word}{i}" for i in range(topics_data.counts.shape[1])]
+    found = search.fit(topics_data.counts, vocabulary=vocabulary).search(words=[topics_data.labelled_word(0)])
+    return plot_topics({word: found})
+
+
+def test_a_character_that_the_usual_font_lacks_is_drawn_in_another(topics_data, tmp_path):
+    usual, other = (set(FT2Font(findfont(name)).get_charmap()) for name in ("DejaVu Sans", "STIXGeneral"))
+    letter = chr(min(code for code in other - usual if chr(code).isalpha()))
+    figure = draw_topic(letter, topics_data)
+    # Any warning is an error here: matplotlib warns of characters that it cannot draw.
+    figure.savefig(tmp_path / "topics.png")
+
+
+def test_characters_without_a_font_are_named(topics_data, tmp_path, monkeypatch):
+    usual = [entry for entry in fontManager.ttflist if entry.name.startswith("DejaVu")]
+    monkeypatch.setattr(fontManager, "ttflist", usual)
+    with pytest.warns(SearchWarning, match="No font of this machine has 司 寿: the figure shows boxes") as warned:
+        figure = draw_topic("寿司", topics_data)
+    assert warned[0].message.code == "glyphs_missing"
+    assert save_figure(figure, tmp_path / "topics.png").exists()

@@ -61,7 +61,7 @@ def index_docstrings(console: Console, folder: Path) -> Path:
     texts = folder / "docstrings.jsonl"
     _write_docstrings(console, texts, None)
     # The defaults of `mixsearch index`.
-    reading = CorpusOptions(text="text", id="name", stop_words="english", min_df=5, max_df=0.3, max_words=100_000)
+    reading = CorpusOptions(text="text", id="name", stop_words="english")
     built, seconds = measure(lambda: build_index(texts, folder / "docstrings.index", reading=reading))
     print_line(console, f"Indexed [bold]{built.n_words:,}[/] words in {seconds:.1f} s")
     return built.path

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mixsearch import SearchError
-from mixsearch.cli._console import stderr_console
+from mixsearch.cli._console import describe, print_notes, record_warnings, stderr_console
 
 
 def load_plots() -> Any:
@@ -23,7 +23,8 @@ def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
     """Draw with `mixsearch.plots`, save the figure and print its path."""
     plots = load_plots()
     try:
-        plots.save_figure(draw(plots), path)
+        with record_warnings() as warned:
+            plots.save_figure(draw(plots), path)
     except SearchError:
         raise
     except (OSError, ValueError) as error:  # matplotlib raises ValueError for a format that it does not know
@@ -31,4 +32,5 @@ def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
         raise SearchError(
             "Cannot write the figure '{path}': {reason}.", code="cannot_write", path=str(path), reason=reason
         ) from error
+    print_notes(map(describe, warned))
     stderr_console().print(f"Figure: {path}", markup=False, soft_wrap=True)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from mixsearch.cli._units import format_share
 from mixsearch.display import plain_chance, plain_number
-from mixsearch.index import Answer, TopicWord, TypicalDocument
+from mixsearch.index import Answer, TopicWord, TypicalDocument, match_word
 
 _BAR = 20
 _NAME = 12
@@ -163,7 +163,7 @@ def _label(document: TypicalDocument) -> str:
 def _highlight(snippet: str, words: Iterable[str]) -> Text:
     """Return a snippet with the words of the topic highlighted."""
     text = Text(snippet, style="not bold")
-    pattern = "|".join(rf"\b{re.escape(word)}\b" for word in sorted(words, key=len, reverse=True))
+    pattern = "|".join(map(match_word, sorted(words, key=len, reverse=True)))
     if pattern:
         text.highlight_regex(re.compile(pattern, re.IGNORECASE), "bold cyan")
     return text

@@ -11,7 +11,15 @@ from mixsearch.cli._console import report_errors
 from mixsearch.cli._index_report import run_index
 from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
 from mixsearch.index import DEFAULT_COMPONENTS, IndexOptions
-from mixsearch.text import FORMATS, CorpusOptions, Format
+from mixsearch.text import (
+    DEFAULT_MAX_DF,
+    DEFAULT_MAX_WORDS,
+    DEFAULT_MIN_DF,
+    FORMATS,
+    CorpusOptions,
+    Format,
+    SegmenterName,
+)
 
 _READING, _WORDS, _RESOURCES, _ADVANCED = "Reading", "Words", "Resources", "Advanced: fit"
 
@@ -23,7 +31,7 @@ Matrix Market or npz files; all of them also compressed (gz, bz2, xz, zst).
 Examples:
 
   mixsearch index reviews.csv --text review --id review_id
-  mixsearch index 'news/*.jsonl.gz' -o news.index --stop-words english
+  mixsearch index 'news/*.jsonl.gz' -o news.index --ngrams 2
   mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates near
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50
   mixsearch index docword.kos.txt.gz --vocabulary vocab.kos.txt
@@ -111,38 +119,72 @@ def index(
         typer.Option(
             parser=parse_frequency,
             metavar="N",
-            help="Keep words that occur in at least this many documents; 0.01 is a share of them.",
+            help="Keep words that occur in at least this many documents; 0.01 is a share of them. Default: "
+            f"{DEFAULT_MIN_DF}, fewer in a small corpus, 1 for word counts.",
+            show_default=False,
             rich_help_panel=_WORDS,
         ),
-    ] = "5",
+    ] = None,
     max_df: Annotated[
         Any,
         typer.Option(
             parser=parse_frequency,
             metavar="N",
-            help="Keep words that occur in at most this many documents; 0.3 leaves out common words.",
+            help="Keep words that occur in at most this many documents; 0.3 is a share of them. Default: "
+            f"{DEFAULT_MAX_DF}, all for word counts.",
+            show_default=False,
             rich_help_panel=_WORDS,
         ),
-    ] = "0.3",
+    ] = None,
     max_words: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Keep the N most frequent words.", rich_help_panel=_WORDS),
-    ] = 100_000,
-    stop_words: Annotated[
-        str | None,
         typer.Option(
-            metavar="english|FILE", help="Words to leave out: a file has one per line.", rich_help_panel=_WORDS
+            min=1,
+            metavar="N",
+            help=f"Keep the N most frequent words. Default: {DEFAULT_MAX_WORDS:,}, all for word counts.",
+            show_default=False,
+            rich_help_panel=_WORDS,
         ),
     ] = None,
+    stop_words: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|none|LANGUAGE|FILE",
+            help="Words to leave out: the frequent stop words of the languages that occur, none, those of english or "
+            "another language such as fr, or a file with one word per line.",
+            rich_help_panel=_WORDS,
+        ),
+    ] = "auto",
     ngrams: Annotated[
         int,
-        typer.Option(min=1, metavar="N", help="2 also counts pairs such as 'new york'.", rich_help_panel=_WORDS),
+        typer.Option(min=1, metavar="N", help="2 counts all pairs of words, 3 also triples.", rich_help_panel=_WORDS),
     ] = 1,
+    phrases: Annotated[
+        bool,
+        typer.Option(
+            "--phrases/--no-phrases",
+            help="Also count pairs that mean more than their words, such as 'machine translation'.",
+            rich_help_panel=_WORDS,
+        ),
+    ] = True,
     token_pattern: Annotated[
         str | None,
         typer.Option(
             metavar="REGEX", help="Pattern of a word. Default: two or more letters or digits.", rich_help_panel=_WORDS
         ),
+    ] = None,
+    segmenter: Annotated[
+        SegmenterName,
+        typer.Option(
+            metavar="NAME",
+            help="How to split scripts without spaces: bigrams of characters, or words found by jieba (Chinese), "
+            "fugashi (Japanese) or pythainlp (Thai).",
+            rich_help_panel=_WORDS,
+        ),
+    ] = "bigrams",
+    stem: Annotated[
+        str | None,
+        typer.Option(metavar="LANGUAGE", help="Count stems of words, such as english.", rich_help_panel=_WORDS),
     ] = None,
     strip_tags: Annotated[bool, typer.Option("--strip-tags", help="Remove HTML tags.", rich_help_panel=_WORDS)] = False,
     lowercase: Annotated[
@@ -226,9 +268,12 @@ def index(
             min_df=min_df,
             max_df=max_df,
             max_words=max_words,
-            stop_words=stop_words,
+            stop_words=None if stop_words == "none" else stop_words,
             ngrams=(1, ngrams),
+            phrases=phrases,
             token_pattern=token_pattern,
+            segmenter=segmenter,
+            stem=stem,
             strip_tags=strip_tags,
             lowercase=lowercase,
             memory=max(options.memory_part, 1),

@@ -33,6 +33,7 @@ With --json, an error is also printed as JSON on standard output:
 Exit codes: 0 success, 1 index missing or damaged, 2 usage error."""
 
 _SPARKS = "▁▂▃▄▅▆▇█"
+_MAX_LISTED = 8
 _SPARK_WIDTH = 60
 
 
@@ -99,7 +100,12 @@ def _describe_texts(contents: Contents) -> str:
 
 
 def _join_options(options: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in options.items())
+    return ", ".join(f"{name}={_shorten(value)}" for name, value in options.items())
+
+
+def _shorten(value: Any) -> Any:
+    """Return a value, or the length of a long list of words."""
+    return f"{len(value)} words" if isinstance(value, list) and len(value) > _MAX_LISTED else value
 
 
 def _sparkline(values: list[float]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -122,6 +123,7 @@ def _counted(name: str, path: Path, articles: Path) -> TextCorpus:
 def _read(path: Path, source: Source) -> Corpus:
     options = CorpusOptions(
         stop_words="english",
+        phrases=False,
         min_df=MIN_DOCUMENTS,
         max_df=MAX_DOCUMENT_SHARE,
         strip_tags=source.has_tags,
@@ -170,5 +172,15 @@ def _reference(words: list[str], articles: Path) -> Reference:
 
 @lru_cache(maxsize=1)
 def _read_articles(path: Path, longest: int) -> tuple[sp.csc_array[Any], list[str]]:
-    with read_corpus(path, CorpusOptions(text="text", ngrams=(1, longest), keep_texts=False)) as articles:
+    every_word = CorpusOptions(
+        text="text",
+        ngrams=(1, longest),
+        stop_words=None,
+        phrases=False,
+        min_df=1,
+        max_df=1.0,
+        max_words=sys.maxsize,
+        keep_texts=False,
+    )
+    with read_corpus(path, every_word) as articles:
         return sp.csc_array(articles.to_counts()), articles.vocabulary

@@ -18,6 +18,7 @@ from mixsearch.index.map import MAX_WORDS, MappedTopic, Neighbour, TopicMap, Unm
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.query import Found, Query
+from mixsearch.index.snippets import match_word
 from mixsearch.index.to_csv import to_csv
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
 
@@ -52,6 +53,7 @@ __all__ = [
     "compute_overlaps",
     "describe",
     "map_topics",
+    "match_word",
     "open_index",
     "to_csv",
 ]

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 
 from mixsearch._typing import Array
 
-_WORD_CHARACTER = re.compile(r"\w")
+# Letters of scripts without spaces stand beside a word without being part of it.
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_LETTER = rf"[^\W{_UNSPACED}]"
+
+
+def match_word(word: str) -> str:
+    """Return a regular expression of a word or phrase in a text, except inside a longer word.
+
+    Parameters
+    ----------
+    word : str
+        A word, or words with blanks between them, which may be hyphens in the text.
+
+    Returns
+    -------
+    str
+    """
+    return rf"(?<!{_LETTER}){'[ -]'.join(map(re.escape, word.split(' ')))}(?!{_LETTER})"
 
 
 def make_snippet(text: str, words: Iterable[str], length: int = 160) -> str:
@@ -36,23 +53,13 @@ def make_snippet(text: str, words: Iterable[str], length: int = 160) -> str:
     plain = " ".join(text.split())
     if len(plain) <= length:
         return plain
-    lowered = plain.lower()
-    starts = sorted({start for word in words for start in _find_word(word.lower(), lowered)})
+    pattern = re.compile("|".join(match_word(word) for word in words if word) or "(?!)", re.IGNORECASE)
+    starts = [found.start() for found in pattern.finditer(plain)]
     wanted = min(max(_find_densest(starts, length) - length // 4, 0), len(plain) - length)
     start = plain.rfind(" ", 0, wanted + 1) + 1
     end = len(plain) if start + length >= len(plain) else plain.rfind(" ", start, start + length + 1)
     end = start + length if end <= start else end  # one endless word
     return f"{'…' if start else ''}{plain[start:end]}{'…' if end < len(plain) else ''}"
-
-
-def _find_word(word: str, text: str) -> Iterator[int]:
-    """Yield where a word starts in a text, except inside a longer word."""
-    start = text.find(word)
-    while start >= 0:
-        neighbours = text[start - 1 : start] + text[start + len(word) : start + len(word) + 1]
-        if not _WORD_CHARACTER.search(neighbours):
-            yield start
-        start = text.find(word, start + 1)
 
 
 def _find_densest(starts: list[int], length: int) -> int:

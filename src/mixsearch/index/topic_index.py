@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -18,11 +20,13 @@ from mixsearch.index.completion import CorpusWord, SortedWords, close_query, spl
 from mixsearch.index.contents import Contents, read_contents
 from mixsearch.index.query import Found, Query
 from mixsearch.storage import Folder, Texts
-from mixsearch.text import CorpusOptions, count_texts, normalize_text
+from mixsearch.text import CorpusOptions, count_texts, normalize_text, split_words
 from mixsearch.topics import FittedCorpus, Topic, open_search
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 4_000
+# What makes a word a pattern.
+_SIGNS = frozenset("*?")
 # Frequent words in the contents of an index.
 N_FREQUENT = 10
 
@@ -242,7 +246,11 @@ class TopicIndex:
                 "tokenizer. Give words or rows of documents.",
                 code="no_tokenizer",
             )
-        with count_texts(texts, self._token_options()) as corpus:
+        options = self._token_options()
+        if options.counts_phrases:
+            # Of all pairs, those that are not in the vocabulary are left out below, as stop words are.
+            options = replace(options, ngrams=(1, 2), stop_words=None)
+        with count_texts(texts, options) as corpus:
             counts, words = corpus.to_counts(), corpus.vocabulary
         columns = self._fitted.find_columns(words)
         known = np.flatnonzero(columns >= 0)
@@ -258,13 +266,19 @@ class TopicIndex:
         Parameters
         ----------
         word : str
-            In any case and Unicode form.
+            In any case and Unicode form. What the texts have as several words, such as "zero-shot", becomes a phrase.
 
         Returns
         -------
         str
         """
-        return word if self._corpus.get("tokens") is None else normalize_text(word, self._token_options())
+        if self._corpus.get("tokens") is None:
+            return word
+        options = self._token_options()
+        spelled = normalize_text(word, options)
+        if self._sorted_words.count_documents(spelled) or not _SIGNS.isdisjoint(spelled):
+            return spelled
+        return self._split_phrase(spelled, options)
 
     def document_frequency(self, word: str) -> int:
         """Return the number of documents that contain a word.
@@ -372,12 +386,22 @@ class TopicIndex:
             return self._spell_one(words)
         return [self._spell_one(word) for word in words]
 
+    def _split_phrase(self, phrase: str, options: CorpusOptions) -> str:
+        """Return the words of a phrase with blanks between them; the phrase if it has none."""
+        words = split_words(phrase, options)
+        if len(words) > 1 and len("".join(words)) > len(phrase):
+            # Of overlapping pairs of characters, those across two words are often too rare to be counted.
+            words = [word for word in words if self._sorted_words.count_documents(word)] or words
+        return " ".join(words) or phrase
+
     def _spell_one(self, word: Any) -> Any:
         return self.spell(word) if isinstance(word, str) else word
 
     def _token_options(self) -> CorpusOptions:
-        tokens = self._corpus["tokens"]
-        return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"])}, n_jobs=1)
+        # What indexes of older versions do not say: they took letters without spaces for one word.
+        tokens = {"segmenter": None, "phrases": False, "stop_words": None, **self._corpus["tokens"]}
+        every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
+        return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"]), **every_word, "n_jobs": 1})
 
 
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:

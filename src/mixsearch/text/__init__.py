@@ -6,8 +6,18 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.count.partitions import CountedPartition
 from mixsearch.text.count.vocabulary import Vocabulary
-from mixsearch.text.options import FORMATS, CorpusOptions, Format, normalize_text
+from mixsearch.text.options import (
+    DEFAULT_MAX_DF,
+    DEFAULT_MAX_WORDS,
+    DEFAULT_MIN_DF,
+    FORMATS,
+    CorpusOptions,
+    Format,
+    SegmenterName,
+    normalize_text,
+)
 from mixsearch.text.pipeline import count_texts, read_corpus
+from mixsearch.text.question import split_words
 from mixsearch.text.read.sources import strip_compression_suffix
 
 if TYPE_CHECKING:
@@ -16,6 +26,9 @@ if TYPE_CHECKING:
 _NEED_DASK = ("DistributedCorpus", "InspectedFiles", "inspect_files", "read_on_cluster")
 
 __all__ = [
+    "DEFAULT_MAX_DF",
+    "DEFAULT_MAX_WORDS",
+    "DEFAULT_MIN_DF",
     "FORMATS",
     "Corpus",
     "CorpusOptions",
@@ -24,12 +37,14 @@ __all__ = [
     "DistributedCorpus",
     "Format",
     "InspectedFiles",
+    "SegmenterName",
     "Vocabulary",
     "count_texts",
     "inspect_files",
     "normalize_text",
     "read_corpus",
     "read_on_cluster",
+    "split_words",
     "strip_compression_suffix",
 ]
 

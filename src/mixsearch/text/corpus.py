@@ -27,12 +27,15 @@ class Corpus:
         Row of each dropped document, and row of the earlier document that it repeats.
     notes : tuple of SearchWarning
         Decisions that the user should know, such as which column was taken as the text.
+    stop_words : tuple of str
+        The stop words that were left out because the texts use them as such, if the corpus chose them.
     """
 
     n_documents: int
     n_characters: int
     duplicates: Array
     notes: tuple[SearchWarning, ...]
+    stop_words: tuple[str, ...]
     _vocabulary: Vocabulary = field(repr=False)
     _spool: Spool = field(repr=False)
 

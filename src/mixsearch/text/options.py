@@ -7,17 +7,25 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mixsearch.errors import ArgumentError, Option
+from mixsearch.text.count.languages import check_segmenter, check_stemmer
 
 Tokenizer = Callable[[str], Sequence[str]]
 Format = Literal["jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz"]
+SegmenterName = Literal["bigrams", "jieba", "fugashi", "pythainlp"]
+SEGMENTER_NAMES: tuple[SegmenterName, ...] = ("bigrams", "jieba", "fugashi", "pythainlp")
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz")
 
 # Measured on mixed texts: characters, code points, masks, positions and hashes of one chunk while it is counted.
 _BYTES_PER_CHARACTER = 40
 _MIN_CHUNK_BYTES, _MAX_CHUNK_BYTES = 1 << 16, 1 << 23
+
+# Words of texts that are kept by default, in Python and on the command line.
+DEFAULT_MIN_DF, DEFAULT_MAX_DF, DEFAULT_MAX_WORDS = 5, 0.3, 100_000
+# In a small corpus, words may be as rare as one document in so many, and as common as so many documents.
+_SMALL_MIN_SHARE, _SMALL_MAX_DF = 100, 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +50,13 @@ class CorpusOptions:
         and digits that begin or end with a letter.
     tokenizer : callable, optional
         Function from a cleaned text to its words. It replaces `token_pattern`.
+    segmenter : {"bigrams", "jieba", "fugashi", "pythainlp"} or None
+        How to split letters of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese). "bigrams" counts
+        overlapping pairs of characters. The others are packages that find words of Chinese, Japanese or Thai; letters
+        of other scripts stay pairs. None takes whatever stands between two spaces for a word. A `token_pattern` or a
+        `tokenizer` says itself what a word is.
+    stem : str, optional
+        Language whose words are reduced to their stems by Snowball's rules, such as "english" or "russian".
     lowercase : bool
         Whether to convert texts to lower case, by `str.lower`.
     normal_form : {"NFKC", "NFC"} or None
@@ -50,13 +65,20 @@ class CorpusOptions:
     strip_tags : bool
         Whether to remove HTML tags and resolve entities such as &amp;.
     stop_words : str, path or sequence of str, optional
-        Words to leave out: "english", a file with one word per line, or the words.
+        Words to leave out: "auto", "english", the code of another language such as "fr", a file with one word per
+        line, or the words. "auto" takes the frequent stop words of the languages that occur in the texts; ready-made
+        counts keep theirs.
     ngrams : (int, int)
         Shortest and longest sequence of words to count. (1, 2) adds pairs such as "new york".
-    min_df, max_df : int or float
+    phrases : bool
+        Whether to count pairs of adjacent words that mean more than their parts, such as "machine translation", beside
+        their words. Longer `ngrams` count all pairs, so that this has no effect.
+    min_df, max_df : int or float, optional
         Smallest and largest number of documents that a counted word occurs in. A float is a share of all documents.
+        By default words of texts are in at least 5 documents and at most 0.3 of them, fewer and more in a corpus of
+        less than 500 and of less than 34 documents. All words of ready-made counts stay.
     max_words : int, optional
-        Keep only this number of words, the most frequent ones.
+        Keep only this number of words, the most frequent ones. By default 100,000 of texts, all of ready-made counts.
     drop_duplicates : {"exact", "near"} or None
         Leave out documents that repeat an earlier one: exactly, or with an estimated Jaccard similarity of at least
         0.8 between their sequences of three words.
@@ -78,13 +100,16 @@ class CorpusOptions:
     vocabulary: str | os.PathLike[str] | None = None
     token_pattern: str | None = None
     tokenizer: Tokenizer | None = None
+    segmenter: SegmenterName | None = "bigrams"
+    stem: str | None = None
     lowercase: bool = True
     normal_form: Literal["NFKC", "NFC"] | None = "NFKC"
     strip_tags: bool = False
-    stop_words: str | os.PathLike[str] | Sequence[str] | None = None
+    stop_words: str | os.PathLike[str] | Sequence[str] | None = "auto"
     ngrams: tuple[int, int] = (1, 1)
-    min_df: int | float = 1
-    max_df: int | float = 1.0
+    phrases: bool = True
+    min_df: int | float | None = None
+    max_df: int | float | None = None
     max_words: int | None = None
     drop_duplicates: Literal["exact", "near"] | None = None
     keep_texts: bool = True
@@ -94,6 +119,7 @@ class CorpusOptions:
 
     def __post_init__(self) -> None:
         _check_choice("format", self.format, (None, *FORMATS))
+        _check_choice("segmenter", self.segmenter, (None, *SEGMENTER_NAMES))
         _check_choice("normal_form", self.normal_form, (None, "NFC", "NFKC"))
         _check_choice("drop_duplicates", self.drop_duplicates, (None, "exact", "near"))
         _check_frequency("min_df", self.min_df)
@@ -112,6 +138,15 @@ class CorpusOptions:
             )
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
+        if self.segmenter is not None:
+            check_segmenter(self.segmenter)
+        if self.stem is not None:
+            check_stemmer(self.stem)
+
+    @property
+    def counts_phrases(self) -> bool:
+        """Whether phrases are looked for."""
+        return self.phrases and tuple(self.ngrams) == (1, 1)
 
 
 def list_text_columns(options: CorpusOptions) -> tuple[str, ...]:
@@ -129,6 +164,25 @@ def limit_chunk_bytes(options: CorpusOptions) -> int:
     """Return the bytes of text per chunk with which all chunks in progress stay within the memory."""
     share = options.memory // (_BYTES_PER_CHARACTER * (count_threads(options) + 1))
     return min(max(share, _MIN_CHUNK_BYTES), _MAX_CHUNK_BYTES)
+
+
+class WordLimits(NamedTuple):
+    """Which words are counted: the number or share of documents that have them, and how many words at most."""
+
+    min_df: int | float
+    max_df: int | float
+    max_words: int | None
+
+
+def choose_limits(options: CorpusOptions, n_documents: int, *, are_texts: bool) -> WordLimits:
+    """Return the limits of the options, and the defaults for texts or for ready-made counts."""
+    limits = WordLimits(1, 1.0, None)
+    if are_texts:
+        min_df = min(DEFAULT_MIN_DF, max(n_documents // _SMALL_MIN_SHARE, 1))
+        is_small = n_documents * DEFAULT_MAX_DF < _SMALL_MAX_DF
+        limits = WordLimits(min_df, _SMALL_MAX_DF if is_small else DEFAULT_MAX_DF, DEFAULT_MAX_WORDS)
+    given = {name: getattr(options, name) for name in WordLimits._fields}
+    return limits._replace(**{name: value for name, value in given.items() if value is not None})
 
 
 def normalize_text(text: str, options: CorpusOptions) -> str:
@@ -161,7 +215,9 @@ def _check_choice(name: str, value: object, choices: Sequence[object]) -> None:
         )
 
 
-def _check_frequency(name: str, value: int | float) -> None:
+def _check_frequency(name: str, value: int | float | None) -> None:
+    if value is None:
+        return
     is_valid = 0 <= value <= 1 if isinstance(value, float) else value >= 1 and not isinstance(value, bool)
     if not is_valid:
         raise ArgumentError(

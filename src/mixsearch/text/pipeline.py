@@ -17,18 +17,34 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
 from mixsearch.text.count.duplicates import DuplicateFinder
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS, CountMatrix, read_matrix
+from mixsearch.text.count.patterns import parse_word_pattern
+from mixsearch.text.count.phrases import (
+    PhraseParts,
+    add_phrases,
+    choose_phrases,
+    count_pairs,
+    count_slots,
+    list_parts,
+    min_documents,
+    take_frequent,
+)
 from mixsearch.text.count.spool import Spool
-from mixsearch.text.count.tokens import hash_words, parse_word_pattern
+from mixsearch.text.count.stop_words import StopWordCounts, choose_stop_words, sum_stop_words
+from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
     FrequencyCounter,
     Vocabulary,
     build_vocabulary,
     choose_words,
+    find_common,
+    leave_out,
+    leave_out_sequences,
     spell_words,
+    to_count,
 )
 from mixsearch.text.count.wordlists import list_stop_words
-from mixsearch.text.options import CorpusOptions, count_threads
+from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 from mixsearch.text.read.formats import read_documents, read_strings
 from mixsearch.text.read.sources import Source, describe_source, find_sources, make_empty_error
@@ -120,13 +136,16 @@ class _Collector:
 
     def __init__(self, options: CorpusOptions, spool: Spool) -> None:
         self.spool, self.frequencies = spool, FrequencyCounter()
-        self.n_rows = self.n_documents = 0
+        self.n_rows = self.n_documents = self.n_tokens = 0
+        self.stop_words: list[StopWordCounts] = []
         self._duplicates = DuplicateFinder(options.drop_duplicates)
         self._n_characters = 0
         self._dropped: list[Array] = []
 
     def add(self, counted: CountedChunk) -> None:
         """Number the documents, drop the duplicates, and spool the rest."""
+        if counted.stop_words is not None:
+            self.stop_words = [sum_stop_words([*self.stop_words, counted.stop_words])]
         chunk = replace(counted.chunk, rows=counted.chunk.rows + self.n_rows)
         self.n_rows += len(chunk.rows)
         is_empty = np.diff(chunk.counts.bounds) == 0
@@ -136,13 +155,15 @@ class _Collector:
             chunk = chunk.take(repeated < 0)
         self.n_documents += len(chunk.rows)
         self._n_characters += int(chunk.n_characters.sum())
+        self.n_tokens += len(chunk.counts.sequence)
         self.frequencies.add(chunk.counts)
         self.spool.add(chunk)
 
-    def finish(self, vocabulary: Vocabulary, notes: Iterable[SearchWarning]) -> Corpus:
+    def finish(self, vocabulary: Vocabulary, notes: Iterable[SearchWarning], stop_words: Sequence[str] = ()) -> Corpus:
         """Return the corpus of all chunks."""
         duplicates = np.concatenate([np.empty((0, 2), dtype=np.int64), *self._dropped])
-        return Corpus(self.n_documents, self._n_characters, duplicates, tuple(notes), vocabulary, self.spool)
+        found = tuple(stop_words)
+        return Corpus(self.n_documents, self._n_characters, duplicates, tuple(notes), found, vocabulary, self.spool)
 
 
 def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Callable[[], None] | None) -> Corpus:
@@ -158,9 +179,19 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
                 collector.add(counted)
                 if report is not None:
                     report()
-        frequencies = _choose_words(collector, state)
+        limits = choose_limits(options, collector.n_documents, are_texts=True)
+        stop_words = choose_stop_words(collector.stop_words, options)
+        all_words = _sum_frequencies(collector, state, hash_words(stop_words.left_out))
+        frequencies = choose_words(all_words, collector.n_documents, limits)
         words = spell_words(frequencies, collector.spool.read_counts())
-        return collector.finish(build_vocabulary(frequencies, words, options.max_words, by_alphabet=True), state.notes)
+        frequencies, words = leave_out_sequences(frequencies, words, stop_words.left_out)
+        vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
+        if options.counts_phrases:
+            common = find_common(all_words, collector.n_documents, limits)
+            parts = list_parts(vocabulary, common, spell_words(common, collector.spool.read_counts()))
+            phrases = _find_phrases(collector, vocabulary, parts, limits, stop_words.listed)
+            vocabulary = add_phrases(vocabulary, phrases, parts)
+        return collector.finish(vocabulary, state.notes, stop_words.left_out)
 
 
 def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], None] | None) -> Corpus:
@@ -172,11 +203,26 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
             collector.add(CountedChunk(chunk, np.empty(0)))
             if report is not None:
                 report()
+        limits = choose_limits(options, collector.n_documents, are_texts=False)
         stop_words = set(list_stop_words(options))
-        stop_keys = [column for column, word in enumerate(matrix.words) if word in stop_words]
-        frequencies = _choose_words(collector, state, stop_keys)
+        stop_keys = np.array([i for i, word in enumerate(matrix.words) if word in stop_words], dtype=np.uint64)
+        all_words = _sum_frequencies(collector, state, stop_keys)
+        frequencies = choose_words(all_words, collector.n_documents, limits)
         words = [matrix.words[key] for key in frequencies.keys.tolist()]
-        return collector.finish(build_vocabulary(frequencies, words, options.max_words, by_alphabet=False), state.notes)
+        return collector.finish(build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False), state.notes)
+
+
+def _find_phrases(
+    collector: _Collector,
+    vocabulary: Vocabulary,
+    parts: PhraseParts,
+    limits: WordLimits,
+    stop_words: Sequence[str],
+) -> Frequencies:
+    read, keys, minimum = collector.spool.read_counts, parts.frequencies.keys, min_documents(collector.n_documents)
+    pairs = count_pairs(read(), keys, count_slots(read(), keys), minimum)
+    pairs = take_frequent(pairs, minimum, to_count(limits.max_df, collector.n_documents))
+    return choose_phrases(pairs, parts, len(vocabulary.words), collector.n_tokens, stop_words)
 
 
 @contextmanager
@@ -190,12 +236,11 @@ def _open_collector(options: CorpusOptions) -> Iterator[_Collector]:
         raise
 
 
-def _choose_words(collector: _Collector, state: ReadState, stop_keys: Sequence[int] = ()) -> Frequencies:
+def _sum_frequencies(collector: _Collector, state: ReadState, stop_keys: Array) -> Frequencies:
+    """Return the frequencies of all words but stop words; raise if there are no documents."""
     if collector.n_rows == 0:
         raise make_empty_error(state.source)
-    frequencies = collector.frequencies.sum()
-    frequencies = frequencies.take(~np.isin(frequencies.keys, np.array(stop_keys, dtype=np.uint64)))
-    return choose_words(frequencies, collector.n_documents, state.options)
+    return leave_out(collector.frequencies.sum(), stop_keys)
 
 
 def _map_in_order(

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.every_word import every_word
 
 from mixsearch.errors import UnknownWordError
 from mixsearch.index import CorpusWord, IndexOptions, build_index, open_index
@@ -25,7 +26,8 @@ def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     lines = [json.dumps({"text": " ".join(words)}) for words in texts]
     (folder / "texts.jsonl").write_text("\n".join(lines))
-    return open_index(build_index(folder / "texts.jsonl", folder / "index", IndexOptions(n_components=2)).path)
+    built = build_index(folder / "texts.jsonl", folder / "index", IndexOptions(n_components=2), every_word())
+    return open_index(built.path)
 
 
 def count_documents(index, word):

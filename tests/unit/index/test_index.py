@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.closeness import assert_close
+from tests.every_word import every_word
 
 from mixsearch import SearchError, TopicSearch
 from mixsearch.data import chunks as blocks
@@ -36,7 +37,7 @@ from mixsearch.index import (
 )
 from mixsearch.index.build import fit, local
 from mixsearch.storage import open_folder
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import count_texts
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
@@ -61,7 +62,7 @@ def draw_texts(n=300, seed=0):
 
 TEXTS = draw_texts()
 KEPT = [i for i in range(len(TEXTS)) if i not in (SHORT, REPEAT)]
-ONCE = CorpusOptions(id="id", drop_duplicates="exact", n_jobs=1)
+ONCE = every_word(id="id", drop_duplicates="exact", n_jobs=1)
 
 
 def write_jsonl(folder, texts=TEXTS):
@@ -75,7 +76,7 @@ def write_jsonl(folder, texts=TEXTS):
 
 def in_memory(texts=TEXTS, **options):
     """The same corpus, fitted without a file."""
-    with count_texts(texts, CorpusOptions(n_jobs=1)) as corpus, warnings.catch_warnings():
+    with count_texts(texts, every_word(n_jobs=1)) as corpus, warnings.catch_warnings():
         warnings.simplefilter("ignore", DroppedDocumentsWarning)
         return TopicSearch(3, **options).fit(corpus.to_counts(), vocabulary=corpus.vocabulary)
 
@@ -112,12 +113,12 @@ def assert_same_answers(index, fitted, row_of=None):
 
 
 def test_an_index_answers_as_a_fit_in_memory(tmp_path):
-    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), every_word())
     assert_same_answers(open_index(tmp_path / "index"), in_memory())
 
 
 def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
-    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), every_word())
     index, wanted = open_index(tmp_path / "index"), in_memory().search("sushi")
     query = [Query("sushi", words={"sushi": 1.0}, n_components=3)]
     options = AnswerOptions(n_words=4)
@@ -134,7 +135,7 @@ def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
 
 @pytest.mark.parametrize("options", [{"damping": False, "alpha0": 0.5}, {"moments": "plugin"}, {"weights": "uniform"}])
 def test_options_of_the_search_reach_the_index(options, tmp_path):
-    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3, search=options))
+    build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3, search=options), every_word())
     index = open_index(tmp_path / "index")
     assert {name: index.topics.get_params()[name] for name in options} == options
     assert_same_answers(index, in_memory(**options))
@@ -188,7 +189,7 @@ def test_a_row_that_is_not_in_the_index_is_named(index, row):
 
 
 def test_texts_may_be_left_out(tmp_path):
-    options = CorpusOptions(keep_texts=False)
+    options = every_word(keep_texts=False)
     build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), options)
     index = open_index(tmp_path / "index")
     assert index.documents([3]) == [Document(3, None, None)]
@@ -219,6 +220,50 @@ def test_a_text_without_known_words_is_no_hint(index, text):
 @pytest.mark.parametrize("word", ["SUSHI", ["Sushi"], {"sUshi": 2.0}])
 def test_capital_letters_do_not_matter_in_a_hint(index, word):
     assert_close(index.search(word).probabilities, index.search("sushi").probabilities)
+
+
+@pytest.mark.parametrize("typed", ["sushi-rice", "Sushi/Rice", "sushi rice", "(sushi) rice!"])
+def test_a_question_is_split_as_the_texts_were(index, typed):
+    with weak_hints_allowed():
+        found, phrase = index.search(typed), index.search("sushi rice")
+    assert index.spell(typed) == "sushi rice"
+    assert found.top_words(5) == phrase.top_words(5)
+    assert {SUBJECTS["food"].count(word) for word, _ in found.top_words(5)} == {1}
+
+
+def test_patterns_and_words_without_letters_are_spelled_as_they_are_typed(index):
+    assert index.spell("Su*") == "su*"
+    assert index.spell("C++") == "c++"
+
+
+def test_phrases_of_a_question_and_of_a_text_are_those_of_the_index(tmp_path):
+    path = tmp_path / "texts.txt"
+    texts = [text.replace("fish", "fish market") for text in TEXTS]
+    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
+    index = open_index(
+        build_index(path, tmp_path / "index", IndexOptions(n_components=3), every_word(phrases=True)).path
+    )
+    assert "fish market" in index.vocabulary
+    assert index.spell("Fish-Market") == "fish market"
+    counts = index.count(["The fish market, and the fish."]).toarray()[0]
+    columns = [index.vocabulary.index(word) for word in ("fish market", "fish", "market")]
+    assert counts[columns].tolist() == [1, 2, 1]
+
+
+def test_stop_words_of_a_phrase_are_left_out(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    reading = every_word(stop_words=["the", "and"])
+    index = open_index(build_index(path, tmp_path / "index", IndexOptions(n_components=3), reading).path)
+    assert index.spell("sushi and the rice") == "sushi rice"
+    assert index.spell("the") == "the"
+
+
+def test_an_index_of_an_older_version_takes_letters_without_spaces_for_one_word(index, monkeypatch):
+    tokens = {name: value for name, value in index.contents().tokens.items() if name != "segmenter"}
+    assert index.spell("机器翻译") != "机器翻译"
+    monkeypatch.setattr(index, "_corpus", {"tokens": tokens})
+    assert index.spell("机器翻译") == "机器翻译"
 
 
 def test_accents_are_one_spelling_however_they_are_typed(index):
@@ -319,7 +364,7 @@ def test_progress_is_told_step_by_step_to_the_end(tmp_path):
 
 
 def test_a_tokenizer_of_the_user_s_own_cannot_split_a_hint(tmp_path):
-    options = CorpusOptions(tokenizer=str.split)
+    options = every_word(tokenizer=str.split)
     build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), options)
     index = open_index(tmp_path / "index")
     with pytest.raises(SearchError, match="cannot split a text into words.*custom tokenizer. Give words or rows"):
@@ -344,7 +389,7 @@ def save_counts(folder, kind):
 @pytest.mark.parametrize("kind", ["npz", "docword"])
 def test_ready_made_counts_make_an_index_with_words_as_they_are_spelt(kind, tmp_path):
     path, counts, names = save_counts(tmp_path, kind)
-    options = CorpusOptions(vocabulary=tmp_path / "vocab.news.txt")
+    options = every_word(vocabulary=tmp_path / "vocab.news.txt")
     build_index(path, tmp_path / "index", IndexOptions(n_components=3), options)
     index, fitted = open_index(tmp_path / "index"), TopicSearch(3).fit(sp.csr_array(counts), vocabulary=names)
     assert index.vocabulary == names
@@ -380,7 +425,7 @@ def test_a_saved_search_opens_as_an_index(tmp_path):
 
 def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text("\n".join(json.dumps({"text": text}) for text in ("one", "two words", "three of them")))
+    path.write_text("\n".join(json.dumps({"text": text}) for text in ("one", "two words", "three fine words")))
     with pytest.raises(
         SearchError, match="An index needs at least 2 documents, but 1 of 3 have 3 words of the vocabulary or more"
     ):
@@ -390,18 +435,18 @@ def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
 def test_more_non_zeros_than_an_index_holds_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(fit, "MAX_NONZEROS", 1000)
     with pytest.raises(SearchError, match="at most 1,000 non-zero counts, and the corpus has more. Raise min_df"):
-        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3))
+        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), every_word())
 
 
 def test_by_default_an_index_has_no_more_topics_than_words(tmp_path):
     with pytest.warns(FewerComponentsWarning, match="topics, but 35 were requested"):
-        built = build_index(write_jsonl(tmp_path), tmp_path / "index")
+        built = build_index(write_jsonl(tmp_path), tmp_path / "index", reading=every_word())
     assert 3 <= built.n_components < 35
 
 
 def test_more_topics_than_words_are_refused_where_they_are_asked_for(tmp_path):
     with pytest.raises(SearchError, match="36 topics need at least 36 features, but X has n_features=35"):
-        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=36))
+        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=36), every_word())
     assert not (tmp_path / "index").exists()
 
 

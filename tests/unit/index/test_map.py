@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist, squareform
 from tests.closeness import assert_close
+from tests.every_word import every_word
 
 from mixsearch import SearchError
 from mixsearch.errors import HintError, UnknownWordError
@@ -47,7 +48,8 @@ def draw_texts(n=300, seed=0):
 def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "texts.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in draw_texts()))
-    return open_index(build_index(folder / "texts.jsonl", folder / "index", IndexOptions(n_components=3)).path)
+    built = build_index(folder / "texts.jsonl", folder / "index", IndexOptions(n_components=3), every_word())
+    return open_index(built.path)
 
 
 def draw_topics(n, d, seed):

@@ -50,3 +50,8 @@ def test_the_passage_with_most_words_is_shown_among_scattered_ones(seed):
         text[position] = word
     text[300:310] = ["fresh", "sushi", "rice", "and", "tuna", "with", "soy", "and", "some", "ginger"]
     assert "fresh sushi rice and tuna with soy and some ginger" in make_snippet(" ".join(text), words)
+
+
+def test_words_of_scripts_without_spaces_and_hyphenated_phrases_are_found():
+    assert "我们喜欢寿司和拉面" in make_snippet(f"{FILLING} 我们喜欢寿司和拉面 {FILLING}", ["寿司"])
+    assert "zero-shot learning" in make_snippet(f"{FILLING} zero-shot learning {FILLING}", ["zero shot"])

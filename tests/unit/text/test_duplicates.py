@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+from tests.every_word import every_word
 
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import count_texts
 
 
 def kept_rows(documents, kind, **options):
-    with count_texts(documents, CorpusOptions(drop_duplicates=kind, **options)) as corpus:
+    with count_texts(documents, every_word(drop_duplicates=kind, **options)) as corpus:
         assert corpus.n_documents + corpus.n_dropped == len(documents)
         chunks = list(corpus.chunks())
         texts = [text for chunk in chunks for text in chunk.texts]
@@ -27,13 +28,13 @@ def test_exact_duplicates_give_way_to_the_first_and_empty_texts_stay():
 
 
 def test_frequencies_count_only_what_is_kept():
-    with count_texts(["good sushi", "good sushi", "ramen"], CorpusOptions(drop_duplicates="exact")) as corpus:
+    with count_texts(["good sushi", "good sushi", "ramen"], every_word(drop_duplicates="exact")) as corpus:
         assert corpus.document_frequencies.tolist() == [1, 1, 1]
         assert corpus.to_counts().toarray().tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
 def test_names_stay_with_their_documents():
-    options = CorpusOptions(drop_duplicates="exact")
+    options = every_word(drop_duplicates="exact")
     with count_texts(["good", "good", "ramen"], options, names=["a", "b", "c"]) as corpus:
         assert [name for chunk in corpus.chunks() for name in chunk.names] == ["a", "c"]
 

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from tests.every_word import every_word
 
 from mixsearch import SearchError
-from mixsearch.text import CorpusOptions, count_texts, read_corpus
+from mixsearch.text import count_texts, read_corpus
 from mixsearch.text.read.files import RemoteFile, find_remote_files
 
 TEXTS = ["good sushi here", "good ramen", "fine weather"]
@@ -26,7 +27,7 @@ def store():
 
 
 def counted(source, **options):
-    with read_corpus(source, CorpusOptions(**options)) as corpus:
+    with read_corpus(source, every_word(**options)) as corpus:
         names = [name for chunk in corpus.chunks() for name in chunk.names or []]
         return corpus.vocabulary, corpus.to_counts().toarray().tolist(), names
 

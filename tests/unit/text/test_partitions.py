@@ -10,9 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.every_word import every_word
 
 from mixsearch import SearchError
-from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text import read_corpus
 from mixsearch.text.count.partitions import (
     choose_partition_bytes,
     count_frequencies,
@@ -41,7 +42,7 @@ def read_texts(loaders):
 
 
 def read_partition(partition, columns=None):
-    return read_texts(partition.load(ReadState(CorpusOptions(), columns=columns)))
+    return read_texts(partition.load(ReadState(every_word(), columns=columns)))
 
 
 def read_partitions(partitions, columns=None):
@@ -69,7 +70,7 @@ def test_lines_are_the_same_wherever_a_file_is_split(folder, lines, ending, star
     path.write_bytes((start + ending.join(lines)).encode())
     sources = find_sources(path, None)
     partitions = split_all(path, max_bytes)
-    assert read_partitions(partitions) == read_texts(read_documents(sources, ReadState(CorpusOptions())))
+    assert read_partitions(partitions) == read_texts(read_documents(sources, ReadState(every_word())))
     assert sum(partition.n_bytes for partition in partitions) == path.stat().st_size
 
 
@@ -95,7 +96,7 @@ def test_row_groups_are_the_same_however_they_are_put_together(folder, max_bytes
 def test_rows_of_a_later_partition_are_counted_from_the_start_of_the_file(folder):
     path = folder / "reviews.parquet"
     pq.write_table(pa.table({"review": ["a", "b", "c", "d"]}), path, row_group_size=2)
-    load = next(split_all(path, 1, REVIEW)[1].load(ReadState(CorpusOptions(), columns=REVIEW)))
+    load = next(split_all(path, 1, REVIEW)[1].load(ReadState(every_word(), columns=REVIEW)))
     assert load().locate(1) == f"row 4 of {str(path)!r}"
 
 
@@ -134,7 +135,7 @@ def test_an_error_says_where_the_counting_of_lines_began(folder):
     path.write_text('{"review": "fine"}\n' * 3 + '{"review": \n')
     partition = split_all(path, 38)[1]
     with pytest.raises(SearchError, match="Line 2 of .* not valid JSON .* Lines are numbered from byte 38 of the file"):
-        count_partition(partition, CorpusOptions(n_jobs=1), REVIEW, NO_STOPS)
+        count_partition(partition, every_word(n_jobs=1), REVIEW, NO_STOPS)
 
 
 def test_files_that_vanish_are_named(tmp_path):
@@ -144,7 +145,7 @@ def test_files_that_vanish_are_named(tmp_path):
     partition = merge_small_files(split_all(tmp_path, 100), 100)[0]
     (tmp_path / "b.txt").unlink()
     with pytest.raises(SearchError, match="A worker cannot read a file: .*b.txt'. Check that all workers see it"):
-        count_partition(partition, CorpusOptions(n_jobs=1), None, NO_STOPS)
+        count_partition(partition, every_word(n_jobs=1), None, NO_STOPS)
     with pytest.raises(SearchError, match="Cannot read '.*b.txt' as Parquet"):
         split_file(sources.paths[1], replace(sources, format="parquet"), REVIEW, 100)
 
@@ -171,7 +172,7 @@ def test_partitions_are_neither_small_nor_large(folder):
 def test_words_and_duplicates_of_partitions_are_those_of_the_whole(folder, letters, max_bytes, n_groups):
     path = folder / "letters.txt"
     path.write_text("\n".join(["four", *letters]))
-    options = CorpusOptions(drop_duplicates="exact", n_jobs=1)
+    options = every_word(drop_duplicates="exact", n_jobs=1)
     counted = [count_partition(partition, options, None, NO_STOPS) for partition in split_all(path, max_bytes)]
     split = [split_fingerprints(partition, n_groups) for partition in counted]
     duplicates = [find_duplicates([own[group] for own in split]) for group in range(n_groups)]

@@ -7,9 +7,10 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from tests.every_word import every_word
 
 from mixsearch.errors import SearchError
-from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text import read_corpus
 from mixsearch.text.read.sources import import_pyarrow
 
 TEXTS = ["Good sushi", "", 'Good, "good" ramen\nand tea', None]
@@ -18,7 +19,7 @@ COUNTS = [[0, 1, 0, 1, 0], [0, 0, 0, 0, 0], [1, 2, 1, 0, 1], [0, 0, 0, 0, 0]]
 
 
 def read(source, **options):
-    with read_corpus(source, CorpusOptions(**options)) as corpus:
+    with read_corpus(source, every_word(**options)) as corpus:
         chunks = list(corpus.chunks())
         names = None if chunks[0].names is None else [name for chunk in chunks for name in chunk.names]
         return SimpleNamespace(
@@ -214,7 +215,7 @@ def test_files_of_several_formats_are_refused(tmp_path):
 def test_progress_rises_to_the_size_of_the_files(tmp_path):
     path = write(tmp_path / "a.jsonl.gz", gzip.compress(b'{"text": "good sushi"}\n' * 20_000, mtime=0))
     seen = []
-    with read_corpus(path, CorpusOptions(memory=1), on_progress=lambda done, total: seen.append((done, total))):
+    with read_corpus(path, every_word(memory=1), on_progress=lambda done, total: seen.append((done, total))):
         pass
     assert len(seen) > 3
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)

@@ -3,9 +3,10 @@ import json
 
 import numpy as np
 import pytest
+from tests.every_word import every_word
 
 from mixsearch.errors import SearchError
-from mixsearch.text import CorpusOptions, count_texts, read_corpus
+from mixsearch.text import count_texts, read_corpus
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def many_texts(n=5000):
 
 
 def test_the_temporary_folder_goes_with_the_corpus(folder):
-    with count_texts(many_texts(), CorpusOptions(tmp_dir=folder)) as corpus:
+    with count_texts(many_texts(), every_word(tmp_dir=folder)) as corpus:
         assert len(list(folder.iterdir())) == 1
         assert corpus.n_documents == 5000
     assert list(folder.iterdir()) == []
@@ -39,7 +40,7 @@ def test_nothing_is_left_behind_by_an_interruption(folder, tmp_path, error, n_jo
         raise error
 
     with pytest.raises(error):
-        read_corpus(path, CorpusOptions(tmp_dir=folder, memory=1, n_jobs=n_jobs), on_progress=interrupt)
+        read_corpus(path, every_word(tmp_dir=folder, memory=1, n_jobs=n_jobs), on_progress=interrupt)
     assert list(folder.iterdir()) == []
 
 
@@ -51,7 +52,7 @@ def test_nothing_is_left_behind_by_a_tokenizer_that_fails_late(folder, n_jobs):
         return text.split()
 
     with pytest.raises(SearchError, match="The tokenizer raised RuntimeError: no more at text 5,000"):
-        count_texts(many_texts(), CorpusOptions(tmp_dir=folder, tokenizer=fail_late, memory=1, n_jobs=n_jobs))
+        count_texts(many_texts(), every_word(tmp_dir=folder, tokenizer=fail_late, memory=1, n_jobs=n_jobs))
     assert list(folder.iterdir()) == []
 
 
@@ -61,17 +62,17 @@ def test_a_full_disk_is_reported_with_the_folder_and_how_to_change_it(folder, mo
 
     monkeypatch.setattr(np, "savez", fill_disk)
     with pytest.raises(SearchError, match=r"temporary files in '.*spool' \(No space left.*tmp_dir or .* TMPDIR"):
-        count_texts(many_texts(), CorpusOptions(tmp_dir=folder))
+        count_texts(many_texts(), every_word(tmp_dir=folder))
     assert list(folder.iterdir()) == []
 
 
 def test_a_missing_temporary_folder_is_reported(tmp_path):
     with pytest.raises(SearchError, match="Cannot write temporary files in '.*nowhere'"):
-        count_texts(["good"], CorpusOptions(tmp_dir=tmp_path / "nowhere"))
+        count_texts(["good"], every_word(tmp_dir=tmp_path / "nowhere"))
 
 
 def test_texts_may_be_left_out(folder):
-    with count_texts(["good"], CorpusOptions(keep_texts=False)) as corpus:
+    with count_texts(["good"], every_word(keep_texts=False)) as corpus:
         assert next(corpus.chunks()).texts is None
 
 

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
+from tests.every_word import every_word
 
 from mixsearch.errors import SearchError
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import count_texts
 from mixsearch.text.count.ngrams import group_hashes
-from mixsearch.text.count.tokens import hash_words, parse_word_pattern
+from mixsearch.text.count.patterns import parse_word_pattern
+from mixsearch.text.count.tokens import hash_words
 
 SKLEARN_PATTERN = r"(?u)\b\w\w+\b"
 
@@ -20,7 +22,7 @@ texts = st.lists(st.text(st.one_of(st.sampled_from(DIFFICULT), st.characters()),
 
 
 def count(documents, **options):
-    with count_texts(documents, CorpusOptions(n_jobs=1, **options)) as corpus:
+    with count_texts(documents, every_word(n_jobs=1, **options)) as corpus:
         return corpus.vocabulary, corpus.to_counts().toarray()
 
 
@@ -77,7 +79,7 @@ def test_default_words_are_runs_of_letters_marks_and_digits_with_a_letter_at_an_
     # Variation selectors of the last planes are marks that no word is spelled with.
     documents = [re.sub("[\U000e0000-\U000effff]", "", text) for text in documents]
     documents = [text.encode("utf-8", "replace").decode() for text in documents]
-    assert_same_counts(documents, {}, {"analyzer": default_words})
+    assert_same_counts(documents, {"segmenter": None}, {"analyzer": default_words})
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,9 @@ def test_stop_words_come_from_a_file(tmp_path):
     path = tmp_path / "stop.txt"
     path.write_text("house\ncards\n", encoding="utf-8")
     assert count(["the house of cards"], stop_words=path)[0] == ["of", "the"]
-    with pytest.raises(SearchError, match="No file 'german'. stop_words must be 'english', a list of words"):
+    with pytest.raises(
+        SearchError, match="No file 'german'. stop_words must be 'auto', 'english', the code of a language"
+    ):
         count(["the house"], stop_words="german")
 
 

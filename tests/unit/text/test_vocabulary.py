@@ -1,15 +1,17 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
+from tests.every_word import every_word
 
 from mixsearch.errors import ArgumentError, SearchError
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import CorpusOptions, count_texts, read_corpus
 
 DOCUMENTS = ["aa bb cc", "aa bb bb", "aa dd dd dd", "", "aa ee"]
 
 
 def words(**options):
-    with count_texts(DOCUMENTS, CorpusOptions(n_jobs=1, **options)) as corpus:
+    with count_texts(DOCUMENTS, every_word(n_jobs=1, **options)) as corpus:
         return corpus.vocabulary
 
 
@@ -37,7 +39,7 @@ def test_frequencies_belong_to_the_columns():
 
 def test_many_chunks_of_new_words_are_counted_once_each():
     documents = [f"shared word{i}x word{i + 1}x" for i in range(20_000)]
-    with count_texts(documents, CorpusOptions(memory=1, n_jobs=2)) as corpus:
+    with count_texts(documents, every_word(memory=1, n_jobs=2)) as corpus:
         assert len(list(corpus.chunks())) > 5
         frequency = dict(zip(corpus.vocabulary, corpus.document_frequencies.tolist(), strict=True))
     assert frequency.pop("shared") == 20_000
@@ -70,4 +72,30 @@ def test_no_word_left_says_which_limits_to_move():
 )
 def test_wrong_options_are_refused_at_once(options, message):
     with pytest.raises(ArgumentError, match=message):
-        CorpusOptions(**options)
+        every_word(**options)
+
+
+def plant(n_documents, **documents_of):
+    """Documents of which so many contain each word, and all contain a word of their own."""
+    return [" ".join([f"own{i}", *(word for word, n in documents_of.items() if i < n)]) for i in range(n_documents)]
+
+
+@pytest.mark.parametrize(
+    ("n_documents", "kept", "dropped"),
+    [
+        (1000, {"rare": 5, "common": 300}, {"rarer": 4, "commoner": 301}),
+        (300, {"rare": 3, "common": 90}, {"rarer": 2, "commoner": 91}),
+        (20, {"rare": 1, "common": 10}, {"commoner": 11}),
+    ],
+)
+def test_by_default_words_are_neither_rare_nor_common_for_the_size_of_the_corpus(n_documents, kept, dropped):
+    with count_texts(plant(n_documents, **kept, **dropped), CorpusOptions(phrases=False, n_jobs=1)) as corpus:
+        assert {word for word in corpus.vocabulary if not word.startswith("own")} == set(kept)
+
+
+def test_ready_made_counts_keep_every_word_by_default(tmp_path):
+    path = tmp_path / "counts.npz"
+    sp.save_npz(path, sp.csr_array(np.ones((1000, 1), dtype=int)))
+    (tmp_path / "words.txt").write_text("common\n")
+    with read_corpus(path, CorpusOptions(vocabulary=tmp_path / "words.txt")) as corpus:
+        assert corpus.vocabulary == ["common"]

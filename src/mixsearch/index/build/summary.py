@@ -65,8 +65,8 @@ def _describe_tokens(corpus: Corpus | DistributedCorpus, reading: CorpusOptions 
     """Return how to split a text into words; None for ready counts and for a custom tokenizer."""
     if reading is None or reading.tokenizer is not None or not corpus.n_characters:
         return None
-    stored = ("token_pattern", "lowercase", "normal_form", "strip_tags", "ngrams")
+    stored = ("token_pattern", "segmenter", "stem", "lowercase", "normal_form", "strip_tags", "ngrams", "phrases")
     tokens = {name: value for name, value in asdict(reading).items() if name in stored}
     # Stop words matter for n-grams, which skip them. A file of them may be gone when the index is searched.
     is_listed = reading.stop_words == "english" or isinstance(reading.stop_words, list | tuple)
-    return {**tokens, "stop_words": reading.stop_words if is_listed else None}
+    return {**tokens, "stop_words": reading.stop_words if is_listed else list(corpus.stop_words)}

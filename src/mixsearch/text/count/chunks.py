@@ -12,6 +12,8 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.text.count.duplicates import compute_fingerprints
 from mixsearch.text.count.ngrams import ChunkCounts, count_ngrams, remove_stop_words
+from mixsearch.text.count.phrases import count_phrases
+from mixsearch.text.count.stop_words import AUTO, StopWordCounts, count_stop_words, get_table
 from mixsearch.text.count.tokens import find_tokens
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import CorpusOptions
@@ -46,6 +48,7 @@ class CountedChunk:
 
     chunk: Chunk  # its rows numbered from 0
     fingerprints: Array  # one per document, or none
+    stop_words: StopWordCounts | None = None  # if the corpus chooses them
 
 
 @dataclass(frozen=True)
@@ -74,14 +77,16 @@ def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -
     """Read a chunk and count its words, except those with one of the sorted hashes."""
     documents = load()
     tokens = remove_stop_words(find_tokens(documents.texts, options, documents.locate), stop_hashes)
+    counts = count_ngrams(tokens, options.ngrams)
     chunk = Chunk(
-        count_ngrams(tokens, options.ngrams),
+        counts,
         np.arange(len(documents.texts)),
         documents.names,
         pack_texts(documents.texts) if options.keep_texts else None,
         measure_texts(documents.texts),
     )
-    return CountedChunk(chunk, compute_fingerprints(options.drop_duplicates, documents.texts, tokens))
+    stop_words = count_stop_words(counts, get_table(options)) if options.stop_words == AUTO else None
+    return CountedChunk(chunk, compute_fingerprints(options.drop_duplicates, documents.texts, tokens), stop_words)
 
 
 def to_count_chunk(chunk: Chunk, vocabulary: Vocabulary) -> CountChunk:
@@ -100,6 +105,10 @@ def build_matrix(counts: ChunkCounts, vocabulary: Vocabulary) -> sp.csr_array[An
         (counts.counts[kept].astype(np.int32), columns[kept].astype(np.int32), bounds.astype(np.int32)), shape=shape
     )
     matrix.sort_indices()
+    if len(vocabulary.pairs):
+        rows, phrases = (each.astype(np.int32) for each in count_phrases(counts, vocabulary))
+        ones = np.ones(len(rows), dtype=np.int32)
+        matrix = sp.csr_array(matrix + sp.csr_array((ones, (rows, phrases)), shape=shape))
     return matrix
 
 

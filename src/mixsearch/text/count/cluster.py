@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.data.dask.tasks import (
     broadcast,
     compute_tasks,
@@ -28,21 +29,38 @@ from mixsearch.text.count.partitions import (
     PartitionSizes,
     choose_partition_bytes,
     count_frequencies,
+    count_pairs_in_partition,
     count_partition,
+    count_slots_in_partition,
+    count_tokens,
     drop_rows,
     find_duplicates,
+    get_stop_words,
     measure_partition,
     merge_small_files,
     merge_spellings,
+    merge_stop_words,
     spell_in_partition,
     split_file,
     split_fingerprints,
+    sum_arrays,
     sum_frequencies,
 )
+from mixsearch.text.count.phrases import add_phrases, choose_phrases, list_parts, min_documents, take_frequent
+from mixsearch.text.count.stop_words import ChosenStopWords, choose_stop_words
 from mixsearch.text.count.tokens import hash_words
-from mixsearch.text.count.vocabulary import Vocabulary, build_vocabulary, choose_words
+from mixsearch.text.count.vocabulary import (
+    Frequencies,
+    Vocabulary,
+    build_vocabulary,
+    choose_words,
+    find_common,
+    leave_out,
+    leave_out_sequences,
+    to_count,
+)
 from mixsearch.text.count.wordlists import list_stop_words
-from mixsearch.text.options import CorpusOptions
+from mixsearch.text.options import CorpusOptions, choose_limits
 from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.files import File, resolve_file
 from mixsearch.text.read.formats import read_documents
@@ -68,6 +86,8 @@ class DistributedCorpus:
         Whether documents have names.
     notes : tuple of SearchWarning
         Decisions that the user should know, such as which column was taken as the text.
+    stop_words : tuple of str
+        The stop words that were left out because the texts use them as such, if the corpus chose them.
     words : Vocabulary
         The counted words.
     partitions : list of dask.delayed.Delayed
@@ -81,6 +101,7 @@ class DistributedCorpus:
     n_dropped: int
     has_names: bool
     notes: tuple[SearchWarning, ...]
+    stop_words: tuple[str, ...]
     words: Vocabulary
     partitions: list[Any]
     first_rows: list[int]
@@ -165,13 +186,16 @@ def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | Non
         counted = _drop_duplicates(counted)
         sizes = compute_tasks([task(measure_partition, partition) for partition in counted])
     n_documents = sum(each.n_rows for each in sizes)
+    used = compute_tasks(tree_reduce(merge_stop_words, [task(get_stop_words, partition) for partition in counted]))[0]
+    stop_words = choose_stop_words(used, options)
     return DistributedCorpus(
         n_documents=n_documents,
         n_characters=sum(each.n_characters for each in sizes),
         n_dropped=sum(n_rows) - n_documents,
         has_names=any(each.has_names for each in sizes),
         notes=(*([] if sources.note is None else [sources.note]), *state.notes),
-        words=_choose_words(counted, n_documents, options),
+        stop_words=tuple(stop_words.left_out),
+        words=_choose_words(counted, n_documents, options, stop_words),
         partitions=counted,
         first_rows=np.cumsum([0, *n_rows[:-1]]).tolist(),
     )
@@ -283,10 +307,37 @@ def _drop_duplicates(counted: list[Any]) -> list[Any]:
     )
 
 
-def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) -> Vocabulary:
+def _choose_words(
+    counted: list[Any], n_documents: int, options: CorpusOptions, stop_words: ChosenStopWords
+) -> Vocabulary:
     """Choose the words to count. The workers sum frequencies; only those of the chosen words come here."""
+    limits = choose_limits(options, n_documents, are_texts=True)
     total = tree_reduce(sum_frequencies, [task(count_frequencies, partition) for partition in counted])[0]
-    chosen = persist_tasks([task(choose_words, total, n_documents, options)])[0]
-    spelled = tree_reduce(merge_spellings, [task(spell_in_partition, partition, chosen) for partition in counted])[0]
+    kept = task(leave_out, total, hash_words(stop_words.left_out))
+    chosen, common = persist_tasks([task(each, kept, n_documents, limits) for each in (choose_words, find_common)])
+    spelled, spelled_common = (_spell(counted, each) for each in (chosen, common))
     frequencies, words = compute_tasks([chosen, spelled])
-    return build_vocabulary(frequencies, words, options.max_words, by_alphabet=True)
+    frequencies, words = leave_out_sequences(frequencies, words, stop_words.left_out)
+    vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
+    if not options.counts_phrases:
+        return vocabulary
+    parts = list_parts(vocabulary, *compute_tasks([common, spelled_common]))
+    maximum = to_count(limits.max_df, n_documents)
+    pairs, n_tokens = _count_pairs(counted, parts.frequencies.keys, min_documents(n_documents), maximum)
+    phrases = choose_phrases(pairs, parts, len(vocabulary.words), n_tokens, stop_words.listed)
+    return add_phrases(vocabulary, phrases, parts)
+
+
+def _spell(counted: list[Any], frequencies: Any) -> Any:
+    return tree_reduce(merge_spellings, [task(spell_in_partition, partition, frequencies) for partition in counted])[0]
+
+
+def _count_pairs(counted: list[Any], keys: Array, minimum: int, maximum: float) -> tuple[Frequencies, int]:
+    """Return the pairs of words that are frequent, and the number of all words in order."""
+    given = broadcast(keys)
+    slots = tree_reduce(sum_arrays, [task(count_slots_in_partition, partition, given) for partition in counted])[0]
+    found = [task(count_pairs_in_partition, partition, given, slots, minimum) for partition in counted]
+    pairs = task(take_frequent, tree_reduce(sum_frequencies, found)[0], minimum, maximum)
+    n_tokens = task(sum, [task(count_tokens, partition) for partition in counted])
+    counted_pairs, total = compute_tasks([pairs, n_tokens])
+    return counted_pairs, total

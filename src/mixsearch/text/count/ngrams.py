@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from mixsearch.text.count.tokens import Tokens
 _FIRST, _NEXT = np.uint64(0xD1342543DE82EF95), np.uint64(0x2545F4914F6CDD1D)
 _BLANK = 32
 _SLOT_BITS = 18
+
+
+def _make_empty() -> Array:
+    return np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,9 @@ class ChunkCounts:
     counts: Array  # (n_entries,)
     letters: Array  # code points of all words, one after the other
     lengths: Array  # of the words, (n_words,)
+    # All words in order, for phrases: i if word i follows the one before it immediately, else ~i, (n_tokens,)
+    sequence: Array = field(default_factory=_make_empty)
+    sequence_bounds: Array = field(default_factory=_make_empty)  # as `bounds`
 
     @property
     def n_documents(self) -> int:
@@ -39,7 +46,13 @@ class ChunkCounts:
         sizes = np.diff(self.bounds)
         entries = np.repeat(documents, sizes)
         bounds = np.concatenate([[0], np.cumsum(sizes[documents])])
-        return replace(self, bounds=bounds, words=self.words[entries], counts=self.counts[entries])
+        taken = replace(self, bounds=bounds, words=self.words[entries], counts=self.counts[entries])
+        if not len(self.sequence_bounds):
+            return taken
+        lengths = np.diff(self.sequence_bounds)
+        sequence_bounds = np.concatenate([[0], np.cumsum(lengths[documents])])
+        sequence = self.sequence[np.repeat(documents, lengths)]
+        return replace(taken, sequence=sequence, sequence_bounds=sequence_bounds)
 
 
 def remove_stop_words(tokens: Tokens, stop_hashes: Array) -> Tokens:
@@ -66,7 +79,11 @@ def count_ngrams(tokens: Tokens, ngrams: tuple[int, int]) -> ChunkCounts:
     first_tokens = np.concatenate(starts_by_length)[firsts]
     sizes = np.repeat(lengths, [len(starts) for starts in starts_by_length])[firsts]
     letters, n_letters = _spell(tokens, first_tokens, sizes)
-    return ChunkCounts(hashes[firsts], bounds, entries, counts, letters, n_letters)
+    counted = ChunkCounts(hashes[firsts], bounds, entries, counts, letters, n_letters)
+    if tokens.is_joined is None:
+        return counted
+    sequence = np.where(tokens.is_joined, words, ~words).astype(np.int32)
+    return replace(counted, sequence=sequence, sequence_bounds=tokens.bounds)
 
 
 def hash_ngrams(tokens: Tokens, starts: Array, length: int) -> Array:

@@ -13,6 +13,8 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.count.chunks import Chunk, CountChunk, count_chunk, to_count_chunk
+from mixsearch.text.count.phrases import count_pairs, count_slots
+from mixsearch.text.count.stop_words import StopWordCounts, sum_stop_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
     FrequencyCounter,
@@ -111,10 +113,13 @@ class CountedPartition:
         The documents, by the keys of their words. Their rows are numbered from 0 in each partition.
     fingerprints : array
         One per document, if exact duplicates are looked for.
+    stop_words : StopWordCounts, optional
+        How the documents use stop words, if the corpus chooses them.
     """
 
     stored: list[Chunk]
     fingerprints: Array
+    stop_words: StopWordCounts | None = None
 
     def __sizeof__(self) -> int:
         """Return the bytes of the arrays, by which a cluster plans its memory."""
@@ -154,11 +159,13 @@ def count_partition(
     """Read and count all documents of a partition."""
     state = ReadState(options, columns=columns)
     chunks, fingerprints, n_rows = [], [np.empty(0, dtype=np.uint64)], 0
+    stop_words = []
     try:
         for load in partition.load(state):
             counted = count_chunk(load, options, stop_hashes)
             chunks.append(replace(counted.chunk, rows=counted.chunk.rows + n_rows))
             fingerprints.append(counted.fingerprints)
+            stop_words += [] if counted.stop_words is None else [counted.stop_words]
             n_rows += len(counted.chunk.rows)
     except SearchError as error:
         raise partition.locate(error) from error
@@ -169,7 +176,7 @@ def count_partition(
             code="unreadable_file",
             reason=str(error),
         ) from error
-    return CountedPartition(chunks, np.concatenate(fingerprints))
+    return CountedPartition(chunks, np.concatenate(fingerprints), sum_stop_words(stop_words) if stop_words else None)
 
 
 class PartitionSizes(NamedTuple):
@@ -192,6 +199,37 @@ def count_frequencies(partition: CountedPartition) -> Frequencies:
     for chunk in partition.stored:
         counter.add(chunk.counts)
     return counter.sum()
+
+
+def count_tokens(partition: CountedPartition) -> int:
+    """Return the number of words in order that phrases are looked for in."""
+    return sum(len(chunk.counts.sequence) for chunk in partition.stored)
+
+
+def count_slots_in_partition(partition: CountedPartition, keys: Array) -> Array:
+    """Return an upper bound for the counts of pairs of words, by slots."""
+    return count_slots((chunk.counts for chunk in partition.stored), keys)
+
+
+def count_pairs_in_partition(partition: CountedPartition, keys: Array, slots: Array, minimum: int) -> Frequencies:
+    """Return the frequencies of pairs of words that may be frequent."""
+    return count_pairs((chunk.counts for chunk in partition.stored), keys, slots, minimum)
+
+
+def sum_arrays(arrays: list[Array]) -> Array:
+    """Return the sum of arrays of one shape."""
+    return reduce(np.add, arrays)
+
+
+def get_stop_words(partition: CountedPartition) -> list[StopWordCounts]:
+    """Return how a partition uses stop words; an empty list if it has no documents."""
+    return [] if partition.stop_words is None else [partition.stop_words]
+
+
+def merge_stop_words(counts: list[list[StopWordCounts]]) -> list[StopWordCounts]:
+    """Return how several partitions use stop words."""
+    every = [each for own in counts for each in own]
+    return [sum_stop_words(every)] if every else []
 
 
 def sum_frequencies(frequencies: list[Frequencies]) -> Frequencies:
@@ -230,4 +268,4 @@ def drop_rows(partition: CountedPartition, dropped: list[Array]) -> CountedParti
     """Return a partition without some of its rows. The others keep their numbers."""
     rows = np.concatenate(dropped)
     chunks = [chunk.take(~np.isin(chunk.rows, rows)) for chunk in partition.stored]
-    return CountedPartition(chunks, partition.fingerprints[:0])
+    return CountedPartition(chunks, partition.fingerprints[:0], partition.stop_words)

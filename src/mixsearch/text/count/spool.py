@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,8 @@ class Spool:
             "counts": counts.counts,
             "letters": counts.letters,
             "lengths": counts.lengths,
+            "sequence": counts.sequence,
+            "sequence_bounds": counts.sequence_bounds,
             "rows": chunk.rows,
             "n_characters": chunk.n_characters,
         }
@@ -92,4 +95,4 @@ class Spool:
 
 
 def _load_counts(file: np.lib.npyio.NpzFile) -> ChunkCounts:
-    return ChunkCounts(*(file[name] for name in ("keys", "bounds", "words", "counts", "letters", "lengths")))
+    return ChunkCounts(*(file[field.name] for field in fields(ChunkCounts)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,35 +17,30 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
+from mixsearch.text.count.languages import SEGMENTERS, mark_segmented, segment, stem_words
+from mixsearch.text.count.patterns import WordPattern, find_class, parse_word_pattern
+from mixsearch.text.count.scripts import (
+    HAN,
+    KATAKANA,
+    SEGMENTED,
+    find_scripts,
+    split_at_scripts,
+    split_into_pairs,
+)
 from mixsearch.text.options import CorpusOptions, normalize_text
 
 _N_CODES = 0x110000
-# Combining marks are below, except the variation selectors, which do not belong to the spelling of a word.
-_END_OF_MARKS = 0x1F000
-_JOINERS = "\u200c\u200d"
 # A tag starts with a letter, a slash or an exclamation mark: "a < b" is not one.
 _TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
+
+# What may be between the words of a phrase: a blank, the end of a line, a hyphen.
+_BLANKS, _MAX_GAP = r"[\s\u2010-\u2013-]", 2
 
 # Characters hashed at once: small enough that the sums stay in cache.
 _SEGMENT = 1 << 16
 # Odd, so that it has an inverse modulo 2^64; 5 modulo 8, so that its powers repeat as late as possible.
 _BASE = 0x9E3779B97F4A7C15
 _MODULUS = 1 << 64
-
-# A repeated class of characters: \w+, \w\w+, [a-z]{3,}. A word boundary next to \w changes nothing.
-_RUN_PATTERN = re.compile(
-    r"(?:\(\?u\))?(?:(?P<edge>\\b)(?=\\w))?(?P<atom>\\w|\[[^\[\]]+\])(?P<more>(?P=atom)*)(?:\+|\{(?P<min>\d+),\})"
-    r"(?P<end>\\b)?"
-)
-
-
-@dataclass(frozen=True)
-class WordPattern:
-    """Words as runs of characters of a class."""
-
-    inside: Array  # bool for each code point
-    at_edge: Array | None  # class of which the first or the last character must be
-    min_length: int
 
 
 @dataclass(frozen=True)
@@ -58,6 +52,7 @@ class Tokens:
     ends: Array
     bounds: Array  # tokens bounds[i] to bounds[i + 1] belong to document i, (n_documents + 1,)
     hashes: Array  # uint64, (n_tokens,)
+    is_joined: Array | None = None  # whether only a blank or a hyphen is between a token and the one before
 
     def take(self, kept: Array) -> Tokens:
         """Return the tokens of a mask."""
@@ -68,6 +63,7 @@ class Tokens:
             ends=self.ends[kept],
             bounds=before[self.bounds],
             hashes=self.hashes[kept],
+            is_joined=None if self.is_joined is None else (self.is_joined & np.append(False, kept[:-1]))[kept],
         )
 
 
@@ -76,8 +72,18 @@ def find_tokens(texts: Sequence[str], options: CorpusOptions, locate: Callable[[
     pattern = None if options.tokenizer is not None else parse_word_pattern(options.token_pattern)
     cleaned = [_clean(text, options) for text in texts]
     if pattern is not None:
-        return _find_words(cleaned, pattern)
-    return _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
+        tokens = _find_words(cleaned, pattern, options.segmenter if pattern.is_default else None)
+    else:
+        tokens = _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
+    if options.counts_phrases:
+        tokens = replace(tokens, is_joined=_find_following(tokens) if pattern is None else _find_joined(tokens))
+    return tokens if options.stem is None else _stem_tokens(tokens, options.stem)
+
+
+def spell_tokens(tokens: Tokens) -> list[str]:
+    """Return tokens as strings."""
+    letters = decode(tokens.codes)
+    return [letters[start:end] for start, end in zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True)]
 
 
 def hash_words(words: Sequence[str]) -> Array:
@@ -116,7 +122,7 @@ def _split(text: str, options: CorpusOptions, locate: Callable[[int], str], i: i
     return [token for token in tokens if token]
 
 
-def _find_words(texts: Sequence[str], pattern: WordPattern) -> Tokens:
+def _find_words(texts: Sequence[str], pattern: WordPattern, segmenter: str | None) -> Tokens:
     codes = _encode("\n".join(texts))
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     # Each text and the line break after it: tokens do not cross it, even if the class contains line breaks.
@@ -128,11 +134,80 @@ def _find_words(texts: Sequence[str], pattern: WordPattern) -> Tokens:
     inside[offsets[1:-1]] = False
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     starts, ends = edges[::2], edges[1::2]
+    scripts = None if segmenter is None else find_scripts(codes)
+    if scripts is None or segmenter is None:
+        starts, ends = _keep_words(codes, starts, ends, pattern)
+    else:
+        starts, ends = _split_scripts(codes, scripts, starts, ends, pattern, segmenter)
+    return Tokens(codes, starts, ends, np.searchsorted(starts, offsets), hash_spans(codes, starts, ends))
+
+
+def _keep_words(codes: Array, starts: Array, ends: Array, pattern: WordPattern) -> tuple[Array, Array]:
+    """Return the runs of characters that are words."""
     kept = ends - starts >= pattern.min_length
     if pattern.at_edge is not None:
         kept &= pattern.at_edge[codes[starts]] | pattern.at_edge[codes[ends - 1]]
-    starts, ends = starts[kept], ends[kept]
-    return Tokens(codes, starts, ends, np.searchsorted(starts, offsets), hash_spans(codes, starts, ends))
+    return starts[kept], ends[kept]
+
+
+def _split_scripts(
+    codes: Array, scripts: Array, starts: Array, ends: Array, pattern: WordPattern, segmenter: str
+) -> tuple[Array, Array]:
+    """Return the words of scripts with spaces, and words or pairs of characters of the others, in order."""
+    kinds = mark_segmented(segmenter, scripts, SEGMENTED) if segmenter in SEGMENTERS else scripts
+    starts, ends = split_at_scripts(kinds, starts, ends)
+    kind = kinds[starts]
+    is_spaced, is_segmented = np.isin(kind, (0, KATAKANA)), kind == SEGMENTED
+    is_paired = ~is_spaced & ~is_segmented
+    found = [
+        _keep_words(codes, starts[is_spaced], ends[is_spaced], pattern),
+        split_into_pairs(codes, scripts, starts[is_paired], ends[is_paired]),
+        _segment_runs(codes, scripts, starts[is_segmented], ends[is_segmented], segmenter),
+    ]
+    all_starts, all_ends = (np.concatenate([each[side] for each in found]) for side in (0, 1))
+    order = np.argsort(all_starts, kind="stable")
+    return all_starts[order], all_ends[order]
+
+
+def _segment_runs(codes: Array, scripts: Array, starts: Array, ends: Array, segmenter: str) -> tuple[Array, Array]:
+    """Return the words that a segmenter finds in runs of letters: of two letters, or a Chinese character."""
+    cuts = [
+        start + np.array([0, *segment(segmenter, decode(codes[start:end]))], dtype=np.int64)
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
+    empty = np.empty(0, dtype=np.int64)
+    word_starts = np.concatenate([empty, *(each[:-1] for each in cuts)])
+    word_ends = np.concatenate([empty, *(each[1:] for each in cuts)])
+    kept = (word_ends - word_starts > 1) | (scripts[word_starts] == HAN)
+    return word_starts[kept], word_ends[kept]
+
+
+def _stem_tokens(tokens: Tokens, language: str) -> Tokens:
+    """Return the stems of tokens. Each different word is stemmed once."""
+    _, firsts, groups = np.unique(tokens.hashes, return_index=True, return_inverse=True)
+    different = replace(tokens, starts=tokens.starts[firsts], ends=tokens.ends[firsts])
+    stems = _join_tokens([stem_words(spell_tokens(different), language)])
+    return replace(
+        tokens, codes=stems.codes, starts=stems.starts[groups], ends=stems.ends[groups], hashes=stems.hashes[groups]
+    )
+
+
+def _find_following(tokens: Tokens) -> Array:
+    """Return whether each token follows another one of its document, (n_tokens,)."""
+    follows = np.ones(len(tokens.starts), dtype=bool)
+    follows[tokens.bounds[:-1][np.diff(tokens.bounds) > 0]] = False
+    return follows
+
+
+def _find_joined(tokens: Tokens) -> Array:
+    """Return whether each token follows another one with only blanks or a hyphen between them, (n_tokens,)."""
+    is_joined = _find_following(tokens)
+    is_blank, last = find_class(_BLANKS), len(tokens.codes) - 1
+    gaps = tokens.starts[1:] - tokens.ends[:-1]
+    before, after = tokens.ends[:-1].clip(max=last), tokens.starts[1:] - 1
+    is_joined[1:] &= (gaps >= 1) & (gaps <= _MAX_GAP)
+    is_joined[1:] &= is_blank.take(tokens.codes.take(before)) & is_blank.take(tokens.codes.take(after))
+    return is_joined
 
 
 def _join_tokens(tokens_by_text: Sequence[Sequence[str]]) -> Tokens:
@@ -149,6 +224,13 @@ def _encode(text: str) -> Array:
         return np.frombuffer(text.encode("latin-1"), dtype=np.uint8)
     except UnicodeEncodeError:
         return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def decode(codes: Array) -> str:
+    """Return code points as a string."""
+    if codes.dtype == np.uint8:
+        return codes.tobytes().decode("latin-1")
+    return codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def hash_spans(codes: Array, starts: Array, ends: Array) -> Array:
@@ -198,38 +280,3 @@ def _compute_powers(n: int) -> tuple[Array, Array]:
 @lru_cache(maxsize=1)
 def _draw_values() -> Array:
     return np.random.default_rng(0).integers(0, _MODULUS, _N_CODES, dtype=np.uint64)
-
-
-@lru_cache(maxsize=8)
-def parse_word_pattern(pattern: str | None) -> WordPattern | None:
-    """Return the words that a regular expression finds, or None if it is not a repeated class of characters."""
-    if pattern is None:
-        return WordPattern(_find_default_class(), _find_class(r"[^\W\d_]"), min_length=2)
-    run = _RUN_PATTERN.fullmatch(pattern)
-    if run is None or (run["end"] and run["atom"] != r"\w"):
-        return None
-    n_atoms = 1 + len(run["more"]) // len(run["atom"])
-    min_length = n_atoms if run["min"] is None else n_atoms - 1 + int(run["min"])
-    return WordPattern(_find_class(run["atom"]), None, min_length) if min_length > 0 else None
-
-
-def _find_default_class() -> Array:
-    inside = _find_class(r"[^\W_]").copy()
-    marks = [code for code in range(0x300, _END_OF_MARKS) if unicodedata.category(chr(code))[0] == "M"]
-    inside[marks] = True
-    # Without them, words of Persian and of the Indian scripts would be split.
-    inside[[ord(joiner) for joiner in _JOINERS]] = True
-    return inside
-
-
-def _find_class(atom: str) -> Array:
-    """Return which code points a class of a regular expression matches, as a mask."""
-    members = np.zeros(_N_CODES, dtype=bool)
-    for run in re.finditer(f"(?:{atom})+", _list_characters()):
-        members[run.start() : run.end()] = True
-    return members
-
-
-@lru_cache(maxsize=1)
-def _list_characters() -> str:
-    return np.arange(_N_CODES, dtype=np.uint32).tobytes().decode("utf-32-le", "surrogatepass")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.ngrams import ChunkCounts
-from mixsearch.text.options import CorpusOptions
+from mixsearch.text.count.tokens import decode
+from mixsearch.text.options import WordLimits
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,17 @@ def _count_chunk(counts: ChunkCounts) -> Frequencies:
     return frequencies if documents.all() else frequencies.take(documents > 0)
 
 
+def count_distinct(documents: Array, keys: Array) -> Frequencies:
+    """Return the frequencies of keys, given with the document of each occurrence."""
+    order = np.lexsort((documents, keys))
+    documents, keys = documents[order], keys[order]
+    is_new_key = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    is_new = is_new_key | np.append(True, documents[1:] != documents[:-1])[: len(keys)]
+    starts = np.flatnonzero(is_new_key)
+    n_documents = np.add.reduceat(is_new, starts, dtype=np.int64) if len(starts) else starts
+    return Frequencies(keys[starts], n_documents, np.diff(starts, append=len(keys)))
+
+
 def add_frequencies(one: Frequencies, other: Frequencies) -> Frequencies:
     """Return the frequencies of two sets of documents together."""
     keys = np.concatenate([one.keys, other.keys])
@@ -91,6 +103,12 @@ class Vocabulary:
         Column of each key.
     documents, totals : arrays of shape (d,)
         Number of documents each word occurs in, and its total count, by column.
+    part_keys : array of shape (n,), uint64
+        Keys of the words that phrases consist of, rising.
+    pairs : array of shape (n_phrases,), uint64
+        The phrases, rising: a n + b for the words a and b of these.
+    pair_columns : array of shape (n_phrases,)
+        Column of each phrase.
     """
 
     words: list[str]
@@ -98,6 +116,18 @@ class Vocabulary:
     columns: Array
     documents: Array
     totals: Array
+    part_keys: Array = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    pairs: Array = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    pair_columns: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def by_key(self) -> Frequencies:
+        """Return the frequencies of the words, without phrases, by rising keys.
+
+        Returns
+        -------
+        Frequencies
+        """
+        return Frequencies(self.keys, self.documents[self.columns], self.totals[self.columns])
 
     def find_columns(self, keys: Array) -> Array:
         """Return the column of each key, or -1 if it is not counted.
@@ -116,7 +146,21 @@ class Vocabulary:
         return np.where(self.keys[nearest] == keys, self.columns[nearest], -1)
 
 
-def choose_words(frequencies: Frequencies, n_documents: int, options: CorpusOptions) -> Frequencies:
+def leave_out(frequencies: Frequencies, keys: Array) -> Frequencies:
+    """Return the frequencies without those of some words."""
+    return frequencies.take(~np.isin(frequencies.keys, keys)) if len(keys) else frequencies
+
+
+def leave_out_sequences(
+    frequencies: Frequencies, words: list[str], stop_words: Collection[str]
+) -> tuple[Frequencies, list[str]]:
+    """Return the words without sequences of words that contain a stop word."""
+    left_out = set(stop_words)
+    kept = [left_out.isdisjoint(word.split(" ")) for word in words]
+    return frequencies.take(np.array(kept, dtype=bool)), [word for word, keep in zip(words, kept, strict=True) if keep]
+
+
+def choose_words(frequencies: Frequencies, n_documents: int, limits: WordLimits) -> Frequencies:
     """Return the words within `min_df` and `max_df`, at least the `max_words` most frequent ones of them."""
     if not len(frequencies):
         raise SearchError(
@@ -124,7 +168,7 @@ def choose_words(frequencies: Frequencies, n_documents: int, options: CorpusOpti
             code="no_words",
             n_documents=n_documents,
         )
-    lower, upper = _to_count(options.min_df, n_documents), _to_count(options.max_df, n_documents)
+    lower, upper = to_count(limits.min_df, n_documents), to_count(limits.max_df, n_documents)
     chosen = frequencies.take((frequencies.documents >= lower) & (frequencies.documents <= upper))
     if not len(chosen):
         raise SearchError(
@@ -135,15 +179,20 @@ def choose_words(frequencies: Frequencies, n_documents: int, options: CorpusOpti
             upper=upper,
             n_documents=n_documents,
             min_df_argument=Option("min_df"),
-            min_df=options.min_df,
+            min_df=limits.min_df,
             max_df_argument=Option("max_df"),
-            max_df=options.max_df,
+            max_df=limits.max_df,
         )
-    if options.max_words is not None and len(chosen) > options.max_words:
+    if limits.max_words is not None and len(chosen) > limits.max_words:
         # All words that are as frequent as the last one stay until the alphabetical order decides.
-        lowest = np.partition(chosen.totals, -options.max_words)[-options.max_words]
+        lowest = np.partition(chosen.totals, -limits.max_words)[-limits.max_words]
         chosen = chosen.take(chosen.totals >= lowest)
     return chosen
+
+
+def find_common(frequencies: Frequencies, n_documents: int, limits: WordLimits) -> Frequencies:
+    """Return the words that are in too many documents."""
+    return frequencies.take(frequencies.documents > to_count(limits.max_df, n_documents))
 
 
 def spell_words(frequencies: Frequencies, chunks: Iterable[ChunkCounts]) -> list[str]:
@@ -155,7 +204,7 @@ def spell_words(frequencies: Frequencies, chunks: Iterable[ChunkCounts]) -> list
             break
         nearest = np.searchsorted(frequencies.keys, chunk.keys).clip(max=len(frequencies) - 1)
         new = np.flatnonzero((frequencies.keys[nearest] == chunk.keys) & missing[nearest])
-        letters, ends = _decode(chunk.letters), np.cumsum(chunk.lengths)[new]
+        letters, ends = decode(chunk.letters), np.cumsum(chunk.lengths)[new]
         starts = ends - chunk.lengths[new]
         for index, start, end in zip(nearest[new].tolist(), starts.tolist(), ends.tolist(), strict=True):
             words[index] = letters[start:end]
@@ -182,11 +231,6 @@ def build_vocabulary(
     return Vocabulary([words[i] for i in chosen], keys, columns, kept.documents, kept.totals)
 
 
-def _to_count(frequency: int | float, n_documents: int) -> float:
+def to_count(frequency: int | float, n_documents: int) -> float:
+    """Return a number of documents, given as one or as a share."""
     return frequency if isinstance(frequency, int) else frequency * n_documents
-
-
-def _decode(letters: Array) -> str:
-    if letters.dtype == np.uint8:
-        return letters.tobytes().decode("latin-1")
-    return letters.tobytes().decode("utf-32-le", "surrogatepass")

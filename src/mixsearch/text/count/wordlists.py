@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from mixsearch.errors import Option, SearchError
+from mixsearch.text.count.languages import stem_words
+from mixsearch.text.count.stop_words import AUTO, list_languages, list_words_of
 from mixsearch.text.options import CorpusOptions, normalize_text
 from mixsearch.text.read.documents import name_file
 from mixsearch.text.read.files import File, resolve_file
@@ -16,8 +18,9 @@ from mixsearch.text.read.sources import Progress, open_file
 
 
 def list_stop_words(options: CorpusOptions) -> list[str]:
-    """Return the words to leave out, normalized as the texts are."""
-    return sorted({normalize_text(word, options) for word in _load_stop_words(options) if word})
+    """Return the words to leave out that are known before the texts are read, normalized as the texts are."""
+    words = (normalize_text(word, options) for word in _load_stop_words(options) if word)
+    return sorted(set(stem_words(words, options.stem)))
 
 
 def read_vocabulary(path: File, n_words: int) -> list[str]:
@@ -45,12 +48,14 @@ def read_vocabulary(path: File, n_words: int) -> list[str]:
 
 def _load_stop_words(options: CorpusOptions) -> Iterable[str]:
     words = options.stop_words
-    if words is None:
+    if words is None or words == AUTO:
         return ()
     if words == "english":
         return ENGLISH_STOP_WORDS
+    if isinstance(words, str) and words in list_languages():
+        return list_words_of(words)
     if isinstance(words, str | os.PathLike):
-        needed = "'english', a list of words, or a file with one word per line"
+        needed = "'auto', 'english', the code of a language, a list of words, or a file with one word per line"
         return _read_words(resolve_file(words), "stop_words", needed)
     return words
 

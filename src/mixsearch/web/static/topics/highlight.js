@@ -2,7 +2,10 @@
 
 import { h } from "../shared/dom.js";
 
-const LETTER = "[\\p{L}\\p{N}\\p{M}_]";
+// Letters of scripts without spaces stand beside a word without being part of it.
+const SCRIPTS = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"];
+const UNSPACED = `[${SCRIPTS.map((script) => `\\p{Script=${script}}`).join("")}]`;
+const LETTER = `(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}_])`;
 
 /** Return a function that splits a text into nodes and marks these words. */
 export function highlighter(words) {
@@ -23,5 +26,6 @@ function marked(text, pattern) {
 }
 
 function escaped(word) {
-  return word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  // The blank of a phrase may be a hyphen in the text.
+  return word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replaceAll(" ", "[ -]");
 }
