@@ -1,4 +1,4 @@
-"""How clearly a hint singles out a component: the thresholds, in words and as a warning."""
+"""What a separation or a confidence means: the thresholds, in words and as a warning."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from mixsearch.errors import WeakHintWarning
 # Below this lead over the runner-up, the hint is called weak; below the other one, the runner-up is worth a look.
 WEAK_SEPARATION = 1.1
 DOUBTFUL_SEPARATION = 1.5
+# Below this confidence, the answer is doubted.
+DOUBTFUL_CONFIDENCE = 0.5
 
 
 def check_separation(separation: float) -> list[WeakHintWarning]:
@@ -82,6 +84,37 @@ def verdict_code(separation: float) -> str:
 def _judge(separation: float) -> tuple[str, str]:
     # The last one also for NaN, which is larger than nothing.
     return next(((code, words) for bound, code, words in _VERDICTS if separation >= bound), _VERDICTS[-1][1:])
+
+
+# The smallest confidence, a code and a sentence; in falling order.
+_VERDICTS_BY_CONFIDENCE = (
+    (0.8, "clear", "clearly about what was asked"),
+    (DOUBTFUL_CONFIDENCE, "likely", "probably about what was asked"),
+    (0.2, "doubtful", "perhaps about something else"),
+    (-math.inf, "unclear", "not about one subject: the hint says too little"),
+)
+
+
+def verdict_by_confidence(confidence: float) -> tuple[str, str]:
+    """Return a code for programs and what a confidence means in words.
+
+    Parameters
+    ----------
+    confidence : float
+        The probability that the component found is the one that the hint means.
+
+    Returns
+    -------
+    code : str
+        "clear", "likely", "doubtful" or "unclear".
+    words : str
+
+    Examples
+    --------
+    >>> verdict_by_confidence(0.93)
+    ('clear', 'clearly about what was asked')
+    """
+    return next((code, words) for bound, code, words in _VERDICTS_BY_CONFIDENCE if confidence >= bound)
 
 
 def separation_in_words(separation: float) -> str:

@@ -91,15 +91,29 @@ class Topic(SampleComponent):
 
     @cached_property
     def confidence(self) -> float:
-        """The probability that this is the topic that the hint means: that it comes first on new documents too.
+        """The probability that this is the topic that the hint means.
 
-        Times the probability that the words or documents of the hint are about one topic. Local EM starts from the
-        documents of the hint, whichever of several narrow topics comes first: after it, several documents give the
-        confidence that their number allows.
+        After local EM of words, the probability that they have a topic and this is it, from signals that were
+        calibrated on labelled text; after local EM of several documents, what their number allows. Otherwise the
+        probability that the topic comes first on new documents too. Each times the probability that the words or
+        documents of the hint are about one topic.
         """
+        if self._rests_on_words:
+            return self._trust * probability_of(self._signals)
         if self._example_fit is None or not self._rests_on_documents:
             return super().confidence
         return self._trust * confidence_without_model(self._example_fit.posterior)
+
+    @property
+    def has_quick_confidence(self) -> bool:
+        """Whether the confidence takes no longer than the search: after local EM."""
+        return self._rests_on_words or self._rests_on_documents
+
+    @property
+    def _rests_on_words(self) -> bool:
+        """Whether local EM found the topic from words that documents contain."""
+        is_local = isinstance(self._refined, LocalTopic) and self._refined.named.size > 0
+        return is_local and isinstance(self._hint, WordHint) and bool(np.any(self._hint.values > 0))
 
     @cached_property
     def _signals(self) -> Signals:

@@ -74,7 +74,10 @@ class TopicQuery:
         warn_if_lost(hint, self.whole, self.family)
         found = self._extract(self.family.project(hint)) if project else self._extract(hint, max_documents)
         fit = fit_words(self.family, hint, found._point, damping=self.damping)
-        found = lower_trust(add_doubts(found, fit.doubts() or check_separation(found.separation)), fit.agreement)
+        # After local EM, the lead of the moment estimate is one of many signals of the confidence.
+        is_local = self.damping and self.refinement is not None
+        lead = [] if is_local else check_separation(found.separation)
+        found = lower_trust(add_doubts(found, fit.doubts() or lead), fit.agreement)
         return self._refine(check_words(found, hint), partial(seed_from_words, hint), by_rarity=self.by_rarity)
 
     def search_documents(self, counts: sp.csr_array, indices: Array) -> Topic:
