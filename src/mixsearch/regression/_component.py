@@ -22,11 +22,12 @@ from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_chance, plain_number
 from mixsearch.errors import SearchError
 from mixsearch.regression._exactness import exactness
-from mixsearch.regression._example_fit import fit_examples, settle_noise
+from mixsearch.regression._example_fit import MemberNoise, fit_examples, measure_members
 from mixsearch.regression._jackknife import RefinedScores, refined_regression_errors, refined_scores
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._moments import RegressionFamily
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit
+from mixsearch.regression._rivals import Rivals
 
 # Named coefficients that `repr` shows.
 MAX_NAMED = 6
@@ -60,6 +61,7 @@ class RegressionComponent(SampleComponent):
     _examples: tuple[Samples, Array] | None = field(default=None, kw_only=True)  # X and y of a search by examples
     _direction_hint: Array | None = field(default=None, kw_only=True)  # for standardized x, (r,), of one by direction
     _likelihood_mixture: RegressionMixture | None = field(default=None, kw_only=True)  # if moments cannot separate it
+    _shared: Rivals | None = field(default=None, kw_only=True)  # the rivals of every hint, if they are few
 
     def _to_features(self, points: Array) -> Array:
         return self._family.design.to_coefficients(points)
@@ -175,30 +177,31 @@ class RegressionComponent(SampleComponent):
         return fit_examples(self._family, *self._comparison, *self._examples)
 
     @property
-    def _comparison(self) -> tuple[RegressionMixture, int]:
+    def _comparison(self) -> tuple[MemberNoise, int]:
         """The regressions that examples are compared with, for the design of the fit, and the index of this one."""
         if self._likelihood_mixture is not None:
-            return self._likelihood_mixture, self._rank
+            return measure_members(self._family, self._likelihood_mixture), self._rank
         if self._refined is not None:
-            return convert_to_fit(self._family, self._refined.design, self._refined.mixture), 0
-        return self._settled, self._rival_index
+            mixture = convert_to_fit(self._family, self._refined.design, self._refined.mixture)
+            return measure_members(self._family, mixture), 0
+        return self._all_rivals.settled, self._rival_index
 
     @cached_property
-    def _rival_mixture(self) -> RegressionMixture:
-        """All rivals as regressions, for standardized x."""
+    def _rivals(self) -> Array:
+        return super()._rivals if self._shared is None else self._shared.directions
+
+    @cached_property
+    def _all_rivals(self) -> Rivals:
+        """All rivals, with what is known about them before any hint."""
+        if self._shared is not None:
+            return self._shared
         weights = (self._hinted.mean @ self._rivals) ** 2
-        return self._family.to_mixture(Candidates(self._rival_points, weights, weights, weights))
-
-    @cached_property
-    def _settled(self) -> RegressionMixture:
-        """All rivals as regressions, with the noise around them as they are."""
-        return settle_noise(self._family, self._rival_mixture)
+        return Rivals(self._family, Candidates(self._rival_points, weights, weights, weights))
 
     @property
     def _exactness(self) -> float:
         """The trust in an estimate from moments, by what EM would change."""
-        own = self._mixture.with_first(self._rank)
-        return exactness(self._family, own, self._rival_mixture, self._rival_index)
+        return exactness(self._mixture.with_first(self._rank), self._rival_index, self._all_rivals.likely)
 
     def _hint_shifts(self) -> Array | None:
         return None if self._direction_hint is None else self._family.hint_shifts(self._direction_hint)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 from scipy.stats import f as f_distribution
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.tensor import symmetrize
+from mixsearch.core.tensor import rotate, symmetrize
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.regression._design import Design, Standardized, standardize
 from mixsearch.regression._mixture import RegressionMixture
@@ -26,18 +27,25 @@ from mixsearch.regression._partition import (
     tensor_sums,
 )
 from mixsearch.regression._replicates import (
+    FullMoments,
+    RegressionSums,
     coordinate_covariance,
+    full_moments,
+    replicate_contributions,
     replicate_hint_shifts,
     replicate_moments,
     replicate_residuals,
+    sum_groups,
 )
 from mixsearch.regression._signal_space import fit_frame, whole_space
 
+# Up to this many coordinates in the frame, and numbers in the sums over groups, sums that serve every hint are kept.
+MAX_COORDINATES, MAX_SUMS = 12, 2_000_000
 # A noise variance from moments is at least this fraction of the variance that the regression explains.
 MIN_NOISE = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RegressionFamily:
     """The fitted moments of a mixture of regressions, with t = y - offset and x standardized.
 
@@ -106,6 +114,32 @@ class RegressionFamily:
         return self.has_frame and self.n_components <= self.frame.n_components
 
     @property
+    def is_small(self) -> bool:
+        """Whether sums that serve every hint are kept once they are computed."""
+        k = self.frame.n_components
+        return k <= MAX_COORDINATES and self.partitions.n_groups * k * self.partitions.n_features <= MAX_SUMS
+
+    @cached_property
+    def full_moments(self) -> FullMoments:
+        """The moments that the jackknife changes to first order."""
+        return full_moments(self)
+
+    @cached_property
+    def group_sums(self) -> RegressionSums:
+        """Sums over all samples but one group, for all hints."""
+        return sum_groups(self, np.eye(self.frame.n_components))
+
+    @cached_property
+    def group_contributions(self) -> Array:
+        """Averages over all samples but one group that give the shift of any direction, (B, d, k)."""
+        return replicate_contributions(self)
+
+    @cached_property
+    def _coordinate_precision(self) -> Array:
+        """The inverse covariance of the coordinates of a unit vector of which the components know nothing, (k, k)."""
+        return np.linalg.pinv(coordinate_covariance(self), hermitian=True)
+
+    @property
     def noise_variance(self) -> float:
         """The average variance of the noise, Σ αᵢσᵢ².
 
@@ -130,6 +164,23 @@ class RegressionFamily:
         """
         third, first = self.partitions.reduce(hinted_sums, hint, self.linear)
         return self.correct(third / self.partitions.n_rows, first / self.partitions.n_rows, hint)
+
+    def contract_again(self, hint: Array) -> Hinted:
+        """Contract the third moment with a hint, from what is kept of it.
+
+        Parameters
+        ----------
+        hint : array of shape (k,)
+            In the frame.
+
+        Returns
+        -------
+        Hinted
+            As `hinted`, but without sums over samples if they are kept.
+        """
+        if not self.is_small:
+            return self.hinted(hint)
+        return Hinted(np.tensordot(hint, self.full_moments.tensor, axes=1), self.mean, hint)
 
     def correct(self, third: Array, first: Array, hint: Array) -> Hinted:
         """Return the hinted moment from averages over samples.
@@ -170,6 +221,8 @@ class RegressionFamily:
         -------
         array of shape (q, q, q)
         """
+        if self.is_small:
+            return rotate(self.full_moments.tensor, basis)
         third, first = self.partitions.reduce(tensor_sums, basis, self.linear)
         return self.correct_tensor(third / self.partitions.n_rows, first / self.partitions.n_rows, basis)
 
@@ -247,8 +300,7 @@ class RegressionFamily:
         float
         """
         c = self.frame.project_hint(hint)
-        square = c @ np.linalg.pinv(coordinate_covariance(self), hermitian=True) @ c
-        return float(chi2.sf(square / (hint @ hint), len(c)))
+        return float(chdtrc(len(c), c @ self._coordinate_precision @ c / (hint @ hint)))
 
     def thin(self, step: int) -> RegressionFamily:
         """Return the same fit with every `step`-th sample only.

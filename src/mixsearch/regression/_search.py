@@ -39,6 +39,7 @@ from mixsearch.regression._moments import RegressionFamily, explained_p_value, f
 from mixsearch.regression._outliers import find_regression_outliers
 from mixsearch.regression._rank_selection import regression_spectrum
 from mixsearch.regression._refinement import FittedMixture, fit_mixture, make_regressors, refine_regression
+from mixsearch.regression._rivals import Rivals
 
 # The weights of a mixture sum to 1. A sum from moments outside this range is not due to noise.
 MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 0.5, 2.0
@@ -150,6 +151,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         if self.n_components == AUTO:
             self._count_by_likelihood(samples, standardized)
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
+        self._rivals: MixtureCache[Rivals] = MixtureCache()
         self._set_noise_variance()
         return self
 
@@ -303,7 +305,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         """Return the regression that examples are of, which need not be the one that their direction prefers."""
         if self._is_paper() or len(found.scores) == 1:
             return found
-        posterior = found._preference_of(found._settled)[: found._rivals.shape[1]]
+        posterior = found._preference_of(found._all_rivals.settled.mixture)[: found._rivals.shape[1]]
         best = int(np.argmax(posterior))
         if best == found._rival_index or posterior[best] < MIN_POSTERIOR:
             return found
@@ -339,7 +341,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
 
     def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
         hinted = family.hinted(hint)
-        candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
+        candidates, again = extract_with_rehint(family.contract_again, hinted, family.frame, how)
         return RegressionComponent(
             family.frame,
             candidates,
@@ -347,6 +349,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             _hinted=hinted,
             _rehint=again,
             _choose=how.choose,
+            _shared=self._rivals.get(family.n_components, lambda: Rivals(family)) if family.is_small else None,
             _feature_names=self._get_feature_names(),
         )
 
