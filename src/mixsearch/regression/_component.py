@@ -21,11 +21,11 @@ from mixsearch.core.validation import FLOAT_DTYPES, check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_chance, plain_number
 from mixsearch.errors import SearchError
-from mixsearch.regression._exactness import exactness
 from mixsearch.regression._example_fit import MemberNoise, fit_examples, measure_members
 from mixsearch.regression._jackknife import RefinedScores, refined_regression_errors, refined_scores
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._recognition import recognise
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit
 from mixsearch.regression._rivals import Rivals
 
@@ -149,10 +149,10 @@ class RegressionComponent(SampleComponent):
         """The probability that this is the component that the hint means.
 
         For a direction, that it comes first on new samples too; for examples, that they belong to this component and to
-        no other. An estimate from moments that EM would change by more than 30% of the coefficients' length, or by .15
-        of the weight, is not the component.
+        no other. An estimate from moments is the component if it is less than halfway to any other; EM on part of the
+        samples shows where they are, and which of them the hint means.
         """
-        return self._hint_confidence * (self._exactness if self._refined is None else 1.0)
+        return self._hint_confidence if self._refined is not None else self._trust * self._moment_confidence()
 
     @cached_property
     def _hint_confidence(self) -> float:
@@ -167,7 +167,9 @@ class RegressionComponent(SampleComponent):
     def _scores(self) -> RefinedScores | None:
         """The scores of refined regressions under a direction."""
         v, refined = self._direction_hint, self._refined
-        return None if v is None or refined is None else refined_scores(self._family, refined, v)
+        return (
+            None if v is None or refined is None else refined_scores(self._family, refined.mixture, refined.design, v)
+        )
 
     @cached_property
     def _example_fit(self) -> ExampleFit | None:
@@ -198,10 +200,20 @@ class RegressionComponent(SampleComponent):
         weights = (self._hinted.mean @ self._rivals) ** 2
         return Rivals(self._family, Candidates(self._rival_points, weights, weights, weights))
 
-    @property
-    def _exactness(self) -> float:
-        """The trust in an estimate from moments, by what EM would change."""
-        return exactness(self._mixture.with_first(self._rank), self._rival_index, self._all_rivals.likely)
+    def _moment_confidence(self) -> float:
+        """Return the probability that the hint means the regression that an estimate from moments is."""
+        likely = self._all_rivals.likely
+        index, recognised = recognise(self._mixture.slopes[:, self._rank], likely)
+        if recognised == 0:
+            return 0.0
+        if self._direction_hint is not None:
+            mixture = likely.likeliest.with_first(index)
+            scores = refined_scores(self._family, mixture, likely.design, self._direction_hint, likely.n_samples)
+            return recognised * scores.probability_of_first(self._choose)
+        if self._examples is None:
+            return recognised * self._hint_confidence
+        members = measure_members(self._family, likely.mixture)
+        return recognised * fit_examples(self._family, members, index, *self._examples).confidence
 
     def _hint_shifts(self) -> Array | None:
         return None if self._direction_hint is None else self._family.hint_shifts(self._direction_hint)

@@ -10,10 +10,10 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.core.tensor import all_components
-from mixsearch.regression._exactness import LikelyMixture, find_likely
 from mixsearch.regression._example_fit import MemberNoise, settle_noise
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._recognition import LikelyMixture, find_likely
 
 
 @dataclass(frozen=True)
