@@ -22,9 +22,9 @@ from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_chance, plain_number
 from mixsearch.errors import SearchError
 from mixsearch.regression._example_fit import MemberNoise, fit_examples, measure_members
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._jackknife import RefinedScores, refined_regression_errors, refined_scores
-from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
 from mixsearch.regression._recognition import recognise
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit
 from mixsearch.regression._rivals import Rivals
@@ -70,7 +70,7 @@ class RegressionComponent(SampleComponent):
     def _mixture(self) -> RegressionMixture:
         """All candidates as regressions, for standardized x."""
         mixture = self._likelihood_mixture
-        return self._family.to_mixture(self._candidates) if mixture is None else mixture
+        return mixture_from_moments(self._family, self._candidates) if mixture is None else mixture
 
     @property
     def _level(self) -> float:

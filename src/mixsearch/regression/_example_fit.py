@@ -9,8 +9,8 @@ import numpy as np
 from mixsearch._typing import Array, Samples
 from mixsearch.core.example_fit import ExampleFit, TypicalSquares, posterior_of_all, typical_squares
 from mixsearch.regression._evaluation import e_step
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily
 
 # Samples that suffice for the noise around regressions, and for the residuals of their members.
 MAX_SAMPLES = 2000

@@ -11,9 +11,9 @@ from mixsearch.core.em import EMOptions
 from mixsearch.regression._design import Design
 from mixsearch.regression._em import maximize_likelihood
 from mixsearch.regression._evaluation import Regressors
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._likelier import compare, nearest_index, take_part
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily
 from mixsearch.regression._refinement import convert_to_fit, initial_mixture, make_regressors
 
 # Samples that EM runs on: far more exact than moments of all.

@@ -22,7 +22,7 @@ from mixsearch.regression._design import sum_centered
 from mixsearch.regression._partition import RegressionPartition, weight_function
 
 if TYPE_CHECKING:
-    from mixsearch.regression._moments import RegressionFamily
+    from mixsearch.regression._family import RegressionFamily
 
 # Samples that suffice for the covariance of a direction that says nothing: an order of magnitude matters.
 COVARIANCE_SAMPLES = 5000

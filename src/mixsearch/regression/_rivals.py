@@ -11,8 +11,8 @@ from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.core.tensor import all_components
 from mixsearch.regression._example_fit import MemberNoise, settle_noise
-from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._family import RegressionFamily
+from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
 from mixsearch.regression._recognition import LikelyMixture, find_likely
 
 
@@ -45,7 +45,7 @@ class Rivals:
     @cached_property
     def mixture(self) -> RegressionMixture:
         """The same for standardized x, with the noise from moments."""
-        return self.family.to_mixture(self.candidates)
+        return mixture_from_moments(self.family, self.candidates)
 
     @cached_property
     def settled(self) -> MemberNoise:
