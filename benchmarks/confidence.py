@@ -82,8 +82,7 @@ def regression(rng: np.random.Generator, seed: int, *, variances: str, n_example
     if n_examples:
         rows, label = _members(data.labels, n_examples, rng)
         return _recognised(search.search(examples=(data.X[rows], data.y[rows]), refine=refine), data.centers, label)
-    # Scores of refined regressions have errors of about .02: leads up to five of them, every one as often.
-    hint = _hint(data.centers, _scores, 0.0 if refine else 1.0, rng, seed, max_lead=0.1 if refine else 0.0)
+    hint = _hint(data.centers, _scores, 0.1 if refine else 1.0, rng, seed)
     return _recognised(search.search(hint, refine=refine), data.centers, int(np.argmax(data.centers @ hint)))
 
 
@@ -123,18 +122,9 @@ def _projections(bases: Array, hint: Array) -> Array:
 
 
 def _hint(
-    parameters: Array,
-    scores: Callable[[Array, Array], Array],
-    spread: float,
-    rng: np.random.Generator,
-    seed: int,
-    *,
-    max_lead: float = 0.0,
+    parameters: Array, scores: Callable[[Array, Array], Array], spread: float, rng: np.random.Generator, seed: int
 ) -> Array:
-    """A hint for the first component, stronger or weaker than one that says as much of another.
-
-    By a factor of the odds γ/(1-γ), or by a lead of the score of the first one.
-    """
+    """A hint for the first component, stronger or weaker than one that says as much of another."""
 
     def make(log_odds: float) -> Array:
         return make_hint(parameters, 0, gamma=1 / (1 + np.exp(-log_odds)), random_state=seed)
@@ -143,11 +133,9 @@ def _hint(
         own, *others = scores(parameters, make(log_odds))
         return float(own - max(others))
 
-    drawn = rng.uniform(-max_lead, max_lead) if max_lead else 0.0
     # Where the first component leads at any strength, there is no tie to be near to.
-    is_possible = lead(MAX_LOG_ODDS[0]) < drawn
-    middle = brentq(lambda log_odds: lead(log_odds) - drawn, *MAX_LOG_ODDS) if is_possible else MAX_LOG_ODDS[0]
-    return make(middle + (rng.uniform(-spread, spread) if spread else 0.0))
+    tie = brentq(lead, *MAX_LOG_ODDS) if lead(MAX_LOG_ODDS[0]) < 0 else MAX_LOG_ODDS[0]
+    return make(tie + rng.uniform(-spread, spread))
 
 
 def _members(labels: Array, n: int, rng: np.random.Generator) -> tuple[Array, int]:
