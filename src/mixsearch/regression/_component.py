@@ -25,7 +25,7 @@ from mixsearch.regression._example_fit import MemberNoise, fit_examples, measure
 from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._jackknife import RefinedScores, refined_regression_errors, refined_scores
 from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
-from mixsearch.regression._recognition import recognise
+from mixsearch.regression._recognition import Recognition, recognise
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit
 from mixsearch.regression._rivals import Rivals
 
@@ -152,24 +152,37 @@ class RegressionComponent(SampleComponent):
         no other. An estimate from moments is the component if it is less than halfway to any other; EM on part of the
         samples shows where they are, and which of them the hint means.
         """
-        return self._hint_confidence if self._refined is not None else self._trust * self._moment_confidence()
+        return self._hint_confidence * (1.0 if self._recognition is None else self._recognition.trust)
+
+    @cached_property
+    def _recognition(self) -> Recognition | None:
+        """The regression that an estimate from moments is."""
+        if self._refined is not None or self._likelihood_mixture is not None:
+            return None
+        return recognise(self._mixture.slopes[:, self._rank], self._all_rivals.likely)
 
     @cached_property
     def _hint_confidence(self) -> float:
-        fit = self._example_fit
-        if fit is not None:
-            return self._trust * fit.confidence
+        if self._examples is not None:
+            compared = self._comparison if self._recognition is None else self._likely_comparison(self._recognition)
+            return self._trust * fit_examples(self._family, *compared, *self._examples).confidence
         if self._scores is not None:
             return self._trust * self._scores.probability_of_first(self._choose)
         return super()._hint_confidence
 
     @cached_property
     def _scores(self) -> RefinedScores | None:
-        """The scores of refined regressions under a direction."""
-        v, refined = self._direction_hint, self._refined
-        return (
-            None if v is None or refined is None else refined_scores(self._family, refined.mixture, refined.design, v)
-        )
+        """The scores of all regressions under a direction: of refined ones, or of those that EM would make."""
+        v, refined, recognition = self._direction_hint, self._refined, self._recognition
+        if v is None:
+            return None
+        if refined is not None:
+            return refined_scores(self._family, refined.mixture, refined.design, v)
+        if recognition is None:
+            return None
+        likely = self._all_rivals.likely
+        mixture = likely.likeliest.with_first(recognition.component)
+        return refined_scores(self._family, mixture, likely.design, v, likely.n_samples)
 
     @cached_property
     def _example_fit(self) -> ExampleFit | None:
@@ -188,6 +201,10 @@ class RegressionComponent(SampleComponent):
             return measure_members(self._family, mixture), 0
         return self._all_rivals.settled, self._rival_index
 
+    def _likely_comparison(self, recognition: Recognition) -> tuple[MemberNoise, int]:
+        """Return the regressions that EM would make of all rivals, and the index of this one."""
+        return self._all_rivals.likely_members, recognition.component
+
     @cached_property
     def _rivals(self) -> Array:
         return super()._rivals if self._shared is None else self._shared.directions
@@ -199,21 +216,6 @@ class RegressionComponent(SampleComponent):
             return self._shared
         weights = (self._hinted.mean @ self._rivals) ** 2
         return Rivals(self._family, Candidates(self._rival_points, weights, weights, weights))
-
-    def _moment_confidence(self) -> float:
-        """Return the probability that the hint means the regression that an estimate from moments is."""
-        likely = self._all_rivals.likely
-        index, recognised = recognise(self._mixture.slopes[:, self._rank], likely)
-        if recognised == 0:
-            return 0.0
-        if self._direction_hint is not None:
-            mixture = likely.likeliest.with_first(index)
-            scores = refined_scores(self._family, mixture, likely.design, self._direction_hint, likely.n_samples)
-            return recognised * scores.probability_of_first(self._choose)
-        if self._examples is None:
-            return recognised * self._hint_confidence
-        members = measure_members(self._family, likely.mixture)
-        return recognised * fit_examples(self._family, members, index, *self._examples).confidence
 
     def _hint_shifts(self) -> Array | None:
         return None if self._direction_hint is None else self._family.hint_shifts(self._direction_hint)

@@ -12,7 +12,7 @@ from mixsearch.regression._design import Design
 from mixsearch.regression._em import maximize_likelihood
 from mixsearch.regression._evaluation import Regressors
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.regression._likelier import compare, nearest_index, take_part
+from mixsearch.regression._likelier import compare, merge_copies, nearest_index, take_part
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._refinement import convert_to_fit, initial_mixture, make_regressors
 
@@ -48,8 +48,9 @@ def find_likely(family: RegressionFamily, rivals: RegressionMixture) -> LikelyMi
     LikelyMixture
     """
     part = take_part(make_regressors(family), rivals.n_components, MIN_SAMPLES)
-    found = maximize_likelihood(part, initial_mixture(family, rivals, part), OPTIONS).state
-    likeliest = compare(part, found).likeliest
+    # EM makes copies of lines that there are too many of. They are no rivals of each other.
+    found = merge_copies(part, maximize_likelihood(part, initial_mixture(family, rivals, part), OPTIONS))
+    likeliest = compare(part, found.state).likeliest
     mixture = convert_to_fit(family, part.design, likeliest)
     return LikelyMixture(mixture, _own_errors(part, mixture), likeliest, part.design, part.partitions.n_rows)
 

@@ -10,7 +10,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.core.tensor import all_components
-from mixsearch.regression._example_fit import MemberNoise, settle_noise
+from mixsearch.regression._example_fit import MemberNoise, measure_members, settle_noise
 from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
 from mixsearch.regression._recognition import LikelyMixture, find_likely
@@ -56,3 +56,8 @@ class Rivals:
     def likely(self) -> LikelyMixture:
         """The regressions that EM would make of them."""
         return find_likely(self.family, self.mixture)
+
+    @cached_property
+    def likely_members(self) -> MemberNoise:
+        """The same with the residuals of their members."""
+        return measure_members(self.family, self.likely.mixture)

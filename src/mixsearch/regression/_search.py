@@ -287,8 +287,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
         p_value = family.information_p_value(v)
         found = found if options is None else self._refine(found, options)
-        if p_value > SURE_P_VALUE and found._scores is not None:  # refined regressions know better
-            p_value = found._scores.information_p_value()
+        scores = None if options is None else found._scores
+        if p_value > SURE_P_VALUE and scores is not None:  # refined regressions know better
+            p_value = scores.information_p_value()
         return check_information(found, p_value)
 
     def _choose_by_examples(self, found: RegressionComponent, how: Extraction) -> RegressionComponent:

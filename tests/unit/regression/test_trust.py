@@ -9,9 +9,6 @@ from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_hint, make_mixed_regression
 from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, UnlikelyMixtureWarning, WeakHintWarning
 from mixsearch.regression import fit_regression
-from mixsearch.regression._design import Design
-from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._recognition import LikelyMixture, recognise
 
 NOISE = 0.2
 
@@ -162,26 +159,6 @@ def test_a_rough_estimate_from_moments_is_not_sure():
         found = RegressionSearch(3).fit(data.X, data.y).search(make_hint(data.centers, 0, gamma=0.95))
         apart = np.linalg.norm(data.centers[1:] - data.centers[0], axis=1).min()
         assert found.confidence < 0.5 or np.linalg.norm(found.center - data.centers[0]) < apart / 2
-
-
-def make_likely(slopes, error=0.0):
-    """Return what EM found, with slopes as columns."""
-    k = slopes.shape[1]
-    mixture = RegressionMixture(slopes, np.zeros(k), np.ones(k), np.full(k, 1 / k))
-    return LikelyMixture(mixture, np.full(k, error), mixture, Design(np.zeros(len(slopes)), None), 1000)
-
-
-@pytest.mark.parametrize(("share", "is_recognised"), [(0.0, True), (0.3, True), (0.49, False), (0.51, False)])
-def test_an_estimate_is_recognised_well_before_it_is_halfway_to_another_regression(share, is_recognised):
-    likely = make_likely(np.eye(3))
-    estimate = likely.mixture.slopes[:, 0] * (1 - share) + likely.mixture.slopes[:, 1] * share
-    found = recognise(estimate, likely)
-    assert found.component == int(share > 0.5)
-    assert (found.trust > 0.9) == is_recognised
-
-
-def test_nothing_is_recognised_among_regressions_that_are_known_too_roughly():
-    assert recognise(np.eye(3)[:, 0], make_likely(np.eye(3), error=0.5)).trust == 0
 
 
 def test_an_answer_of_moments_that_is_another_regression_than_the_hint_means_is_not_sure(data, search):
