@@ -159,8 +159,7 @@ CASES: dict[str, RegressionCase] = {
 # Why a row cannot hold.
 REASONS = {
     "3 examples of one": "where lines cross, three of their samples may lie near both",
-    "examples, 3": "three samples near the crossing of two lines may be of either, and are doubted though one is right",
-    "k=5": "moments of two components too many are rough: the confidence of right answers is low as well",
-    "exponential X": "moments do not apply, and the doubt about it is right: an answer that is recognised has it too",
-    "k=2": "a regression is missing: the confidence of recognised answers is low as well",
+    "examples, 3": "three samples may lie where two lines cross, or one of them 3 σ off, and are doubted though right",
+    "exponential X": "moments do not apply: all answers say so, also those that are just less than halfway to another",
+    "k=2": "an example 3 σ off its line, or weights of moments that do not sum to 1 without the third regression",
 }
