@@ -4,9 +4,10 @@ Every run draws a mixture and searches once. A direction has a strength γ that 
 component of the hint and the best other one tie, from below to above, every lead over the other as often; right is an
 answer that is nearest to the component of which the hint, taken exactly, says most. Examples are members of the
 component of a sample drawn at random, in mixtures from distinct to overlapping; right is an answer that is nearest to
-it. Runs are sorted into tenths by the confidence that they report; in each the mean confidence and the share of right
-answers should agree. "Chance" is the deviation that chance alone gives that share. A tenth fails if they differ by more
-than .05 and by more than 2.5 of these deviations: with 1,000 runs, chance alone does so in 2 % of tenths.
+it. Regressions must also be less than halfway to any other one. Runs are sorted into tenths by the confidence that they
+report; in each the mean confidence and the share of right answers should agree. "Chance" is the deviation that chance
+alone gives that share. A tenth fails if they differ by more than .05 and by more than 2.5 of these deviations: with
+1,000 runs, chance alone does so in 2 % of tenths.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from measuring import print_table, run_seeds
 from scipy.optimize import brentq
+from trust_question import is_recognised
 from workloads import draw_regressions, draw_subspaces
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
@@ -79,9 +81,9 @@ def regression(rng: np.random.Generator, seed: int, *, variances: str, n_example
     search = RegressionSearch(3).fit(data.X, data.y)
     if n_examples:
         rows, label = _members(data.labels, n_examples, rng)
-        return _answer(search.search(examples=(data.X[rows], data.y[rows]), refine=refine), data.centers, label)
+        return _recognised(search.search(examples=(data.X[rows], data.y[rows]), refine=refine), data.centers, label)
     hint = _hint(data.centers, _scores, 0.1 if refine else 1.0, rng, seed)
-    return _answer(search.search(hint, refine=refine), data.centers, int(np.argmax(data.centers @ hint)))
+    return _recognised(search.search(hint, refine=refine), data.centers, int(np.argmax(data.centers @ hint)))
 
 
 def subspace(rng: np.random.Generator, seed: int, *, variances: str, n_examples: int, refine: bool) -> Answer:
@@ -145,6 +147,11 @@ def _members(labels: Array, n: int, rng: np.random.Generator) -> tuple[Array, in
 def _answer(found: Any, truth: Array, label: int) -> Answer:
     nearest = np.linalg.norm(truth - found.center, axis=1).argmin()
     return Answer(found.confidence, bool(nearest == label))
+
+
+def _recognised(found: Any, truth: Array, label: int) -> Answer:
+    """Return an answer that is right if it is less than halfway to any other component."""
+    return Answer(found.confidence, is_recognised(found.center, truth, label))
 
 
 def _models() -> Iterator[tuple[str, Ask]]:

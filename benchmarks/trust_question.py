@@ -29,3 +29,9 @@ def is_weight_right(estimate: float, weight: float, n_samples: int) -> bool:
 def is_nearest(estimate: Array, truth: Array, target: int = 0) -> bool:
     """Return whether of all true parameters, (k, d), that of the target is the nearest to the estimate, (d,)."""
     return int(np.linalg.norm(truth - estimate, axis=1).argmin()) == target
+
+
+def is_recognised(estimate: Array, truth: Array, target: int = 0) -> bool:
+    """Return whether an estimate, (d,), is less than halfway from the target to any other of all true parameters."""
+    apart = np.linalg.norm(np.delete(truth, target, axis=0) - truth[target], axis=1)
+    return bool(np.linalg.norm(estimate - truth[target]) < 0.5 * apart.min(initial=np.inf))

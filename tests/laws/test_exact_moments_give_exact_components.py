@@ -14,7 +14,7 @@ from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.gaussian._moments import GaussianFamily, NoiseSpace
 from mixsearch.regression._design import Design
-from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.subspace._extraction import extract_subspace
 from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.topics._moments import TopicFamily

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from mixsearch.core.component import Component
-from mixsearch.core.separation import DOUBTFUL_SEPARATION
+from mixsearch.core.separation import DOUBTFUL_SEPARATION, weak_hint
 from mixsearch.errors import SearchWarning, WeakHintWarning, warn_user
 
 # A test of a right answer raises a false alarm this often.
@@ -73,15 +73,7 @@ def check_lead(
     is_known = any(isinstance(doubt, WeakHintWarning) for doubt in found.doubts)
     if is_known or not (found.separation < max_separation and found._hint_confidence < min_confidence):
         return []
-    return [
-        WeakHintWarning(
-            "The hint hardly singles out a component: the one found leads the runner-up by a factor of only "
-            "{separation:.2f}, where 1 is a tie, confidence {confidence:.2f}. Look at `alternatives`, or give a "
-            "more specific hint (more examples, a direction in which the components differ).",
-            separation=found.separation,
-            confidence=found._hint_confidence,
-        )
-    ]
+    return [weak_hint(found.separation, found._hint_confidence)]
 
 
 def check_information(found: C, p_value: float) -> C:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.family import Family
+from mixsearch.core.noise_edge import no_signal
 from mixsearch.core.rank_selection import N_FOLDS, Spectrum
 from mixsearch.core.validation import (
     AUTO,
@@ -289,13 +290,4 @@ class MixtureCache(Generic[T]):
 def warn_no_signal(spectrum: Spectrum, fitted: str) -> None:
     """Warn if noise alone would give such a spectrum."""
     if not spectrum.n_signal:
-        warn_user(
-            UnlikelyMixtureWarning(
-                "No direction stands out from the noise: the fit uses {fitted}, which may be noise as well. Provide "
-                "more "
-                "samples, or set {argument} to a number.",
-                code="no_signal",
-                fitted=fitted,
-                argument=Option("n_components"),
-            )
-        )
+        warn_user(no_signal(fitted))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,19 +196,20 @@ def simulate_preferences(
 
 def _simulate(hinted: Hinted, replicates: Replicates, axes: Array, choose: str, hint_shifts: Array | None) -> Array:
     matrices, means, _ = whitened(replicates)
-    draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(means)))  # the same answer every time
     along, overlaps = _along(axes, matrices), hinted.mean @ axes
     if hint_shifts is not None:  # ⟨μᵢ, v⟩ = ⟨W'μᵢ, c⟩, with W'μᵢ = uᵢ / √αᵢ
         along += hint_shifts @ axes / np.where(overlaps == 0, np.inf, overlaps)
-    scores = _draw_estimates(_along(axes, hinted.matrix[None])[0], along, draws)
-    if choose == "share":
-        scores = scores * np.abs(_draw_estimates(overlaps, means @ axes, draws))
-    return scores
+    scores = _along(axes, hinted.matrix[None])[0]
+    if choose != "share":
+        return _draw_estimates(scores, along)
+    q = len(scores)
+    drawn = _draw_estimates(np.append(scores, overlaps), np.hstack([along, means @ axes]))
+    return np.asarray(drawn[:, :q] * np.abs(drawn[:, q:]))
 
 
 def probability_of_first(preferences: Array, index: int) -> float:
     """Return the fraction of simulated samples on which a component comes first."""
-    return float(np.mean(preferences.argmax(axis=1) == index))
+    return float(np.mean(np.all(preferences <= preferences[:, [index]], axis=1)))
 
 
 def interval_of_lead(preferences: Array, index: int) -> tuple[float, float]:
@@ -228,10 +230,20 @@ def interval_of_lead(preferences: Array, index: int) -> tuple[float, float]:
 
 def _along(axes: Array, matrices: Array) -> Array:
     """Return the diagonals of matrices in the coordinates of the axes, (B, q)."""
-    return np.asarray(np.einsum("ai,bac,ci->bi", axes, matrices, axes, optimize=True))
+    return np.asarray(np.sum((matrices @ axes) * axes, axis=1))
 
 
-def _draw_estimates(estimate: Array, replicates: Array, draws: Array) -> Array:
+def _draw_estimates(estimate: Array, replicates: Array) -> Array:
     """Draw estimates as new samples would give them, (n, q)."""
     n_groups = len(replicates)
-    return np.asarray(estimate + draws @ (replicates - replicates.mean(axis=0)) * np.sqrt((n_groups - 1) / n_groups))
+    deviations = (replicates - replicates.mean(axis=0)) * np.sqrt((n_groups - 1) / n_groups)
+    root: Array = np.asarray(np.linalg.qr(deviations, mode="r"))  # of their covariance
+    return np.asarray((root.T @ _standard_draws(len(root)) + estimate[:, None]).T)
+
+
+@lru_cache(maxsize=4)
+def _standard_draws(n_rows: int) -> Array:
+    """Return standard normal draws, (n_rows, N_DRAWS), the same every time."""
+    draws = np.random.default_rng(0).standard_normal((n_rows, N_DRAWS))
+    draws.setflags(write=False)
+    return draws

@@ -103,7 +103,7 @@ class SignalCheck:
                 ),
             )
         if self.n_signal == 0 and (n_used or self.is_sought):
-            return (no_signal(n_used + 1),)
+            return (no_signal(f"{n_used + 1} components" if n_used else "one component"),)
         if self.n_signal == n_used:
             return ()
         return (
@@ -117,16 +117,23 @@ class SignalCheck:
         )
 
 
-def no_signal(n_components: int) -> UnlikelyMixtureWarning:
-    """Return the warning that noise alone would give such samples."""
+def no_signal(fitted: str) -> UnlikelyMixtureWarning:
+    """Return the warning that noise alone would give such samples.
+
+    Parameters
+    ----------
+    fitted : str
+        The components of the fit, such as "one component".
+
+    Returns
+    -------
+    UnlikelyMixtureWarning
+    """
     return UnlikelyMixtureWarning(
-        "No direction stands out from the noise: nothing tells {n_components} components apart. Provide more samples, "
-        "and check that they were not whitened beforehand."
-        if n_components > 1
-        else "No direction stands out from the noise: there is nothing that would tell components apart. Provide more "
-        "samples, and check that they were not whitened beforehand.",
+        "No direction stands out from the noise: there is nothing that would tell components apart, and the fit of "
+        "{fitted} may be one of noise. Provide more samples, and check that they were not whitened beforehand.",
         code="no_signal",
-        n_components=n_components,
+        fitted=fitted,
     )
 
 

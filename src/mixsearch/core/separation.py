@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from mixsearch.display import plain_number
 from mixsearch.errors import WeakHintWarning
@@ -16,16 +17,31 @@ DOUBTFUL_CONFIDENCE = 0.5
 
 def check_separation(separation: float) -> list[WeakHintWarning]:
     """Return the doubt that the hint does not single out one component, if there is one."""
-    if not separation < WEAK_SEPARATION:
-        return []
-    return [
-        WeakHintWarning(
-            "The hint hardly singles out a component: the one found leads the runner-up by a factor of only "
-            "{separation:.2f}, where 1 is a tie. Look at `alternatives`, or give a more specific hint (more examples, "
-            "another word, a direction in which the components differ).",
-            separation=separation,
-        )
-    ]
+    return [weak_hint(separation)] if separation < WEAK_SEPARATION else []
+
+
+def weak_hint(separation: float, confidence: float | None = None) -> WeakHintWarning:
+    """Return the doubt that the hint does not single out one component.
+
+    Parameters
+    ----------
+    separation : float
+    confidence : float, optional
+        In the lead, if it is known.
+
+    Returns
+    -------
+    WeakHintWarning
+    """
+    known = "" if confidence is None else ", confidence {confidence:.2f}"
+    facts: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
+    return WeakHintWarning(
+        "The hint hardly singles out a component: the one found leads the runner-up by a factor of only "
+        "{separation:.2f}, where 1 is a tie" + known + ". Look at `alternatives`, or give a more specific hint (more "
+        "examples, another word, a direction in which the components differ).",
+        separation=separation,
+        **facts,
+    )
 
 
 # The smallest lead over the runner-up, a code and a sentence; in falling order.

@@ -32,6 +32,11 @@ def symmetrize(tensor: Array) -> Array:
     return np.asarray(tensor + tensor.transpose(1, 2, 0) + tensor.transpose(2, 0, 1))
 
 
+def rotate(tensor: Array, basis: Array) -> Array:
+    """Return a tensor, (k, k, k), in the coordinates of an orthonormal basis, (k, q): (q, q, q)."""
+    return np.tensordot(basis.T, basis.T @ tensor @ basis, axes=1)
+
+
 # Starting bases: the hint's own eigenvectors, and those of this many random contractions.
 N_STARTS = 5
 
@@ -67,7 +72,7 @@ def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
         return candidates
     directions = _unit_columns(candidates.points)
     complement = _complement(directions[:, 0])
-    U = complement @ _diagonalize(_symmetric(_within(complement, tensor)), complement.T @ directions[:, 1:])
+    U = complement @ _diagonalize(_symmetric(rotate(tensor, complement)), complement.T @ directions[:, 1:])
     hinted = (directions * candidates.scores) @ directions.T
     scores = np.einsum("ai,ab,bi->i", U, hinted, U)
     order = np.argsort(-scores, kind="stable")
@@ -121,11 +126,6 @@ def _unit_columns(points: Array) -> Array:
 def _complement(direction: Array) -> Array:
     """Return an orthonormal basis of the complement of a unit vector, (k, k-1)."""
     return np.linalg.svd(direction[:, None])[0][:, 1:]
-
-
-def _within(basis: Array, tensor: Array) -> Array:
-    """Return the tensor in the coordinates of a basis, (q, q, q)."""
-    return np.tensordot(basis.T, basis.T @ tensor @ basis, axes=1)
 
 
 def _symmetric(T: Array) -> Array:

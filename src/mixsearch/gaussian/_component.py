@@ -161,8 +161,8 @@ class GaussianComponent(SampleComponent):
             doubts += check_lead(self)
         else:
             doubts += self._example_fit.doubts()
-        if self._example_fit is not None and self._refined is None and not doubts:
-            doubts += check_lead(self, min_confidence=MIN_EXAMPLE_CONFIDENCE)
+            if self._refined is None and not doubts:
+                doubts += check_lead(self, min_confidence=MIN_EXAMPLE_CONFIDENCE)
         if self._fit_p_value < MIN_P_VALUE:
             doubts.append(_misfit(self._fit_p_value))
         if self._support < MIN_SUPPORT:

@@ -21,12 +21,13 @@ from mixsearch.core.validation import FLOAT_DTYPES, check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_chance, plain_number
 from mixsearch.errors import SearchError
-from mixsearch.regression._exactness import exactness
-from mixsearch.regression._example_fit import fit_examples, settle_noise
+from mixsearch.regression._example_fit import MemberNoise, fit_examples, measure_members
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._jackknife import RefinedScores, refined_regression_errors, refined_scores
-from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
+from mixsearch.regression._recognition import Recognition, recognise
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit
+from mixsearch.regression._rivals import Rivals
 
 # Named coefficients that `repr` shows.
 MAX_NAMED = 6
@@ -60,6 +61,7 @@ class RegressionComponent(SampleComponent):
     _examples: tuple[Samples, Array] | None = field(default=None, kw_only=True)  # X and y of a search by examples
     _direction_hint: Array | None = field(default=None, kw_only=True)  # for standardized x, (r,), of one by direction
     _likelihood_mixture: RegressionMixture | None = field(default=None, kw_only=True)  # if moments cannot separate it
+    _shared: Rivals | None = field(default=None, kw_only=True)  # the rivals of every hint, if they are few
 
     def _to_features(self, points: Array) -> Array:
         return self._family.design.to_coefficients(points)
@@ -68,7 +70,7 @@ class RegressionComponent(SampleComponent):
     def _mixture(self) -> RegressionMixture:
         """All candidates as regressions, for standardized x."""
         mixture = self._likelihood_mixture
-        return self._family.to_mixture(self._candidates) if mixture is None else mixture
+        return mixture_from_moments(self._family, self._candidates) if mixture is None else mixture
 
     @property
     def _level(self) -> float:
@@ -147,25 +149,40 @@ class RegressionComponent(SampleComponent):
         """The probability that this is the component that the hint means.
 
         For a direction, that it comes first on new samples too; for examples, that they belong to this component and to
-        no other. An estimate from moments that EM would change by more than 30% of the coefficients' length, or by .15
-        of the weight, is not the component.
+        no other. An estimate from moments is the component if it is less than halfway to any other; EM on part of the
+        samples shows where they are, and which of them the hint means.
         """
-        return self._hint_confidence * (self._exactness if self._refined is None else 1.0)
+        return self._hint_confidence * (1.0 if self._recognition is None else self._recognition.trust)
+
+    @cached_property
+    def _recognition(self) -> Recognition | None:
+        """The regression that an estimate from moments is."""
+        if self._refined is not None or self._likelihood_mixture is not None:
+            return None
+        return recognise(self._mixture.slopes[:, self._rank], self._all_rivals.likely)
 
     @cached_property
     def _hint_confidence(self) -> float:
-        fit = self._example_fit
-        if fit is not None:
-            return self._trust * fit.confidence
+        if self._examples is not None:
+            compared = self._comparison if self._recognition is None else self._likely_comparison(self._recognition)
+            return self._trust * fit_examples(self._family, *compared, *self._examples).confidence
         if self._scores is not None:
             return self._trust * self._scores.probability_of_first(self._choose)
         return super()._hint_confidence
 
     @cached_property
     def _scores(self) -> RefinedScores | None:
-        """The scores of refined regressions under a direction."""
-        v, refined = self._direction_hint, self._refined
-        return None if v is None or refined is None else refined_scores(self._family, refined, v)
+        """The scores of all regressions under a direction: of refined ones, or of those that EM would make."""
+        v, refined, recognition = self._direction_hint, self._refined, self._recognition
+        if v is None:
+            return None
+        if refined is not None:
+            return refined_scores(self._family, refined.mixture, refined.design, v)
+        if recognition is None:
+            return None
+        likely = self._all_rivals.likely
+        mixture = likely.likeliest.with_first(recognition.component)
+        return refined_scores(self._family, mixture, likely.design, v, likely.n_samples)
 
     @cached_property
     def _example_fit(self) -> ExampleFit | None:
@@ -175,30 +192,30 @@ class RegressionComponent(SampleComponent):
         return fit_examples(self._family, *self._comparison, *self._examples)
 
     @property
-    def _comparison(self) -> tuple[RegressionMixture, int]:
+    def _comparison(self) -> tuple[MemberNoise, int]:
         """The regressions that examples are compared with, for the design of the fit, and the index of this one."""
         if self._likelihood_mixture is not None:
-            return self._likelihood_mixture, self._rank
+            return measure_members(self._family, self._likelihood_mixture), self._rank
         if self._refined is not None:
-            return convert_to_fit(self._family, self._refined.design, self._refined.mixture), 0
-        return self._settled, self._rival_index
+            mixture = convert_to_fit(self._family, self._refined.design, self._refined.mixture)
+            return measure_members(self._family, mixture), 0
+        return self._all_rivals.settled, self._rival_index
+
+    def _likely_comparison(self, recognition: Recognition) -> tuple[MemberNoise, int]:
+        """Return the regressions that EM would make of all rivals, and the index of this one."""
+        return self._all_rivals.likely_members, recognition.component
 
     @cached_property
-    def _rival_mixture(self) -> RegressionMixture:
-        """All rivals as regressions, for standardized x."""
+    def _rivals(self) -> Array:
+        return super()._rivals if self._shared is None else self._shared.directions
+
+    @cached_property
+    def _all_rivals(self) -> Rivals:
+        """All rivals, with what is known about them before any hint."""
+        if self._shared is not None:
+            return self._shared
         weights = (self._hinted.mean @ self._rivals) ** 2
-        return self._family.to_mixture(Candidates(self._rival_points, weights, weights, weights))
-
-    @cached_property
-    def _settled(self) -> RegressionMixture:
-        """All rivals as regressions, with the noise around them as they are."""
-        return settle_noise(self._family, self._rival_mixture)
-
-    @property
-    def _exactness(self) -> float:
-        """The trust in an estimate from moments, by what EM would change."""
-        own = self._mixture.with_first(self._rank)
-        return exactness(self._family, own, self._rival_mixture, self._rival_index)
+        return Rivals(self._family, Candidates(self._rival_points, weights, weights, weights))
 
     def _hint_shifts(self) -> Array | None:
         return None if self._direction_hint is None else self._family.hint_shifts(self._direction_hint)

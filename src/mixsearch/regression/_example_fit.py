@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.example_fit import ExampleFit, posterior_of_all, typical_squares
+from mixsearch.core.example_fit import ExampleFit, TypicalSquares, posterior_of_all, typical_squares
 from mixsearch.regression._evaluation import e_step
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily
 
 # Samples that suffice for the noise around regressions, and for the residuals of their members.
 MAX_SAMPLES = 2000
@@ -20,7 +22,14 @@ START_NOISE, MIN_VARIANCE = 0.1, 0.1
 MIN_WEIGHT = 1e-3
 
 
-def settle_noise(family: RegressionFamily, mixture: RegressionMixture) -> RegressionMixture:
+class MemberNoise(NamedTuple):
+    """Regressions with the residuals of their members."""
+
+    mixture: RegressionMixture  # for the design of the fit
+    typical: list[TypicalSquares]  # of each
+
+
+def settle_noise(family: RegressionFamily, mixture: RegressionMixture) -> MemberNoise:
     """Return regressions from moments with the noise around them as they were found, by EM for the noise alone.
 
     Parameters
@@ -31,7 +40,7 @@ def settle_noise(family: RegressionFamily, mixture: RegressionMixture) -> Regres
 
     Returns
     -------
-    RegressionMixture
+    MemberNoise
 
     Notes
     -----
@@ -50,7 +59,28 @@ def settle_noise(family: RegressionFamily, mixture: RegressionMixture) -> Regres
         # As if each component had one more member, of average noise: none may have too few to tell.
         variances = (energies + average) / (resp.sum(axis=0) + 1)
         mixture = mixture._replace(variances=np.maximum(variances, MIN_VARIANCE * average))
-    return mixture
+    return _measure_residuals(mixture, predicted, responses)
+
+
+def measure_members(family: RegressionFamily, mixture: RegressionMixture) -> MemberNoise:
+    """Return regressions as they are, with the residuals of their members.
+
+    Parameters
+    ----------
+    family : RegressionFamily
+    mixture : RegressionMixture
+        For the design of the fit.
+
+    Returns
+    -------
+    MemberNoise
+    """
+    return _measure_residuals(mixture, *_predict_some(family, mixture))
+
+
+def _measure_residuals(mixture: RegressionMixture, predicted: Array, responses: Array) -> MemberNoise:
+    residuals, resp, _ = e_step(mixture, predicted, responses)
+    return MemberNoise(mixture, [typical_squares(own**2, p) for own, p in zip(residuals.T, resp.T, strict=True)])
 
 
 def _with_rest(family: RegressionFamily, mixture: RegressionMixture) -> RegressionMixture:
@@ -63,14 +93,14 @@ def _with_rest(family: RegressionFamily, mixture: RegressionMixture) -> Regressi
     )
 
 
-def fit_examples(family: RegressionFamily, mixture: RegressionMixture, index: int, X: Samples, y: Array) -> ExampleFit:
+def fit_examples(family: RegressionFamily, noise: MemberNoise, index: int, X: Samples, y: Array) -> ExampleFit:
     """Compare examples with a regression of a mixture, and with its members.
 
     Parameters
     ----------
     family : RegressionFamily
-    mixture : RegressionMixture
-        For the design of the fit.
+    noise : MemberNoise
+        All regressions, with the residuals of their members.
     index : int
         Of the regression.
     X : array of shape (q, d)
@@ -80,11 +110,10 @@ def fit_examples(family: RegressionFamily, mixture: RegressionMixture, index: in
     -------
     ExampleFit
     """
+    mixture, typical = noise
     predicted, responses = family.design.predict(X, mixture.slopes), y - family.offset
     logs = mixture.log_densities(predicted, responses)
     squares = (responses[:, None] - predicted - mixture.levels) ** 2
-    members = e_step(mixture, *_predict_some(family, mixture))
-    typical = [typical_squares(own**2, resp) for own, resp in zip(members.residuals.T, members.resp.T, strict=True)]
     p_values = np.array([each.p_values(own) for each, own in zip(typical, squares.T, strict=True)])
     return ExampleFit(
         agreement=float(posterior_of_all(logs, mixture.log_weights)[index]),

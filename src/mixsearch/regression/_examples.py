@@ -17,8 +17,8 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.em import EMOptions
 from mixsearch.data.partitions import SamplePartition
 from mixsearch.regression._em import maximize_likelihood
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily
 from mixsearch.regression._refinement import (
     RefinedRegression,
     convert_to_fit,

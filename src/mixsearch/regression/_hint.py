@@ -1,13 +1,53 @@
-"""Examples of a regression -> a hint in the frame."""
+"""Examples of a regression, checked, -> a hint in the frame."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from sklearn.utils.validation import check_X_y
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.frame import Frame
-from mixsearch.errors import HintError
-from mixsearch.regression._moments import RegressionFamily
+from mixsearch.core.validation import FLOAT_DTYPES, as_samples, check_samples
+from mixsearch.errors import HintError, Option
+from mixsearch.regression._family import RegressionFamily
+
+
+def check_pair(examples: Any, n_features: int, feature_names: Sequence[str] | None = None) -> tuple[Samples, Array]:
+    """Check the examples of a search.
+
+    Parameters
+    ----------
+    examples : Any
+        What the user gave.
+    n_features : int
+        Of the fit.
+    feature_names : sequence of str, optional
+        Of the fit, if it saw a data frame.
+
+    Returns
+    -------
+    X : array of shape (q, d)
+    y : array of shape (q,)
+    """
+    if not isinstance(examples, tuple | list) or len(examples) != 2:
+        raise HintError(
+            "{argument} must be a pair (X, y): samples of the regression and their responses.",
+            code="examples_not_pair",
+            argument=Option("examples"),
+        )
+    X, y = check_X_y(*examples, accept_sparse="csr", dtype=FLOAT_DTYPES)
+    if X.shape[1] != n_features:
+        raise HintError(
+            "The examples have {found} features, but this fit needs {n_features}.",
+            code="other_features",
+            found=X.shape[1],
+            n_features=n_features,
+        )
+    check_samples(examples[0], n_features, feature_names)
+    return as_samples(X), np.asarray(y, dtype=np.float64)
 
 
 def hint_from_pair(family: RegressionFamily, X: Samples, y: Array) -> Array:

@@ -10,9 +10,10 @@ from scipy.stats import chi2
 from mixsearch._typing import Array
 from mixsearch.core.frame import project
 from mixsearch.core.jackknife import StandardErrors, invert_information
+from mixsearch.regression._design import Design
 from mixsearch.regression._evaluation import Evaluation, evaluate
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily
 from mixsearch.regression._partition import RegressionPartition
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit, make_regressors
 
@@ -110,15 +111,21 @@ class RefinedScores(NamedTuple):
         return float(chi2.sf(differences @ covariance @ differences, k - 1))
 
 
-def refined_scores(family: RegressionFamily, refined: RefinedRegression, v: Array) -> RefinedScores:
+def refined_scores(
+    family: RegressionFamily, mixture: RegressionMixture, design: Design, v: Array, n_samples: int | None = None
+) -> RefinedScores:
     """Return the scores of refined regressions under a direction, and how they vary.
 
     Parameters
     ----------
     family : RegressionFamily
-    refined : RefinedRegression
+    mixture : RegressionMixture
+    design : Design
+        Of the mixture's slopes.
     v : array of shape (r,)
         The hint, for the design of the fit.
+    n_samples : int, optional
+        That the mixture was fitted to; all by default.
 
     Returns
     -------
@@ -129,19 +136,18 @@ def refined_scores(family: RegressionFamily, refined: RefinedRegression, v: Arra
     Scores vary with the slopes, by their covariance in the span, and with the samples that x was standardized by: they
     are averages of ⟨z, μᵢ⟩⟨z, v⟩ over those.
     """
-    n_parameters = refined.mixture.n_components * (refined.design.n_coordinates + 3)
-    step = max(family.partitions.n_rows // max(MIN_SAMPLES, MIN_PER_PARAMETER * n_parameters), 1)
+    n_parameters, n = mixture.n_components * (design.n_coordinates + 3), family.partitions.n_rows
+    step = max(n // max(MIN_SAMPLES, MIN_PER_PARAMETER * n_parameters), 1)
     some = family.thin(step)
-    covariance = _score_covariance(some, refined, v)
-    slopes = convert_to_fit(family, refined.design, refined.mixture).slopes
+    covariance = _score_covariance(some, mixture, design, v) * (some.partitions.n_rows / (n_samples or n))
+    slopes = convert_to_fit(family, design, mixture).slopes
     if family.design.whitener is not None:
-        covariance = covariance + _standardization_covariance(some, slopes, v)
-    return RefinedScores(slopes.T @ v, covariance / step, refined.mixture.weights)
+        covariance = covariance + _standardization_covariance(some, slopes, v) / step
+    return RefinedScores(slopes.T @ v, covariance, mixture.weights)
 
 
-def _score_covariance(family: RegressionFamily, refined: RefinedRegression, v: Array) -> Array:
+def _score_covariance(family: RegressionFamily, mixture: RegressionMixture, design: Design, v: Array) -> Array:
     """Return the covariance of the scores, (k, k), as the slopes vary."""
-    design, mixture = refined.design, refined.mixture
     state = _with_residual_variances(evaluate(make_regressors(family, design), mixture, step=1))
     k, q = mixture.n_components, state.basis.shape[1]
     basis = RegressionMixture(state.basis, np.zeros(q), mixture.variances, mixture.weights)

@@ -109,6 +109,70 @@ def penalty(part: Regressors) -> float:
     return 0.5 * n_parameters * float(np.log(part.partitions.n_rows))
 
 
+def merge_copies(part: Regressors, found: EMResult[RegressionMixture]) -> EMResult[RegressionMixture]:
+    """Merge regressions that the samples cannot tell apart, and leave out those without members.
+
+    As long as the likelihood falls by less than the penalty.
+
+    Parameters
+    ----------
+    part : Regressors
+        Some samples, in the memory of this process.
+    found : EMResult
+        Of EM on these samples.
+
+    Returns
+    -------
+    EMResult
+        The same, if nothing is to be merged.
+    """
+    while found.state.n_components > 1:
+        supported = _with_members(part, found.state)
+        smaller = _merge_nearest(supported) if supported.n_components == found.state.n_components else supported
+        merged = maximize_likelihood(part, smaller, OPTIONS)
+        if found.objectives[-1] - merged.objectives[-1] > penalty(part):
+            break
+        found = maximize_likelihood(part, found.state, OPTIONS)  # it may not have been at its maximum
+        if found.objectives[-1] - merged.objectives[-1] > penalty(part):
+            break
+        found = merged
+    return found
+
+
+def _with_members(part: Regressors, mixture: RegressionMixture) -> RegressionMixture:
+    """Return the regressions that have more members than any line could pass through, or the largest one."""
+    n, r = part.partitions.n_rows, part.design.n_coordinates
+    kept = mixture.weights >= min(r / n, float(mixture.weights.max()))
+    weights = mixture.weights[kept]
+    return RegressionMixture(
+        mixture.slopes[:, kept], mixture.levels[kept], mixture.variances[kept], weights / weights.sum()
+    )
+
+
+def _merge_nearest(mixture: RegressionMixture) -> RegressionMixture:
+    """Replace the two regressions that one can stand for best by that one.
+
+    Best is by Runnalls' bound of what the likelihood loses: ½[(α+β) log s - α log s₁ - β log s₂] per sample, for two
+    weights α and β, noise variances s₁ and s₂, and the variance s around the line between them.
+    """
+    lines, variances, weights = np.vstack([mixture.slopes, mixture.levels]), mixture.variances, mixture.weights
+    total = weights[:, None] + weights
+    apart = np.sum((lines[:, :, None] - lines[:, None, :]) ** 2, axis=0)
+    energies = weights * variances
+    pooled = (energies[:, None] + energies + weights[:, None] * weights / total * apart) / total
+    logs = weights * np.log(variances)
+    losses = total * np.log(pooled) - logs[:, None] - logs + np.diag(np.full(len(weights), np.inf))
+    i, j = np.unravel_index(int(np.argmin(losses)), losses.shape)
+    line = (weights[i] * lines[:, i] + weights[j] * lines[:, j]) / total[i, j]
+    others = np.delete(np.arange(len(weights)), [i, j])
+    return RegressionMixture(
+        np.column_stack([mixture.slopes[:, others], line[:-1]]),
+        np.append(mixture.levels[others], line[-1]),
+        np.append(variances[others], pooled[i, j]),
+        np.append(weights[others], total[i, j]),
+    )
+
+
 def choose_n_components(part: Regressors) -> int:
     """Count the regressions: one more as long as BIC prefers it, and the samples do not suit those found so far.
 

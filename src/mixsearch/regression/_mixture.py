@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.component import Candidates
 from mixsearch.core.example_fit import posterior_of_all
+
+if TYPE_CHECKING:
+    from mixsearch.regression._family import RegressionFamily
+
+# A noise variance from moments is at least this fraction of the variance that the regression explains.
+MIN_NOISE = 1e-3
 
 
 class RegressionMixture(NamedTuple):
@@ -62,3 +69,30 @@ class RegressionMixture(NamedTuple):
         array of shape (k,)
         """
         return posterior_of_all(self.log_densities(predicted, responses), self.log_weights)
+
+
+def mixture_from_moments(family: RegressionFamily, candidates: Candidates) -> RegressionMixture:
+    """Return the parameters of all candidates, for standardized x.
+
+    Parameters
+    ----------
+    family : RegressionFamily
+    candidates : Candidates
+        Extracted from the moments of this fit.
+
+    Returns
+    -------
+    RegressionMixture
+
+    Notes
+    -----
+    ⟨u₁, W'Σ αᵢbᵢμᵢ⟩ = √α₁b₁ gives the level. Without intercepts, it is the value at the mean of x of a regression
+    through zero. ⟨u₁, W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ⟩ gives the noise variance.
+    """
+    slopes = family.frame.unwhiten(candidates.points)
+    levels = candidates.points.T @ family.intercepts
+    if not family.fit_intercept:
+        levels = family.design.center @ family.design.to_coefficients(slopes) - family.offset
+    explained = np.sum(slopes**2, axis=0)
+    noise = candidates.points.T @ family.energies - explained - levels**2
+    return RegressionMixture(slopes, levels, np.maximum(noise, MIN_NOISE * explained), candidates.weights)

@@ -16,9 +16,9 @@ from mixsearch.data.partitions import SamplePartition
 from mixsearch.regression._design import Design, scale_design
 from mixsearch.regression._em import maximize_likelihood
 from mixsearch.regression._evaluation import START_PER_PARAMETER, START_SAMPLES, Regressors, e_step
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._likelier import Comparison, compare, take_part
-from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
 from mixsearch.regression._partition import RegressionPartition
 
 # A component starts with at least this fraction of an even weight, and of the variance of y, so that none vanishes.
@@ -115,7 +115,7 @@ def refine_regression(
     decides.
     """
     regressors, result, _ = fitted
-    rough, design = family.to_mixture(candidates), regressors.design
+    rough, design = mixture_from_moments(family, candidates), regressors.design
     if _lacks_first(family, rough, design, result.state):
         again = _maximize_from(family, regressors, separate_rest(_thinned_tensor(family), candidates), options)
         result = max(result, again, key=lambda each: each.objectives[-1])
@@ -143,7 +143,7 @@ def _has_support(mixture: RegressionMixture, family: RegressionFamily) -> Array:
 def _maximize_from(
     family: RegressionFamily, regressors: Regressors, candidates: Candidates, options: EMOptions
 ) -> EMResult[RegressionMixture]:
-    start = initial_mixture(family, family.to_mixture(candidates), regressors)
+    start = initial_mixture(family, mixture_from_moments(family, candidates), regressors)
     return maximize_likelihood(regressors, start, options, step=start_step(family))
 
 

@@ -17,30 +17,30 @@ from mixsearch.core.moments import Replicates
 from mixsearch.core.second_moment import weighted_gram
 from mixsearch.core.tensor import sum_cubes
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import leave_one_out, spread_over_groups
+from mixsearch.data.partitions import spread_over_groups, sums_by_group
 from mixsearch.regression._design import sum_centered
 from mixsearch.regression._partition import RegressionPartition, weight_function
 
 if TYPE_CHECKING:
-    from mixsearch.regression._moments import RegressionFamily
+    from mixsearch.regression._family import RegressionFamily
 
 # Samples that suffice for the covariance of a direction that says nothing: an order of magnitude matters.
 COVARIANCE_SAMPLES = 5000
 
 
 class RegressionSums(NamedTuple):
-    """Sums over some samples, with y their coordinates in the frame."""
+    """Sums over each of some groups of samples, with y their coordinates in the frame."""
 
-    n: int
-    gram: Array  # Σ yy', (k, k)
-    second: Array  # Σ t²yy', (k, k)
-    third: Array  # Σ f(t)⟨y, c⟩yy', (k, k)
-    total: Array  # Σ y, (k,)
-    mean: Array  # Σ ty, (k,)
-    first: Array  # Σ f(t)y, (k,)
-    power: float  # Σ t²
-    energy: float  # Σ t²|z|² outside the signal space
-    residual: float  # Σ |z|² outside it
+    n: Array  # (B,)
+    gram: Array  # Σ yy', (B, k, k)
+    second: Array  # Σ t²yy', (B, k, k)
+    third: Array  # Σ f(t)⟨y, c⟩yy' for each of m hints c, (B, m, k, k)
+    total: Array  # Σ y, (B, k)
+    mean: Array  # Σ ty, (B, k)
+    first: Array  # Σ f(t)y, (B, k)
+    power: Array  # Σ t², (B,)
+    energy: Array  # Σ t²|z|² outside the signal space, (B,)
+    residual: Array  # Σ |z|² outside it, (B,)
 
 
 class FullMoments(NamedTuple):
@@ -69,30 +69,38 @@ def replicate_moments(family: RegressionFamily, hint: Array) -> Replicates:
     subtracts δ ⊗ (the moment of one order less). The moments lie in the signal space, so W'EW = e is enough, as in
     W'E A W = e D.
     """
-    full = _full_moments(family)
-    sums = leave_one_out(family.partitions, _sums, hint, family.linear)
-    replicates = [_replicate(family, full, each, hint) for each in sums]
-    return Replicates(*map(np.array, zip(*replicates, strict=True)))
+    if family.is_small:
+        sums, contraction = family.group_sums, hint
+    else:
+        sums, contraction = sum_groups(family, hint[:, None]), np.ones(1)
+    return _replicate(family, sums, np.tensordot(sums.third, contraction, axes=(1, 0)), hint)
 
 
-def _sums(partition: RegressionPartition, rows: slice, hint: Array, linear: float) -> RegressionSums:
+def sum_groups(family: RegressionFamily, hints: Array) -> RegressionSums:
+    """Sum over all samples but those of one group, for each group in turn, under each of some hints, (k, m)."""
+    by_group = sums_by_group(family.partitions, _sums, hints, family.linear)
+    return RegressionSums(*(field.sum(axis=0) - field for field in by_group))
+
+
+def _sums(partition: RegressionPartition, rows: slice, hints: Array, linear: float) -> RegressionSums:
     y, t = partition.projected[rows].astype(np.float64, copy=False), partition.responses[rows]
     residual, squares, cubes = partition.residual[rows], t**2, weight_function(t, linear)
     return RegressionSums(
-        n=len(y),
+        n=np.asarray(len(y)),
         gram=y.T @ y,
         second=(y * squares[:, None]).T @ y,
-        third=(y * (cubes * (y @ hint))[:, None]).T @ y,
+        third=np.stack([(y * each[:, None]).T @ y for each in cubes * (y @ hints).T]),
         total=y.sum(axis=0),
         mean=t @ y,
         first=cubes @ y,
-        power=float(squares.sum()),
-        energy=float(squares @ residual),
-        residual=float(residual.sum()),
+        power=squares.sum(),
+        energy=squares @ residual,
+        residual=residual.sum(),
     )
 
 
-def _full_moments(family: RegressionFamily) -> FullMoments:
+def full_moments(family: RegressionFamily) -> FullMoments:
+    """Compute the moments of all samples on which a first-order change of the design acts."""
     n, k = family.partitions.n_rows, family.frame.n_components
     third, second, first, total = family.partitions.reduce(_full_sums, family.linear)
     intercept_second = second / n - total / n * np.diag(family.frame.spread)
@@ -104,45 +112,51 @@ def _full_sums(partition: RegressionPartition, linear: float) -> FullSums:
     return FullSums(sum_cubes(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum()))
 
 
-def _replicate(
-    family: RegressionFamily, full: FullMoments, sums: RegressionSums, hint: Array
-) -> tuple[Array, Array, Array]:
-    """Return W'AW, W'BW and W'm from the sums over some samples."""
-    n, D, noise_gram = sums.n, family.frame.values, np.diag(family.frame.spread)
+def _replicate(family: RegressionFamily, sums: RegressionSums, hinted: Array, hint: Array) -> Replicates:
+    """Return W'AW, W'BW and W'm from the sums over some samples, and those under the hint, (B, k, k)."""
+    rows, matrices = sums.n[:, None], sums.n[:, None, None]
+    D, noise_gram = family.frame.values, np.diag(family.frame.spread)
     is_estimated = family.design.whitener is not None
-    e = sums.gram / n - noise_gram if is_estimated else np.zeros_like(noise_gram)
-    delta = sums.total / n if is_estimated else np.zeros_like(hint)
+    e = sums.gram / matrices - noise_gram if is_estimated else np.zeros_like(sums.gram)
+    delta = sums.total / rows if is_estimated else np.zeros_like(sums.total)
     noise_gram = noise_gram + e
-    mean = sums.mean / n - e @ (D * family.mean)
+    mean = sums.mean / rows - e @ (D * family.mean)
     if family.n_fitted == 1:  # A = mm'
-        return np.outer(mean, mean), np.eye(1), mean
-    second = sums.second / (2 * n) - _add_transpose(np.outer(delta, family.cross_moment)) / 2 - _add_transpose(e * D)
-    first = sums.first / n
-    third = sums.third / n - _add_transpose(np.outer(first, noise_gram @ hint)) - (first @ hint) * noise_gram
-    design_change = _design_change(full, e * D, D * (e @ hint), delta, hint)
-    return second - _noise_level(family, sums, is_estimated) * noise_gram, third / 6 - design_change, mean
+        return Replicates(_outer(mean, mean), np.ones_like(e), mean)
+    second = sums.second / (2 * matrices) - _add_transpose(_outer(delta, family.cross_moment)) / 2
+    second -= _add_transpose(e * D) + _noise_level(family, sums, is_estimated)[:, None, None] * noise_gram
+    first = sums.first / rows
+    third = hinted / matrices - _add_transpose(_outer(first, noise_gram @ hint))
+    third -= (first @ hint)[:, None, None] * noise_gram
+    return Replicates(second, third / 6 - _design_change(family.full_moments, e * D, D * (e @ hint), delta, hint), mean)
 
 
 def _design_change(full: FullMoments, scaled: Array, moved_hint: Array, delta: Array, hint: Array) -> Array:
-    """Return how another mean and covariance of x change the hinted moment, (k, k), to first order."""
+    """Return how another mean and covariance of x change the hinted moment, (B, k, k), to first order."""
     hinted = np.tensordot(hint, full.tensor, axes=1)
-    change = _add_transpose(np.outer(delta, full.intercept_second @ hint)) + (delta @ hint) * full.intercept_second
+    change = _add_transpose(_outer(delta, full.intercept_second @ hint))
+    change += (delta @ hint)[:, None, None] * full.intercept_second
     change += _add_transpose(scaled @ hinted) + np.tensordot(moved_hint, full.tensor, axes=1)
     return np.asarray(change)
 
 
-def _add_transpose(matrix: Array) -> Array:
-    return np.asarray(matrix + matrix.T)
+def _outer(left: Array, right: Array) -> Array:
+    """Return the outer product of each pair of rows, (B, k, k)."""
+    return np.asarray(left[:, :, None] * np.atleast_2d(right)[:, None, :])
 
 
-def _noise_level(family: RegressionFamily, sums: RegressionSums, is_estimated: bool) -> float:
-    """Estimate t2 / 2 from some samples."""
+def _add_transpose(matrices: Array) -> Array:
+    return np.asarray(matrices + matrices.transpose(0, 2, 1))
+
+
+def _noise_level(family: RegressionFamily, sums: RegressionSums, is_estimated: bool) -> Array:
+    """Estimate t2 / 2 from the samples of each sum, (B,)."""
     n_noise = family.design.n_coordinates - family.n_fitted
     if n_noise == 0:
         return sums.power / sums.n / 2
     energy = sums.energy / sums.n / 2
     if is_estimated:
-        energy -= family.noise_level * (sums.residual / sums.n - n_noise)
+        energy = energy - family.noise_level * (sums.residual / sums.n - n_noise)
     return energy / n_noise
 
 
@@ -192,12 +206,32 @@ def replicate_hint_shifts(family: RegressionFamily, hint: Array) -> Array:
     -----
     W'A v⊥ is 0 for all samples together, where v⊥ is the part of v outside the signal space; without a group it is not.
     """
-    design, n_groups = family.design, family.partitions.n_groups
-    residual = design.to_coefficients(family.frame.residual(hint[:, None]))
-    sums = family.partitions.reduce(
-        _residual_correlation, _contribution_terms(family), residual, design.center, n_groups
+    residual = family.design.to_coefficients(family.frame.residual(hint[:, None]))[:, 0]
+    if family.is_small:
+        return np.asarray(np.tensordot(family.group_contributions, residual, axes=(1, 0)))
+    partitions = family.partitions
+    sums = partitions.reduce(
+        _residual_correlation, _contribution_terms(family), residual, family.design.center, partitions.n_groups
     )
     return _average_without_group(sums.total, family)
+
+
+def replicate_contributions(family: RegressionFamily) -> Array:
+    """Compute the average of the contributions times x of all samples but one group, (B, d, k)."""
+    partitions = family.partitions
+    sums = partitions.reduce(
+        _contribution_products, _contribution_terms(family), family.design.center, partitions.n_groups
+    )
+    return _average_without_group(sums.total, family)
+
+
+def _contribution_products(
+    partition: RegressionPartition, terms: ContributionTerms, center: Array, n_groups: int
+) -> ArraySum:
+    """Sum the contributions times x over each group, (B, d, k)."""
+    weights = _contributions(partition, terms)
+    groups = [partition.rows_at(n_groups, group) for group in range(n_groups)]
+    return ArraySum(np.stack([sum_centered(partition.samples[rows], center, weights[rows]) for rows in groups]))
 
 
 def coordinate_covariance(family: RegressionFamily) -> Array:
@@ -224,12 +258,12 @@ def _residual_correlation(
     partition: RegressionPartition, terms: ContributionTerms, residual: Array, center: Array, n_groups: int
 ) -> ArraySum:
     """Sum the contributions times ⟨z, v⊥⟩ over each group, (B, k)."""
-    scores = np.asarray(project(partition.samples, residual, center), dtype=np.float64)[:, 0]
+    scores = np.asarray(project(partition.samples, residual, center), dtype=np.float64)
     weights = _contributions(partition, terms)
     groups = [partition.rows_at(n_groups, group) for group in range(n_groups)]
     return ArraySum(np.stack([scores[rows] @ weights[rows] for rows in groups]))
 
 
 def _average_without_group(sums: Array, family: RegressionFamily) -> Array:
-    """Return averages over all samples but those of one group, (B, q), from the sums over each group."""
+    """Return averages over all samples but those of one group, (B, ...), from the sums over each group."""
     return np.asarray((sums.sum(axis=0) - sums) / (family.partitions.n_rows * (1 - 1 / len(sums))))

@@ -8,16 +8,14 @@ from typing import Any, Literal, Self, Unpack
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_X_y, validate_data
+from sklearn.utils.validation import validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.component import Candidates
-from mixsearch.core.doubts import MIN_P_VALUE, add_doubts, check_information, check_lead, lower_trust, trust
+from mixsearch.core.doubts import MIN_P_VALUE, add_doubts, check_information, check_lead
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
-from mixsearch.core.moments import Hinted
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -25,26 +23,26 @@ from mixsearch.core.validation import (
     check_choice,
     check_n_components,
     check_n_samples,
-    check_samples,
 )
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
-from mixsearch.errors import HintError, Option, RankError, SearchError, SparseError, UnlikelyMixtureWarning, warn_user
+from mixsearch.errors import Option, RankError, SparseError, warn_user
 from mixsearch.regression._component import RegressionComponent
+from mixsearch.regression._counting import count_by_likelihood
 from mixsearch.regression._design import Standardized, standardize
+from mixsearch.regression._doubts import doubt_moments, doubt_number
 from mixsearch.regression._examples import fit_from_examples, is_explained
-from mixsearch.regression._hint import hint_from_pair
-from mixsearch.regression._likelier import MAX_COMPONENTS, Comparison, choose_n_components, nearest_index, take_part
-from mixsearch.regression._moments import RegressionFamily, explained_p_value, fit_regression
+from mixsearch.regression._family import RegressionFamily
+from mixsearch.regression._hint import check_pair, hint_from_pair
+from mixsearch.regression._likelier import nearest_index
+from mixsearch.regression._likelihood_search import search_by_likelihood
+from mixsearch.regression._moments import explained_p_value, fit_regression
 from mixsearch.regression._outliers import find_regression_outliers
 from mixsearch.regression._rank_selection import regression_spectrum
-from mixsearch.regression._refinement import FittedMixture, fit_mixture, make_regressors, refine_regression
+from mixsearch.regression._refinement import FittedMixture, fit_mixture, refine_regression
+from mixsearch.regression._rivals import Rivals
 
-# The weights of a mixture sum to 1. A sum from moments outside this range is not due to noise.
-MIN_TOTAL_WEIGHT, MAX_TOTAL_WEIGHT = 0.5, 2.0
 DESIGNS = ("covariance", "standard")
-# Samples that regressions are counted on by their likelihood.
-MAX_COUNTED = 2000
 # A larger lead is not noise: scores from fourth and sixth moments vary more than those of other families.
 MAX_SEPARATION = 2.0
 # From this p-value down, moments are sure that a direction says something.
@@ -148,8 +146,12 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         )
         self._family = self._fit_family(samples, k, standardized)
         if self.n_components == AUTO:
-            self._count_by_likelihood(samples, standardized)
+            k = count_by_likelihood(self._family, self.spectrum_, is_paper=self._is_paper())
+            self._family = self._family if k == self.n_components_ else self._fit_counted(samples, k, standardized)
+            if k == 1 and explained_p_value(self._family) > MIN_P_VALUE:
+                warn_no_signal(self.spectrum_, "one regression")
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
+        self._rivals: MixtureCache[Rivals] = MixtureCache()
         self._set_noise_variance()
         return self
 
@@ -166,17 +168,6 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             standardized=standardized,
             **options,
         )
-
-    def _count_by_likelihood(self, samples: Partitions[SamplePartition], standardized: Standardized) -> None:
-        """Fit another number of regressions where moments cannot count them but the likelihood can."""
-        family, spectrum = self._family, self.spectrum_
-        has_power = samples.n_rows > MAX_COUNTED
-        can_count = has_power and spectrum.n_signal > 1 and not spectrum.is_full and family.is_normal
-        if not can_count and not self._is_paper():
-            k = choose_n_components(take_part(make_regressors(family), MAX_COMPONENTS, MAX_COUNTED))
-            self._family = family if k == family.n_components else self._fit_counted(samples, k, standardized)
-        if self.n_components_ == 1 and explained_p_value(self._family) > MIN_P_VALUE:
-            warn_no_signal(spectrum, "one regression")
 
     def _fit_counted(
         self, samples: Partitions[SamplePartition], n_components: int, standardized: Standardized
@@ -275,15 +266,16 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         needs_refinement = not (family.is_normal and family.has_moments) and not self._is_paper()
         options = em_options(refine, tol, max_iter, needs_refinement=needs_refinement)
         given = check_one_hint({"hint": hint, "examples": examples})
-        pair = self._check_examples(examples) if given == "examples" else None
+        names = self._get_feature_names()
+        pair = check_pair(examples, self.n_features_in_, names) if given == "examples" else None
         if not family.has_moments:
-            found = self._search_by_likelihood(family, pair, options)
+            found = search_by_likelihood(family, pair, options, names)
         elif pair is None:
             found = self._search_direction(hint_from_direction(hint, self.n_features_in_), family, how, options)
         else:
             found = replace(self._extract(hint_from_pair(family, *pair), family, how), _examples=pair)
             found = self._choose_by_examples(found, how) if options is None else self._refine(found, options)
-        found = found if options is not None else _doubt_moments(found)
+        found = found if options is not None else doubt_moments(found)
         doubts = [] if found._example_fit is None else found._example_fit.doubts()
         return add_doubts(found, doubts or check_lead(found, max_separation=MAX_SEPARATION))
 
@@ -295,15 +287,16 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
         p_value = family.information_p_value(v)
         found = found if options is None else self._refine(found, options)
-        if p_value > SURE_P_VALUE and found._scores is not None:  # refined regressions know better
-            p_value = found._scores.information_p_value()
+        scores = None if options is None else found._scores
+        if p_value > SURE_P_VALUE and scores is not None:  # refined regressions know better
+            p_value = scores.information_p_value()
         return check_information(found, p_value)
 
     def _choose_by_examples(self, found: RegressionComponent, how: Extraction) -> RegressionComponent:
         """Return the regression that examples are of, which need not be the one that their direction prefers."""
         if self._is_paper() or len(found.scores) == 1:
             return found
-        posterior = found._preference_of(found._settled)[: found._rivals.shape[1]]
+        posterior = found._preference_of(found._all_rivals.settled.mixture)[: found._rivals.shape[1]]
         best = int(np.argmax(posterior))
         if best == found._rival_index or posterior[best] < MIN_POSTERIOR:
             return found
@@ -319,27 +312,11 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             refined = max(refined, again, key=lambda each: each.objectives[-1])
         found = replace(found, _refined=refined, _rank=index)
         kept = fitted.comparison.keeps(nearest_index(fitted.result.state, refined.mixture.slopes[:, 0]))
-        return found if kept else self._doubt_number(found, fitted.comparison)
-
-    def _doubt_number(self, found: RegressionComponent, comparison: Comparison) -> RegressionComponent:
-        """Return an answer with the doubt that there are more regressions, among which it would be another one."""
-        k = found._family.n_components
-        doubt = UnlikelyMixtureWarning(
-            "With {larger} regressions instead of {n_components}, the likelihood of {n_samples:,} samples is larger by "
-            "{gain:.0f} nats and the one found would be another one: it may mix several. Fit more of them "
-            "({argument}).",
-            code="too_few_components",
-            n_components=k,
-            larger=k + 1,
-            n_samples=comparison.n_samples,
-            gain=comparison.gain,
-            argument=Option("n_components"),
-        )
-        return lower_trust(add_doubts(found, [doubt]), trust(comparison.p_value))
+        return found if kept else doubt_number(found, fitted.comparison)
 
     def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
         hinted = family.hinted(hint)
-        candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
+        candidates, again = extract_with_rehint(family.contract_again, hinted, family.frame, how)
         return RegressionComponent(
             family.frame,
             candidates,
@@ -347,56 +324,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             _hinted=hinted,
             _rehint=again,
             _choose=how.choose,
+            _shared=self._rivals.get(family.n_components, lambda: Rivals(family)) if family.is_small else None,
             _feature_names=self._get_feature_names(),
         )
-
-    def _search_by_likelihood(
-        self, family: RegressionFamily, examples: tuple[Samples, Array] | None, options: EMOptions | None
-    ) -> RegressionComponent:
-        """Find the regression of examples among more regressions than moments can separate."""
-        if examples is None or options is None:
-            raise SearchError(
-                "Moments cannot separate the {n_components} regressions of this fit on {n_features} independent "
-                "features: only their likelihood can. Search with {examples}=(X, y) of the regression and "
-                "{refine}=True, or fit fewer components.",
-                code="needs_examples",
-                n_features=family.frame.n_components,
-                n_components=family.n_components,
-                examples=Option("examples"),
-                refine=Option("refine"),
-            )
-        refined, mixture = fit_from_examples(family, *examples, options)
-        slopes, weights = mixture.slopes, mixture.weights
-        scores = slopes.T @ slopes[:, 0]
-        return RegressionComponent(
-            family.frame,
-            Candidates(slopes, weights, scores, preference=scores),
-            _family=family,
-            _hinted=Hinted((slopes * weights * scores) @ slopes.T, slopes @ weights, slopes[:, 0]),
-            _choose="largest",
-            _examples=examples,
-            _refined=refined,
-            _likelihood_mixture=mixture,
-            _feature_names=self._get_feature_names(),
-        )
-
-    def _check_examples(self, examples: Any) -> tuple[Samples, Array]:
-        if not isinstance(examples, tuple | list) or len(examples) != 2:
-            raise HintError(
-                "{argument} must be a pair (X, y): samples of the regression and their responses.",
-                code="examples_not_pair",
-                argument=Option("examples"),
-            )
-        X, y = check_X_y(*examples, accept_sparse="csr", dtype=FLOAT_DTYPES)
-        if X.shape[1] != self.n_features_in_:
-            raise HintError(
-                "The examples have {found} features, but this fit needs {n_features}.",
-                code="other_features",
-                found=X.shape[1],
-                n_features=self.n_features_in_,
-            )
-        check_samples(examples[0], self.n_features_in_, self._get_feature_names())
-        return as_samples(X), np.asarray(y, dtype=np.float64)
 
     def _whiten(self, X: Samples) -> Array:
         if sp.issparse(X) and self._get_design() == "covariance":
@@ -415,27 +345,3 @@ def _sparse_error() -> SparseError:
         "Sparse X needs {argument}='standard', because its covariance is dense. Or pass X.toarray().",
         argument=Option("design"),
     )
-
-
-def _doubt_moments(found: RegressionComponent) -> RegressionComponent:
-    """Return an estimate from moments with the doubts that they apply."""
-    normality = found._family.normality
-    if normality is not None and not normality.is_normal:
-        return lower_trust(add_doubts(found, [normality.doubt()]), trust(normality.p_value))
-    return add_doubts(found, _check_weights(found._family))
-
-
-def _check_weights(family: RegressionFamily) -> list[UnlikelyMixtureWarning]:
-    total = float(family.mean @ family.mean)
-    if MIN_TOTAL_WEIGHT < total < MAX_TOTAL_WEIGHT:
-        return []
-    return [
-        UnlikelyMixtureWarning(
-            "The weights of all regressions sum to {total:.2g} instead of 1: the coefficients may be linearly "
-            "dependent (as μ and -μ are), or the lines too far apart at the mean of X. Try fewer components, or "
-            "more samples, or {argument}=True; do not trust the weights.",
-            code="weights_not_one",
-            total=total,
-            argument=Option("refine"),
-        )
-    ]

@@ -53,7 +53,8 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         r, the dimension of each. All of them together, k r, must stay below the number of features.
     center : bool or "auto", default="auto"
         Whether subspaces contain the mean of all samples rather than zero. "auto" decides for the mean if it is
-        significantly different from zero, with a warning: normal coordinates have the mean zero.
+        significantly different from zero, with a warning: normal coordinates have the mean zero. True is not allowed
+        with ``preset="paper"``.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: the largest noise eigenvalue is the noise level, subspaces contain zero and
         outliers are kept. By default the noise level is the average of all noise eigenvalues.
@@ -116,6 +117,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         dim = int(self.dim)
         check_n_features(partitions.n_features, minimum * dim + 1, f"{minimum} subspaces of dimension {dim} and noise")
         check_n_samples(partitions, minimum * dim + 1, f"{minimum} subspaces of dimension {dim}")
+        self._check_center(is_paper=is_paper)
         samples, origin = (partitions, None) if is_paper else self._place(partitions, dim)
         self.center_ = np.zeros(partitions.n_features) if origin is None else origin
         k = self._choose_n_components(
@@ -132,11 +134,21 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         self.noise_variance_ = self._family.noise_variance
         return partitions
 
+    def _check_center(self, *, is_paper: bool) -> None:
+        check_choice("center", self.center, (True, False, AUTO))
+        if is_paper and self.center is True:
+            raise ArgumentError(
+                "{argument}=True does not apply with {preset}='paper': the paper's subspaces contain zero. Subtract "
+                "the mean from X beforehand, or use the default preset.",
+                code="not_for_paper",
+                argument=Option("center"),
+                preset=Option("preset"),
+            )
+
     def _place(
         self, partitions: Partitions[SamplePartition], dim: int
     ) -> tuple[Partitions[SamplePartition], Array | None]:
         """Return the samples without outliers, and the point that all subspaces contain, None for zero."""
-        check_choice("center", self.center, (True, False, AUTO))
         found = find_outliers(partitions, partial(find_subspace_members, dim=dim))
         self.outliers_ = found.rows
         if len(found.rows):

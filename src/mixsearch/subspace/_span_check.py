@@ -30,7 +30,7 @@ def has_no_signal(family: SubspaceFamily) -> bool:
 def fit_doubts(family: SubspaceFamily) -> list[UnlikelyMixtureWarning]:
     """Return what speaks against a mixture of this many subspaces."""
     if has_no_signal(family):
-        return [no_signal(family.n_components)]
+        return [_no_signal(family)]
     if not needs_more_directions(family):
         return []
     sentence = (
@@ -58,7 +58,7 @@ def span_doubts(family: SubspaceFamily, trusted: float) -> list[UnlikelyMixtureW
     if trusted == 1:
         return []
     if has_no_signal(family):
-        return [no_signal(family.n_components)]
+        return [_no_signal(family)]
     sentence = (
         "The subspace found may be mixed of several: its samples vary outside of it, since {n_components} subspaces of "
         "dimension {dim} cannot hold the {n_signal} directions that stand out from the noise. "
@@ -110,3 +110,8 @@ def trust_in_members(family: SubspaceFamily, check: SignalCheck) -> float:
     if has_no_signal(family):
         return 0.0
     return check.share_of(family.dim) if needs_more_directions(family) else 1.0
+
+
+def _no_signal(family: SubspaceFamily) -> UnlikelyMixtureWarning:
+    k = family.n_components
+    return no_signal(f"{k} subspaces" if k > 1 else "one subspace")

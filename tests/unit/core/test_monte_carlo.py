@@ -6,7 +6,7 @@ import pytest
 from mixsearch.core.frame import Frame
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.regression._design import Design
-from mixsearch.regression._moments import RegressionFamily
+from mixsearch.regression._family import RegressionFamily
 from mixsearch.subspace._moments import SubspaceFamily
 
 pytestmark = pytest.mark.slow

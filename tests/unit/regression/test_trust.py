@@ -157,7 +157,23 @@ def test_a_rough_estimate_from_moments_is_not_sure():
     for seed in range(5):
         data = make_mixed_regression(1000, 10, 3, deviation=NOISE, random_state=seed)
         found = RegressionSearch(3).fit(data.X, data.y).search(make_hint(data.centers, 0, gamma=0.95))
-        assert found.confidence < 0.5 or np.linalg.norm(found.center - data.centers[0]) < 0.4
+        apart = np.linalg.norm(data.centers[1:] - data.centers[0], axis=1).min()
+        assert found.confidence < 0.5 or np.linalg.norm(found.center - data.centers[0]) < apart / 2
+
+
+def test_an_answer_of_moments_that_is_another_regression_than_the_hint_means_is_not_sure(data, search):
+    found = search.search(make_hint(data.centers, 0, gamma=0.9))
+    assert found.confidence > 0.9
+    assert all(other.confidence < 0.1 for other in found.alternatives)
+
+
+@pytest.mark.parametrize("center", [0.0, 3.0])
+def test_regressions_through_zero_are_recognised_wherever_x_is(data, center):
+    rng = np.random.default_rng(0)
+    X = data.X + center
+    y = np.einsum("ij,ij->i", X, data.centers[data.labels]) + NOISE * rng.standard_normal(len(X))
+    found = RegressionSearch(3, fit_intercept=False).fit(X, y).search(make_hint(data.centers, 0, gamma=0.9))
+    assert found.confidence > 0.9 or np.linalg.norm(found.center - data.centers[0]) > 0.3
 
 
 @pytest.mark.parametrize("n_components", [1, 2, 3])

@@ -126,3 +126,10 @@ def test_far_samples_of_one_plane_are_members_and_those_in_all_directions_are_no
     plane, anywhere = rng.normal(size=(20, 2)) @ basis.T, rng.normal(size=(10, 12))
     assert_allclose(find_subspace_members(np.vstack([plane, anywhere]), 2), np.arange(30) < 20)
     assert not find_subspace_members(anywhere, 2).any()
+
+
+def test_the_paper_s_subspaces_cannot_contain_the_mean():
+    with pytest.raises(ArgumentError, match="center=True does not apply with preset='paper'") as caught:
+        SubspaceSearch(3, dim=2, center=True, preset="paper").fit(data.X)
+    assert caught.value.code == "not_for_paper"
+    assert not SubspaceSearch(3, dim=2, center=False, preset="paper").fit(data.X).center_.any()
