@@ -322,6 +322,8 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
         (("zz*",), "None of the 76 words matches 'zz*'"),
         (("word10^x",), "'x' in 'word10^x' is not a weight"),
         (("",), "'' names no word"),
+        (("word10", "--not", "word10"), "'word10' is both wanted and to be avoided"),
+        (("Word10", "--not", "word10"), "'word10' is both wanted and to be avoided"),
         (("--documents", "600"), "Row 600 is not a document of this fit"),
         (("--text", "nothing of this is known"), "contain no word of the vocabulary"),
         (("word10", "-k", "5"), "--n-components=5, but this fit has 4 components"),

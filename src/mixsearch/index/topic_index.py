@@ -19,7 +19,7 @@ from mixsearch.index.contents import Contents, read_contents
 from mixsearch.index.query import Found, Query
 from mixsearch.storage import Folder, Texts
 from mixsearch.text import CorpusOptions, count_texts, normalize_text
-from mixsearch.topics import FittedCorpus, Topic, open_search
+from mixsearch.topics import FittedCorpus, Topic, join_weights, open_search
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 4_000
@@ -367,7 +367,7 @@ class TopicIndex:
     def _spell_words(self, words: Any) -> Any:
         """Spell words as the vocabulary does; column numbers stay as they are, an iterator becomes a list."""
         if isinstance(words, Mapping):
-            return {self._spell_one(word): weight for word, weight in words.items()}
+            return join_weights((self._spell_one(word), weight) for word, weight in words.items())
         if isinstance(words, str) or not isinstance(words, Iterable):
             return self._spell_one(words)
         return [self._spell_one(word) for word in words]

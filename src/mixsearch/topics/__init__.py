@@ -4,7 +4,7 @@ from mixsearch.topics._component import Topic, WordStatistics
 from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
 from mixsearch.topics._counts import damp
 from mixsearch.topics._documents import CountPartition, TopicPartition, corpus_in_memory
-from mixsearch.topics._hint import parse_word, parse_words
+from mixsearch.topics._hint import join_weights, parse_word, parse_words
 from mixsearch.topics._search import TopicSearch
 from mixsearch.topics._storage import (
     BY_DOCUMENT,
@@ -35,6 +35,7 @@ __all__ = [
     "fit_corpus",
     "get_min_words",
     "is_damped",
+    "join_weights",
     "make_search",
     "open_search",
     "parse_word",

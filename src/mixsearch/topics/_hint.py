@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 from collections.abc import Iterable, Mapping
@@ -15,12 +14,10 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.errors import HintError, SkippedWordsWarning, UnknownWordError, warn_user
+from mixsearch.topics._spelling import suggest_words
 
 # One word or column, several, or words and columns with weights.
 Words = str | int | Iterable[str | int] | Mapping[str | int, float]
-
-# Only words whose length differs by at most this are compared with a misspelt one.
-MAX_LENGTH_DIFFERENCE = 2
 
 
 class WordHint(NamedTuple):
@@ -73,7 +70,31 @@ def parse_words(query: str) -> dict[str, float]:
         raise HintError(
             "A quotation mark in {query!r} is not closed. Close it, or leave it out.", code="open_quote", query=query
         ) from error
-    return dict(map(parse_word, parts))
+    return join_weights(map(parse_word, parts))
+
+
+def join_weights(words: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return words with their weights, the last one of each.
+
+    Parameters
+    ----------
+    words : iterable of (str, float)
+        Words with weights, as `parse_word` returns them. A word that is both wanted and avoided is an error.
+
+    Returns
+    -------
+    dict of str to float
+    """
+    weights: dict[str, float] = {}
+    for word, weight in words:
+        if weights.get(word, 0) * weight < 0:
+            raise HintError(
+                "{word!r} is both wanted and to be avoided. Leave out one of the two.",
+                code="contradicting_words",
+                word=word,
+            )
+        weights[word] = weight
+    return weights
 
 
 def parse_word(word: str) -> tuple[str, float]:
@@ -206,7 +227,7 @@ def _find_columns(word: str | int, columns: Mapping[str, int] | None, word_mean:
     several = word.split()
     if len(several) > 1:
         return [part for each in several for part in _find_columns(each, columns, word_mean)]
-    nearest = _suggest_words(word, columns)
+    nearest = suggest_words(word, list(columns), word_mean[list(columns.values())])
     advice = "Nearest: {nearest}." if nearest else "No word has a similar spelling."
     raise UnknownWordError(
         "{word!r} is not among the {n_words:,} words. " + advice,
@@ -246,23 +267,6 @@ def _keep_used(word: str | int, found: list[int], word_mean: Array) -> Array:
             word=word,
         )
     return np.array(used, dtype=np.intp)
-
-
-def _suggest_words(word: str, columns: Iterable[str]) -> list[str]:
-    """Return words with a similar spelling."""
-    alike = [
-        other
-        for other in columns
-        if abs(len(other) - len(word)) <= MAX_LENGTH_DIFFERENCE and set(other[:2]) & set(word[:2])
-    ]
-    close = difflib.get_close_matches(word, alike, n=10)
-    # Typing errors are rare in the first letters.
-    return sorted(close, key=lambda other: -_count_common_prefix(word, other))[:5]
-
-
-def _count_common_prefix(one: str, other: str) -> int:
-    """Return how many letters two words have in common from the start."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def hint_from_documents(counts: sp.csr_array, word_mean: Array) -> Array:
