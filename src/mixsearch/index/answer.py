@@ -104,18 +104,24 @@ class Alternative:
 
 @dataclass(frozen=True)
 class SkippedWord:
-    """A word of the hint that is not in the vocabulary, and words with a similar spelling.
+    """A word of the hint that was not used: why, as a code and as a sentence, and words with a similar spelling.
 
     Parameters
     ----------
     word : str
         The word.
     suggestions : tuple of str
-        Words with a similar spelling, the nearest first.
+        Words with a similar spelling, the nearest first; none for a word that is in the texts.
+    code : str
+        Why it was not used, for programs: "unknown_word", "word_too_common", "word_stop_word" and so on.
+    message : str
+        Why it was not used, for people.
     """
 
     word: str
     suggestions: tuple[str, ...]
+    code: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -309,5 +315,9 @@ def _describe_alternatives(found: Found, options: AnswerOptions) -> tuple[Altern
 
 
 def _list_skipped(warnings: Sequence[SearchWarning]) -> tuple[SkippedWord, ...]:
-    skipped = [warning.suggestions for warning in warnings if isinstance(warning, SkippedWordsWarning)]
-    return tuple(SkippedWord(word, tuple(similar)) for each in skipped for word, similar in each.items())
+    skipped = [warning for warning in warnings if isinstance(warning, SkippedWordsWarning)]
+    return tuple(
+        SkippedWord(word, tuple(each.suggestions.get(word, ())), *reason)
+        for each in skipped
+        for word, reason in each.reasons.items()
+    )

@@ -117,7 +117,9 @@ class TopicIndex:
 
     @cached_property
     def _sorted_words(self) -> SortedWords:
-        return SortedWords(self.vocabulary, self._n_documents_by_word)
+        common = self._fitted.common_words
+        counts = np.concatenate([self._n_documents_by_word, np.array(list(common.values()), dtype=np.int64)])
+        return SortedWords([*self.vocabulary, *common], counts)
 
     def find(self, query: Query) -> Found:
         """Find the topic of a query.
@@ -272,13 +274,14 @@ class TopicIndex:
         Parameters
         ----------
         word : str
-            A word of the vocabulary, or another one.
+            A feature, or another word of the texts.
 
         Returns
         -------
         int
         """
-        return self._sorted_words.count_documents(self.spell(word))
+        spelled = self.spell(word)
+        return self._sorted_words.count_documents(spelled) or self._fitted.count_dropped(spelled)
 
     def distinctive_words(self, n: int = 10) -> list[CorpusWord]:
         """Return the words that differ most between topics: good first hints.

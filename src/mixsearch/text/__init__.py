@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
+from mixsearch.text.count.dropped import REASONS, DroppedWords
 from mixsearch.text.count.partitions import CountedPartition
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import FORMATS, CorpusOptions, Format, normalize_text
@@ -17,11 +18,13 @@ _NEED_DASK = ("DistributedCorpus", "InspectedFiles", "inspect_files", "read_on_c
 
 __all__ = [
     "FORMATS",
+    "REASONS",
     "Corpus",
     "CorpusOptions",
     "CountChunk",
     "CountedPartition",
     "DistributedCorpus",
+    "DroppedWords",
     "Format",
     "InspectedFiles",
     "Vocabulary",

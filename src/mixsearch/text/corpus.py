@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.errors import SearchWarning
 from mixsearch.text.count.chunks import CountChunk, build_matrix, to_count_chunk
+from mixsearch.text.count.dropped import DroppedWords
 from mixsearch.text.count.spool import Spool
 from mixsearch.text.count.vocabulary import Vocabulary
 
@@ -27,12 +28,15 @@ class Corpus:
         Row of each dropped document, and row of the earlier document that it repeats.
     notes : tuple of SearchWarning
         Decisions that the user should know, such as which column was taken as the text.
+    dropped : DroppedWords
+        Words of the texts that are not features.
     """
 
     n_documents: int
     n_characters: int
     duplicates: Array
     notes: tuple[SearchWarning, ...]
+    dropped: DroppedWords = field(repr=False)
     _vocabulary: Vocabulary = field(repr=False)
     _spool: Spool = field(repr=False)
 
@@ -75,7 +79,7 @@ class Corpus:
             Some documents.
         """
         for chunk in self._spool.read_chunks():
-            yield to_count_chunk(chunk, self._vocabulary)
+            yield to_count_chunk(chunk, self._vocabulary, self.dropped.vocabulary)
 
     def to_counts(self) -> sp.csr_array[Any]:
         """Return all counts at once, for a corpus that fits into memory.

@@ -15,6 +15,7 @@ from mixsearch._typing import Array
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
+from mixsearch.text.count.dropped import DroppedWords, describe_dropped, find_single, list_others, take_dropped
 from mixsearch.text.count.duplicates import DuplicateFinder
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS, CountMatrix, read_matrix
 from mixsearch.text.count.spool import Spool
@@ -139,15 +140,16 @@ class _Collector:
         self.frequencies.add(chunk.counts)
         self.spool.add(chunk)
 
-    def finish(self, vocabulary: Vocabulary, notes: Iterable[SearchWarning]) -> Corpus:
+    def finish(self, vocabulary: Vocabulary, dropped: DroppedWords, notes: Iterable[SearchWarning]) -> Corpus:
         """Return the corpus of all chunks."""
         duplicates = np.concatenate([np.empty((0, 2), dtype=np.int64), *self._dropped])
-        return Corpus(self.n_documents, self._n_characters, duplicates, tuple(notes), vocabulary, self.spool)
+        return Corpus(self.n_documents, self._n_characters, duplicates, tuple(notes), dropped, vocabulary, self.spool)
 
 
 def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Callable[[], None] | None) -> Corpus:
     options = state.options
-    stop_hashes = np.sort(hash_words(list_stop_words(options)))
+    stop_words = list_stop_words(options)
+    stop_hashes = np.sort(hash_words(stop_words))
     # Fill its cache once, before all threads need it.
     parse_word_pattern(options.token_pattern)
     with _open_collector(options) as collector:
@@ -158,9 +160,14 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
                 collector.add(counted)
                 if report is not None:
                     report()
-        frequencies = _choose_words(collector, state)
-        words = spell_words(frequencies, collector.spool.read_counts())
-        return collector.finish(build_vocabulary(frequencies, words, options.max_words, by_alphabet=True), state.notes)
+        frequencies, read_counts = _sum_frequencies(collector, state), collector.spool.read_counts
+        chosen = choose_words(frequencies, collector.n_documents, options)
+        vocabulary = build_vocabulary(chosen, spell_words(chosen, read_counts()), options.max_words, by_alphabet=True)
+        others = list_others(frequencies, vocabulary)
+        others = take_dropped(others, find_single(others, read_counts()) if options.ngrams[1] > 1 else None)
+        spelled = spell_words(others, read_counts())
+        dropped = describe_dropped(others, spelled, collector.n_documents, options, stop_words)
+        return collector.finish(vocabulary, dropped, state.notes)
 
 
 def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], None] | None) -> Corpus:
@@ -172,11 +179,17 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
             collector.add(CountedChunk(chunk, np.empty(0)))
             if report is not None:
                 report()
-        stop_words = set(list_stop_words(options))
-        stop_keys = [column for column, word in enumerate(matrix.words) if word in stop_words]
-        frequencies = _choose_words(collector, state, stop_keys)
-        words = [matrix.words[key] for key in frequencies.keys.tolist()]
-        return collector.finish(build_vocabulary(frequencies, words, options.max_words, by_alphabet=False), state.notes)
+        stop_words = list_stop_words(options)
+        known = set(stop_words)
+        stop_keys = [column for column, word in enumerate(matrix.words) if word in known]
+        frequencies = _sum_frequencies(collector, state, stop_keys)
+        chosen = choose_words(frequencies, collector.n_documents, options)
+        words = [matrix.words[key] for key in chosen.keys.tolist()]
+        vocabulary = build_vocabulary(chosen, words, options.max_words, by_alphabet=False)
+        others = take_dropped(list_others(frequencies, vocabulary), None)
+        spelled = [matrix.words[key] for key in others.keys.tolist()]
+        dropped = describe_dropped(others, spelled, collector.n_documents, options, stop_words)
+        return collector.finish(vocabulary, dropped, state.notes)
 
 
 @contextmanager
@@ -190,12 +203,11 @@ def _open_collector(options: CorpusOptions) -> Iterator[_Collector]:
         raise
 
 
-def _choose_words(collector: _Collector, state: ReadState, stop_keys: Sequence[int] = ()) -> Frequencies:
+def _sum_frequencies(collector: _Collector, state: ReadState, stop_keys: Sequence[int] = ()) -> Frequencies:
     if collector.n_rows == 0:
         raise make_empty_error(state.source)
     frequencies = collector.frequencies.sum()
-    frequencies = frequencies.take(~np.isin(frequencies.keys, np.array(stop_keys, dtype=np.uint64)))
-    return choose_words(frequencies, collector.n_documents, state.options)
+    return frequencies.take(~np.isin(frequencies.keys, np.array(stop_keys, dtype=np.uint64)))
 
 
 def _map_in_order(

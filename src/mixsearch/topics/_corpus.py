@@ -121,6 +121,8 @@ class FittedCorpus:
         The number of documents that contain each word, its frequency in the corpus, and its variance between topics.
     eigenvalues : array of shape (k,)
         The eigenvalues of the second moment, falling.
+    common_words : dict of str to int
+        Words that are too common to be features, with the number of documents that contain each.
     """
 
     def __init__(self, search: TopicSearch) -> None:
@@ -180,6 +182,28 @@ class FittedCorpus:
         """
         frame = self._search._family.frame
         return np.asarray(frame.basis[:, 1:] ** 2 @ frame.values[1:])
+
+    @property
+    def common_words(self) -> dict[str, int]:
+        """Words that are too common to be features, with the number of documents that contain each."""
+        dropped = self._search._dropped
+        return {} if dropped is None else dropped.common
+
+    def count_dropped(self, word: str) -> int:
+        """Return the number of documents that contain a word that is not a feature.
+
+        Parameters
+        ----------
+        word : str
+            Spelled as in the texts.
+
+        Returns
+        -------
+        int
+            0 if it is not in the texts, or if the index does not store such words.
+        """
+        found = None if self._search._dropped is None else self._search._dropped.find(word)
+        return 0 if found is None else found.n_documents
 
     def find_columns(self, words: Iterable[str]) -> Array:
         """Return the column of each word.

@@ -22,6 +22,7 @@ from mixsearch.data.dask.tasks import (
     tree_reduce,
 )
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
+from mixsearch.text.count.dropped import DroppedWords, describe_dropped, list_others, take_dropped
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS
 from mixsearch.text.count.partitions import (
     Partition,
@@ -31,7 +32,9 @@ from mixsearch.text.count.partitions import (
     count_partition,
     drop_rows,
     find_duplicates,
+    find_single_in_partition,
     measure_partition,
+    merge_single,
     merge_small_files,
     merge_spellings,
     spell_in_partition,
@@ -70,6 +73,8 @@ class DistributedCorpus:
         Decisions that the user should know, such as which column was taken as the text.
     words : Vocabulary
         The counted words.
+    dropped : DroppedWords
+        Words of the texts that are not features.
     partitions : list of dask.delayed.Delayed
         Tasks that return a `CountedPartition` each.
     first_rows : list of int
@@ -82,6 +87,7 @@ class DistributedCorpus:
     has_names: bool
     notes: tuple[SearchWarning, ...]
     words: Vocabulary
+    dropped: DroppedWords
     partitions: list[Any]
     first_rows: list[int]
 
@@ -165,13 +171,15 @@ def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | Non
         counted = _drop_duplicates(counted)
         sizes = compute_tasks([task(measure_partition, partition) for partition in counted])
     n_documents = sum(each.n_rows for each in sizes)
+    words, dropped = _choose_words(counted, n_documents, options)
     return DistributedCorpus(
         n_documents=n_documents,
         n_characters=sum(each.n_characters for each in sizes),
         n_dropped=sum(n_rows) - n_documents,
         has_names=any(each.has_names for each in sizes),
         notes=(*([] if sources.note is None else [sources.note]), *state.notes),
-        words=_choose_words(counted, n_documents, options),
+        words=words,
+        dropped=dropped,
         partitions=counted,
         first_rows=np.cumsum([0, *n_rows[:-1]]).tolist(),
     )
@@ -283,10 +291,17 @@ def _drop_duplicates(counted: list[Any]) -> list[Any]:
     )
 
 
-def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) -> Vocabulary:
-    """Choose the words to count. The workers sum frequencies; only those of the chosen words come here."""
+def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) -> tuple[Vocabulary, DroppedWords]:
+    """Choose the words to count. The workers sum frequencies; only those of words that are stored come here."""
     total = tree_reduce(sum_frequencies, [task(count_frequencies, partition) for partition in counted])[0]
     chosen = persist_tasks([task(choose_words, total, n_documents, options)])[0]
     spelled = tree_reduce(merge_spellings, [task(spell_in_partition, partition, chosen) for partition in counted])[0]
     frequencies, words = compute_tasks([chosen, spelled])
-    return build_vocabulary(frequencies, words, options.max_words, by_alphabet=True)
+    vocabulary = build_vocabulary(frequencies, words, options.max_words, by_alphabet=True)
+    others = persist_tasks([task(list_others, total, broadcast(vocabulary))])[0]
+    parts = [task(find_single_in_partition, partition, others) for partition in counted]
+    single = tree_reduce(merge_single, parts)[0] if options.ngrams[1] > 1 else None
+    stored = persist_tasks([task(take_dropped, others, single)])[0]
+    spelled = tree_reduce(merge_spellings, [task(spell_in_partition, partition, stored) for partition in counted])[0]
+    rest, names = compute_tasks([stored, spelled])
+    return vocabulary, describe_dropped(rest, names, n_documents, options, list_stop_words(options))

@@ -112,6 +112,8 @@ class Vocabulary:
         array of shape (n,)
             Columns.
         """
+        if not len(self.keys):
+            return np.full(len(keys), -1)
         nearest = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         return np.where(self.keys[nearest] == keys, self.columns[nearest], -1)
 
@@ -124,7 +126,7 @@ def choose_words(frequencies: Frequencies, n_documents: int, options: CorpusOpti
             code="no_words",
             n_documents=n_documents,
         )
-    lower, upper = _to_count(options.min_df, n_documents), _to_count(options.max_df, n_documents)
+    lower, upper = find_bounds(n_documents, options)
     chosen = frequencies.take((frequencies.documents >= lower) & (frequencies.documents <= upper))
     if not len(chosen):
         raise SearchError(
@@ -144,6 +146,11 @@ def choose_words(frequencies: Frequencies, n_documents: int, options: CorpusOpti
         lowest = np.partition(chosen.totals, -options.max_words)[-options.max_words]
         chosen = chosen.take(chosen.totals >= lowest)
     return chosen
+
+
+def find_bounds(n_documents: int, options: CorpusOptions) -> tuple[float, float]:
+    """Return the smallest and the largest number of documents that a counted word occurs in."""
+    return _to_count(options.min_df, n_documents), _to_count(options.max_df, n_documents)
 
 
 def spell_words(frequencies: Frequencies, chunks: Iterable[ChunkCounts]) -> list[str]:
