@@ -16,6 +16,7 @@ from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import HintError, SearchError, collect_warnings
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.contents import Contents, read_contents
+from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
 from mixsearch.storage import Folder, Texts
 from mixsearch.text import CorpusOptions, count_texts, normalize_text
@@ -136,6 +137,7 @@ class TopicIndex:
         """
         with collect_warnings() as warnings:
             topic = self.search(**query.arguments)
+        warnings += check_listed(self, query, topic)
         once = {str(warning): warning for warning in warnings}
         return Found(query, topic, tuple(once.values()), self)
 
@@ -267,6 +269,20 @@ class TopicIndex:
         str
         """
         return word if self._corpus.get("tokens") is None else normalize_text(word, self._token_options())
+
+    def has_feature(self, word: str) -> bool:
+        """Return whether a word is in the vocabulary.
+
+        Parameters
+        ----------
+        word : str
+            Spelled as the vocabulary does.
+
+        Returns
+        -------
+        bool
+        """
+        return bool(self.vocabulary) and self._fitted.find_columns([word])[0] >= 0
 
     def document_frequency(self, word: str) -> int:
         """Return the number of documents that contain a word.
