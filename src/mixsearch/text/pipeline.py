@@ -26,6 +26,7 @@ from mixsearch.text.count.vocabulary import (
     Vocabulary,
     build_vocabulary,
     choose_words,
+    find_bounds,
     spell_words,
 )
 from mixsearch.text.count.wordlists import list_stop_words
@@ -166,7 +167,7 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
         others = list_others(frequencies, vocabulary)
         others = take_dropped(others, find_single(others, read_counts()) if options.ngrams[1] > 1 else None)
         spelled = spell_words(others, read_counts())
-        dropped = describe_dropped(others, spelled, collector.n_documents, options, stop_words)
+        dropped = describe_dropped(others, spelled, find_bounds(collector.n_documents, options), stop_words)
         return collector.finish(vocabulary, dropped, state.notes)
 
 
@@ -188,7 +189,7 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
         vocabulary = build_vocabulary(chosen, words, options.max_words, by_alphabet=False)
         others = take_dropped(list_others(frequencies, vocabulary), None)
         spelled = [matrix.words[key] for key in others.keys.tolist()]
-        dropped = describe_dropped(others, spelled, collector.n_documents, options, stop_words)
+        dropped = describe_dropped(others, spelled, find_bounds(collector.n_documents, options), stop_words)
         return collector.finish(vocabulary, dropped, state.notes)
 
 

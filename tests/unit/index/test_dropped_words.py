@@ -174,6 +174,13 @@ def test_words_beyond_the_maximum_say_so(tmp_path):
     assert left_out in SUBJECTS[get_subject(found.topic)]
 
 
+def test_what_nobody_types_is_not_stored(tmp_path):
+    encoded = "qx" * 50
+    index = open_index(build(tmp_path, texts=[*TEXTS[:-1], f"{TEXTS[-1]} {encoded}"]).path)
+    assert index.document_frequency(encoded) == 0
+    assert index.document_frequency("vindaloo") == 2
+
+
 def test_sequences_of_words_are_not_stored(tmp_path):
     index = open_index(build(tmp_path, CorpusOptions(min_df=4, max_df=0.4, ngrams=(1, 2), n_jobs=1)).path)
     stored = list(open_folder(index.path, kind=KIND, version=VERSION).texts("dropped/words"))

@@ -43,7 +43,7 @@ from mixsearch.text.count.partitions import (
     sum_frequencies,
 )
 from mixsearch.text.count.tokens import hash_words
-from mixsearch.text.count.vocabulary import Vocabulary, build_vocabulary, choose_words
+from mixsearch.text.count.vocabulary import Vocabulary, build_vocabulary, choose_words, find_bounds
 from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.documents import ReadState
@@ -304,4 +304,4 @@ def _choose_words(counted: list[Any], n_documents: int, options: CorpusOptions) 
     stored = persist_tasks([task(take_dropped, others, single)])[0]
     spelled = tree_reduce(merge_spellings, [task(spell_in_partition, partition, stored) for partition in counted])[0]
     rest, names = compute_tasks([stored, spelled])
-    return vocabulary, describe_dropped(rest, names, n_documents, options, list_stop_words(options))
+    return vocabulary, describe_dropped(rest, names, find_bounds(n_documents, options), list_stop_words(options))

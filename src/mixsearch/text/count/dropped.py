@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.text.count.ngrams import BLANK, ChunkCounts
-from mixsearch.text.count.vocabulary import Frequencies, Vocabulary, find_bounds
-from mixsearch.text.options import CorpusOptions
+from mixsearch.text.count.vocabulary import Frequencies, Vocabulary
 
-# Why a word is not a feature: `max_df`, `min_df`, `max_words`.
-REASONS = ("too_common", "too_rare", "beyond_max_words")
+# Why a word is not a feature: `max_df`, `min_df`, `max_words`, `stop_words`.
+REASONS = ("too_common", "too_rare", "beyond_max_words", "stop_word")
 # A bound on the memory for their spelling; the most frequent ones stay.
 MAX_DROPPED = 1_000_000
+# Nobody asks for what has more letters: encoded files and the like.
+MAX_LETTERS = 60
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,13 @@ class DroppedWords:
         The words.
     reasons : array of shape (n,), uint8
         Why each was dropped: indices into `REASONS`.
-    stop_words : list of str
-        Words that were not even counted.
+    stop_words : tuple of str
+        Stop words that were not even counted.
     """
 
     vocabulary: Vocabulary
     reasons: Array
-    stop_words: list[str]
+    stop_words: tuple[str, ...]
 
 
 def list_others(frequencies: Frequencies, kept: Vocabulary) -> Frequencies:
@@ -67,15 +68,22 @@ def take_dropped(frequencies: Frequencies, single: Array | None) -> Frequencies:
 
 
 def describe_dropped(
-    frequencies: Frequencies, words: list[str], n_documents: int, options: CorpusOptions, stop_words: list[str]
+    frequencies: Frequencies, words: list[str], bounds: tuple[float, float], stop_words: Collection[str]
 ) -> DroppedWords:
-    """Return dropped words in the order of their number of documents, then of the alphabet."""
+    """Return dropped words in the order of their number of documents, then of the alphabet.
+
+    The bounds are the smallest and the largest number of documents of a feature.
+    """
+    short = np.array([len(word) <= MAX_LETTERS for word in words], dtype=bool)
+    words, frequencies = [word for word in words if len(word) <= MAX_LETTERS], frequencies.take(short)
     counts = frequencies.documents.tolist()
     order = np.array(sorted(range(len(words)), key=lambda i: (-counts[i], words[i])), dtype=np.int64)
     ranked = frequencies.take(order)
     vocabulary = Vocabulary(
         [words[i] for i in order.tolist()], frequencies.keys, np.argsort(order), ranked.documents, ranked.totals
     )
-    lower, upper = find_bounds(n_documents, options)
-    reasons = np.select([ranked.documents > upper, ranked.documents < lower], [0, 1], 2).astype(np.uint8)
-    return DroppedWords(vocabulary, reasons, stop_words)
+    listed = set(stop_words)
+    is_stop_word = np.array([word in listed for word in vocabulary.words], dtype=bool)
+    cases = [is_stop_word, ranked.documents > bounds[1], ranked.documents < bounds[0]]
+    reasons = np.select(cases, [3, 0, 1], 2).astype(np.uint8)
+    return DroppedWords(vocabulary, reasons, tuple(sorted(listed.difference(words))))
