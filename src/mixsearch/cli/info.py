@@ -88,6 +88,7 @@ def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
         yield "verified", "all checksums match"
     yield "frequent", ", ".join(f"{each.word} {each.n_documents:,}" for each in contents.frequent_words)
     yield "distinctive", ", ".join(each.word for each in contents.distinctive_words)
+    yield "begin with", ", ".join(each.name for each in contents.starters)
     values = contents.eigenvalues
     yield "spectrum", f"{len(values)} eigenvalues, from {plain_number(values[0])} to {plain_number(values[-1])}"
 

@@ -18,6 +18,7 @@ from mixsearch.index.map import MAX_WORDS, MappedTopic, Neighbour, TopicMap, Unm
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.query import Found, Query
+from mixsearch.index.starters import Starter
 from mixsearch.index.to_csv import to_csv
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
 
@@ -41,6 +42,7 @@ __all__ = [
     "Query",
     "RelatedWord",
     "SkippedWord",
+    "Starter",
     "TopicIndex",
     "TopicMap",
     "TopicWord",

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mixsearch.index.completion import CorpusWord
+from mixsearch.index.starters import Starter
 from mixsearch.storage import Folder
 from mixsearch.topics import FittedCorpus
 
@@ -35,6 +36,8 @@ class Contents:
         The size on disk.
     frequent_words, distinctive_words : list of CorpusWord
         The most probable words, and those that differ most between topics.
+    starters : list of Starter
+        Words to begin with: one per topic.
     eigenvalues : list of float
         Those of the second moment.
     """
@@ -59,6 +62,7 @@ class Contents:
     bytes_per_document: float
     frequent_words: list[CorpusWord]
     distinctive_words: list[CorpusWord]
+    starters: list[Starter]
     eigenvalues: list[float]
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,7 +76,11 @@ class Contents:
 
 
 def read_contents(
-    folder: Folder, fitted: FittedCorpus, frequent: Sequence[CorpusWord], distinctive: Sequence[CorpusWord]
+    folder: Folder,
+    fitted: FittedCorpus,
+    frequent: Sequence[CorpusWord],
+    distinctive: Sequence[CorpusWord],
+    starters: Sequence[Starter],
 ) -> Contents:
     """Return the contents of a folder; the counts and texts themselves are not read."""
     topics, corpus, sizes = fitted.search, folder.facts.get("corpus", {}), folder.sizes()
@@ -98,5 +106,6 @@ def read_contents(
         bytes_per_document=round(sum(sizes.values()) / n_documents, 1),
         frequent_words=list(frequent),
         distinctive_words=list(distinctive),
+        starters=list(starters),
         eigenvalues=fitted.eigenvalues.tolist(),
     )

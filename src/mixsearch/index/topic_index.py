@@ -18,6 +18,7 @@ from mixsearch.index.completion import CorpusWord, SortedWords, close_query, spl
 from mixsearch.index.contents import Contents, read_contents
 from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
+from mixsearch.index.starters import Starter, choose_starters
 from mixsearch.storage import Folder, Texts
 from mixsearch.text import CorpusOptions, count_texts, normalize_text
 from mixsearch.topics import FittedCorpus, Topic, join_weights, open_search
@@ -316,6 +317,21 @@ class TopicIndex:
             return []
         return self._rank_words(self._fitted.word_variances, n)
 
+    def starters(self, n: int = 10) -> list[Starter]:
+        """Return words to begin with: one per topic, each with another word of its topic.
+
+        Parameters
+        ----------
+        n : int, default=10
+            The maximum number of words.
+
+        Returns
+        -------
+        list of Starter
+            The most distinctive words first; none if the index has no vocabulary.
+        """
+        return choose_starters(self._fitted, self.vocabulary, n) if self.vocabulary else []
+
     def frequent_words(self, n: int = 10) -> list[CorpusWord]:
         """Return the words that most documents contain.
 
@@ -372,7 +388,7 @@ class TopicIndex:
         Contents
         """
         frequent = self._rank_words(self._fitted.word_frequencies, N_FREQUENT)
-        return read_contents(self._folder, self._fitted, frequent, self.distinctive_words())
+        return read_contents(self._folder, self._fitted, frequent, self.distinctive_words(), self.starters())
 
     def verify(self) -> None:
         """Read every byte of the index and compare it with the checksums."""
