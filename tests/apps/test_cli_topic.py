@@ -341,6 +341,17 @@ def test_a_hint_that_cannot_be_used_is_an_error_of_one_sentence(
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_another_topic_that_the_hint_could_mean_can_be_asked_for(files: Files, index: Path) -> None:
+    found = told(index, files.words[0])
+    other = told(index, files.words[0], "--alternative", 1)
+    assert other["alternative"] == 1
+    assert other["weight"] == pytest.approx(found["alternatives"][0]["weight"])
+    assert [word["word"] for word in other["words"]][:6] == found["alternatives"][0]["words"]
+    missing = invoke("topic", index, files.words[0], "--alternative", "99")
+    assert missing.exit_code == 1
+    assert "Alternative 99 does not exist" in missing.stderr
+
+
 def test_a_file_without_hints_or_of_other_bytes_is_refused(index: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("# nothing\n")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
