@@ -265,6 +265,12 @@ class WeakHintWarning(SearchWarning):
     code = "weak_hint"
 
 
+class DroppedWordWarning(WeakHintWarning):
+    """A word of the hint is not a feature; the answer comes from the documents that contain it."""
+
+    code = "word_dropped"
+
+
 class DoubtfulExamplesWarning(SearchWarning):
     """Some examples do not look like members of the component found."""
 

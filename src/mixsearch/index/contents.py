@@ -34,6 +34,8 @@ class Contents:
         How texts are split into words, if known.
     bytes_of_parts, n_bytes, bytes_per_document : dict of str to int, int, float
         The size on disk.
+    dropped_words : dict of str to int
+        The number of words that are not features, by the reason; empty if the index does not store them.
     frequent_words, distinctive_words : list of CorpusWord
         The most probable words, and those that differ most between topics.
     starters : list of Starter
@@ -60,6 +62,7 @@ class Contents:
     bytes_of_parts: dict[str, int]
     n_bytes: int
     bytes_per_document: float
+    dropped_words: dict[str, int]
     frequent_words: list[CorpusWord]
     distinctive_words: list[CorpusWord]
     starters: list[Starter]
@@ -104,6 +107,7 @@ def read_contents(
         bytes_of_parts=sizes,
         n_bytes=sum(sizes.values()),
         bytes_per_document=round(sum(sizes.values()) / n_documents, 1),
+        dropped_words=dict(folder.facts.get("dropped", {}).get("n_words", {})),
         frequent_words=list(frequent),
         distinctive_words=list(distinctive),
         starters=list(starters),

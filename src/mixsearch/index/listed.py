@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from mixsearch.errors import Option, WeakHintWarning
+from mixsearch.errors import DroppedWordWarning, Option, WeakHintWarning
 from mixsearch.index.query import Query
 from mixsearch.topics import Topic
 
@@ -24,7 +24,7 @@ def check_listed(index: TopicIndex, query: Query, topic: Topic) -> list[WeakHint
     index : TopicIndex
         The index that was searched.
     query : Query
-        What was asked. Texts and documents are not checked.
+        What was asked. Texts, documents and words that are not features are not checked.
     topic : Topic
         What was found.
 
@@ -32,6 +32,8 @@ def check_listed(index: TopicIndex, query: Query, topic: Topic) -> list[WeakHint
     -------
     list of WeakHintWarning
     """
+    if any(isinstance(doubt, DroppedWordWarning) for doubt in topic.doubts):
+        return []
     wanted = [index.spell(word) for word, weight in (query.words or {}).items() if weight > 0]
     parts = [part for word in wanted for part in (word, *word.split())]
     features = [part for part in dict.fromkeys(parts) if "*" in part or "?" in part or index.has_feature(part)]

@@ -5,15 +5,17 @@ A word that is too common or too rare to be a feature is still a hint: the docum
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.errors import DroppedWordError, SearchWarning, WeakHintWarning
+from mixsearch.errors import DroppedWordError, DroppedWordWarning
 from mixsearch.storage import Folder, FolderWriter
 
 TOO_COMMON, TOO_RARE, BEYOND_MAX_WORDS, STOP_WORD = "too_common", "too_rare", "beyond_max_words", "stop_word"
@@ -55,7 +57,7 @@ class DroppedWord:
             sentence = "{word!r} occurs only in documents that are too short to have a topic."
         return DroppedWordError(sentence, code=f"word_{self.reason}", **self._facts)
 
-    def doubt(self) -> SearchWarning:
+    def doubt(self) -> DroppedWordWarning:
         """Return what to know about an answer from its documents."""
         sentences = {
             TOO_COMMON: "{word!r} occurs in {share:.0%} of the documents: too common to single out one topic. The "
@@ -64,7 +66,7 @@ class DroppedWord:
             BEYOND_MAX_WORDS: "{word!r} is not among the most frequent words: the answer starts from {n_used} of the "
             "{n_documents:,} documents that contain it.",
         }
-        return WeakHintWarning(sentences[self.reason], code=f"word_{self.reason}", **self._facts)
+        return DroppedWordWarning(sentences[self.reason], code=f"word_{self.reason}", **self._facts)
 
     @property
     def _facts(self) -> dict[str, Any]:
@@ -102,6 +104,12 @@ class DroppedWords:
             np.asarray(self._folder[f"{_GROUP}/documents"][stored], dtype=np.intp),
             np.asarray(self._folder[f"{_GROUP}/counts"][stored], dtype=np.float64),
         )
+
+    def match(self, pattern: str) -> list[DroppedWord]:
+        """Return the dropped word of this spelling, or the common ones that match a pattern."""
+        is_pattern = "*" in pattern or "?" in pattern
+        words = [word for word in self.common if fnmatchcase(word, pattern)] if is_pattern else [pattern]
+        return [found for found in map(self.find, words) if found is not None]
 
     @cached_property
     def common(self) -> dict[str, int]:
@@ -166,4 +174,4 @@ def store_dropped(out: FolderWriter, words: Sequence[str], reasons: Sequence[str
     out.save(f"{_GROUP}/n_documents", postings.n_documents.astype(np.uint32))
     out.save(f"{_GROUP}/documents", postings.documents.astype(np.int32))
     out.save(f"{_GROUP}/counts", np.minimum(postings.counts, MAX_COUNT).astype(np.uint8))
-    out.facts[_GROUP] = {"n_words": len(words), "reasons": names, "max_documents": MAX_DOCUMENTS}
+    out.facts[_GROUP] = {"n_words": dict(Counter(reasons)), "reasons": names, "max_documents": MAX_DOCUMENTS}

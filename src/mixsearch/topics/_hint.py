@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -134,6 +134,10 @@ class DroppedHint(NamedTuple):
     words: tuple[tuple[DroppedWord, float], ...]  # with their weights, which are positive
     avoid: Array  # columns of words that the documents should not contain, (q,)
 
+    def covers(self, word: str) -> bool:
+        """Return whether all parts of a word, pattern or phrase are among its words."""
+        return all(any(fnmatchcase(found.word, part) for found, _ in self.words) for part in word.split())
+
 
 def hint_from_words(
     words: Words, columns: Mapping[str, int] | None, word_mean: Array, dropped: DroppedWords | None = None
@@ -176,8 +180,7 @@ def hint_from_words(
     terms, missing = _find_terms(weights, Lexicon(columns, word_mean, dropped))
     documents = None if any(term.weight > 0 for term in terms) else _hint_from_dropped(weights, terms, dropped)
     if documents is not None:
-        used = {found.word for found, _ in documents.words}
-        missing = {word: error for word, error in missing.items() if not used.issuperset(word.split())}
+        missing = {word: error for word, error in missing.items() if not documents.covers(word)}
     elif missing and not any(term.weight > 0 for term in terms):
         raise next(iter(missing.values()))
     if missing:
@@ -192,8 +195,8 @@ def _hint_from_dropped(
     if dropped is None:
         return None
     wanted = [(part, weight) for word, weight in weights.items() if weight > 0 for part in str(word).split()]
-    found = [(dropped.find(part), weight) for part, weight in wanted]
-    known = tuple((word, weight) for word, weight in found if word is not None and len(word.documents))
+    found = [(each, weight) for part, weight in wanted for each in dropped.match(part)]
+    known = tuple((word, weight) for word, weight in found if len(word.documents))
     avoid = [part for term in terms if term.weight < 0 for part in term.parts]
     return DroppedHint(known, np.concatenate([np.empty(0, dtype=np.intp), *avoid])) if known else None
 
