@@ -25,16 +25,8 @@ class Matches(NamedTuple):
     indices: Array  # in the corpus, rising, (m,)
     counts: sp.csr_array  # (m, d)
     words: Array  # their word frequencies, weighted by how much of the words they contain, (d,)
+    hint: Array | None  # how they differ from the corpus, in the frame, (k,); None if they are few enough for examples
     n_documents: int  # that contain one of the words, at least
-
-    @property
-    def are_examples(self) -> bool:
-        """Whether they are few enough to be examples of their topic."""
-        return len(self.indices) <= MAX_EXAMPLES
-
-    def hint(self, family: TopicFamily) -> Array:
-        """Return how the documents differ from the corpus, as a hint in the frame, (k,)."""
-        return family.frame.values * family.frame.whiten(self.words - family.word_mean)
 
 
 def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> Matches:
@@ -70,7 +62,10 @@ def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> M
         )
     found = picked.counts[rows]
     words = np.asarray(found.T @ scores[rows])
-    return Matches(indices[rows], found, words / words.sum(), max(word.n_documents for word, _ in hint.words))
+    words /= words.sum()
+    frame, n_documents = family.frame, max(word.n_documents for word, _ in hint.words)
+    direction = None if len(rows) <= MAX_EXAMPLES else frame.values * frame.whiten(words - family.word_mean)
+    return Matches(indices[rows], found, words, direction, n_documents)
 
 
 def seed_from_matches(matches: Matches, family: TopicFamily, weight: float) -> Seeds:

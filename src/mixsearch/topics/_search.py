@@ -342,8 +342,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             v = self._read_words(hint, words)
             if isinstance(v, DroppedHint):
                 matches = match_dropped(self._family, v, damping=bool(self._options.damping))
-                projected = None if matches.are_examples else matches.hint(self._family)
-                family = self._select_components(projected, n_components, narrower)
+                family = self._select_components(matches.hint, n_components, narrower)
                 query = self._make_query(family, how, options, breadth=2.0**-narrower)
                 return query.search_matches(matches, [word.doubt() for word, _ in v.words])
             family = self._select_components(self._family.project(v), n_components, narrower)
