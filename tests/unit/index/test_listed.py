@@ -9,6 +9,7 @@ from mixsearch.text import CorpusOptions
 FOOD = ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate", "salt", "tea"]
 SPORT = ["goal", "match", "team", "ball", "league", "coach", "player", "score", "win", "cup", "race", "run"]
 SELDOM = "wasabi"
+READING = CorpusOptions(min_df=1, max_df=1.0, stop_words=[], n_jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "texts.jsonl").write_text("\n".join(json.dumps({"text": " ".join(words)}) for words in texts))
     options = IndexOptions(n_components=2, search={"damping": False})
-    return open_index(build_index(folder / "texts.jsonl", folder / "index", options, CorpusOptions(n_jobs=1)).path)
+    return open_index(build_index(folder / "texts.jsonl", folder / "index", options, READING).path)
 
 
 def find_notes(index, *words, **more):
