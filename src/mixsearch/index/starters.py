@@ -95,11 +95,17 @@ def _is_meaningful(word: str) -> bool:
 
 def _find_other(vocabulary: Sequence[str], columns: Array, position: int, cosines: Array, weights: Array) -> str | None:
     """Return the word that is most like another one and not a form of it."""
-    stem = vocabulary[columns[position]][:_N_STEM]
+    first = vocabulary[columns[position]]
     for other in np.argsort(-cosines * weights, kind="stable").tolist():
         word: str = vocabulary[columns[other]]
         if cosines[other] < MIN_COSINE:
             continue
-        if not word.startswith(stem) and not stem.startswith(word):
+        if not _share_word(first, word):
             return word
     return None
+
+
+def _share_word(one: str, other: str) -> bool:
+    """Return whether two words or phrases have forms of one word in common."""
+    pairs = ((a, b) for a in one.split() for b in other.split())
+    return any(a.startswith(b[:_N_STEM]) or b.startswith(a[:_N_STEM]) for a, b in pairs)

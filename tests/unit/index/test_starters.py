@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mixsearch.index import IndexOptions, build_index, map_topics, open_index
+from mixsearch.index.starters import _share_word
 from mixsearch.text import CorpusOptions
 
 SUBJECTS = {
@@ -45,6 +46,21 @@ def test_function_words_and_fragments_are_not_offered(index):
     assert set(index.vocabulary) >= NO_STARTERS
     offered = {word for each in index.starters(20) for word in (each.word, each.other)}
     assert not offered & NO_STARTERS
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("happy hour", "hour", True),
+        ("llms", "llm", True),
+        ("translation", "machine translations", True),
+        ("burger", "burgers", True),
+        ("pizza", "crust", False),
+        ("ice cream", "frozen yogurt", False),
+    ],
+)
+def test_a_second_word_is_no_form_of_the_first(one, other, expected):
+    assert _share_word(one, other) is expected
 
 
 def test_a_map_begins_with_them(index):
