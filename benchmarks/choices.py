@@ -154,7 +154,7 @@ def _precisions(corpus: Corpus, k: int) -> Iterator[tuple[str, float]]:
 def _precision(search: TopicSearch, corpus: Corpus, **how: Any) -> float:
     n = len(corpus.labels)
     topics = {group: search.search(words=word, **how) for group, word in corpus.groups.items()}
-    return float(np.mean([average_precision(corpus.labels == g, _ranked(topic, n)) for g, topic in topics.items()]))
+    return float(np.mean([average_precision(corpus.has_label(g), _ranked(topic, n)) for g, topic in topics.items()]))
 
 
 def _ranked(topic: Topic, n: int) -> Array:

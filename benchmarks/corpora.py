@@ -1,4 +1,4 @@
-"""Four labelled corpora with words to search them for, and the articles that say which words belong together."""
+"""Six labelled corpora with words to search them for, and the articles that say which words belong together."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class Source:
 
     file: str
     text: Callable[[Row], str]
-    label: Callable[[Row], str]
+    labels: Callable[[Row], Sequence[str]]
     groups: Mapping[str, str]  # label -> the word that should rank its documents first
     seeds: Sequence[str]  # words whose topics are judged by their words
+    more: Sequence[tuple[str, str]] = ()  # further labels and words
     once: str | None = None  # of rows that share this field, only the first is a document
     unlabelled: str | None = None  # the label of documents that are not ranked
 
@@ -69,27 +70,177 @@ SEED_WORDS = {
         "sport": "match",
         "tech": "software",
     },
+    "reuters": {
+        "earn": "profit",
+        "acq": "merger",
+        "money-fx": "currency",
+        "grain": "grain",
+        "crude": "crude",
+        "trade": "trade",
+        "interest": "rate",
+        "ship": "ship",
+        "wheat": "wheat",
+        "sugar": "sugar",
+        "coffee": "coffee",
+        "gold": "gold",
+        "cocoa": "cocoa",
+        "rubber": "rubber",
+        "jobs": "unemployment",
+        "cpi": "inflation",
+        "livestock": "cattle",
+        "copper": "copper",
+    },
+    "dbpedia": {
+        "Company": "company",
+        "EducationalInstitution": "school",
+        "Artist": "singer",
+        "Athlete": "footballer",
+        "OfficeHolder": "politician",
+        "MeanOfTransportation": "ship",
+        "Building": "building",
+        "NaturalPlace": "river",
+        "Village": "village",
+        "Animal": "species",
+        "Plant": "plant",
+        "Album": "album",
+        "Film": "film",
+        "WrittenWork": "novel",
+    },
+}
+# Further words for labels, chosen before any result was seen.
+MORE_WORDS = {
+    "newsgroups": (
+        ("alt.atheism", "atheists"),
+        ("comp.graphics", "polygon"),
+        ("comp.os.ms-windows.misc", "drivers"),
+        ("comp.sys.ibm.pc.hardware", "motherboard"),
+        ("comp.sys.mac.hardware", "apple"),
+        ("comp.windows.x", "xterm"),
+        ("misc.forsale", "shipping"),
+        ("rec.autos", "ford"),
+        ("rec.motorcycles", "motorcycle"),
+        ("rec.sport.baseball", "pitcher"),
+        ("rec.sport.hockey", "nhl"),
+        ("sci.crypt", "clipper"),
+        ("sci.electronics", "voltage"),
+        ("sci.med", "patients"),
+        ("sci.space", "shuttle"),
+        ("soc.religion.christian", "church"),
+        ("talk.politics.guns", "firearms"),
+        ("talk.politics.mideast", "turkish"),
+    ),
+    "bbc": (
+        ("business", "growth"),
+        ("business", "profits"),
+        ("business", "shares"),
+        ("entertainment", "actor"),
+        ("entertainment", "album"),
+        ("entertainment", "oscar"),
+        ("politics", "labour"),
+        ("politics", "minister"),
+        ("politics", "voters"),
+        ("sport", "rugby"),
+        ("sport", "champion"),
+        ("sport", "injury"),
+        ("tech", "users"),
+        ("tech", "mobile"),
+        ("tech", "broadband"),
+    ),
+    "debian": (
+        ("games", "puzzle"),
+        ("sound", "audio"),
+        ("database", "sql"),
+        ("fonts", "truetype"),
+        ("mail", "smtp"),
+        ("science", "physics"),
+        ("math", "algebra"),
+        ("graphics", "image"),
+        ("video", "video"),
+        ("web", "html"),
+        ("perl", "perl"),
+        ("ruby", "ruby"),
+        ("haskell", "haskell"),
+        ("java", "java"),
+        ("editors", "editor"),
+        ("electronics", "circuit"),
+        ("hamradio", "radio"),
+        ("vcs", "git"),
+        ("rust", "rust"),
+        ("php", "php"),
+    ),
+    "imdb": (
+        ("pos", "excellent"),
+        ("pos", "superb"),
+        ("pos", "perfect"),
+        ("pos", "amazing"),
+        ("pos", "brilliant"),
+        ("neg", "worst"),
+        ("neg", "boring"),
+        ("neg", "terrible"),
+        ("neg", "waste"),
+        ("neg", "stupid"),
+        ("neg", "horrible"),
+        ("neg", "crap"),
+    ),
+    "reuters": (
+        ("earn", "dividend"),
+        ("acq", "takeover"),
+        ("money-fx", "dollar"),
+        ("crude", "opec"),
+        ("trade", "tariffs"),
+        ("interest", "discount"),
+        ("ship", "port"),
+        ("oilseed", "soybeans"),
+        ("corn", "corn"),
+        ("nat-gas", "gas"),
+        ("money-supply", "supply"),
+        ("gnp", "gnp"),
+        ("iron-steel", "steel"),
+        ("alum", "aluminium"),
+        ("cotton", "cotton"),
+        ("rice", "rice"),
+        ("bop", "deficit"),
+        ("veg-oil", "palm"),
+    ),
+    "dbpedia": (
+        ("Company", "manufacturer"),
+        ("EducationalInstitution", "university"),
+        ("Artist", "painter"),
+        ("Athlete", "basketball"),
+        ("OfficeHolder", "senate"),
+        ("MeanOfTransportation", "aircraft"),
+        ("Building", "church"),
+        ("NaturalPlace", "mountain"),
+        ("Village", "district"),
+        ("Animal", "moth"),
+        ("Plant", "flowering"),
+        ("Album", "songs"),
+        ("Film", "directed"),
+        ("WrittenWork", "journal"),
+    ),
 }
 SOURCES = {
     "newsgroups": Source(
         "text/20news_bydate.jsonl.gz",
         # Headers give away the group; some files have tabs where the post had new lines.
         lambda row: row["text"].replace("\t", "\n").partition("\n\n")[2],
-        lambda row: row["label"],
+        lambda row: (row["label"],),
         SEED_WORDS["newsgroups"],
         tuple(SEED_WORDS["newsgroups"].values()),
+        more=MORE_WORDS["newsgroups"],
     ),
     "bbc": Source(
         "text/bbc.jsonl.gz",
         lambda row: row["text"],
-        lambda row: row["label"],
+        lambda row: (row["label"],),
         SEED_WORDS["bbc"],
         tuple(SEED_WORDS["bbc"].values()),
+        more=MORE_WORDS["bbc"],
     ),
     "debian": Source(
         "text/debian_packages.jsonl.gz",
         lambda row: row["text"],
-        lambda row: row["section"].rpartition("/")[2],
+        lambda row: (row["section"].rpartition("/")[2],),
         {
             "games": "game",
             "python": "python",
@@ -100,12 +251,13 @@ SOURCES = {
             "mail": "email",
         },
         ("game", "python", "kernel", "music", "astronomy", "database", "font", "email", "encryption", "chess"),
+        more=MORE_WORDS["debian"],
         once="source",  # the packages of one source repeat each other's text
     ),
     "imdb": Source(
         "text/imdb_50k.jsonl.gz",
         lambda row: row["text"].replace("<br />", " "),
-        lambda row: row["label"],
+        lambda row: (row["label"],),
         {"pos": "wonderful", "neg": "awful"},
         (
             "horror",
@@ -119,7 +271,24 @@ SOURCES = {
             "animation",
             "detective",
         ),
+        more=MORE_WORDS["imdb"],
         unlabelled="unsup",
+    ),
+    "reuters": Source(
+        "text/reuters_21578.jsonl.gz",
+        lambda row: row["text"],
+        lambda row: row["labels"],
+        SEED_WORDS["reuters"],
+        tuple(SEED_WORDS["reuters"].values()),
+        more=MORE_WORDS["reuters"],
+    ),
+    "dbpedia": Source(
+        "text/dbpedia_14k.jsonl.gz",
+        lambda row: row["text"].replace("\t", "\n"),
+        lambda row: (row["label"],),
+        SEED_WORDS["dbpedia"],
+        tuple(SEED_WORDS["dbpedia"].values()),
+        more=MORE_WORDS["dbpedia"],
     ),
 }
 
@@ -131,7 +300,7 @@ class Corpus:
     name: str
     counts: sp.csr_array  # (n, d), whole
     words: list[str]  # (d,)
-    labels: Array  # (n,)
+    labels: Array  # (n,): of each document, separated by spaces
 
     @property
     def groups(self) -> Mapping[str, str]:
@@ -144,9 +313,19 @@ class Corpus:
         return SOURCES[self.name].seeds
 
     @property
+    def questions(self) -> list[tuple[str, str]]:
+        """Labels, each with a word that should rank its documents first; a label may have several."""
+        known = set(self.words)
+        return [each for each in [*self.groups.items(), *SOURCES[self.name].more] if each[1] in known]
+
+    @property
     def asked(self) -> list[str]:
         """Every word to search for, each once."""
-        return list(dict.fromkeys([*self.seeds, *self.groups.values()]))
+        return list(dict.fromkeys([*self.seeds, *(word for _, word in self.questions)]))
+
+    def has_label(self, label: str) -> Array:
+        """Return which documents have a label, (n,)."""
+        return np.char.find(np.char.add(np.char.add(" ", self.labels), " "), f" {label} ") >= 0
 
     @property
     def ranked(self) -> Array:
@@ -182,7 +361,7 @@ def _count(source: Source) -> dict[str, Array]:
     rows = list(_documents(source))
     vectorizer = CountVectorizer(stop_words="english", min_df=10, max_df=0.3, token_pattern=TOKEN)
     counts = vectorizer.fit_transform(map(source.text, rows))
-    words, labels = vectorizer.get_feature_names_out(), np.array(list(map(source.label, rows)))
+    words, labels = vectorizer.get_feature_names_out(), np.array([" ".join(source.labels(row)) for row in rows])
     return _packed(counts) | {"words": words.astype(str), "labels": labels}
 
 

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from corpora import Corpus, load_corpus
 from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.feature_extraction.text import TfidfTransformer
+from word_rankings import Centroid, HoldsWord, LatentSemantics, RelevanceModel
 
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
@@ -37,6 +38,8 @@ SEED = 0
 # The prior of a seed word in its topic, and of all other words.
 SEED_PRIOR, WORD_PRIOR = 1000.0, 0.02
 ANCHOR_STRENGTH = 3
+# Up to version 0.8, a document was ranked as if it had this many more words on other topics.
+WORDS_ELSEWHERE = 20
 # Seconds of processor time after which a method is stopped.
 LIMIT = 900
 
@@ -77,6 +80,21 @@ def lift(corpus: Corpus, k: int) -> Fitted:
         return Found(_top(corpus, scores), lambda: corpus.counts @ kept / lengths)
 
     return {"": answer}
+
+
+def _ranking(make: Callable[[Corpus], Any]) -> Callable[[Corpus, int], Fitted]:
+    """A simple ranking of documents as a method: its words are those of the largest weight."""
+
+    def fit(corpus: Corpus, k: int) -> Fitted:
+        ranking, columns = make(corpus), _columns(corpus)
+
+        def answer(word: str) -> Found:
+            column = columns[word]
+            return Found(_top(corpus, ranking.direction(column)), lambda: ranking.rank(column))
+
+        return {"": answer}
+
+    return fit
 
 
 def tomotopy_lda(corpus: Corpus, k: int) -> Fitted:
@@ -184,6 +202,20 @@ def mixsearch_probable(corpus: Corpus, k: int) -> Fitted:
     return _mixsearch(corpus, TopicSearch(k), by="probability")
 
 
+def mixsearch_by_share(corpus: Corpus, k: int) -> Fitted:
+    """The same topics, and documents by their share of the topic alone, as up to version 0.8."""
+    search = TopicSearch(k).fit(corpus.counts, vocabulary=corpus.words)
+    lengths = np.asarray(corpus.counts.copy().log1p().sum(axis=1)) / np.log(2)
+
+    def answer(word: str) -> Found:
+        topic = search.search(words=word)
+        return Found(
+            topic.top_words(N_WORDS), lambda: topic.membership(corpus.counts) * lengths / (lengths + WORDS_ELSEWHERE)
+        )
+
+    return {"": answer}
+
+
 def _mixsearch(corpus: Corpus, search: TopicSearch, by: str = "typical", **how: Any) -> Fitted:
     """The one place that knows how this package is called."""
     search.fit(corpus.counts, vocabulary=corpus.words)
@@ -206,9 +238,14 @@ def _mixsearch(corpus: Corpus, search: TopicSearch, by: str = "typical", **how: 
 METHODS: dict[str, Callable[[Corpus, int], Fitted]] = {
     "mixsearch, the paper's": mixsearch_plain,
     "mixsearch": mixsearch_default,
+    "mixsearch, documents by share": mixsearch_by_share,
     "mixsearch, words by probability": mixsearch_probable,
     "trivial: counts beside the word": word_count,
     "trivial: the same times log lift": lift,
+    "trivial: centroid less mean": _ranking(Centroid),
+    "trivial: BM25 + RM3": _ranking(RelevanceModel),
+    "trivial: LSI": _ranking(LatentSemantics),
+    "trivial: logistic regression on the word": _ranking(HoldsWord),
     "scikit-learn NMF on tf-idf": sklearn_nmf,
     "tomotopy LDA, 200 sweeps": tomotopy_lda,
     "scikit-learn LDA, online, 5 passes": sklearn_lda,

@@ -6,9 +6,9 @@
 - PMI: the paper's score, of the top 20 words with the word asked for, in Wikipedia's articles.
 - NPMI: of the top 10 words with each other, there too.
 - captured: how often the word itself is among the top 10.
-- AP: mean average precision of ranking documents for a label from one word.
+- AP: mean average precision of ranking documents for a label from one word; first 10: precision of the first ten.
 - ᵗ, ʷ: of k topics the one with the largest p(topic | word), or p(word | topic); *: its words by p log(p/q) rather than
-  by their probability p, with q that in the corpus. Whatever served the peer best over the four scores.
+  by their probability p, with q that in the corpus. Whatever served the peer best over the five scores.
 """
 
 from __future__ import annotations
@@ -36,14 +36,23 @@ from peers import LIMIT, METHODS, SEEDED
 
 import mixsearch
 from mixsearch._typing import Array
+from mixsearch.data.reductions import top_rows
 from mixsearch.metrics import Reference, average_precision
 
-TOPICS = {"newsgroups": (50, 100), "bbc": (5, 10, 20, 40), "debian": (50,), "imdb": (50,)}
+TOPICS = {
+    "newsgroups": (50, 100),
+    "bbc": (5, 10, 20, 40),
+    "debian": (50,),
+    "imdb": (50,),
+    "reuters": (100,),
+    "dbpedia": (100,),
+}
 QUICK = {"bbc": (5,)}
 # One file for each measured row; what is here is not measured again.
 RESULTS = Path(tempfile.gettempdir()) / "peers"
 N_COHERENT = 10
-SCORES = ("pmi", "npmi", "captured", "precision")
+N_FIRST = 10
+SCORES = ("pmi", "npmi", "captured", "precision", "first")
 MARKS = {"p(topic | word)": " ᵗ", "p(word | topic)": " ʷ", "typical words": " *"}
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")}
 
@@ -70,6 +79,31 @@ def compare(plan: Mapping[str, Sequence[int]], methods: Sequence[str], again: Se
                     kept.write_text(json.dumps(row, indent=1), encoding="utf-8")
                     write_tables()
             print_rows(corpus, k, stored(name, k))
+    print_means(plan)
+
+
+def print_means(plan: Mapping[str, Sequence[int]]) -> None:
+    """Print how each method ranks documents on all corpora, for each k that was run on all."""
+    for k in sorted(set.intersection(*(set(numbers) for numbers in plan.values()))):
+        by_corpus = [{row["method"]: row for row in stored(name, k) if "error" not in row} for name in plan]
+        methods = [method for method in METHODS if all(method in rows for rows in by_corpus)]
+        table = {method: [rows[method]["precision"] for rows in by_corpus] for method in methods}
+        firsts = {method: np.mean([rows[method]["first"] for rows in by_corpus]) for method in methods}
+        simple = max((np.mean(table[method]) for method in methods if method.startswith("trivial")), default=np.nan)
+        print_table(
+            f"Mean average precision of ranking documents from one word, k={k}",
+            ("method", *plan, "mean", "of the best trivial", "first 10"),
+            [
+                (
+                    method,
+                    *(f"{each:.3f}" for each in table[method]),
+                    f"{np.mean(table[method]):.3f}",
+                    f"{np.mean(table[method]) / simple:.3f}",
+                    f"{firsts[method]:.3f}",
+                )
+                for method in methods
+            ],
+        )
 
 
 def versions() -> dict[str, str]:
@@ -125,15 +159,17 @@ def judged(
 ) -> Row:
     """Mean scores over the words, and each word's own; `documents` has a row for each word asked."""
     words = {seed: [word for word, _ in found[seed]] for seed in corpus.seeds}
-    known, labels = corpus.ranked, corpus.labels[corpus.ranked]
+    known = corpus.ranked
+    rankings = [
+        (f"{label}: {word}", corpus.has_label(label)[known], documents[corpus.asked.index(word), known])
+        for label, word in corpus.questions
+    ]
     each: dict[str, dict[str, float]] = {
         "pmi": {seed: reference.pmi(seed, top) if top else 0.0 for seed, top in words.items()},
         "npmi": {seed: reference.npmi(top[:N_COHERENT]) if len(top) > 1 else 0.0 for seed, top in words.items()},
         "captured": {seed: seed in top[:N_COHERENT] for seed, top in words.items()},
-        "precision": {
-            word: average_precision(labels == label, documents[corpus.asked.index(word), known])
-            for label, word in corpus.groups.items()
-        },
+        "precision": {name: average_precision(is_about, scores) for name, is_about, scores in rankings},
+        "first": {name: float(is_about[top_rows(scores, N_FIRST)].mean()) for name, is_about, scores in rankings},
     }
     return {score: float(np.mean(list(values.values()))) for score, values in each.items()} | {"each": each}
 
@@ -153,7 +189,7 @@ def print_rows(corpus: Corpus, k: int, rows: Sequence[Row]) -> None:
         f"{corpus.name}, k={k}: {n:,} documents, {d:,} words, {corpus.counts.nnz:,} non-zeros; "
         f"{len(corpus.seeds)} words, {len(corpus.groups)} labels"
     )
-    columns = ("method", "fit s", "ms per word", "peak MB", "PMI", "NPMI", "captured", "AP")
+    columns = ("method", "fit s", "ms per word", "peak MB", "PMI", "NPMI", "captured", "AP", "first 10")
     print_table(title, columns, [_cells(row, len(corpus.seeds)) for row in rows])
     codes = {row.get("versions", {}).get("code", "unknown") for row in rows if row["method"].startswith("mixsearch")}
     print(f"\n- digest of the code of mixsearch: {' and '.join(sorted(codes))}")
@@ -161,7 +197,7 @@ def print_rows(corpus: Corpus, k: int, rows: Sequence[Row]) -> None:
 
 def _cells(row: Row, n_seeds: int) -> tuple[str, ...]:
     if "error" in row:
-        return (row["method"], row["error"], *[""] * 6)
+        return (row["method"], row["error"], *[""] * 7)
     return (
         row["method"] + "".join(mark for rule, mark in MARKS.items() if rule in row["rule"]),
         f"{row['fit_seconds']:.2f}" if row["fit_seconds"] < 10 else f"{row['fit_seconds']:.0f}",
@@ -171,6 +207,7 @@ def _cells(row: Row, n_seeds: int) -> tuple[str, ...]:
         f"{row['npmi']:.3f}",
         f"{round(row['captured'] * n_seeds)}/{n_seeds}",
         f"{row['precision']:.3f}",
+        f"{row['first']:.3f}",
     )
 
 

@@ -71,6 +71,8 @@ class TopicPartition(DocumentPartition):
         The length of each document, and its row in the user's matrix.
     pair_weights, triple_weights : arrays of shape (n,)
         The weight of each pair and of each triple of words of a document in all averages.
+    tfidf_lengths : array of shape (n,)
+        The length of each document as a tf-idf vector.
     projected : array of shape (n, k)
         The whitened counts.
     """
@@ -78,6 +80,7 @@ class TopicPartition(DocumentPartition):
     by_word: sp.csc_array  # counts column by column
     pair_weights: Array  # ω / (l(l-1)), (n,), with l the length; ω / l² for the plug-in
     triple_weights: Array  # ω / (l(l-1)(l-2)), (n,); ω / l³ for the plug-in
+    tfidf_lengths: Array  # (n,)
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
 
     def document_weights(self, distinct: bool) -> Array:
@@ -238,6 +241,7 @@ class DocumentSample(Partition):
 
     counts: sp.csr_array  # (n, d)
     lengths: Array  # (n,)
+    tfidf_lengths: Array  # (n,)
     projected: Array  # (n, k)
 
 
@@ -247,13 +251,21 @@ def pick_documents(partitions: Partitions[TopicPartition], indices: Array) -> Do
     picked = partitions.map(_pick, unique).collect().partition
     if len(unique) == len(indices) and np.all(unique == indices):
         return picked
-    return DocumentSample(0, picked.counts[inverse], picked.lengths[inverse], picked.projected[inverse])
+    return replace(picked.take(inverse), first=0)
 
 
 def _pick(partition: TopicPartition, indices: Array) -> DocumentSample:
-    rows = local_rows(partition, indices)[1]
+    return sample_rows(partition, local_rows(partition, indices)[1])
+
+
+def sample_rows(partition: TopicPartition, rows: Array | slice) -> DocumentSample:
+    """Return some documents of a partition."""
     return DocumentSample(
-        partition.first, partition.by_document[rows], partition.lengths[rows], partition.projected[rows]
+        partition.first,
+        partition.by_document[rows],
+        partition.lengths[rows],
+        partition.tfidf_lengths[rows],
+        partition.projected[rows],
     )
 
 

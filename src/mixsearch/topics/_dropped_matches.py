@@ -13,6 +13,7 @@ from mixsearch.topics._counts import damp
 from mixsearch.topics._documents import WORDS_ELSEWHERE, pick_documents
 from mixsearch.topics._hint import DroppedHint
 from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._ranking import mean_of_named
 from mixsearch.topics._seeds import Seeds, mark_documents
 
 # So few documents are examples of their topic. More of them stand for all that contain a word.
@@ -24,7 +25,8 @@ class Matches(NamedTuple):
 
     indices: Array  # in the corpus, rising, (m,)
     counts: sp.csr_array  # (m, d)
-    words: Array  # their word frequencies, weighted by how much of the words they contain, (d,)
+    scores: Array  # how much of the words they contain, (m,)
+    words: Array  # their word frequencies, weighted by these, (d,)
     hint: Array | None  # how they differ from the corpus, in the frame, (k,); None if they are few enough for examples
     n_documents: int  # that contain one of the words, at least
 
@@ -65,9 +67,10 @@ def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> M
     words /= words.sum()
     frame, n_documents = family.frame, max(word.n_documents for word, _ in hint.words)
     direction = None if len(rows) <= MAX_EXAMPLES else frame.values * frame.whiten(words - family.word_mean)
-    return Matches(indices[rows], found, words, direction, n_documents)
+    return Matches(indices[rows], found, scores[rows], words, direction, n_documents)
 
 
 def seed_from_matches(matches: Matches, family: TopicFamily, weight: float) -> Seeds:
     """Return these documents, as many as contain the words."""
-    return Seeds(family.partitions.map(mark_documents, matches.indices), 0.0, matches.words, matches.n_documents)
+    named = mean_of_named(family, matches.indices, matches.scores)
+    return Seeds(family.partitions.map(mark_documents, matches.indices), 0.0, named, matches.n_documents)

@@ -18,6 +18,7 @@ from mixsearch.data.partitions import Partitions
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.topics._documents import CountPartition, DocumentWeights, TopicPartition, Weighting, weight_documents
 from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._unit_vectors import MeanDocument, UnitSums, inverse_frequency, sum_unit_vectors, tfidf_lengths
 
 # Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all.
 BLOCK = 20
@@ -107,7 +108,8 @@ def fit_topics(
     k = max(count_above(values[:n_components]), 1)
     frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=scale)
     beyond = Frame(vectors[:, k:], values[k:], scale)
-    projected, crossed = weighted.map_reduce(_project, _whitening_matrix(frame), allocate)
+    idf = inverse_frequency(sums.document_frequency, partitions.n_rows)
+    projected, projection = weighted.map_reduce(_project, frame, idf, allocate)
     return TopicFamily(
         frame=frame,
         alpha0=alpha0,
@@ -116,9 +118,10 @@ def fit_topics(
         distinct=distinct,
         own_pairs=own_pairs,
         own_triples=own_triples,
-        own_crossed=crossed.total,
+        own_crossed=projection.crossed,
         document_frequency=sums.document_frequency,
         n_applications=n_applications,
+        mean_document=MeanDocument.from_sums(projection.units, partitions.n_rows),
         partitions=projected,
         left_out=_find_left_out(second, beyond, float(frame.values[-1]), seed) if n_beyond else None,
     )
@@ -194,20 +197,38 @@ def _whitening_matrix(frame: Frame) -> Array:
     return np.ascontiguousarray(scaled / roots.astype(V.dtype))
 
 
-def _project(partition: WeightedPartition, W: Array, allocate: Allocate) -> tuple[TopicPartition, ArraySum]:
-    """Return the documents with their whitened counts Y, and Σ triple weight x c y', (d, k)."""
-    counts = partition.counts
-    projected = allocate((counts.shape[0], W.shape[1]), counts.dtype)
+class ProjectionSums(NamedTuple):
+    """Sums over documents that are projected onto the signal space."""
 
-    def project_chunk(chunk: tuple[int, slice]) -> ArraySum:
+    crossed: Array  # Σ triple weight x c y', (d, k)
+    tfidf: Array  # (d, 2)
+    places: Array  # (2, k)
+
+    @property
+    def units(self) -> UnitSums:
+        """The sums of unit vectors."""
+        return UnitSums(self.tfidf, self.places)
+
+
+def _project(
+    partition: WeightedPartition, frame: Frame, idf: Array, allocate: Allocate
+) -> tuple[TopicPartition, ProjectionSums]:
+    """Return the documents with their whitened counts Y and their lengths as tf-idf vectors."""
+    counts, W = partition.counts, _whitening_matrix(frame)
+    projected = allocate((counts.shape[0], W.shape[1]), counts.dtype)
+    lengths = np.empty(counts.shape[0])
+
+    def project_chunk(chunk: tuple[int, slice]) -> ProjectionSums:
         index, rows = chunk
         X = counts.read(index)
         projected[rows] = Y = X @ W
-        return ArraySum(np.asarray(X.T @ (Y * partition.triple_weights[rows, None].astype(Y.dtype))))
+        lengths[rows] = tfidf_lengths(X, idf)
+        crossed = X.T @ (Y * partition.triple_weights[rows, None].astype(Y.dtype))
+        return ProjectionSums(np.asarray(crossed), *sum_unit_vectors(X, lengths[rows], Y, frame.values, idf))
 
-    crossed = sum_chunks(project_chunk, counts.enumerate(), n_cores())
+    sums = sum_chunks(project_chunk, counts.enumerate(), n_cores())
     known = {name: value for name, value in vars(partition).items() if name != "stored"}
-    return TopicPartition(**known, projected=projected), crossed
+    return TopicPartition(**known, tfidf_lengths=lengths, projected=projected), sums
 
 
 def word_scale(word_mean: Array, metric: float) -> Array:

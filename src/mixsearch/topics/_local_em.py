@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import isotonic_regression
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates, Refined
@@ -26,8 +27,10 @@ from mixsearch.topics._documents import (
     WORDS_ELSEWHERE,
     DocumentSample,
     ScoredPartition,
+    local_rows,
     pick_documents,
     rank_documents,
+    sample_rows,
 )
 from mixsearch.topics._evidence import (
     base_level,
@@ -43,6 +46,7 @@ from mixsearch.topics._evidence import (
 )
 from mixsearch.topics._mixture import mix_topics
 from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._ranking import NamedDocuments, Ranking, mean_of_named, rank_by
 from mixsearch.topics._seeds import Seeds
 from mixsearch.topics._simplex import project_to_simplex
 
@@ -56,6 +60,8 @@ N_NEIGHBOURS = 12
 MAX_LOCAL_ITER = 3
 # Pseudo-counts of words in each document: of the topic, of each neighbour, of the whole corpus.
 PRIOR_TOPIC, PRIOR_NEIGHBOUR, PRIOR_CORPUS = 1.0, 0.5, 20.0
+# The best documents are looked for among this many with large shares, unless more than so many are asked for.
+N_CANDIDATES, MAX_FROM_CANDIDATES = 5000, 1000
 # Minimum probability of a word in a document: a count divided by it stays finite in single precision.
 MIN_EXPECTED = 1e-30
 
@@ -69,7 +75,7 @@ class LocalState(NamedTuple):
     shares: Array  # of the topics in each document, (m, J)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LocalTopic(Refined):
     """A topic after local EM, with the evidence of words for it; see `_evidence` for the linear shares."""
 
@@ -78,28 +84,67 @@ class LocalTopic(Refined):
     gain: float  # a - b
     scored: Partitions[ScoredPartition]  # Σ z over the words of every document of the corpus
     typicality: Array  # (d,): what containing the word says about whether a document is about the topic
+    named: NamedDocuments  # what the documents that the hint names have in common
+    family: TopicFamily  # with all components
     state: LocalState
 
+    @cached_property
+    def ranking(self) -> Ranking:
+        """How much documents are about the topic."""
+        return rank_by(self.family, self.center, self.named)
+
     def best_documents(self, n: int) -> TopRows:
-        """Return the documents of the corpus with the largest shares of the topic, with their rows and shares."""
-        best: TopRows = self.scored.reduce(_best_documents, self.base, self.gain, n).total
-        return best
+        """Return the documents of the corpus that are most about the topic, with their rows and shares.
+
+        Shares of single documents are noisy: those returned are means over documents of similar rank, and fall.
+        """
+        candidates = None if n > MAX_FROM_CANDIDATES else self._candidates
+        n_ranked = self.scored.n_rows if candidates is None else len(candidates)
+        best: TopRows = self.scored.reduce(
+            _best_documents, self.ranking, candidates, self.base, self.gain, n_ranked
+        ).total
+        rows, shares = best.values
+        falling = isotonic_regression(shares, increasing=False).x
+        return TopRows(n, best.scores[:n], best.indices[:n], (rows[:n], falling[:n]))
+
+    @cached_property
+    def _candidates(self) -> Array:
+        """The indices of documents with large shares and of those that the hint names."""
+        largest: TopRows = self.scored.reduce(_largest_shares, self.base, self.gain, N_CANDIDATES).total
+        return np.union1d(largest.indices, self.named.indices)
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """Return the topic's share in any documents, (n,)."""
         return np.where(lengths > 0, share_from_scores(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
 
 
-def _best_documents(partition: ScoredPartition, base: float, gain: float, n: int) -> ArraySum:
+def _largest_shares(partition: ScoredPartition, base: float, gain: float, n: int) -> ArraySum:
     return rank_documents(partition, document_shares(partition, base, gain), n)
 
 
-def refine_locally(family: TopicFamily, candidates: Candidates, seeds: Seeds, options: EMOptions) -> LocalTopic:
+def _best_documents(
+    partition: ScoredPartition, ranking: Ranking, candidates: Array | None, base: float, gain: float, n: int
+) -> ArraySum:
+    """Rank some documents of a partition, or all."""
+    rows = np.arange(partition.n_rows) if candidates is None else local_rows(partition, candidates)[1]
+    scores = ranking.score(sample_rows(partition, slice(None) if candidates is None else rows))
+    order = top_rows(scores, len(rows))
+    rows = rows[order]
+    shares = document_shares(partition, base, gain)[rows]
+    return ArraySum(TopRows(n, scores[order], rows + partition.first, (partition.rows[rows], shares)))
+
+
+def refine_locally(
+    family: TopicFamily, whole: TopicFamily, candidates: Candidates, seeds: Seeds, options: EMOptions
+) -> LocalTopic:
     """Refine the first candidate on the documents near the hint.
 
     Parameters
     ----------
     family : TopicFamily
+        With the components that the search uses.
+    whole : TopicFamily
+        With all components, which rank documents.
     candidates : Candidates
         All topics under the hint: the others compete with the first one.
     seeds : Seeds
@@ -115,13 +160,13 @@ def refine_locally(family: TopicFamily, candidates: Candidates, seeds: Seeds, op
     documents = _find_neighbourhood(family, start, seeds)
     few = options._replace(max_iter=min(options.max_iter, MAX_LOCAL_ITER))
     state, objectives = _run_local_em(family, documents, start, candidates, few)
-    return _describe(family, state, objectives, seeds, float(candidates.weights[0]) / family.alpha0)
+    return _describe(whole, state, objectives, seeds, float(candidates.weights[0]) / family.alpha0)
 
 
 def _initial_topic(family: TopicFamily, candidates: Candidates, seeds: Seeds) -> Array:
     """Return the mean of the moment estimate and the word frequencies of the seeds, (d,)."""
     found = project_to_simplex(family.frame.unwhiten(candidates.points[:, 0]))
-    return found if seeds.words is None else (found + seeds.words) / 2
+    return found if seeds.named is None else (found + seeds.named.words) / 2
 
 
 class NearDocuments(NamedTuple):
@@ -228,6 +273,7 @@ def _describe(
     gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
     if not evidence.any():  # the topic is like the corpus: every document has the share that moments find
         base, gain = -min(rough_weight, 1.0), 1.0
+    members = find_members(scored, base, gain, seeds.size)
     return LocalTopic(
         center=probabilities,
         weight=float(np.clip((family.word_mean @ evidence - base) / gain, 0, 1)),
@@ -236,6 +282,8 @@ def _describe(
         base=base,
         gain=gain,
         scored=scored,
-        typicality=word_typicality(family, probabilities, find_members(scored, base, gain, seeds.size)),
+        typicality=word_typicality(family, probabilities, members),
+        named=mean_of_named(family, members, np.ones(len(members))) if seeds.named is None else seeds.named,
+        family=family,
         state=state,
     )

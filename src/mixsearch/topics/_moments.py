@@ -18,6 +18,7 @@ from mixsearch.errors import HintError, SearchError
 from mixsearch.topics._documents import HintedPartition, TopicPartition, match_documents
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._replicates import replicate_moments, replicate_residuals
+from mixsearch.topics._unit_vectors import MeanDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class TopicFamily:
     own_triples: Array  # Σ triple weight x c, (d,): triples of a word with itself
     own_crossed: Array  # Σ triple weight x c y', (d, k): triples of a word with itself and another word
     document_frequency: Array  # the number of documents that contain each word, (d,)
+    mean_document: MeanDocument  # means of all documents as unit vectors
     n_applications: int  # passes over the counts that the eigenvectors took
     partitions: Partitions[TopicPartition]
     left_out: Frame | None = None  # directions outside the frame that stand out from the noise, if some were found

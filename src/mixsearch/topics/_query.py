@@ -127,10 +127,11 @@ class TopicQuery:
             return found
         if not self.damping:
             return _refine_on_corpus(found, self.refinement)
-        seeds = find_seeds(self.family, found.weight)
+        seeds = find_seeds(self.whole, found.weight)
         usual = breadth_for(seeds.size, self.whole.n_components, self.whole.partitions.n_rows) if by_rarity else 1.0
         scaled = seeds._replace(size=round(usual * self.breadth * seeds.size))
-        return replace(found, _refined=refine_locally(self.family, found._candidates, scaled, self.refinement))
+        refined = refine_locally(self.family, self.whole, found._candidates, scaled, self.refinement)
+        return replace(found, _refined=refined)
 
 
 def _refine_on_corpus(found: Topic, options: EMOptions) -> Topic:

@@ -15,6 +15,7 @@ from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.topics._documents import ScoredPartition, TopicPartition, local_rows
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._ranking import NamedDocuments, mean_of_named
 
 # A hint that fewer documents contain than this carries little information.
 MIN_DOCUMENTS = 5
@@ -31,7 +32,7 @@ class Seeds(NamedTuple):
 
     scored: Partitions[ScoredPartition]  # documents of the corpus with their scores under the hint
     min_score: float  # the hint names the documents with larger scores
-    words: Array | None  # their word frequencies, (d,); None if the hint names no document
+    named: NamedDocuments | None  # what they have in common; None if the hint names no document
     size: int  # a lower bound of the number of documents about the topic
 
 
@@ -65,8 +66,8 @@ def seed_from_words(hint: WordHint, family: TopicFamily, weight: float) -> Seeds
         )
     if not n_named:
         return Seeds(scored, min_score, None, _estimate_size(family, weight))
-    words = family.partitions.reduce(_sum_documents, densest.indices, densest.scores).total
-    return Seeds(scored, min_score, words / words.sum(), n_named)
+    named = mean_of_named(family, densest.indices, densest.scores)
+    return Seeds(scored, min_score, named, n_named)
 
 
 class DensestDocuments(NamedTuple):
@@ -101,12 +102,6 @@ def _find_densest(partition: ScoredPartition, min_score: float) -> DensestDocume
     return DensestDocuments(len(rows), TopRows(MAX_SEEDS, density[best], rows[best] + partition.first))
 
 
-def _sum_documents(partition: TopicPartition, indices: Array, weights: Array) -> ArraySum:
-    """Sum the counts of some documents, each times its weight, (d,)."""
-    inside, rows = local_rows(partition, indices)
-    return ArraySum(np.asarray(partition.by_document[rows].T @ weights[inside]))
-
-
 def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamily, weight: float) -> Seeds:
     """Return the documents of a hint themselves.
 
@@ -124,9 +119,9 @@ def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamil
     Seeds
     """
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-    words = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf)))
+    named = mean_of_named(family, indices, 1 / np.where(lengths > 0, lengths, np.inf), counts)
     size = max(_estimate_size(family, weight), len(indices))
-    return Seeds(family.partitions.map(mark_documents, indices), 0.0, words / words.sum(), size)
+    return Seeds(family.partitions.map(mark_documents, indices), 0.0, named, size)
 
 
 def mark_documents(partition: TopicPartition, indices: Array) -> ScoredPartition:

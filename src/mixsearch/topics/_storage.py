@@ -11,11 +11,13 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.rank_selection import Spectrum
+from mixsearch.data.chunks import chunk_rows
 from mixsearch.data.partitions import Layout, LocalPartitions
 from mixsearch.storage import Folder, FolderWriter, open_folder, write_folder
 from mixsearch.topics._documents import TopicPartition
 from mixsearch.topics._dropped import open_dropped
 from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._unit_vectors import MeanDocument, inverse_frequency, measure_documents
 
 if TYPE_CHECKING:
     from mixsearch.topics._search import TopicSearch
@@ -28,7 +30,7 @@ VERSION = 1
 BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
 _SPARSE_PARTS = ("data", "indices", "indptr")
 # Names of files. Fields of `TopicPartition` and of `TopicFamily` have the same names.
-DOCUMENTS = ("lengths", "pair_weights", "triple_weights", "rows")
+DOCUMENTS = ("lengths", "pair_weights", "triple_weights", "tfidf_lengths", "rows")
 _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
 
 
@@ -72,6 +74,8 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
     family = search._family
     for name in _WORDS:
         out.save(f"words/{name}", getattr(family, name))
+    for name, value in family.mean_document._asdict().items():
+        out.save(f"mean_document/{name}", value)
     out.save("frame/basis", family.frame.basis)
     out.save("frame/values", family.frame.values)
     out.save("frame/metric", np.ones(len(family.word_mean)) if family.frame.metric is None else family.frame.metric)
@@ -127,19 +131,28 @@ def restore_search(search: S, folder: Folder) -> S:
     """Return a search with the fit that a folder holds. Arrays are read when they are used."""
     fit = folder.facts["fit"]
     n, d = len(folder["documents/lengths"]), len(folder["words/word_mean"])
+    by_document, by_word = (
+        sparse_from(kind, [folder[f"{place}/{part}"] for part in _SPARSE_PARTS], (n, d))
+        for kind, place in ((sp.csr_array, BY_DOCUMENT), (sp.csc_array, BY_WORD))
+    )
+    frequency, projected = np.diff(by_word.indptr), folder["documents/projected"]
+    arrays = {name: folder[f"documents/{name}"] for name in DOCUMENTS if name != "tfidf_lengths"}
+    if "mean_document/tfidf" in folder:
+        lengths = folder["documents/tfidf_lengths"]
+        mean = MeanDocument(*(folder[f"mean_document/{name}"] for name in MeanDocument._fields))
+    else:  # written before 0.9
+        idf = inverse_frequency(frequency, n)
+        lengths, mean = measure_documents(chunk_rows(by_document), projected, folder["frame/values"], idf)
     documents = TopicPartition(
-        first=0,
-        by_document=sparse_from(sp.csr_array, [folder[f"{BY_DOCUMENT}/{part}"] for part in _SPARSE_PARTS], (n, d)),
-        by_word=sparse_from(sp.csc_array, [folder[f"{BY_WORD}/{part}"] for part in _SPARSE_PARTS], (n, d)),
-        projected=folder["documents/projected"],
-        **{name: folder[f"documents/{name}"] for name in DOCUMENTS},
+        first=0, by_document=by_document, by_word=by_word, projected=projected, tfidf_lengths=lengths, **arrays
     )
     search._family = TopicFamily(
         frame=Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"]),
         alpha0=search.alpha0,
         mean=folder["frame/mean"],
         distinct=fit["distinct"],
-        document_frequency=np.diff(documents.by_word.indptr),
+        document_frequency=frequency,
+        mean_document=mean,
         n_applications=fit["n_applications"],
         partitions=LocalPartitions(Layout(n, d, documents.by_document.dtype, is_sparse=True), documents),
         left_out=_restore_left_out(folder) if fit.get("has_left_out") else None,

@@ -135,6 +135,8 @@ def test_the_share_in_the_expected_counts_of_a_document_is_the_true_one(seed, sh
         gain=topic @ evidence - base,
         scored=None,
         typicality=np.zeros(0),
+        named=None,
+        family=None,
         state=LocalState(*[np.zeros(0)] * 4),
     )
     counts = sp.csr_array(30 * (share * topic + (1 - share) * rest)[None, :])

@@ -1,0 +1,144 @@
+"""Rank documents by how much they are about the topic of a hint.
+
+Three views of a document are added, each in units of its spread over the corpus:
+
+- its words: the tf-idf centroid of the documents that the hint names, less the mean of all documents, in units of each
+  word's deviation;
+- its likelihood: how many times likelier its words are with some of the topic than in the corpus, per word; most of
+  that topic are the documents that the hint names, so that local EM cannot drift away from them;
+- its place in the signal space: the cosine with the documents that the hint names, less that with all documents, in all
+  directions and in the leading ones.
+
+Words are best for narrow topics, places for broad ones. No view is best on every corpus; their sum is near the best on
+each (benchmarks/quality.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.topics._documents import DocumentSample, pick_documents
+from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._unit_vectors import inverse_frequency, tfidf_lengths, unit_places
+
+# The share of the topic in a document for which its words are compared with the corpus.
+TOPIC_SHARE = 0.2
+# The part of the topic in that comparison that is what local EM found; the rest are the documents that the hint names.
+FOUND_PART = 0.3
+# A short document can show much of a topic by chance: it is ranked as if it had this many more words about nothing.
+MORE_WORDS = 10
+# Documents, at even steps, that the spread of the views is computed from.
+MAX_SAMPLED = 2000
+
+
+class NamedDocuments(NamedTuple):
+    """Means over the documents that a hint names."""
+
+    indices: Array  # of those in the corpus, (m,)
+    words: Array  # frequencies, (d,)
+    tfidf: Array  # of vectors of length 1, (d,)
+    places: Array  # of unit vectors, (2, k)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A score for any document: higher if it is more about the topic of a hint."""
+
+    words: Array  # (d, 2): what a count adds to the view of words and to that of likelihood
+    places: Array  # (2, k): directions in the signal space
+    values: Array  # eigenvalues, (k,)
+    weights: Array  # of the four views, (4,)
+
+    def view(self, documents: DocumentSample) -> Array:
+        """Return the views of documents, (n, 4)."""
+        by_words = np.asarray(documents.counts @ self.words)
+        lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
+        places = unit_places(documents.projected, self.values)
+        known = documents.lengths / (documents.lengths + MORE_WORDS)
+        likelihood = by_words[:, 1] / np.where(documents.lengths > 0, documents.lengths, np.inf)
+        by_place = [own @ direction for own, direction in zip(places, self.places, strict=True)]
+        return np.asarray(known[:, None] * np.column_stack([by_words[:, 0] / lengths, likelihood, *by_place]))
+
+    def score(self, documents: DocumentSample) -> Array:
+        """Return the scores of documents, (n,)."""
+        return np.asarray(self.view(documents) @ self.weights)
+
+
+def mean_of_named(
+    family: TopicFamily, indices: Array, weights: Array, counts: sp.csr_array | None = None
+) -> NamedDocuments:
+    """Return what the documents that a hint names have in common.
+
+    Parameters
+    ----------
+    family : TopicFamily
+        With all components.
+    indices : array of shape (m,)
+        Their indices in the corpus.
+    weights : array of shape (q,)
+        How much each is about the hint.
+    counts : sparse array of shape (q, d), optional
+        Their words, if they are not all part of the corpus.
+
+    Returns
+    -------
+    NamedDocuments
+    """
+    documents = pick_documents(family.partitions, indices) if counts is None else _measure(family, counts)
+    words = np.asarray(documents.counts.T @ weights)
+    weights = weights / weights.sum()
+    lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
+    tfidf = _inverse_frequency(family) * np.asarray(documents.counts.T @ (weights / lengths))
+    places = [weights @ own for own in unit_places(documents.projected, family.frame.values)]
+    return NamedDocuments(indices, words / words.sum(), tfidf, np.stack(places))
+
+
+def _measure(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
+    """Return documents that need not be part of the corpus."""
+    return DocumentSample(
+        first=0,
+        counts=counts,
+        lengths=np.asarray(counts.sum(axis=1), dtype=np.float64),
+        tfidf_lengths=tfidf_lengths(counts, _inverse_frequency(family)),
+        projected=np.asarray(family.frame.whiten(counts)),
+    )
+
+
+def rank_by(family: TopicFamily, probabilities: Array, named: NamedDocuments) -> Ranking:
+    """Return the ranking of documents for a topic and the documents that its hint names.
+
+    Parameters
+    ----------
+    family : TopicFamily
+        With all components.
+    probabilities : array of shape (d,)
+        The topic found.
+    named : NamedDocuments
+        What the documents that the hint names have in common.
+
+    Returns
+    -------
+    Ranking
+    """
+    mean = family.mean_document
+    contrast = np.divide(
+        named.tfidf - mean.tfidf, mean.deviation, out=np.zeros_like(mean.tfidf), where=mean.deviation > 0
+    )
+    topic = FOUND_PART * probabilities + (1 - FOUND_PART) * named.words
+    corpus = np.where(family.word_mean > 0, family.word_mean, np.inf)
+    log_ratios = np.log1p(TOPIC_SHARE * (topic / corpus - 1))
+    words = np.column_stack([_inverse_frequency(family) * contrast, log_ratios])
+    ranking = Ranking(words, named.places - mean.places, family.frame.values, weights=np.ones(4))
+    n = family.partitions.n_rows
+    spread = ranking.view(pick_documents(family.partitions, np.arange(0, n, n // MAX_SAMPLED + 1))).std(axis=0)
+    # A view that is the same for all documents says nothing.
+    return replace(ranking, weights=np.divide(1, spread, out=np.zeros(4), where=spread > 0))
+
+
+def _inverse_frequency(family: TopicFamily) -> Array:
+    return inverse_frequency(family.document_frequency, family.partitions.n_rows)

@@ -1,0 +1,101 @@
+"""Documents as vectors of length 1: their words as tf-idf, and their places in the signal space."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.data.chunks import RowChunks, sum_chunks
+from mixsearch.data.threads import n_cores
+
+# A place has two unit vectors, of whitened counts times a power of the eigenvalues: a fine one of all directions, and a
+# broad one of the leading directions, by a larger power.
+FINE_POWER, BROAD_POWER, N_LEADING = 0.5, 0.75, 50
+
+
+class UnitSums(NamedTuple):
+    """Sums over the unit vectors of documents."""
+
+    tfidf: Array  # of values and of their squares, (d, 2)
+    places: Array  # (2, k)
+
+
+class MeanDocument(NamedTuple):
+    """Means over the unit vectors of all documents."""
+
+    tfidf: Array  # (d,)
+    deviation: Array  # of tf-idf, (d,)
+    places: Array  # (2, k)
+
+    @classmethod
+    def from_sums(cls, sums: UnitSums, n_documents: int) -> MeanDocument:
+        """Return the means from the sums over all documents."""
+        mean, square = sums.tfidf.T / n_documents
+        return cls(mean, np.sqrt(np.maximum(square - mean**2, 0)), sums.places / n_documents)
+
+
+def measure_documents(counts: RowChunks, projected: Array, values: Array, idf: Array) -> tuple[Array, MeanDocument]:
+    """Return the lengths of all documents as tf-idf vectors, (n,), and the mean document.
+
+    Parameters
+    ----------
+    counts : RowChunks
+        The counts, (n, d).
+    projected : array of shape (n, k)
+        The whitened counts.
+    values : array of shape (k,)
+        The eigenvalues.
+    idf : array of shape (d,)
+        From `inverse_frequency`.
+
+    Returns
+    -------
+    lengths : array of shape (n,)
+    mean : MeanDocument
+    """
+    lengths = np.empty(counts.shape[0])
+
+    def measure(chunk: tuple[int, slice]) -> UnitSums:
+        index, rows = chunk
+        X = counts.read(index)
+        lengths[rows] = tfidf_lengths(X, idf)
+        return sum_unit_vectors(X, lengths[rows], projected[rows], values, idf)
+
+    return lengths, MeanDocument.from_sums(sum_chunks(measure, counts.enumerate(), n_cores()), len(lengths))
+
+
+def sum_unit_vectors(counts: sp.csr_array, lengths: Array, projected: Array, values: Array, idf: Array) -> UnitSums:
+    """Return the sums over documents of known lengths as tf-idf vectors."""
+    scale = np.repeat(1 / np.where(lengths > 0, lengths, np.inf), np.diff(counts.indptr))
+    tfidf = counts.data * scale * idf[counts.indices]
+    places = unit_places(projected, values)
+    return UnitSums(
+        np.column_stack([np.bincount(counts.indices, each, counts.shape[1]) for each in (tfidf, tfidf**2)]),
+        np.stack([each.sum(axis=0, dtype=np.float64) for each in places]),
+    )
+
+
+def inverse_frequency(document_frequency: Array, n_documents: int) -> Array:
+    """Return the idf of words, (d,): smoothed, and 1 for a word that every document contains."""
+    return np.asarray(np.log((1 + n_documents) / (1 + document_frequency)) + 1)
+
+
+def tfidf_lengths(counts: sp.csr_array, idf: Array) -> Array:
+    """Return the Euclidean lengths of tf-idf vectors, (n,)."""
+    squares = sp.csr_array((counts.data**2, counts.indices, counts.indptr), shape=counts.shape)
+    return np.sqrt(np.asarray(squares @ idf**2, dtype=np.float64))
+
+
+def unit_places(projected: Array, values: Array) -> tuple[Array, Array]:
+    """Return the places of documents from their whitened counts and the eigenvalues, twice (n, k)."""
+    fine, broad = (projected * (values**power).astype(projected.dtype) for power in (FINE_POWER, BROAD_POWER))
+    broad[:, N_LEADING:] = 0
+    return _to_unit_length(fine), _to_unit_length(broad)
+
+
+def _to_unit_length(vectors: Array) -> Array:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1))
