@@ -153,6 +153,17 @@ class UnknownWordError(HintError):
         return tuple(self.fields.get("suggestions", ()))
 
 
+class DroppedWordError(UnknownWordError):
+    """A word of the hint is in the texts, but not a feature: it is too common, too rare or a stop word."""
+
+    code = "word_dropped"
+
+    @property
+    def reason(self) -> str:
+        """Why: "too_common", "too_rare", "beyond_max_words" or "stop_word"."""
+        return str(self.fields["reason"])
+
+
 class RankError(SearchError):
     """The data show fewer directions than the requested components need."""
 
@@ -232,7 +243,7 @@ class SearchWarning(Coded, UserWarning):
 
 
 class SkippedWordsWarning(SearchWarning):
-    """Some words of the hint are not in the vocabulary; the search used the others."""
+    """Some words of the hint are not features; the search used the others."""
 
     code = "skipped_words"
 
@@ -241,11 +252,23 @@ class SkippedWordsWarning(SearchWarning):
         """Each skipped word, with words of a similar spelling."""
         return dict(self.fields.get("suggestions", {}))
 
+    @property
+    def reasons(self) -> dict[str, tuple[str, str]]:
+        """Each skipped word, with the code and the sentence of the reason."""
+        codes, messages = self.fields.get("codes", {}), self.fields.get("messages", {})
+        return {word: (codes[word], messages[word]) for word in codes}
+
 
 class WeakHintWarning(SearchWarning):
     """The hint does not single out one component: the runner-up fits it about as well."""
 
     code = "weak_hint"
+
+
+class DroppedWordWarning(WeakHintWarning):
+    """A word of the hint is not a feature; the answer comes from the documents that contain it."""
+
+    code = "word_dropped"
 
 
 class DoubtfulExamplesWarning(SearchWarning):

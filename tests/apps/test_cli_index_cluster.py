@@ -5,6 +5,7 @@ import json
 import logging
 import os
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
 import fsspec
@@ -121,6 +122,15 @@ def test_an_index_from_a_cluster_is_the_one_from_this_machine(scheduler, files, 
     assert list(steps) == ["Reading", "Sorting words", "Storing", "Listing words", "Fitting topics"]
     assert steps["Reading"][2] == "bytes"
     assert steps["Storing"] == (built.n_documents, built.n_documents, "documents")
+
+
+def test_dropped_words_from_a_cluster_are_those_from_this_machine(scheduler, files, tmp_path):
+    reading = replace(READING, min_df=30, max_df=0.3, ngrams=(1, 2), stop_words=["word3"])
+    source = str(files.folder / "part*.jsonl")
+    built = build_index(source, tmp_path / "spread.index", FIT, reading, scheduler=scheduler)
+    assert_same(built, build_index(source, tmp_path / "local.index", FIT, reading))
+    folder = open_folder(built.path, kind="topic index", version=1)
+    assert set(np.asarray(folder["dropped/reasons"]).tolist()) == {0, 1, 3}
 
 
 def test_texts_and_counts_are_written_by_the_workers(scheduler, files, tmp_path, monkeypatch):

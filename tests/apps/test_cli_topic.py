@@ -322,6 +322,8 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
         (("zz*",), "None of the 76 words matches 'zz*'"),
         (("word10^x",), "'x' in 'word10^x' is not a weight"),
         (("",), "'' names no word"),
+        (("word10", "--not", "word10"), "'word10' is both wanted and to be avoided"),
+        (("Word10", "--not", "word10"), "'word10' is both wanted and to be avoided"),
         (("--documents", "600"), "Row 600 is not a document of this fit"),
         (("--text", "nothing of this is known"), "contain no word of the vocabulary"),
         (("word10", "-k", "5"), "--n-components=5, but this fit has 4 components"),
@@ -337,6 +339,17 @@ def test_a_hint_that_cannot_be_used_is_an_error_of_one_sentence(
     assert result.stdout == ""
     assert said in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_another_topic_that_the_hint_could_mean_can_be_asked_for(files: Files, index: Path) -> None:
+    found = told(index, files.words[0])
+    other = told(index, files.words[0], "--alternative", 1)
+    assert other["alternative"] == 1
+    assert other["weight"] == pytest.approx(found["alternatives"][0]["weight"])
+    assert [word["word"] for word in other["words"]][:6] == found["alternatives"][0]["words"]
+    missing = invoke("topic", index, files.words[0], "--alternative", "99")
+    assert missing.exit_code == 1
+    assert "Alternative 99 does not exist" in missing.stderr
 
 
 def test_a_file_without_hints_or_of_other_bytes_is_refused(index: Path, tmp_path: Path) -> None:

@@ -183,7 +183,14 @@ def test_an_unknown_word_comes_with_suggestions(client, index):
     assert error["suggestions"] == ["sushi"]
     assert error["message"].startswith("'sushy' is not among the")
     skipped = told(client, "/topic", q="sushi courtt")
-    assert skipped["skipped"] == [{"word": "courtt", "suggestions": ["court"]}]
+    (missing,) = skipped["skipped"]
+    assert {**missing, "message": ""} == {
+        "word": "courtt",
+        "suggestions": ["court"],
+        "code": "unknown_word",
+        "message": "",
+    }
+    assert "'courtt' is not among the" in missing["message"]
     assert "Skipped: 'courtt'" in skipped["warnings"][0]["message"]
 
 

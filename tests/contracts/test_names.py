@@ -10,7 +10,7 @@ import typer
 import mixsearch
 from mixsearch.cli._console import spell
 from mixsearch.cli.app import app
-from mixsearch.index import AnswerOptions, IndexOptions, Query, TopicIndex, build_index, open_index
+from mixsearch.index import AnswerOptions, IndexOptions, Query, TopicIndex, build_index, map_topics, open_index
 from mixsearch.text import CorpusOptions
 from mixsearch.web import Access, Limits, listen, make_app
 
@@ -18,10 +18,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "names.md"
 PYTHON = {
     "index": (build_index, IndexOptions, CorpusOptions, mixsearch.TopicSearch),
     "topic": (open_index, TopicIndex.search, TopicIndex.search_many, Query, AnswerOptions),
+    "overview": (open_index, map_topics),
     "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
     "serve": (make_app, listen, Limits, Access),
 }
-ROUTES = {"topic": "/topic", "segment": "/segments"}
+ROUTES = {"topic": "/topic", "overview": "/overview", "segment": "/segments"}
 # Names over HTTP that differ from those in Python.
 OTHERWISE = {"words": "q", "seeds": "seed"}
 
@@ -71,4 +72,4 @@ def test_http_has_the_names_of_python(command):
     rows = read_rows(command)
     assert {name for *_, name in rows if name} == list_http_names(ROUTES[command])
     for argument, _, name in rows:
-        assert not (argument and name) or name == OTHERWISE.get(argument, argument)
+        assert not (argument and name) or name in (argument, OTHERWISE.get(argument))

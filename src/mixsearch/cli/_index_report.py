@@ -116,7 +116,7 @@ def _require_outside(sources: Sequence[str], target: Path) -> None:
 
 
 def _find_first_word(path: Path) -> str:
-    return open_index(path).distinctive_words(1)[0].word
+    return open_index(path).starters(1)[0].word
 
 
 def _print_summary(console: Console, summary: Summary) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from mixsearch.errors import SearchError
 from mixsearch.index import Query
-from mixsearch.topics import parse_word, parse_words
+from mixsearch.topics import join_weights, parse_word, parse_words
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
 _MAX_TITLE = 40
@@ -60,10 +60,9 @@ def read_queries(typed: TypedHints) -> list[Query]:
 
 
 def _make_query(words: Sequence[str], avoid: Sequence[str]) -> Query:
-    weights = dict(parse_word(_unquote(word)) for word in words)
-    for word in avoid:
-        name, weight = parse_word(_unquote(word))
-        weights[name] = -abs(weight)
+    wanted = [parse_word(_unquote(word)) for word in words]
+    avoided = [(name, -abs(weight)) for name, weight in (parse_word(_unquote(word)) for word in avoid)]
+    weights = join_weights([*wanted, *avoided])
     signed = [*words, *(f"-{word.removeprefix('-')}" for word in avoid)]
     # A single word or phrase is its own name; among several, quotes show where a phrase ends.
     return Query(signed[0] if len(signed) == 1 else " ".join(map(_quote, signed)), words=weights)

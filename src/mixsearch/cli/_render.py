@@ -116,7 +116,8 @@ def _list_alternatives(answer: Answer) -> list[str]:
     if not answer.is_doubtful:
         return []
     return [
-        f"{', '.join(other.words)} ({format_share(other.share_of_hint)} of the hint)" for other in answer.alternatives
+        f"{', '.join(other.words)} ({format_share(other.share_of_hint)} of the hint, --alternative {other.rank})"
+        for other in answer.alternatives
     ]
 
 

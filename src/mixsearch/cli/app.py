@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mixsearch import __version__
-from mixsearch.cli import demo, index, info, reproduce, segment, serve, topic
+from mixsearch.cli import demo, index, info, overview, reproduce, segment, serve, topic
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
 
@@ -15,6 +15,7 @@ Examples:
 
   mixsearch index reviews.csv --text review
   mixsearch topic reviews.index sushi
+  mixsearch overview reviews.index
   mixsearch serve reviews.index
   mixsearch info reviews.index
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
@@ -49,6 +50,7 @@ def mixsearch(
 
 app.command(help=index.HELP)(index.index)
 app.command(help=topic.HELP)(topic.topic)
+app.command(help=overview.HELP)(overview.overview)
 app.command(help=info.HELP)(info.info)
 app.command(help=segment.HELP)(segment.segment)
 app.command(help=serve.HELP)(serve.serve)

@@ -32,6 +32,13 @@ With --json, an error is also printed as JSON on standard output:
 
 Exit codes: 0 success, 1 index missing or damaged, 2 usage error."""
 
+# Why words are not features.
+_REASONS = {
+    "too_common": "too common",
+    "too_rare": "too rare",
+    "beyond_max_words": "beyond the maximum",
+    "stop_word": "stop words",
+}
 _SPARKS = "▁▂▃▄▅▆▇█"
 _MAX_LISTED = 8
 _SPARK_WIDTH = 60
@@ -76,7 +83,7 @@ def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "created", f"{contents.created} by mixsearch {contents.written_by}, format {contents.format_version}"
     dropped = f"{contents.n_short:,} too short, {contents.n_duplicates:,} duplicates"
     yield "documents", f"{contents.n_documents:,} (left out: {dropped})"
-    yield "words", f"{contents.n_words:,}, with {contents.n_nonzeros:,} non-zero counts"
+    yield "words", f"{contents.n_words:,}, with {contents.n_nonzeros:,} non-zero counts{_describe_dropped(contents)}"
     yield "topics", f"{contents.n_components:,}"
     yield "texts", _describe_texts(contents)
     yield "options", _join_options(contents.options)
@@ -89,8 +96,14 @@ def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
         yield "verified", "all checksums match"
     yield "frequent", ", ".join(f"{each.word} {each.n_documents:,}" for each in contents.frequent_words)
     yield "distinctive", ", ".join(each.word for each in contents.distinctive_words)
+    yield "begin with", ", ".join(each.name for each in contents.starters)
     values = contents.eigenvalues
     yield "spectrum", f"{len(values)} eigenvalues, from {plain_number(values[0])} to {plain_number(values[-1])}"
+
+
+def _describe_dropped(contents: Contents) -> str:
+    parts = [f"{n:,} {_REASONS[reason]}" for reason, n in contents.dropped_words.items() if n]
+    return f" (left out: {', '.join(parts)})" if parts else ""
 
 
 def _describe_texts(contents: Contents) -> str:

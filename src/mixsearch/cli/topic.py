@@ -42,6 +42,7 @@ Examples:
   mixsearch topic reviews.index --text "the driver was late again"
   mixsearch topic reviews.index --hints hints.txt --csv > topics.csv
   mixsearch topic reviews.index sushi --narrower --json
+  mixsearch topic reviews.index java --alternative 1
 
 --csv prints one fact per row: hint, kind (fact, word, related, document,
 alternative, warning, error), rank, item, value (probability of a word,
@@ -159,6 +160,15 @@ def topic(
     by: Annotated[
         Literal["typical", "probability"], typer.Option(help="Which words come first.", rich_help_panel=_OUTPUT)
     ] = "typical",
+    alternative: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Describe another topic that the hint could mean, by its number; 0 for the one found.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = 0,
     errors: Annotated[
         bool,
         typer.Option(
@@ -187,7 +197,14 @@ def topic(
             "refine": refine,
         }
         queries = [replace(query, **search) for query in read_queries(typed)]
-        options = AnswerOptions(n_words=n_words, n_documents=n_documents, by=by, errors=errors, confidence=errors)
+        options = AnswerOptions(
+            n_words=n_words,
+            n_documents=n_documents,
+            by=by,
+            alternative=alternative,
+            errors=errors,
+            confidence=errors,
+        )
         output = _Output("json" if as_json else "csv" if as_csv else "text", each or hints is not None, plot, errors)
         _run(path, queries, options, output)
 

@@ -19,7 +19,8 @@ from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.query import Found, Query
 from mixsearch.index.snippets import match_word
-from mixsearch.index.to_csv import to_csv
+from mixsearch.index.starters import Starter
+from mixsearch.index.to_csv import map_to_csv, to_csv
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Query",
     "RelatedWord",
     "SkippedWord",
+    "Starter",
     "TopicIndex",
     "TopicMap",
     "TopicWord",
@@ -52,6 +54,7 @@ __all__ = [
     "compare_topics",
     "compute_overlaps",
     "describe",
+    "map_to_csv",
     "map_topics",
     "match_word",
     "open_index",

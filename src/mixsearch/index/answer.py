@@ -17,6 +17,8 @@ from mixsearch.topics import Topic
 # Below this confidence, the alternatives are worth a look, as below `DOUBTFUL_SEPARATION`.
 DOUBTFUL_CONFIDENCE = 0.8
 N_ALTERNATIVES = 3
+# Warnings about words that were answered from their documents.
+DROPPED_CODES = ("word_too_common", "word_too_rare")
 N_WORDS_OF_ALTERNATIVE = 6
 
 
@@ -104,18 +106,24 @@ class Alternative:
 
 @dataclass(frozen=True)
 class SkippedWord:
-    """A word of the hint that is not in the vocabulary, and words with a similar spelling.
+    """A word of the hint that was not used: why, as a code and as a sentence, and words with a similar spelling.
 
     Parameters
     ----------
     word : str
         The word.
     suggestions : tuple of str
-        Words with a similar spelling, the nearest first.
+        Words with a similar spelling, the nearest first; none for a word that is in the texts.
+    code : str
+        Why it was not used, for programs: "unknown_word", "word_too_common", "word_stop_word" and so on.
+    message : str
+        Why it was not used, for people.
     """
 
     word: str
     suggestions: tuple[str, ...]
+    code: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -198,7 +206,8 @@ class Answer:
     is_doubtful: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "is_doubtful", self.has_small_lead or self.has_low_confidence)
+        is_doubtful = self.has_small_lead or self.has_low_confidence or self.has_no_features
+        object.__setattr__(self, "is_doubtful", is_doubtful)
 
     @property
     def lead(self) -> float:
@@ -214,6 +223,11 @@ class Answer:
     def has_low_confidence(self) -> bool:
         """Whether the confidence is known and low."""
         return self.confidence is not None and self.confidence < DOUBTFUL_CONFIDENCE
+
+    @property
+    def has_no_features(self) -> bool:
+        """Whether the words of the hint are too common or too rare to be features."""
+        return any(warning.code in DROPPED_CODES for warning in self.warnings)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as JSON has it, always with the same keys.
@@ -309,5 +323,9 @@ def _describe_alternatives(found: Found, options: AnswerOptions) -> tuple[Altern
 
 
 def _list_skipped(warnings: Sequence[SearchWarning]) -> tuple[SkippedWord, ...]:
-    skipped = [warning.suggestions for warning in warnings if isinstance(warning, SkippedWordsWarning)]
-    return tuple(SkippedWord(word, tuple(similar)) for each in skipped for word, similar in each.items())
+    skipped = [warning for warning in warnings if isinstance(warning, SkippedWordsWarning)]
+    return tuple(
+        SkippedWord(word, tuple(each.suggestions.get(word, ())), *reason)
+        for each in skipped
+        for word, reason in each.reasons.items()
+    )

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mixsearch.index.completion import CorpusWord
+from mixsearch.index.starters import Starter
 from mixsearch.storage import Folder
 from mixsearch.topics import FittedCorpus
 
@@ -33,8 +34,12 @@ class Contents:
         How texts are split into words, if known.
     bytes_of_parts, n_bytes, bytes_per_document : dict of str to int, int, float
         The size on disk.
+    dropped_words : dict of str to int
+        The number of words that are not features, by the reason; empty if the index does not store them.
     frequent_words, distinctive_words : list of CorpusWord
         The most probable words, and those that differ most between topics.
+    starters : list of Starter
+        Words to begin with: one per topic.
     eigenvalues : list of float
         Those of the second moment.
     """
@@ -57,8 +62,10 @@ class Contents:
     bytes_of_parts: dict[str, int]
     n_bytes: int
     bytes_per_document: float
+    dropped_words: dict[str, int]
     frequent_words: list[CorpusWord]
     distinctive_words: list[CorpusWord]
+    starters: list[Starter]
     eigenvalues: list[float]
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,7 +79,11 @@ class Contents:
 
 
 def read_contents(
-    folder: Folder, fitted: FittedCorpus, frequent: Sequence[CorpusWord], distinctive: Sequence[CorpusWord]
+    folder: Folder,
+    fitted: FittedCorpus,
+    frequent: Sequence[CorpusWord],
+    distinctive: Sequence[CorpusWord],
+    starters: Sequence[Starter],
 ) -> Contents:
     """Return the contents of a folder; the counts and texts themselves are not read."""
     topics, corpus, sizes = fitted.search, folder.facts.get("corpus", {}), folder.sizes()
@@ -96,7 +107,9 @@ def read_contents(
         bytes_of_parts=sizes,
         n_bytes=sum(sizes.values()),
         bytes_per_document=round(sum(sizes.values()) / n_documents, 1),
+        dropped_words=dict(folder.facts.get("dropped", {}).get("n_words", {})),
         frequent_words=list(frequent),
         distinctive_words=list(distinctive),
+        starters=list(starters),
         eigenvalues=fitted.eigenvalues.tolist(),
     )

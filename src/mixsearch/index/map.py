@@ -162,7 +162,7 @@ def map_topics(
     n : int, default=30
         How many words to choose if none are given.
     by : {"distinctive", "frequent"}, default="distinctive"
-        Choose the words that differ most between topics, or those in most documents.
+        Choose the words that differ most between topics, one per topic, or those in most documents.
     refine : bool, optional
         Whether to refine the topics; by default as a search does. False takes a fourth of the time, with rougher
         weights and labels.
@@ -199,7 +199,7 @@ def _choose_words(index: TopicIndex, n: int, by: str) -> list[str]:
         )
     if not index.vocabulary:
         raise SearchError("This index has no vocabulary to choose words from.", code="no_vocabulary")
-    chosen = index.distinctive_words(n) if by == "distinctive" else index.frequent_words(n)
+    chosen = index.starters(n) if by == "distinctive" else index.frequent_words(n)
     return [each.word for each in chosen]
 
 

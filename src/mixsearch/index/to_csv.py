@@ -9,8 +9,10 @@ from typing import Any
 
 from mixsearch.index.answer import Answer
 from mixsearch.index.compare import Outcome
+from mixsearch.index.map import TopicMap
 
 COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet")
+MAP_COLUMNS = ("words", "typical_words", "weight", "separation", "verdict", "x", "y")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FACTS = ("weight", "separation", "share_of_hint", "n_components", "n_fitted")
 
@@ -39,6 +41,28 @@ def to_csv(outcomes: Iterable[Outcome], *, errors: bool = False, for_spreadsheet
         facts = [_row("error", 1, str(outcome.error))] if outcome.answer is None else _list_facts(outcome.answer)
         rows = ({"hint": outcome.query.name, **fact} for fact in facts)
         writer.writerows(map(_escape_row, rows) if for_spreadsheets else rows)
+    return text.getvalue()
+
+
+def map_to_csv(found: TopicMap) -> str:
+    """Return the topics of a map as a table with a header, one per row.
+
+    Parameters
+    ----------
+    found : TopicMap
+        The topics.
+
+    Returns
+    -------
+    str
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(MAP_COLUMNS)
+    for topic in found.topics:
+        words, typical = " ".join(topic.words), " ".join(topic.label)
+        separation = "" if topic.separation is None else topic.separation
+        writer.writerow([words, typical, topic.weight, separation, topic.verdict, topic.x, topic.y])
     return text.getvalue()
 
 

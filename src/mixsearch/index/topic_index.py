@@ -18,10 +18,12 @@ from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import HintError, SearchError, collect_warnings
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.contents import Contents, read_contents
+from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
+from mixsearch.index.starters import Starter, choose_starters
 from mixsearch.storage import Folder, Texts
 from mixsearch.text import CorpusOptions, count_texts, normalize_text, split_words
-from mixsearch.topics import FittedCorpus, Topic, open_search
+from mixsearch.topics import FittedCorpus, Topic, join_weights, open_search
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 4_000
@@ -121,7 +123,9 @@ class TopicIndex:
 
     @cached_property
     def _sorted_words(self) -> SortedWords:
-        return SortedWords(self.vocabulary, self._n_documents_by_word)
+        common = self._fitted.common_words
+        counts = np.concatenate([self._n_documents_by_word, np.array(list(common.values()), dtype=np.int64)])
+        return SortedWords([*self.vocabulary, *common], counts)
 
     def find(self, query: Query) -> Found:
         """Find the topic of a query.
@@ -138,6 +142,7 @@ class TopicIndex:
         """
         with collect_warnings() as warnings:
             topic = self.search(**query.arguments)
+        warnings += check_listed(self, query, topic)
         once = {str(warning): warning for warning in warnings}
         return Found(query, topic, tuple(once.values()), self)
 
@@ -280,19 +285,34 @@ class TopicIndex:
             return spelled
         return self._split_phrase(spelled, options)
 
+    def has_feature(self, word: str) -> bool:
+        """Return whether a word is in the vocabulary.
+
+        Parameters
+        ----------
+        word : str
+            Spelled as the vocabulary does.
+
+        Returns
+        -------
+        bool
+        """
+        return bool(self.vocabulary) and self._fitted.find_columns([word])[0] >= 0
+
     def document_frequency(self, word: str) -> int:
         """Return the number of documents that contain a word.
 
         Parameters
         ----------
         word : str
-            A word of the vocabulary, or another one.
+            A feature, or another word of the texts.
 
         Returns
         -------
         int
         """
-        return self._sorted_words.count_documents(self.spell(word))
+        spelled = self.spell(word)
+        return self._sorted_words.count_documents(spelled) or self._fitted.count_dropped(spelled)
 
     def distinctive_words(self, n: int = 10) -> list[CorpusWord]:
         """Return the words that differ most between topics: good first hints.
@@ -310,6 +330,21 @@ class TopicIndex:
         if not self.vocabulary:
             return []
         return self._rank_words(self._fitted.word_variances, n)
+
+    def starters(self, n: int = 10) -> list[Starter]:
+        """Return words to begin with: one per topic, each with another word of its topic.
+
+        Parameters
+        ----------
+        n : int, default=10
+            The maximum number of words.
+
+        Returns
+        -------
+        list of Starter
+            The most distinctive words first; none if the index has no vocabulary.
+        """
+        return choose_starters(self._fitted, self.vocabulary, n) if self.vocabulary else []
 
     def frequent_words(self, n: int = 10) -> list[CorpusWord]:
         """Return the words that most documents contain.
@@ -367,7 +402,7 @@ class TopicIndex:
         Contents
         """
         frequent = self._rank_words(self._fitted.word_frequencies, N_FREQUENT)
-        return read_contents(self._folder, self._fitted, frequent, self.distinctive_words())
+        return read_contents(self._folder, self._fitted, frequent, self.distinctive_words(), self.starters())
 
     def verify(self) -> None:
         """Read every byte of the index and compare it with the checksums."""
@@ -381,7 +416,7 @@ class TopicIndex:
     def _spell_words(self, words: Any) -> Any:
         """Spell words as the vocabulary does; column numbers stay as they are, an iterator becomes a list."""
         if isinstance(words, Mapping):
-            return {self._spell_one(word): weight for word, weight in words.items()}
+            return join_weights((self._spell_one(word), weight) for word, weight in words.items())
         if isinstance(words, str) or not isinstance(words, Iterable):
             return self._spell_one(words)
         return [self._spell_one(word) for word in words]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
+from mixsearch.text.count.dropped import REASONS, DroppedWords
 from mixsearch.text.count.partitions import CountedPartition
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import (
@@ -30,11 +31,13 @@ __all__ = [
     "DEFAULT_MAX_WORDS",
     "DEFAULT_MIN_DF",
     "FORMATS",
+    "REASONS",
     "Corpus",
     "CorpusOptions",
     "CountChunk",
     "CountedPartition",
     "DistributedCorpus",
+    "DroppedWords",
     "Format",
     "InspectedFiles",
     "SegmenterName",

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.errors import SearchWarning
 from mixsearch.text.count.chunks import CountChunk, build_matrix, to_count_chunk
+from mixsearch.text.count.dropped import DroppedWords
 from mixsearch.text.count.spool import Spool
 from mixsearch.text.count.vocabulary import Vocabulary
 
@@ -29,6 +30,8 @@ class Corpus:
         Decisions that the user should know, such as which column was taken as the text.
     stop_words : tuple of str
         The stop words that were left out because the texts use them as such, if the corpus chose them.
+    dropped : DroppedWords
+        Words of the texts that are not features.
     """
 
     n_documents: int
@@ -36,6 +39,7 @@ class Corpus:
     duplicates: Array
     notes: tuple[SearchWarning, ...]
     stop_words: tuple[str, ...]
+    dropped: DroppedWords = field(repr=False)
     _vocabulary: Vocabulary = field(repr=False)
     _spool: Spool = field(repr=False)
 
@@ -78,7 +82,7 @@ class Corpus:
             Some documents.
         """
         for chunk in self._spool.read_chunks():
-            yield to_count_chunk(chunk, self._vocabulary)
+            yield to_count_chunk(chunk, self._vocabulary, self.dropped.vocabulary)
 
     def to_counts(self) -> sp.csr_array[Any]:
         """Return all counts at once, for a corpus that fits into memory.

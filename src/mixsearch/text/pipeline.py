@@ -15,6 +15,7 @@ from mixsearch._typing import Array
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
+from mixsearch.text.count.dropped import DroppedWords, describe_dropped, find_single, list_others, take_dropped
 from mixsearch.text.count.duplicates import DuplicateFinder
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS, CountMatrix, read_matrix
 from mixsearch.text.count.patterns import parse_word_pattern
@@ -37,6 +38,7 @@ from mixsearch.text.count.vocabulary import (
     Vocabulary,
     build_vocabulary,
     choose_words,
+    find_bounds,
     find_common,
     leave_out,
     leave_out_sequences,
@@ -159,16 +161,30 @@ class _Collector:
         self.frequencies.add(chunk.counts)
         self.spool.add(chunk)
 
-    def finish(self, vocabulary: Vocabulary, notes: Iterable[SearchWarning], stop_words: Sequence[str] = ()) -> Corpus:
+    def finish(
+        self,
+        vocabulary: Vocabulary,
+        dropped: DroppedWords,
+        notes: Iterable[SearchWarning],
+        stop_words: Sequence[str] = (),
+    ) -> Corpus:
         """Return the corpus of all chunks."""
-        duplicates = np.concatenate([np.empty((0, 2), dtype=np.int64), *self._dropped])
-        found = tuple(stop_words)
-        return Corpus(self.n_documents, self._n_characters, duplicates, tuple(notes), found, vocabulary, self.spool)
+        return Corpus(
+            n_documents=self.n_documents,
+            n_characters=self._n_characters,
+            duplicates=np.concatenate([np.empty((0, 2), dtype=np.int64), *self._dropped]),
+            notes=tuple(notes),
+            stop_words=tuple(stop_words),
+            dropped=dropped,
+            _vocabulary=vocabulary,
+            _spool=self.spool,
+        )
 
 
 def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Callable[[], None] | None) -> Corpus:
     options = state.options
-    stop_hashes = np.sort(hash_words(list_stop_words(options)))
+    stop_words = list_stop_words(options)
+    stop_hashes = np.sort(hash_words(stop_words))
     # Fill its cache once, before all threads need it.
     parse_word_pattern(options.token_pattern)
     with _open_collector(options) as collector:
@@ -180,18 +196,24 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
                 if report is not None:
                     report()
         limits = choose_limits(options, collector.n_documents, are_texts=True)
-        stop_words = choose_stop_words(collector.stop_words, options)
-        all_words = _sum_frequencies(collector, state, hash_words(stop_words.left_out))
-        frequencies = choose_words(all_words, collector.n_documents, limits)
-        words = spell_words(frequencies, collector.spool.read_counts())
-        frequencies, words = leave_out_sequences(frequencies, words, stop_words.left_out)
+        found = choose_stop_words(collector.stop_words, options)
+        all_words, read_counts = _sum_frequencies(collector, state), collector.spool.read_counts
+        kept = leave_out(all_words, hash_words(found.left_out))
+        frequencies = choose_words(kept, collector.n_documents, limits)
+        words = spell_words(frequencies, read_counts())
+        frequencies, words = leave_out_sequences(frequencies, words, found.left_out)
         vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
         if options.counts_phrases:
-            common = find_common(all_words, collector.n_documents, limits)
-            parts = list_parts(vocabulary, common, spell_words(common, collector.spool.read_counts()))
-            phrases = _find_phrases(collector, vocabulary, parts, limits, stop_words.listed)
+            common = find_common(kept, collector.n_documents, limits)
+            parts = list_parts(vocabulary, common, spell_words(common, read_counts()))
+            phrases = _find_phrases(collector, vocabulary, parts, limits, found.listed)
             vocabulary = add_phrases(vocabulary, phrases, parts)
-        return collector.finish(vocabulary, state.notes, stop_words.left_out)
+        others = list_others(all_words, vocabulary)
+        others = take_dropped(others, find_single(others, read_counts()) if options.ngrams[1] > 1 else None)
+        spelled = spell_words(others, read_counts())
+        bounds = find_bounds(collector.n_documents, limits)
+        dropped = describe_dropped(others, spelled, bounds, [*stop_words, *found.left_out])
+        return collector.finish(vocabulary, dropped, state.notes, found.left_out)
 
 
 def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], None] | None) -> Corpus:
@@ -204,12 +226,17 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
             if report is not None:
                 report()
         limits = choose_limits(options, collector.n_documents, are_texts=False)
-        stop_words = set(list_stop_words(options))
-        stop_keys = np.array([i for i, word in enumerate(matrix.words) if word in stop_words], dtype=np.uint64)
-        all_words = _sum_frequencies(collector, state, stop_keys)
-        frequencies = choose_words(all_words, collector.n_documents, limits)
+        stop_words = list_stop_words(options)
+        known = set(stop_words)
+        stop_keys = np.array([i for i, word in enumerate(matrix.words) if word in known], dtype=np.uint64)
+        kept = leave_out(_sum_frequencies(collector, state), stop_keys)
+        frequencies = choose_words(kept, collector.n_documents, limits)
         words = [matrix.words[key] for key in frequencies.keys.tolist()]
-        return collector.finish(build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False), state.notes)
+        vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False)
+        others = take_dropped(list_others(kept, vocabulary), None)
+        spelled = [matrix.words[key] for key in others.keys.tolist()]
+        dropped = describe_dropped(others, spelled, find_bounds(collector.n_documents, limits), stop_words)
+        return collector.finish(vocabulary, dropped, state.notes)
 
 
 def _find_phrases(
@@ -236,11 +263,11 @@ def _open_collector(options: CorpusOptions) -> Iterator[_Collector]:
         raise
 
 
-def _sum_frequencies(collector: _Collector, state: ReadState, stop_keys: Array) -> Frequencies:
-    """Return the frequencies of all words but stop words; raise if there are no documents."""
+def _sum_frequencies(collector: _Collector, state: ReadState) -> Frequencies:
+    """Return the frequencies of all words; raise if there are no documents."""
     if collector.n_rows == 0:
         raise make_empty_error(state.source)
-    return leave_out(collector.frequencies.sum(), stop_keys)
+    return collector.frequencies.sum()
 
 
 def _map_in_order(

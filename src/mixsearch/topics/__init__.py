@@ -3,8 +3,10 @@
 from mixsearch.topics._component import Topic, WordStatistics
 from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
 from mixsearch.topics._counts import damp
-from mixsearch.topics._documents import CountPartition, TopicPartition, corpus_in_memory
-from mixsearch.topics._hint import parse_word, parse_words
+from mixsearch.topics._documents import WORDS_ELSEWHERE, CountPartition, TopicPartition, corpus_in_memory
+from mixsearch.topics._dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
+from mixsearch.topics._dropped import Postings, store_dropped
+from mixsearch.topics._hint import join_weights, parse_word, parse_words
 from mixsearch.topics._search import TopicSearch
 from mixsearch.topics._storage import (
     BY_DOCUMENT,
@@ -23,9 +25,12 @@ __all__ = [
     "BY_WORD",
     "DOCUMENTS",
     "KIND",
+    "MAX_DROPPED_DOCUMENTS",
     "VERSION",
+    "WORDS_ELSEWHERE",
     "CountPartition",
     "FittedCorpus",
+    "Postings",
     "Topic",
     "TopicPartition",
     "TopicSearch",
@@ -35,11 +40,13 @@ __all__ = [
     "fit_corpus",
     "get_min_words",
     "is_damped",
+    "join_weights",
     "make_search",
     "open_search",
     "parse_word",
     "parse_words",
     "sparse_from",
     "store_documents",
+    "store_dropped",
     "store_search",
 ]

@@ -29,7 +29,7 @@ from mixsearch.topics._jackknife import floor_errors, local_errors
 from mixsearch.topics._lda_jackknife import include_bias, lda_errors
 from mixsearch.topics._local_em import LocalTopic
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._signals import Signals, collect_signals
+from mixsearch.topics._signals import Signals, collect_signals, probability_of
 from mixsearch.topics._simplex import project_to_simplex
 
 # A word in few documents belongs to a topic by chance more easily: this many more are assumed not to be about it.

@@ -121,6 +121,8 @@ class FittedCorpus:
         The number of documents that contain each word, its frequency in the corpus, and its variance between topics.
     eigenvalues : array of shape (k,)
         The eigenvalues of the second moment, falling.
+    common_words : dict of str to int
+        Words that are too common to be features, with the number of documents that contain each.
     """
 
     def __init__(self, search: TopicSearch) -> None:
@@ -173,13 +175,58 @@ class FittedCorpus:
 
     @property
     def word_variances(self) -> Array:
-        """How much each word varies between topics, (d,).
+        """How much each word varies between topics, (d,)."""
+        return np.asarray(np.sum(self._deviations(slice(None)) ** 2, axis=1))
 
-        The first component is near the mean of the corpus, which holds the common words of the language. For the
-        others, Σ λⱼ vⱼ² over the eigenpairs of the second moment is the variance of a word.
+    def _deviations(self, columns: Array | slice) -> Array:
+        """Return words in the frame, without the direction of the corpus, (q, k).
+
+        The second moment is VΛV', and the mean m of the corpus is V√Λ c, with c = W'm about a unit vector. The rows of
+        V√Λ(I - cc') then have the covariances between topics as inner products.
         """
-        frame = self._search._family.frame
-        return np.asarray(frame.basis[:, 1:] ** 2 @ frame.values[1:])
+        family = self._search._family
+        points = np.asarray(family.frame.basis[columns]) * np.sqrt(family.frame.values)
+        mean = family.mean / np.linalg.norm(family.mean)
+        return np.asarray(points - np.outer(points @ mean, mean))
+
+    def word_directions(self, columns: Array) -> Array:
+        """Return in which direction words differ between topics: two of one topic point the same way.
+
+        Parameters
+        ----------
+        columns : array of shape (q,)
+            Columns of words.
+
+        Returns
+        -------
+        array of shape (q, k)
+            Of length 1, or 0 for a word that does not vary.
+        """
+        points = self._deviations(columns)
+        lengths = np.linalg.norm(points, axis=1, keepdims=True)
+        return np.asarray(points / np.where(lengths > 0, lengths, 1))
+
+    @property
+    def common_words(self) -> dict[str, int]:
+        """Words that are too common to be features, with the number of documents that contain each."""
+        dropped = self._search._dropped
+        return {} if dropped is None else dropped.common
+
+    def count_dropped(self, word: str) -> int:
+        """Return the number of documents that contain a word that is not a feature.
+
+        Parameters
+        ----------
+        word : str
+            Spelled as in the texts.
+
+        Returns
+        -------
+        int
+            0 if it is not in the texts, or if the index does not store such words.
+        """
+        found = None if self._search._dropped is None else self._search._dropped.find(word)
+        return 0 if found is None else found.n_documents
 
     def find_columns(self, words: Iterable[str]) -> Array:
         """Return the column of each word.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
-from collections.abc import Iterable, Mapping
-from fnmatch import translate
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase, translate
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -14,13 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.errors import HintError, SkippedWordsWarning, UnknownWordError, warn_user
+from mixsearch.errors import DroppedWordError, HintError, SkippedWordsWarning, UnknownWordError, warn_user
+from mixsearch.topics._dropped import DroppedWord, DroppedWords
+from mixsearch.topics._spelling import suggest_words
 
 # One word or column, several, or words and columns with weights.
 Words = str | int | Iterable[str | int] | Mapping[str | int, float]
-
-# Only words whose length differs by at most this are compared with a misspelt one.
-MAX_LENGTH_DIFFERENCE = 2
 
 
 class WordHint(NamedTuple):
@@ -73,7 +71,31 @@ def parse_words(query: str) -> dict[str, float]:
         raise HintError(
             "A quotation mark in {query!r} is not closed. Close it, or leave it out.", code="open_quote", query=query
         ) from error
-    return dict(map(parse_word, parts))
+    return join_weights(map(parse_word, parts))
+
+
+def join_weights(words: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return words with their weights, the last one of each.
+
+    Parameters
+    ----------
+    words : iterable of (str, float)
+        Words with weights, as `parse_word` returns them. A word that is both wanted and avoided is an error.
+
+    Returns
+    -------
+    dict of str to float
+    """
+    weights: dict[str, float] = {}
+    for word, weight in words:
+        if weights.get(word, 0) * weight < 0:
+            raise HintError(
+                "{word!r} is both wanted and to be avoided. Leave out one of the two.",
+                code="contradicting_words",
+                word=word,
+            )
+        weights[word] = weight
+    return weights
 
 
 def parse_word(word: str) -> tuple[str, float]:
@@ -106,7 +128,20 @@ def parse_word(word: str) -> tuple[str, float]:
     return name, -weight if word.startswith("-") else weight
 
 
-def hint_from_words(words: Words, columns: Mapping[str, int] | None, word_mean: Array) -> WordHint:
+class DroppedHint(NamedTuple):
+    """A hint of words that are not features: it is answered from the documents that contain them."""
+
+    words: tuple[tuple[DroppedWord, float], ...]  # with their weights, which are positive
+    avoid: Array  # columns of words that the documents should not contain, (q,)
+
+    def covers(self, word: str) -> bool:
+        """Return whether all parts of a word, pattern or phrase are among its words."""
+        return all(any(fnmatchcase(found.word, part) for found, _ in self.words) for part in word.split())
+
+
+def hint_from_words(
+    words: Words, columns: Mapping[str, int] | None, word_mean: Array, dropped: DroppedWords | None = None
+) -> WordHint | DroppedHint:
     """Turn words, phrases and patterns with weights into a hint.
 
     Parameters
@@ -118,10 +153,12 @@ def hint_from_words(words: Words, columns: Mapping[str, int] | None, word_mean: 
         The vocabulary, if there is one.
     word_mean : array of shape (d,)
         The frequencies of all words in the corpus.
+    dropped : DroppedWords, optional
+        Words of the corpus that are not features. They are skipped with a warning if others are known.
 
     Returns
     -------
-    WordHint
+    WordHint or DroppedHint
 
     Notes
     -----
@@ -140,7 +177,43 @@ def hint_from_words(words: Words, columns: Mapping[str, int] | None, word_mean: 
             code="bad_weights",
             weights=values,
         )
-    terms = _find_terms(weights, columns, word_mean)
+    terms, missing = _find_terms(weights, Lexicon(columns, word_mean, dropped))
+    documents = None if any(term.weight > 0 for term in terms) else _hint_from_dropped(weights, terms, dropped)
+    if documents is not None:
+        missing = {word: error for word, error in missing.items() if not documents.covers(word)}
+    elif missing and not any(term.weight > 0 for term in terms):
+        raise next(iter(missing.values()))
+    if missing:
+        _warn_of_skipped(missing)
+    return documents or _sum_terms(terms, word_mean)
+
+
+def _hint_from_dropped(
+    weights: Mapping[str | int, float], terms: Sequence[Term], dropped: DroppedWords | None
+) -> DroppedHint | None:
+    """Return the hint of the dropped words among those with a positive weight; None if their documents are unknown."""
+    if dropped is None:
+        return None
+    wanted = [(part, weight) for word, weight in weights.items() if weight > 0 for part in str(word).split()]
+    found = [(each, weight) for part, weight in wanted for each in dropped.match(part)]
+    known = tuple((word, weight) for word, weight in found if len(word.documents))
+    avoid = [part for term in terms if term.weight < 0 for part in term.parts]
+    return DroppedHint(known, np.concatenate([np.empty(0, dtype=np.intp), *avoid])) if known else None
+
+
+def _warn_of_skipped(missing: Mapping[str, UnknownWordError]) -> None:
+    warn_user(
+        SkippedWordsWarning(
+            "Skipped: {reasons}",
+            reasons=" ".join(map(str, missing.values())),
+            suggestions={word: error.suggestions for word, error in missing.items()},
+            codes={word: error.code for word, error in missing.items()},
+            messages={word: str(error) for word, error in missing.items()},
+        )
+    )
+
+
+def _sum_terms(terms: Sequence[Term], word_mean: Array) -> WordHint:
     hint: dict[int, float] = {}
     for term in terms:
         own = term.hint(word_mean)
@@ -166,30 +239,29 @@ def _read_weights(words: Any) -> Mapping[str | int, float]:
     return dict.fromkeys(several, 1.0)
 
 
-def _find_terms(weights: Mapping[str | int, float], columns: Mapping[str, int] | None, word_mean: Array) -> list[Term]:
-    """Find the words in the vocabulary; raise if it has none of those with a positive weight."""
+class Lexicon(NamedTuple):
+    """Where words are looked up."""
+
+    columns: Mapping[str, int] | None  # the vocabulary
+    word_mean: Array  # the frequencies of its words, (d,)
+    dropped: DroppedWords | None = None  # words of the texts that it lacks
+
+
+def _find_terms(weights: Mapping[str | int, float], lexicon: Lexicon) -> tuple[list[Term], dict[str, UnknownWordError]]:
+    """Return the words of the vocabulary, and why the others are not in it."""
     terms: list[Term] = []
     missing: dict[str, UnknownWordError] = {}
     for word, weight in weights.items():
         try:
-            terms.append(Term(str(word), float(weight), tuple(_find_columns(word, columns, word_mean))))
+            terms.append(Term(str(word), float(weight), tuple(_find_columns(word, lexicon))))
         except UnknownWordError as error:
             missing[str(word)] = error
-    if missing and not any(term.weight > 0 for term in terms):
-        raise next(iter(missing.values()))
-    if missing:
-        warn_user(
-            SkippedWordsWarning(
-                "Skipped: {reasons}",
-                reasons=" ".join(map(str, missing.values())),
-                suggestions={word: error.suggestions for word, error in missing.items()},
-            )
-        )
-    return terms
+    return terms, missing
 
 
-def _find_columns(word: str | int, columns: Mapping[str, int] | None, word_mean: Array) -> list[Array]:
+def _find_columns(word: str | int, lexicon: Lexicon) -> list[Array]:
     """Return the columns of a word, pattern or phrase: one array for each part."""
+    columns, word_mean, dropped = lexicon
     if not isinstance(word, str):
         return [_keep_used(word, [_check_column(word, len(word_mean))], word_mean)]
     if columns is None:
@@ -205,8 +277,11 @@ def _find_columns(word: str | int, columns: Mapping[str, int] | None, word_mean:
         return [_keep_used(word, _match_pattern(word, columns), word_mean)]
     several = word.split()
     if len(several) > 1:
-        return [part for each in several for part in _find_columns(each, columns, word_mean)]
-    nearest = _suggest_words(word, columns)
+        return _find_phrase(several, lexicon)
+    other = None if dropped is None else dropped.find(word)
+    if other is not None:
+        raise other.error()
+    nearest = _suggest(word, columns, lexicon)
     advice = "Nearest: {nearest}." if nearest else "No word has a similar spelling."
     raise UnknownWordError(
         "{word!r} is not among the {n_words:,} words. " + advice,
@@ -215,6 +290,30 @@ def _find_columns(word: str | int, columns: Mapping[str, int] | None, word_mean:
         nearest=", ".join(nearest),
         suggestions=nearest,
     )
+
+
+def _find_phrase(words: Sequence[str], lexicon: Lexicon) -> list[Array]:
+    """Return the columns of the words of a phrase. Those that are not features do not count if others are."""
+    parts: list[Array] = []
+    errors: list[DroppedWordError] = []
+    for word in words:
+        try:
+            parts += _find_columns(word, lexicon)
+        except DroppedWordError as error:
+            errors.append(error)
+    if not parts:
+        raise errors[0]
+    if errors:
+        _warn_of_skipped({str(error.word): error for error in errors})
+    return parts
+
+
+def _suggest(word: str, columns: Mapping[str, int], lexicon: Lexicon) -> list[str]:
+    """Return words with a similar spelling: features, and words that are too common to be one."""
+    common = {} if lexicon.dropped is None else lexicon.dropped.common
+    # More frequent than any feature.
+    frequencies = np.concatenate([lexicon.word_mean[list(columns.values())], np.array(list(common.values()), float)])
+    return suggest_words(word, [*columns, *common], frequencies)
 
 
 def _check_column(column: int, n_words: int) -> int:
@@ -246,23 +345,6 @@ def _keep_used(word: str | int, found: list[int], word_mean: Array) -> Array:
             word=word,
         )
     return np.array(used, dtype=np.intp)
-
-
-def _suggest_words(word: str, columns: Iterable[str]) -> list[str]:
-    """Return words with a similar spelling."""
-    alike = [
-        other
-        for other in columns
-        if abs(len(other) - len(word)) <= MAX_LENGTH_DIFFERENCE and set(other[:2]) & set(word[:2])
-    ]
-    close = difflib.get_close_matches(word, alike, n=10)
-    # Typing errors are rare in the first letters.
-    return sorted(close, key=lambda other: -_count_common_prefix(word, other))[:5]
-
-
-def _count_common_prefix(one: str, other: str) -> int:
-    """Return how many letters two words have in common from the start."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def hint_from_documents(counts: sp.csr_array, word_mean: Array) -> Array:

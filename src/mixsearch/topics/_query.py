@@ -16,16 +16,17 @@ from mixsearch.core.em import EMOptions, not_refined
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.separation import check_separation
 from mixsearch.data.partitions import Partitions
-from mixsearch.errors import HintError, SearchError, WeakHintWarning, warn_user
+from mixsearch.errors import HintError, SearchError, SearchWarning, WeakHintWarning, warn_user
 from mixsearch.topics._agreement import fit_documents, fit_words
 from mixsearch.topics._component import Topic
 from mixsearch.topics._documents import TopicPartition, index_rows
+from mixsearch.topics._dropped_matches import Matches, seed_from_matches
 from mixsearch.topics._em import refine_topic, shrink_to_moments
 from mixsearch.topics._hint import WordHint, hint_from_documents
 from mixsearch.topics._left_out import check_documents, check_words
 from mixsearch.topics._local_em import refine_locally
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._seeds import Seeds, breadth_for, seed_from_documents, seed_from_words
+from mixsearch.topics._seeds import MIN_DOCUMENTS, Seeds, breadth_for, seed_from_documents, seed_from_words
 
 # Fewer components than were fitted no longer represent a hint if they keep less than this fraction of its projection.
 MIN_KEPT = 0.5
@@ -33,10 +34,10 @@ MIN_KEPT = 0.5
 ENOUGH, MIN_ENOUGH = 0.8, 20
 
 
-def count_enough(family: TopicFamily, hint: WordHint) -> int:
-    """Return how many components keep most of the projection of a hint onto all of them."""
-    kept = np.cumsum(family.project(hint) ** 2)
-    return int(max(np.searchsorted(kept, ENOUGH * kept[-1]) + 1, min(MIN_ENOUGH, family.n_components)))
+def count_enough(projected: Array) -> int:
+    """Return how many components keep most of the projection of a hint onto all of them, (k,)."""
+    kept = np.cumsum(projected**2)
+    return int(max(np.searchsorted(kept, ENOUGH * kept[-1]) + 1, min(MIN_ENOUGH, len(projected))))
 
 
 def warn_if_lost(hint: WordHint, whole: TopicFamily, used: TopicFamily) -> None:
@@ -91,6 +92,19 @@ class TopicQuery:
         refined = self._refine(found, partial(seed_from_documents, counts, indices))
         lead = [] if refined._rests_on_documents else check_separation(found.separation)
         return add_doubts(refined, fit.doubts() or lead)
+
+    def search_matches(self, matches: Matches, doubts: Sequence[SearchWarning]) -> Topic:
+        """Find the topic of words that are not features, from the documents with most of them."""
+        if matches.hint is None:
+            by_documents = add_doubts(self.search_documents(matches.counts, matches.indices), doubts)
+            # A document that contains a word need not be about it.
+            return lower_trust(by_documents, min(1.0, len(matches.indices) / MIN_DOCUMENTS))
+        found = self._extract(matches.hint[: self.family.n_components])
+        found = add_doubts(check_documents(found, matches.words), [*doubts, *check_separation(found.separation)])
+        refined = self._refine(found, partial(seed_from_matches, matches))
+        # A topic that is rarer than the words is what at most this part of their documents is about.
+        share = matches.n_documents / self.family.partitions.n_rows
+        return lower_trust(refined, min(1.0, max(refined.weight, 0.0) / share))
 
     def _extract(self, hint: WordHint | Array, max_documents: int | None = None) -> Topic:
         hinted = self.family.hinted(hint, max_documents)

@@ -24,8 +24,10 @@ from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
 from mixsearch.topics._documents import WEIGHTINGS, CountPartition, pick_documents
+from mixsearch.topics._dropped import DroppedWords
+from mixsearch.topics._dropped_matches import match_dropped
 from mixsearch.topics._fit import Allocate, fit_topics
-from mixsearch.topics._hint import WordHint, Words, are_words, hint_from_words
+from mixsearch.topics._hint import DroppedHint, WordHint, Words, are_words, hint_from_words
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._options import (
     MomentsKind,
@@ -108,6 +110,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
     """
 
     _options: TopicOptions
+    _dropped: DroppedWords | None = None  # words of a stored corpus that are not features
 
     def __init__(
         self,
@@ -337,7 +340,12 @@ class TopicSearch(SemiSupervised[TopicFamily]):
                 query = self._make_query(family, how, options, breadth=2.0**-narrower)
                 return query.search_documents(*self._read_documents(documents))
             v = self._read_words(hint, words)
-            family = self._select_components(v, n_components, narrower)
+            if isinstance(v, DroppedHint):
+                matches = match_dropped(self._family, v, damping=bool(self._options.damping))
+                family = self._select_components(matches.hint, n_components, narrower)
+                query = self._make_query(family, how, options, breadth=2.0**-narrower)
+                return query.search_matches(matches, [word.doubt() for word, _ in v.words])
+            family = self._select_components(self._family.project(v), n_components, narrower)
             is_enough = n_components == "enough"
             query = self._make_query(family, how, options, breadth=2.0**-narrower, by_rarity=is_enough)
             return query.search_words(v, project=project, max_documents=max_documents)
@@ -352,11 +360,14 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         return em_options(refine, tol, max_iter, default_max_iter=MAX_ITER if damping else LDA_MAX_ITER)
 
     def _select_components(
-        self, hint: WordHint | None, n_components: int | Literal["enough"] | None, narrower: float
+        self, projected: Array | None, n_components: int | Literal["enough"] | None, narrower: float
     ) -> TopicFamily:
-        """Return the fit with as many components as requested; "enough" for a hint of documents is all of them."""
+        """Return the fit with as many components as requested.
+
+        "enough" depends on the projection of the hint onto all of them, (k,); for a few documents it is all of them.
+        """
         if n_components == "enough":
-            usual = self.n_components_ if hint is None else count_enough(self._family, hint)
+            usual = self.n_components_ if projected is None else count_enough(projected)
         else:
             usual = self._select_family(n_components).n_components
         return self._select_family(int(np.clip(usual * 2.0**narrower, min(2, usual), self.n_components_)))
@@ -375,9 +386,9 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             **breadth,
         )
 
-    def _read_words(self, hint: Any, words: Any) -> WordHint:
+    def _read_words(self, hint: Any, words: Any) -> WordHint | DroppedHint:
         if words is not None:
-            return hint_from_words(words, self._columns, self._family.word_mean)
+            return hint_from_words(words, self._columns, self._family.word_mean, self._dropped)
         direction = hint_from_direction(hint, self.n_features_in_)
         return WordHint(np.flatnonzero(direction), direction[direction != 0])
 

@@ -121,10 +121,11 @@ def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamil
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     named = mean_of_named(family, indices, 1 / np.where(lengths > 0, lengths, np.inf), counts=counts)
     size = max(_estimate_size(family, weight), len(indices))
-    return Seeds(family.partitions.map(_mark_documents, indices), 0.0, named, size)
+    return Seeds(family.partitions.map(mark_documents, indices), 0.0, named, size)
 
 
-def _mark_documents(partition: TopicPartition, indices: Array) -> ScoredPartition:
+def mark_documents(partition: TopicPartition, indices: Array) -> ScoredPartition:
+    """Score some documents of the corpus with 1, and the others with 0."""
     scores = np.zeros(len(partition.lengths))
     scores[local_rows(partition, indices)[1]] = 1.0
     return ScoredPartition(**vars(partition), scores=scores)

@@ -15,6 +15,7 @@ from mixsearch.data.chunks import chunk_rows
 from mixsearch.data.partitions import Layout, LocalPartitions
 from mixsearch.storage import Folder, FolderWriter, open_folder, write_folder
 from mixsearch.topics._documents import TopicPartition
+from mixsearch.topics._dropped import open_dropped
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._unit_vectors import MeanDocument, inverse_frequency, measure_documents
 
@@ -162,6 +163,7 @@ def restore_search(search: S, folder: Folder) -> S:
     if fit.get("spectrum") is not None:
         search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
     search._set_vocabulary(list(folder.texts("vocabulary")) if fit["has_vocabulary"] else None)
+    search._dropped = open_dropped(folder, n)
     return search
 
 

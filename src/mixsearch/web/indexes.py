@@ -15,11 +15,11 @@ from threading import Thread
 from typing import Any
 
 from mixsearch.data.threads import on_one_core
-from mixsearch.index import CorpusWord, Found, Query, TopicIndex, open_index
+from mixsearch.index import CorpusWord, Found, Query, Starter, TopicIndex, open_index
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context
-from mixsearch.web.schemas import IndexInfo
+from mixsearch.web.schemas import IndexInfo, StarterInfo
 
 # Words to start with: on the welcome page, and for an empty prefix.
 _N_STARTERS, _MAX_STARTERS = 12, 100
@@ -51,7 +51,9 @@ class ServedIndex:
 
     def complete_word(self, prefix: str, n: int) -> list[CorpusWord]:
         """Return words that start with a prefix; for an empty one, words to start with."""
-        return self.index.complete_word(prefix, n) if prefix else self._starters[:n]
+        if prefix:
+            return self.index.complete_word(prefix, n)
+        return [CorpusWord(each.word, each.n_documents) for each in self._starters[:n]]
 
     @cached_property
     def info(self) -> IndexInfo:
@@ -64,11 +66,12 @@ class ServedIndex:
             has_texts=self.index.has_texts,
             has_names=self.index.has_names,
             distinctive_words=[each.word for each in self._starters[:_N_STARTERS]],
+            starters=[StarterInfo(word=each.word, other=each.other) for each in self._starters[:_N_STARTERS]],
         )
 
     @cached_property
-    def _starters(self) -> list[CorpusWord]:
-        return self.index.distinctive_words(_MAX_STARTERS)
+    def _starters(self) -> list[Starter]:
+        return self.index.starters(_MAX_STARTERS)
 
 
 def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:

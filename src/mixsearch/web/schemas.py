@@ -117,6 +117,13 @@ class Settings(BaseModel):
     example_image: str = Field(description="The name of the image that is always there.")
 
 
+class StarterInfo(BaseModel):
+    """A word to start with."""
+
+    word: str
+    other: str | None = Field(description="Another word of its topic, to tell which one it is.")
+
+
 class IndexInfo(BaseModel):
     """What an index contains."""
 
@@ -126,7 +133,8 @@ class IndexInfo(BaseModel):
     n_components: int
     has_texts: bool
     has_names: bool
-    distinctive_words: list[str] = Field(description="Words to start with: those that differ most between topics.")
+    distinctive_words: list[str] = Field(description="Words to start with: one per topic.")
+    starters: list[StarterInfo] = Field(description="The same words, each with another word of its topic.")
 
 
 class IndexList(BaseModel):

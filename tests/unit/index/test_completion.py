@@ -77,7 +77,7 @@ def test_distinctive_words_are_those_of_topics_and_not_of_the_language(index):
 def test_suggestions_begin_with_the_nearest_spelling(index):
     with pytest.raises(UnknownWordError) as caught:
         index.search("burgr")
-    assert caught.value.suggestions == ("burger", "burgers", "burgage", "burner")
+    assert caught.value.suggestions == ("burger", "burgers", "burner")  # one slip; two, and in more documents; two
 
 
 @pytest.mark.parametrize(

@@ -109,3 +109,12 @@ def test_a_search_box_takes_phrases_weights_and_words_to_avoid(query, expected):
 def test_a_query_that_cannot_be_read_says_why(query, message):
     with pytest.raises(HintError, match=message):
         parse_words(query)
+
+
+def test_a_word_that_is_wanted_and_avoided_is_an_error():
+    with pytest.raises(
+        HintError, match="^'sushi' is both wanted and to be avoided. Leave out one of the two.$"
+    ) as raised:
+        parse_words("sushi rice -sushi")
+    assert raised.value.code == "contradicting_words"
+    assert parse_words("sushi sushi^2") == {"sushi": 2.0}

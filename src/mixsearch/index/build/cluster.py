@@ -19,6 +19,7 @@ from mixsearch.data.dask.tasks import item, task
 from mixsearch.errors import ArgumentError, Option, SearchWarning
 from mixsearch.index.build.cluster_documents import DistributedDocuments, assemble_documents, compute_offsets
 from mixsearch.index.build.cluster_writer import ArrayRows, DistributedWriter
+from mixsearch.index.build.dropped import write_dropped
 from mixsearch.index.build.fit import choose_search, fit_search
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
@@ -105,6 +106,7 @@ def _write(
     _store_fit(writer, search, documents)
     writer.finish()
     store_search(writer.out, search)
+    write_dropped(writer.out, corpus.dropped, documents.dropped)
     writer.out.facts["corpus"] = describe_corpus(
         corpus, reading, has_texts="texts" in columns, has_names="names" in columns
     )

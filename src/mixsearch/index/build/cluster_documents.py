@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, persist_tasks, task
 from mixsearch.data.partitions import Layout
+from mixsearch.index.build.dropped import PostingsCollector
 from mixsearch.index.build.fit import check_n_documents, check_n_nonzeros, select_documents
 from mixsearch.index.build.options import OnProgress
 from mixsearch.storage import CompressedTexts, compress_texts
-from mixsearch.text import CountedPartition, DistributedCorpus, Vocabulary
+from mixsearch.text import CountedPartition, DistributedCorpus, DroppedWords, Vocabulary
 from mixsearch.topics import CountPartition, TopicSearch, get_min_words, is_damped
 
 
@@ -36,6 +37,7 @@ class _Assembled(NamedTuple):
     partition: CountPartition
     texts: dict[str, CompressedTexts]  # texts and names, of the same documents
     sizes: _Sizes
+    dropped: PostingsCollector  # documents numbered from 0
 
 
 class DistributedDocuments(NamedTuple):
@@ -45,6 +47,7 @@ class DistributedDocuments(NamedTuple):
     texts: list[Any]  # tasks of their texts and names
     sizes: list[_Sizes]
     n_short: int
+    dropped: PostingsCollector
 
     @property
     def n_documents(self) -> int:
@@ -75,10 +78,10 @@ def compute_offsets(sizes: Iterable[int]) -> list[int]:
 
 def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progress: OnProgress) -> DistributedDocuments:
     """Assign columns to the counted words, drop short documents, and number the others."""
-    min_words, vocabulary = get_min_words(search), broadcast(corpus.words)
+    min_words, vocabulary, dropped = get_min_words(search), broadcast(corpus.words), broadcast(corpus.dropped)
     made = persist_tasks(
         [
-            task(_assemble, partition, vocabulary, first, is_damped(search), min_words)
+            task(_assemble, partition, vocabulary, dropped, first, is_damped(search), min_words)
             for partition, first in zip(corpus.partitions, corpus.first_rows, strict=True)
         ],
         lambda done: on_progress("Sorting words", len(done), len(corpus.partitions), "partitions"),
@@ -92,16 +95,25 @@ def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progre
     nodes = persist_tasks(
         [task(_number_documents, item(made[i], 0), offsets[i]) for i in full] + [item(made[i], 1) for i in full]
     )
-    return DistributedDocuments(nodes[: len(full)], nodes[len(full) :], [sizes[i] for i in full], n_short)
+    collected = PostingsCollector(corpus.dropped)
+    for i in full:
+        collected.merge(compute_tasks([item(made[i], 3)])[0], offsets[i])
+    return DistributedDocuments(nodes[: len(full)], nodes[len(full) :], [sizes[i] for i in full], n_short, collected)
 
 
 def _assemble(
-    partition: CountedPartition, vocabulary: Vocabulary, first_row: int, damping: bool, min_words: int
+    partition: CountedPartition,
+    vocabulary: Vocabulary,
+    dropped: DroppedWords,
+    first_row: int,
+    damping: bool,
+    min_words: int,
 ) -> _Assembled:
     counts, rows, texts, names = [], [np.empty(0, dtype=np.int64)], [], []
-    n_short = 0
-    for chunk in partition.chunks(vocabulary):
+    n_short, collected = 0, PostingsCollector(dropped)
+    for chunk in partition.chunks(vocabulary, dropped.vocabulary):
         long_counts, chosen = select_documents(chunk.counts, damping, min_words)
+        collected.add(chunk.dropped[chosen], np.asarray(long_counts.sum(axis=1)), sum(map(len, rows)))
         counts.append(long_counts)
         rows.append(chunk.rows[chosen] + first_row)
         n_short += len(chunk.rows) - len(chosen)
@@ -120,7 +132,8 @@ def _assemble(
     packed = {"texts": compress_texts(texts), "names": compress_texts(names)}
     n_blocks = {name: len(column.blocks) - 1 for name, column in packed.items()}
     n_bytes = {name: len(column.bytes) for name, column in packed.items()}
-    return _Assembled(counted, packed, _Sizes(by_document.shape[0], n_short, by_document.nnz, n_blocks, n_bytes))
+    sizes = _Sizes(by_document.shape[0], n_short, by_document.nnz, n_blocks, n_bytes)
+    return _Assembled(counted, packed, sizes, collected.limited())
 
 
 def _number_documents(partition: CountPartition, first: int) -> CountPartition:

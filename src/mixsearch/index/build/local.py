@@ -19,6 +19,7 @@ from mixsearch.data.chunks import RowChunks, chunk_rows
 from mixsearch.data.dask import load_with_dask
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import ArgumentError
+from mixsearch.index.build.dropped import PostingsCollector, write_dropped
 from mixsearch.index.build.fit import (
     check_n_documents,
     check_n_nonzeros,
@@ -133,6 +134,7 @@ def _write(
         fit_search(search, documents, corpus, n_short, on_progress, partial(_allocate_projected, out, stack))
     store_documents(out, search)
     store_search(out, search)
+    write_dropped(out, corpus.dropped, stored.dropped)
     out.facts["corpus"] = describe_corpus(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
     return {
         "n_documents": len(rows),
@@ -154,14 +156,16 @@ class _Stored:
     min_words: int
     has_texts: bool
     has_names: bool
+    dropped: PostingsCollector
 
 
 def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, on_progress: OnProgress) -> _Stored:
     """Write the counts, names and texts of documents that are long enough."""
     n_words, damping = len(corpus.vocabulary), is_damped(search)
     min_words = get_min_words(search)
-    rows, n_short, total, per_word = [], 0, 0, np.zeros(n_words, dtype=np.int64)
-    texts, names = None, None
+    rows: list[Array] = []
+    n_short, total, per_word = 0, 0, np.zeros(n_words, dtype=np.int64)
+    texts, names, dropped = None, None, PostingsCollector(corpus.dropped)
     with (
         out.stream(f"{BY_DOCUMENT}/data", np.float32) as data,
         out.stream(f"{BY_DOCUMENT}/indices", np.int32) as indices,
@@ -170,6 +174,7 @@ def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, on_
         indptr.append(np.zeros(1, dtype=np.int64))
         for n_done, chunk in _count_documents(corpus.chunks()):
             counts, kept = select_documents(chunk.counts, damping, min_words)
+            dropped.add(chunk.dropped[kept], np.asarray(counts.sum(axis=1)), sum(map(len, rows)))
             n_short += len(chunk.rows) - len(kept)
             check_n_nonzeros(total + counts.nnz)
             data.append(counts.data)
@@ -189,7 +194,7 @@ def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, on_
         if writer is not None:
             writer.close()
     all_rows = np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, dtype=np.int64)
-    return _Stored(all_rows, n_short, total, per_word, min_words, texts is not None, names is not None)
+    return _Stored(all_rows, n_short, total, per_word, min_words, texts is not None, names is not None, dropped)
 
 
 def _count_documents(chunks: Iterator[CountChunk]) -> Iterator[tuple[int, CountChunk]]:

@@ -65,12 +65,15 @@ class CountChunk:
         Values of the id column, or names of files.
     texts : list of str, optional
         The documents as they were read.
+    dropped : sparse array of shape (n_rows, n), int32
+        How often each dropped word occurs in each document.
     """
 
     counts: sp.csr_array[Any]
     rows: Array
     names: list[str] | None
     texts: list[str] | None
+    dropped: sp.csr_array[Any]
 
 
 def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -> CountedChunk:
@@ -89,10 +92,11 @@ def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -
     return CountedChunk(chunk, compute_fingerprints(options.drop_duplicates, documents.texts, tokens), stop_words)
 
 
-def to_count_chunk(chunk: Chunk, vocabulary: Vocabulary) -> CountChunk:
-    """Return a chunk with the words of a vocabulary as columns, and its texts unpacked."""
+def to_count_chunk(chunk: Chunk, vocabulary: Vocabulary, dropped: Vocabulary) -> CountChunk:
+    """Return a chunk with the words of a vocabulary as columns, those of dropped words, and its texts unpacked."""
     texts = None if chunk.texts is None else unpack_texts(chunk.texts, chunk.n_characters)
-    return CountChunk(build_matrix(chunk.counts, vocabulary), chunk.rows, chunk.names, texts)
+    counts, others = (build_matrix(chunk.counts, words) for words in (vocabulary, dropped))
+    return CountChunk(counts, chunk.rows, chunk.names, texts, others)
 
 
 def build_matrix(counts: ChunkCounts, vocabulary: Vocabulary) -> sp.csr_array[Any]:

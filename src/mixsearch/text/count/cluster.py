@@ -23,6 +23,7 @@ from mixsearch.data.dask.tasks import (
     tree_reduce,
 )
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
+from mixsearch.text.count.dropped import DroppedWords, describe_dropped, list_others, take_dropped
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS
 from mixsearch.text.count.partitions import (
     Partition,
@@ -35,8 +36,10 @@ from mixsearch.text.count.partitions import (
     count_tokens,
     drop_rows,
     find_duplicates,
+    find_single_in_partition,
     get_stop_words,
     measure_partition,
+    merge_single,
     merge_small_files,
     merge_spellings,
     merge_stop_words,
@@ -54,6 +57,7 @@ from mixsearch.text.count.vocabulary import (
     Vocabulary,
     build_vocabulary,
     choose_words,
+    find_bounds,
     find_common,
     leave_out,
     leave_out_sequences,
@@ -90,6 +94,8 @@ class DistributedCorpus:
         The stop words that were left out because the texts use them as such, if the corpus chose them.
     words : Vocabulary
         The counted words.
+    dropped : DroppedWords
+        Words of the texts that are not features.
     partitions : list of dask.delayed.Delayed
         Tasks that return a `CountedPartition` each.
     first_rows : list of int
@@ -103,6 +109,7 @@ class DistributedCorpus:
     notes: tuple[SearchWarning, ...]
     stop_words: tuple[str, ...]
     words: Vocabulary
+    dropped: DroppedWords
     partitions: list[Any]
     first_rows: list[int]
 
@@ -188,6 +195,7 @@ def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | Non
     n_documents = sum(each.n_rows for each in sizes)
     used = compute_tasks(tree_reduce(merge_stop_words, [task(get_stop_words, partition) for partition in counted]))[0]
     stop_words = choose_stop_words(used, options)
+    words, dropped = _choose_words(counted, n_documents, options, stop_words)
     return DistributedCorpus(
         n_documents=n_documents,
         n_characters=sum(each.n_characters for each in sizes),
@@ -195,7 +203,8 @@ def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | Non
         has_names=any(each.has_names for each in sizes),
         notes=(*([] if sources.note is None else [sources.note]), *state.notes),
         stop_words=tuple(stop_words.left_out),
-        words=_choose_words(counted, n_documents, options, stop_words),
+        words=words,
+        dropped=dropped,
         partitions=counted,
         first_rows=np.cumsum([0, *n_rows[:-1]]).tolist(),
     )
@@ -309,8 +318,8 @@ def _drop_duplicates(counted: list[Any]) -> list[Any]:
 
 def _choose_words(
     counted: list[Any], n_documents: int, options: CorpusOptions, stop_words: ChosenStopWords
-) -> Vocabulary:
-    """Choose the words to count. The workers sum frequencies; only those of the chosen words come here."""
+) -> tuple[Vocabulary, DroppedWords]:
+    """Choose the words to count. The workers sum frequencies; only those of words that are stored come here."""
     limits = choose_limits(options, n_documents, are_texts=True)
     total = tree_reduce(sum_frequencies, [task(count_frequencies, partition) for partition in counted])[0]
     kept = task(leave_out, total, hash_words(stop_words.left_out))
@@ -319,13 +328,19 @@ def _choose_words(
     frequencies, words = compute_tasks([chosen, spelled])
     frequencies, words = leave_out_sequences(frequencies, words, stop_words.left_out)
     vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
-    if not options.counts_phrases:
-        return vocabulary
-    parts = list_parts(vocabulary, *compute_tasks([common, spelled_common]))
-    maximum = to_count(limits.max_df, n_documents)
-    pairs, n_tokens = _count_pairs(counted, parts.frequencies.keys, min_documents(n_documents), maximum)
-    phrases = choose_phrases(pairs, parts, len(vocabulary.words), n_tokens, stop_words.listed)
-    return add_phrases(vocabulary, phrases, parts)
+    if options.counts_phrases:
+        parts = list_parts(vocabulary, *compute_tasks([common, spelled_common]))
+        maximum = to_count(limits.max_df, n_documents)
+        pairs, n_tokens = _count_pairs(counted, parts.frequencies.keys, min_documents(n_documents), maximum)
+        phrases = choose_phrases(pairs, parts, len(vocabulary.words), n_tokens, stop_words.listed)
+        vocabulary = add_phrases(vocabulary, phrases, parts)
+    others = persist_tasks([task(list_others, total, broadcast(vocabulary))])[0]
+    single = [task(find_single_in_partition, partition, others) for partition in counted]
+    is_single = tree_reduce(merge_single, single)[0] if options.ngrams[1] > 1 else None
+    stored = persist_tasks([task(take_dropped, others, is_single)])[0]
+    rest, names = compute_tasks([stored, _spell(counted, stored)])
+    all_stop_words = [*list_stop_words(options), *stop_words.left_out]
+    return vocabulary, describe_dropped(rest, names, find_bounds(n_documents, limits), all_stop_words)
 
 
 def _spell(counted: list[Any], frequencies: Any) -> Any:

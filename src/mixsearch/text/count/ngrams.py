@@ -11,7 +11,7 @@ from mixsearch.text.count.tokens import Tokens
 
 # Odd constants that make the hash of a sequence depend on its order and its length.
 _FIRST, _NEXT = np.uint64(0xD1342543DE82EF95), np.uint64(0x2545F4914F6CDD1D)
-_BLANK = 32
+BLANK = 32
 _SLOT_BITS = 18
 
 
@@ -153,5 +153,5 @@ def _spell(tokens: Tokens, first_tokens: Array, sizes: Array) -> tuple[Array, Ar
     ends = np.cumsum(lengths)
     positions = np.arange(ends[-1]) + np.repeat(tokens.starts[indices] - (ends - lengths), lengths)
     letters = tokens.codes[positions.clip(max=len(tokens.codes) - 1)]
-    letters[ends - 1] = _BLANK
+    letters[ends - 1] = BLANK
     return np.delete(letters, ends[last] - 1), np.diff(ends[last], prepend=0) - 1

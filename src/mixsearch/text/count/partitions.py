@@ -13,6 +13,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.count.chunks import Chunk, CountChunk, count_chunk, to_count_chunk
+from mixsearch.text.count.dropped import find_single
 from mixsearch.text.count.phrases import count_pairs, count_slots
 from mixsearch.text.count.stop_words import StopWordCounts, sum_stop_words
 from mixsearch.text.count.vocabulary import (
@@ -130,13 +131,13 @@ class CountedPartition:
         """The number of documents."""
         return sum(len(chunk.rows) for chunk in self.stored)
 
-    def chunks(self, vocabulary: Vocabulary) -> Iterator[CountChunk]:
+    def chunks(self, vocabulary: Vocabulary, dropped: Vocabulary) -> Iterator[CountChunk]:
         """Yield the documents in order, one chunk at a time, with the words of a vocabulary as columns.
 
         Parameters
         ----------
-        vocabulary : Vocabulary
-            The words to count.
+        vocabulary, dropped : Vocabulary
+            The words to count, and words that are not features.
 
         Yields
         ------
@@ -144,7 +145,7 @@ class CountedPartition:
             Some documents.
         """
         for chunk in self.stored:
-            yield to_count_chunk(chunk, vocabulary)
+            yield to_count_chunk(chunk, vocabulary, dropped)
 
 
 def _measure_bytes(chunk: Chunk) -> int:
@@ -240,6 +241,16 @@ def sum_frequencies(frequencies: list[Frequencies]) -> Frequencies:
 def spell_in_partition(partition: CountedPartition, frequencies: Frequencies) -> list[str]:
     """Return words as strings; empty if this partition does not have the word."""
     return spell_words(frequencies, (chunk.counts for chunk in partition.stored))
+
+
+def find_single_in_partition(partition: CountedPartition, frequencies: Frequencies) -> Array:
+    """Return which words this partition has as single ones, (n,)."""
+    return find_single(frequencies, (chunk.counts for chunk in partition.stored))
+
+
+def merge_single(found: list[Array]) -> Array:
+    """Return which words any partition has as single ones, (n,)."""
+    return np.asarray(np.any(found, axis=0))
 
 
 def merge_spellings(spellings: list[list[str]]) -> list[str]:

@@ -142,6 +142,8 @@ class Vocabulary:
         array of shape (n,)
             Columns.
         """
+        if not len(self.keys):
+            return np.full(len(keys), -1)
         nearest = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         return np.where(self.keys[nearest] == keys, self.columns[nearest], -1)
 
@@ -168,7 +170,7 @@ def choose_words(frequencies: Frequencies, n_documents: int, limits: WordLimits)
             code="no_words",
             n_documents=n_documents,
         )
-    lower, upper = to_count(limits.min_df, n_documents), to_count(limits.max_df, n_documents)
+    lower, upper = find_bounds(n_documents, limits)
     chosen = frequencies.take((frequencies.documents >= lower) & (frequencies.documents <= upper))
     if not len(chosen):
         raise SearchError(
@@ -192,7 +194,12 @@ def choose_words(frequencies: Frequencies, n_documents: int, limits: WordLimits)
 
 def find_common(frequencies: Frequencies, n_documents: int, limits: WordLimits) -> Frequencies:
     """Return the words that are in too many documents."""
-    return frequencies.take(frequencies.documents > to_count(limits.max_df, n_documents))
+    return frequencies.take(frequencies.documents > find_bounds(n_documents, limits)[1])
+
+
+def find_bounds(n_documents: int, limits: WordLimits) -> tuple[float, float]:
+    """Return the smallest and the largest number of documents that a counted word occurs in."""
+    return to_count(limits.min_df, n_documents), to_count(limits.max_df, n_documents)
 
 
 def spell_words(frequencies: Frequencies, chunks: Iterable[ChunkCounts]) -> list[str]:

@@ -127,15 +127,15 @@ function notes({ warnings, skipped }, act) {
   return lines.length > 0 ? h("ul", { class: "notes small", "aria-label": "Notes" }, lines) : null;
 }
 
-function skippedNote({ word, suggestions }, act) {
+function skippedNote({ word, suggestions, message }, act) {
+  if (suggestions.length === 0) return h("li", { class: "skipped" }, message);
   const button = (other) =>
     h("button", { type: "button", class: "chip suggestion", on: { click: () => act.swap(word, other) } }, other);
   return h(
     "li",
     { class: "skipped" },
     h("b", {}, word),
-    " is not in the corpus and was left out. ",
-    suggestions.length > 0 ? "Did you mean " : null,
+    " is not in the corpus and was left out. Did you mean ",
     suggestions.map((other) => [button(other), " "]),
   );
 }

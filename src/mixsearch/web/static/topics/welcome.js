@@ -5,17 +5,17 @@ import { isPlainClick } from "../shared/links.js";
 import { count } from "../shared/numbers.js";
 
 export function welcome(page, act) {
-  const { distinctive_words: distinctive } = page.index;
-  const chip = (word) => {
+  const { distinctive_words: distinctive, starters } = page.index;
+  const chip = ({ word, other }) => {
     const props = { type: "button", class: "chip", "data-word": word, on: { click: () => act.add(word) } };
-    return h("li", {}, h("button", props, word));
+    return h("li", {}, h("button", props, word, other ? h("small", {}, ` ${other}`) : null));
   };
   return h(
     "section",
     { class: "welcome" },
     h("h1", {}, "Which topic do your words belong to?"),
     facts(page.index),
-    distinctive.length > 0 ? [h("h2", {}, "Words to begin with"), h("ul", { class: "chips" }, distinctive.map(chip))] : null,
+    starters.length > 0 ? [h("h2", {}, "Words to begin with"), h("ul", { class: "chips" }, starters.map(chip))] : null,
     overviewLink(page),
     h("h2", {}, "How to ask"),
     h("dl", { class: "ways small" }, ways(distinctive).map((way) => explained(way, act))),

@@ -1,0 +1,93 @@
+"""The documents of dropped words: of a common word those with most of it, of a rare one all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.storage import FolderWriter
+from mixsearch.text import REASONS, DroppedWords
+from mixsearch.topics import MAX_DROPPED_DOCUMENTS, WORDS_ELSEWHERE, Postings, store_dropped
+
+# Counts that are collected before those beyond the limits are discarded: 100 MB at most.
+_MAX_PENDING = 1 << 22
+
+
+class PostingsCollector:
+    """Collects which documents contain dropped words, in bounded memory.
+
+    Parameters
+    ----------
+    dropped : DroppedWords
+        The words.
+    """
+
+    def __init__(self, dropped: DroppedWords) -> None:
+        largest = np.array([MAX_DROPPED_DOCUMENTS[reason] for reason in REASONS])
+        self._limits: Array = largest[dropped.reasons]
+        self._n_documents = np.zeros(len(self._limits), dtype=np.int64)
+        self._pending: list[tuple[Array, ...]] = []
+        self._n_pending = 0
+
+    def add(self, counts: sp.csr_array, lengths: Array, first: int) -> None:
+        """Add documents.
+
+        Parameters
+        ----------
+        counts : sparse array of shape (m, n)
+            How often each of m documents contains each dropped word.
+        lengths : array of shape (m,)
+            The lengths of the documents.
+        first : int
+            The index of the first of them in the corpus.
+        """
+        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        self._n_documents += np.bincount(counts.indices, minlength=len(self._n_documents))
+        # A short document can consist of a word by chance: it is ranked as if it had a few words more.
+        density = counts.data / (lengths[rows] + WORDS_ELSEWHERE)
+        self._append(counts.indices.astype(np.int32), (rows + first).astype(np.int32), counts.data, density)
+
+    def merge(self, other: PostingsCollector, first: int) -> None:
+        """Add what another one collected, given the index of its first document."""
+        self._n_documents += other._n_documents
+        for words, documents, counts, density in other._pending:
+            self._append(words, documents + np.int32(first), counts, density)
+
+    def limited(self) -> PostingsCollector:
+        """Discard what is beyond the limits, before it is sent elsewhere."""
+        self._discard()
+        return self
+
+    def finish(self) -> Postings:
+        """Return the documents with most of each word."""
+        self._discard()
+        words, documents, counts, _ = self._pending[0]
+        order = np.lexsort([documents, words])
+        return Postings(self._n_documents, words[order], documents[order], counts[order])
+
+    def _append(self, *entries: Array) -> None:
+        self._pending.append(entries)
+        self._n_pending += len(entries[0])
+        if self._n_pending > _MAX_PENDING:
+            self._discard()
+
+    def _discard(self) -> None:
+        """Keep the documents with most of each word; of equal ones, the first."""
+        empty = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+        words, documents, counts, density = map(np.concatenate, zip(empty, *self._pending, strict=True))
+        order = np.lexsort([documents, -density, words])
+        ranked = words[order]
+        starts = np.searchsorted(ranked, np.arange(len(self._limits)))
+        kept = np.sort(order[np.arange(len(order)) - starts[ranked] < self._limits[ranked]])
+        self._pending = [(words[kept], documents[kept], counts[kept], density[kept])]
+        self._n_pending = 0
+
+
+def write_dropped(out: FolderWriter, dropped: DroppedWords, collected: PostingsCollector) -> None:
+    """Write the dropped words of a corpus, and after them its stop words."""
+    postings, stop_words = collected.finish(), dropped.stop_words
+    n_documents = np.concatenate([postings.n_documents, np.zeros(len(stop_words), dtype=np.int64)])
+    reasons = [REASONS[reason] for reason in dropped.reasons.tolist()] + ["stop_word"] * len(stop_words)
+    words = [*dropped.vocabulary.words, *stop_words]
+    store_dropped(out, words, reasons, postings._replace(n_documents=n_documents))

@@ -1,0 +1,111 @@
+"""Words to begin with: one for each of several topics, and a second one that says which topic it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from mixsearch._typing import Array
+from mixsearch.topics import FittedCorpus
+
+# Words whose directions have a larger cosine are mostly about one topic.
+SAME_TOPIC = 0.5
+# The second word is at least this much like the first.
+MIN_COSINE = 0.3
+# Of the words that differ most between topics, this many are considered for each that is wanted, and at least so many.
+N_CONSIDERED, MIN_CONSIDERED = 20, 400
+# A second word is rather one of those that differ much between topics, too.
+_POWER_OF_VARIANCE = 0.25
+# What is left of "don't" and "we've" is no word; one with fewer letters, or beginning with a digit, mostly neither.
+_FRAGMENTS = {"ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn", "mustn"}
+_FRAGMENTS |= {"shouldn", "wasn", "weren", "wouldn"}
+_MIN_LETTERS = 3
+# Words with the same first letters are mostly forms of one.
+_N_STEM = 4
+
+
+@dataclass(frozen=True)
+class Starter:
+    """A word to begin with.
+
+    Parameters
+    ----------
+    word : str
+        The word.
+    other : str or None
+        Another word of its topic, if there is one.
+    n_documents : int
+        The number of documents that contain the word.
+    """
+
+    word: str
+    other: str | None
+    n_documents: int
+
+    @property
+    def name(self) -> str:
+        """Both words."""
+        return self.word if self.other is None else f"{self.word} {self.other}"
+
+
+def choose_starters(fitted: FittedCorpus, vocabulary: Sequence[str], n: int) -> list[Starter]:
+    """Return words that differ most between topics, one per topic.
+
+    Parameters
+    ----------
+    fitted : FittedCorpus
+        The words and documents of an index.
+    vocabulary : sequence of str
+        The words, one per column.
+    n : int
+        The maximum number of them.
+
+    Returns
+    -------
+    list of Starter
+        The most distinctive first. Function words of English and fragments are left out, unless there are no others.
+    """
+    variances = fitted.word_variances
+    ranked = np.argsort(-variances, kind="stable").tolist()
+    meaningful = [column for column in ranked if _is_meaningful(vocabulary[column])] or ranked
+    columns = np.array(meaningful[: max(N_CONSIDERED * n, MIN_CONSIDERED)], dtype=np.intp)
+    directions = fitted.word_directions(columns)
+    weights = variances[columns] ** _POWER_OF_VARIANCE
+    chosen: list[int] = []
+    starters: list[Starter] = []
+    for position, column in enumerate(columns.tolist()):
+        if len(starters) == n:
+            break
+        cosines = directions @ directions[position]
+        if chosen and cosines[chosen].max() > SAME_TOPIC:
+            continue
+        chosen.append(position)
+        other = _find_other(vocabulary, columns, position, cosines, weights)
+        starters.append(Starter(vocabulary[column], other, int(fitted.document_frequencies[column])))
+    return starters
+
+
+def _is_meaningful(word: str) -> bool:
+    is_long = len(word) >= _MIN_LETTERS or not word.isascii()
+    return is_long and word[0].isalpha() and word not in ENGLISH_STOP_WORDS and word not in _FRAGMENTS
+
+
+def _find_other(vocabulary: Sequence[str], columns: Array, position: int, cosines: Array, weights: Array) -> str | None:
+    """Return the word that is most like another one and not a form of it."""
+    first = vocabulary[columns[position]]
+    for other in np.argsort(-cosines * weights, kind="stable").tolist():
+        word: str = vocabulary[columns[other]]
+        if cosines[other] < MIN_COSINE:
+            continue
+        if not _share_word(first, word):
+            return word
+    return None
+
+
+def _share_word(one: str, other: str) -> bool:
+    """Return whether two words or phrases have forms of one word in common."""
+    pairs = ((a, b) for a in one.split() for b in other.split())
+    return any(a.startswith(b[:_N_STEM]) or b.startswith(a[:_N_STEM]) for a, b in pairs)

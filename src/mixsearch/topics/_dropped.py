@@ -1,0 +1,177 @@
+"""Words of the texts that are not features: why, how many documents contain each, and which ones.
+
+A word that is too common or too rare to be a feature is still a hint: the documents that contain it are known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.errors import DroppedWordError, DroppedWordWarning
+from mixsearch.storage import Folder, FolderWriter
+
+TOO_COMMON, TOO_RARE, BEYOND_MAX_WORDS, STOP_WORD = "too_common", "too_rare", "beyond_max_words", "stop_word"
+# For how many documents an index stores how often they contain a word: those with most of it. A common word is in a
+# large part of the corpus, of which these are enough to start from; the others are many, and mostly in fewer.
+MAX_DOCUMENTS = {TOO_COMMON: 1000, TOO_RARE: 20, BEYOND_MAX_WORDS: 20, STOP_WORD: 0}
+# Counts are stored in a byte.
+MAX_COUNT = 255
+
+_GROUP = "dropped"
+
+
+@dataclass(frozen=True, eq=False)
+class DroppedWord:
+    """A word that is not a feature."""
+
+    word: str
+    reason: str
+    n_documents: int
+    n_all: int  # documents of the corpus
+    documents: Array  # indices of those with most of it, rising, (m,)
+    counts: Array  # how often each of them contains it, (m,)
+
+    @property
+    def share(self) -> float:
+        """The share of the documents that contain it."""
+        return self.n_documents / self.n_all
+
+    def error(self) -> DroppedWordError:
+        """Return why it cannot be used like a feature."""
+        sentences = {
+            TOO_COMMON: "{word!r} occurs in {share:.0%} of the documents: too common to add to other words.",
+            TOO_RARE: "{word!r} occurs in only {n_documents} of {n_all:,} documents: too rare to add to other words.",
+            BEYOND_MAX_WORDS: "{word!r} is not among the most frequent words, which alone were counted.",
+            STOP_WORD: "{word!r} is a stop word: it was left out when the index was made.",
+        }
+        sentence = sentences[self.reason]
+        if not self.n_documents and self.reason != STOP_WORD:
+            sentence = "{word!r} occurs only in documents that are too short to have a topic."
+        return DroppedWordError(sentence, code=f"word_{self.reason}", **self._facts)
+
+    def doubt(self) -> DroppedWordWarning:
+        """Return what to know about an answer from its documents."""
+        sentences = {
+            TOO_COMMON: "{word!r} occurs in {share:.0%} of the documents: too common to single out one topic. The "
+            "answer starts from the {n_used:,} documents with most of it. Add a rarer word.",
+            TOO_RARE: "{word!r} occurs in only {n_documents} of {n_all:,} documents: the answer rests on nothing else.",
+            BEYOND_MAX_WORDS: "{word!r} is not among the most frequent words: the answer starts from {n_used} of the "
+            "{n_documents:,} documents that contain it.",
+        }
+        return DroppedWordWarning(sentences[self.reason], code=f"word_{self.reason}", **self._facts)
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        facts = {"word": self.word, "reason": self.reason, "n_documents": self.n_documents, "n_all": self.n_all}
+        return {**facts, "share": self.share, "n_used": len(self.documents)}
+
+
+class DroppedWords:
+    """The dropped words of a stored corpus. They are read when the first of them is asked for.
+
+    Parameters
+    ----------
+    folder : Folder
+        The folder of the search.
+    n_all : int
+        The number of documents of the corpus.
+    """
+
+    def __init__(self, folder: Folder, n_all: int) -> None:
+        self._folder, self._n_all = folder, n_all
+        self._reasons: Sequence[str] = folder.facts[_GROUP]["reasons"]
+        self._max_documents: Mapping[str, int] = folder.facts[_GROUP]["max_documents"]
+
+    def find(self, word: str) -> DroppedWord | None:
+        """Return a word, or None if it is not among the dropped ones."""
+        index = self._index.get(word)
+        if index is None:
+            return None
+        stored = slice(self._starts[index], self._starts[index + 1])
+        return DroppedWord(
+            word,
+            self._reasons[self._folder[f"{_GROUP}/reasons"][index]],
+            int(self._folder[f"{_GROUP}/n_documents"][index]),
+            self._n_all,
+            np.asarray(self._folder[f"{_GROUP}/documents"][stored], dtype=np.intp),
+            np.asarray(self._folder[f"{_GROUP}/counts"][stored], dtype=np.float64),
+        )
+
+    def match(self, pattern: str) -> list[DroppedWord]:
+        """Return the dropped word of this spelling, or the common ones that match a pattern."""
+        is_pattern = "*" in pattern or "?" in pattern
+        words = [word for word in self.common if fnmatchcase(word, pattern)] if is_pattern else [pattern]
+        return [found for found in map(self.find, words) if found is not None]
+
+    @cached_property
+    def common(self) -> dict[str, int]:
+        """Words that are too common to be features, with the number of documents that contain each."""
+        reasons = self._folder[f"{_GROUP}/reasons"]
+        found = np.flatnonzero(np.asarray(reasons) == self._reasons.index(TOO_COMMON))
+        n_documents = self._folder[f"{_GROUP}/n_documents"]
+        words = self._folder.texts(f"{_GROUP}/words").read(found)
+        return {word: int(n_documents[index]) for word, index in zip(words, found.tolist(), strict=True)}
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {word: index for index, word in enumerate(self._folder.texts(f"{_GROUP}/words"))}
+
+    @cached_property
+    def _starts(self) -> Array:
+        largest = np.array([self._max_documents[reason] for reason in self._reasons])
+        sizes = np.minimum(self._folder[f"{_GROUP}/n_documents"], largest[self._folder[f"{_GROUP}/reasons"]])
+        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+
+def open_dropped(folder: Folder, n_all: int) -> DroppedWords | None:
+    """Return the dropped words of a folder; None if it was written by a version that did not store them."""
+    return DroppedWords(folder, n_all) if _GROUP in folder.facts else None
+
+
+class Postings(NamedTuple):
+    """Which documents contain dropped words.
+
+    Parameters
+    ----------
+    n_documents : array of shape (n,)
+        The number of documents that contain each word.
+    words, documents, counts : arrays of shape (m,)
+        The index of a word, that of a document with much of it, and how often; sorted by both.
+    """
+
+    n_documents: Array
+    words: Array
+    documents: Array
+    counts: Array
+
+
+def store_dropped(out: FolderWriter, words: Sequence[str], reasons: Sequence[str], postings: Postings) -> None:
+    """Write the words of a corpus that are not features.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        The folder to write to.
+    words : sequence of str
+        The words.
+    reasons : sequence of str
+        Why each was dropped: keys of `MAX_DOCUMENTS`, which also says for how many documents counts are stored.
+    postings : Postings
+        The documents that contain them.
+    """
+    names = list(MAX_DOCUMENTS)
+    with out.texts(f"{_GROUP}/words") as texts:
+        texts.append(words)
+    out.save(f"{_GROUP}/reasons", np.array([names.index(reason) for reason in reasons], dtype=np.uint8))
+    out.save(f"{_GROUP}/n_documents", postings.n_documents.astype(np.uint32))
+    out.save(f"{_GROUP}/documents", postings.documents.astype(np.int32))
+    out.save(f"{_GROUP}/counts", np.minimum(postings.counts, MAX_COUNT).astype(np.uint8))
+    out.facts[_GROUP] = {"n_words": dict(Counter(reasons)), "reasons": names, "max_documents": MAX_DOCUMENTS}

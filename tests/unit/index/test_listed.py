@@ -1,0 +1,54 @@
+import json
+
+import numpy as np
+import pytest
+
+from mixsearch.index import IndexOptions, Query, build_index, open_index
+from mixsearch.text import CorpusOptions
+
+FOOD = ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate", "salt", "tea"]
+SPORT = ["goal", "match", "team", "ball", "league", "coach", "player", "score", "win", "cup", "race", "run"]
+SELDOM = "wasabi"
+READING = CorpusOptions(min_df=1, max_df=1.0, stop_words=[], n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    """Food and sport; one word of food is too rare to be among the first ten of its topic."""
+    rng = np.random.default_rng(0)
+    texts = [list(rng.choice(FOOD if i % 2 else SPORT, 20)) for i in range(200)]
+    for i in range(1, 12, 2):
+        texts[i].append(SELDOM)
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "texts.jsonl").write_text("\n".join(json.dumps({"text": " ".join(words)}) for words in texts))
+    options = IndexOptions(n_components=2, search={"damping": False})
+    return open_index(build_index(folder / "texts.jsonl", folder / "index", options, READING).path)
+
+
+def find_notes(index, *words, **more):
+    found = index.find(Query("asked", words=dict.fromkeys(words, 1.0), **more))
+    return [warning for warning in found.warnings if warning.code == "word_not_listed"]
+
+
+def test_a_word_that_the_topic_does_not_list_is_told_with_a_way_on(index):
+    (note,) = find_notes(index, SELDOM)
+    assert str(note).startswith("'wasabi' is not among the first 10 words of this topic")
+    assert "Search narrower (narrower)" in str(note)
+    assert "(--narrower)" in note.describe(lambda name: f"--{name}")
+
+
+def test_a_topic_that_lists_one_of_the_words_needs_no_note(index):
+    listed = index.search("rice").top_words(1)[0][0]
+    for words in ([listed.title()], [SELDOM, listed], [f"{listed[:3]}*"], [f"{listed} {SELDOM}"]):
+        assert find_notes(index, *words) == []
+
+
+def test_several_words_are_named_together(index):
+    (note,) = find_notes(index, SELDOM, "wasab*")
+    assert str(note).startswith("None of 'wasabi', 'wasab*' is among the first 10 words")
+
+
+def test_documents_and_texts_are_not_checked(index):
+    for hint in ({"documents": (1,)}, {"text": ("wasabi wasabi wasabi",)}):
+        found = index.find(Query("asked", **hint))
+        assert "word_not_listed" not in [warning.code for warning in found.warnings]
