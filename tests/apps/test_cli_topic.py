@@ -13,7 +13,7 @@ from tests.apps.cli_corpus import N_TOPICS, Files, invoke, make_files, make_inde
 from tests.closeness import assert_close
 
 from mixsearch.cli._console import complete_index
-from mixsearch.core.separation import verdict
+from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.index import Answer, Query, answer_queries, open_index
 
 KEYS = {
@@ -66,7 +66,7 @@ def test_a_word_finds_its_topic_with_its_documents(files: Files, index: Path) ->
     assert len(set(words) & set(files.likeliest[1][:8])) >= 5
     assert facts(result.stdout, "components") == [f"{N_TOPICS} of {N_TOPICS}"]
     assert "of the corpus" in facts(result.stdout, "weight")[0]
-    assert any(verdict(lead) in facts(result.stdout, "separation")[0] for lead in (1.2, 2, 4))
+    assert any(verdict_by_confidence(p)[1] in facts(result.stdout, "confidence")[0] for p in (0.1, 0.3, 0.6, 0.9))
     documents = facts(result.stdout, "document")
     assert len(documents) == 5
     row, name = documents[0].split()[:2]
@@ -222,7 +222,8 @@ def test_errors_are_told_where_they_are_asked_for(files: Files, index: Path) -> 
     word = files.words[0]
     topic = open_index(index).search(word)
     plain, answer = told(index, word, "--n-words", "3"), told(index, word, "--n-words", "3", "--errors")
-    assert plain["weight_stderr"] is plain["confidence"] is plain["words"][0]["probability_stderr"] is None
+    assert plain["weight_stderr"] is plain["words"][0]["probability_stderr"] is None
+    assert plain["confidence"] == answer["confidence"]
     assert answer["weight_stderr"] == pytest.approx(topic.stderr.weight)
     assert answer["confidence"] == pytest.approx(topic.confidence)
     columns = [open_index(index).vocabulary.index(each["word"]) for each in answer["words"]]
@@ -245,22 +246,21 @@ def test_errors_are_read_beside_their_numbers(files: Files, index: Path, termina
     plain = invoke("topic", index, files.words[0], "--n-documents", "0", **terminal).stdout
     shown = invoke("topic", index, files.words[0], "--n-documents", "0", "--errors", **terminal).stdout
     assert "±" not in plain
-    assert "that the hint means this topic" not in plain
     assert shown.count("±") == 11  # of the weight and of ten words
-    assert "% that the hint means this topic" in shown
 
 
 def test_an_unsure_answer_tells_what_else_the_hint_could_mean(files: Files, index: Path) -> None:
     (reply,) = answer_queries(open_index(index), [Query("one", words={files.words[0]: 1.0})])
     assert reply.answer is not None
-    sure = replace(reply.answer, separation=5.0, confidence=0.95)
+    sure = replace(reply.answer, separation=1.2, confidence=0.95)
     assert not sure.is_doubtful
     assert replace(sure, confidence=0.4).is_doubtful
-    assert replace(sure, separation=1.2).is_doubtful
+    assert replace(sure, confidence=None).is_doubtful
+    assert not replace(sure, separation=5.0, confidence=None).is_doubtful
 
 
 def test_the_only_topic_is_the_one_that_the_hint_means(files: Files, index: Path) -> None:
-    assert told(index, files.words[0], "-k", "1", "--errors")["confidence"] == 1
+    assert told(index, files.words[0], "-k", "1", "--errors", "--no-refine")["confidence"] == 1
 
 
 def test_a_weak_hint_is_told_with_what_else_it_could_mean(files: Files, index: Path) -> None:

@@ -13,6 +13,7 @@ from tests.closeness import assert_close
 from tests.served_corpus import SCRIPT, SUBJECTS, draw_texts, open_made
 
 from mixsearch import __version__
+from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.index import AnswerOptions, Query, answer_queries
 from mixsearch.web import Limits, make_app
 
@@ -115,9 +116,10 @@ def test_a_topic_is_what_the_library_finds(client, index):
     assert_close(both, {**wanted, "hint": "sushi -court^2"})
 
 
-def test_confidence_comes_where_it_is_asked_for(client):
-    assert told(client, "/topic", q="sushi", errors=True)["confidence"] is None
-    assert 0 <= told(client, "/topic", q="sushi", confidence=True)["confidence"] <= 1
+def test_confidence_and_verdict_come_with_every_answer(client):
+    answer = told(client, "/topic", q="sushi")
+    assert 0 <= answer["confidence"] <= 1
+    assert (answer["verdict_code"], answer["verdict"]) == verdict_by_confidence(answer["confidence"])
 
 
 def test_another_reading_of_a_hint_leads_there_and_back(client):

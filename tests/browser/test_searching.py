@@ -182,7 +182,6 @@ def test_error_bars_arrive_after_the_answer(page, serving):
     search(page, "oven")
     expect(page.locator(".whisker")).to_have_count(15)
     expect(page.locator(".word-row[data-word] .error").first).to_contain_text("±")
-    page.locator("#how-sure").click()
     expect(page.locator("#confidence")).to_contain_text("%")
 
 

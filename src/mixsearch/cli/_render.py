@@ -92,18 +92,17 @@ def _line(name: str, value: str) -> str:
 
 
 def _facts(answer: Answer) -> list[tuple[str, str]]:
-    facts = [
-        ("weight", f"{format_share(answer.weight, answer.weight_stderr)} of the corpus"),
-        ("separation", f"{plain_number(answer.lead)}: {answer.verdict}"),
-        ("components", f"{answer.n_components} of {answer.n_fitted}"),
-    ]
-    if answer.confidence is not None:
-        facts.insert(2, ("confidence", f"{plain_chance(answer.confidence)} that the hint means this topic"))
-    return facts
+    weight = ("weight", f"{format_share(answer.weight, answer.weight_stderr)} of the corpus")
+    components = ("components", f"{answer.n_components} of {answer.n_fitted}")
+    lead = plain_number(answer.lead)
+    if answer.confidence is None:
+        return [weight, ("separation", f"{lead}: {answer.verdict}"), components]
+    confidence = ("confidence", f"{plain_chance(answer.confidence)}: {answer.verdict}")
+    return [weight, confidence, ("separation", lead), components]
 
 
 def _style(name: str, answer: Answer) -> str:
-    doubts = {"separation": answer.has_small_lead, "confidence": answer.has_low_confidence}
+    doubts = {"separation" if answer.confidence is None else "confidence": answer.is_doubtful}
     return "" if name not in doubts else "yellow" if doubts[name] else "green"
 
 

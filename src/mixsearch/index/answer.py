@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mixsearch.core.separation import DOUBTFUL_SEPARATION, verdict, verdict_code
+from mixsearch.core.separation import (
+    DOUBTFUL_CONFIDENCE,
+    DOUBTFUL_SEPARATION,
+    verdict,
+    verdict_by_confidence,
+    verdict_code,
+)
 from mixsearch.errors import SearchWarning, SkippedWordsWarning
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.query import Found
 from mixsearch.index.snippets import make_snippet
-from mixsearch.topics import Topic
+from mixsearch.topics import Topic, has_quick_confidence
 
-# Below this confidence, the alternatives are worth a look, as below `DOUBTFUL_SEPARATION`.
-DOUBTFUL_CONFIDENCE = 0.8
 N_ALTERNATIVES = 3
 # Warnings about words that were answered from their documents.
 DROPPED_CODES = ("word_too_common", "word_too_rare")
@@ -160,7 +164,9 @@ class Answer:
     separation : float or None
         By what factor the topic leads the best other one; None if no other comes near.
     verdict, verdict_code : str
-        What the separation means, as a phrase and as a code: "clear", "distinct", "close", "ambiguous" or "behind".
+        Whether the topic is about what was asked, as a phrase and as a code: "clear", "likely", "doubtful" or "unclear"
+        by the confidence. If that is not known, what the separation means: "clear", "distinct", "close", "ambiguous" or
+        "behind".
     share_of_hint : float
         The part of the hint that the topic accounts for.
     n_components, n_fitted : int
@@ -173,8 +179,10 @@ class Answer:
         The documents that are most about the topic.
     alternatives : tuple of Alternative
         Other topics that the hint could mean.
-    weight_stderr, confidence : float or None
-        The standard error of the weight, and the probability that the hint means this topic, if asked for.
+    weight_stderr : float or None
+        The standard error of the weight, if asked for.
+    confidence : float or None
+        The probability that the topic is about what was asked; if it takes long, only if asked for.
     skipped : tuple of SkippedWord
         Words of the hint that are not in the vocabulary.
     warnings : tuple of AnswerWarning
@@ -206,7 +214,8 @@ class Answer:
     is_doubtful: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        is_doubtful = self.has_small_lead or self.has_low_confidence or self.has_no_features
+        is_weak = self.has_small_lead if self.confidence is None else self.has_low_confidence
+        is_doubtful = is_weak or self.has_no_features
         object.__setattr__(self, "is_doubtful", is_doubtful)
 
     @property
@@ -257,13 +266,15 @@ def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
     topic = found.choose(options.alternative)
     words = _describe_words(topic, options)
     listed = {each.word for each in words}
+    confidence = topic.confidence if options.confidence or has_quick_confidence(topic) else None
+    code, words_of_verdict = _judge(topic.separation, confidence)
     return Answer(
         hint=found.query.name,
         alternative=options.alternative,
         weight=float(topic.weight),
         separation=float(topic.separation) if math.isfinite(topic.separation) else None,
-        verdict=verdict(topic.separation),
-        verdict_code=verdict_code(topic.separation),
+        verdict=words_of_verdict,
+        verdict_code=code,
         share_of_hint=topic.share,
         n_components=len(topic.scores),
         n_fitted=found.index.n_components,
@@ -272,10 +283,17 @@ def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
         documents=_describe_documents(found, topic, listed, options),
         alternatives=_describe_alternatives(found, options),
         weight_stderr=float(topic.stderr.weight) if options.errors else None,
-        confidence=topic.confidence if options.confidence else None,
+        confidence=confidence,
         skipped=_list_skipped(found.warnings),
         warnings=tuple(AnswerWarning(**warning.as_dict()) for warning in found.warnings),
     )
+
+
+def _judge(separation: float, confidence: float | None) -> tuple[str, str]:
+    """Return the verdict as a code and in words: by the confidence, or by the separation if that is not known."""
+    if confidence is None:
+        return verdict_code(separation), verdict(separation)
+    return verdict_by_confidence(confidence)
 
 
 def _describe_words(topic: Topic, options: AnswerOptions) -> tuple[TopicWord, ...]:

@@ -65,8 +65,10 @@ class MappedTopic:
         The topic's share of the corpus. Shares add up to more than 1 if topics overlap.
     separation : float or None
         By what factor it leads the best other topic; None if no other comes near.
+    confidence : float or None
+        The probability that the topic is about what was asked, if known.
     verdict, verdict_code : str
-        What the separation means, as a phrase and as a code.
+        Whether the topic is about what was asked, as a phrase and as a code.
     is_doubtful : bool
         Whether the hint could well mean another topic.
     near : tuple of Neighbour
@@ -80,6 +82,7 @@ class MappedTopic:
     radius: float
     weight: float
     separation: float | None
+    confidence: float | None
     verdict: str
     verdict_code: str
     is_doubtful: bool
@@ -273,6 +276,7 @@ def _place(group: _Group, words: list[str], circles: Circles, position: int, ove
         radius=float(circles.radii[position]),
         weight=answer.weight,
         separation=answer.separation,
+        confidence=answer.confidence,
         verdict=answer.verdict,
         verdict_code=answer.verdict_code,
         is_doubtful=answer.is_doubtful,

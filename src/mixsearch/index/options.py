@@ -23,7 +23,7 @@ class AnswerOptions:
     errors : bool, default=False
         Add standard errors.
     confidence : bool, default=False
-        Add the probability that the hint means this topic. This reads all documents.
+        Add the probability that the hint means this topic also if that reads all documents.
     """
 
     n_words: int = 10

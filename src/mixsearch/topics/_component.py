@@ -105,11 +105,6 @@ class Topic(SampleComponent):
         return self._trust * confidence_without_model(self._example_fit.posterior)
 
     @property
-    def has_quick_confidence(self) -> bool:
-        """Whether the confidence takes no longer than the search: after local EM."""
-        return self._rests_on_words or self._rests_on_documents
-
-    @property
     def _rests_on_words(self) -> bool:
         """Whether local EM found the topic from words that documents contain."""
         is_local = isinstance(self._refined, LocalTopic) and self._refined.named.size > 0
@@ -119,12 +114,8 @@ class Topic(SampleComponent):
     def _signals(self) -> Signals:
         """What says that a topic from words, after local EM, is about them."""
         assert isinstance(self._refined, LocalTopic)
-        assert isinstance(self._hint, WordHint)
-        asked = self._hint.columns[self._hint.values > 0]
         with one_blas_thread:
-            return collect_signals(
-                self._refined, asked, self.share, self.separation, self.moment_estimate.probabilities
-            )
+            return collect_signals(self._refined, self.share)
 
     @property
     def _rests_on_documents(self) -> bool:
@@ -313,6 +304,21 @@ class Topic(SampleComponent):
             bars=words,
             bars_title="typical words and their probabilities",
         )
+
+
+def has_quick_confidence(topic: Topic) -> bool:
+    """Return whether the confidence of a topic takes no longer than the search for it.
+
+    Parameters
+    ----------
+    topic : Topic
+        The topic.
+
+    Returns
+    -------
+    bool
+    """
+    return topic._rests_on_words or topic._rests_on_documents
 
 
 def _linear_shares(Y: Array, lengths: Array, direction: Array) -> Array:

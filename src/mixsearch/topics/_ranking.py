@@ -36,6 +36,10 @@ MORE_WORDS = 10
 MAX_SAMPLED = 2000
 
 
+# Which of the four views is the place in the leading directions.
+BROAD_PLACE = 3
+
+
 class NamedDocuments(NamedTuple):
     """Means over the documents that a hint names."""
 

@@ -130,7 +130,7 @@ def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
     errors = [wanted.stderr.center[wanted._vocabulary.index(word)] for word, _ in wanted.top_words(4)]
     assert_allclose([word.probability_stderr for word in told.answer.words], errors, rtol=1e-3)
     without = [replace(word, probability_stderr=None) for word in told.answer.words]
-    assert_close(replace(told.answer, weight_stderr=None, confidence=None, words=tuple(without)), plain.answer)
+    assert_close(replace(told.answer, weight_stderr=None, words=tuple(without)), plain.answer)
 
 
 @pytest.mark.parametrize("options", [{"damping": False, "alpha0": 0.5}, {"moments": "plugin"}, {"weights": "uniform"}])

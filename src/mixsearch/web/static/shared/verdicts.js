@@ -1,6 +1,6 @@
 // Verdicts: the server sends codes, the page has a text and a tone for each.
 
-import { times } from "./numbers.js";
+import { chance, times } from "./numbers.js";
 
 /** @type {Record<string, string>} */
 const BADGES = {
@@ -10,24 +10,38 @@ const BADGES = {
   ambiguous: "hardly singled out",
   behind: "not singled out",
 };
-const BAD = ["ambiguous", "behind"];
+/** @type {Record<string, string>} */
+const BADGES_BY_CONFIDENCE = {
+  clear: "clearly about it",
+  likely: "probably about it",
+  doubtful: "perhaps about something else",
+  unclear: "no clear topic",
+};
+const BAD = ["ambiguous", "behind", "unclear"];
+const DOUBTFUL = ["close", "doubtful"];
 
 /** Return the tone of a verdict: good, doubt or bad. */
 export function toneOf({ verdict_code: code, is_doubtful: isDoubtful = false, alternative = 0 }) {
   if (alternative > 0) return "doubt";
   if (BAD.includes(code)) return "bad";
-  return isDoubtful || code === "close" ? "doubt" : "good";
+  return isDoubtful || DOUBTFUL.includes(code) ? "doubt" : "good";
 }
 
-export function badgeOf({ verdict_code: code, alternative = 0 }) {
-  return alternative > 0 ? "another reading" : BADGES[code];
+export function badgeOf({ verdict_code: code, confidence = null, alternative = 0 }) {
+  if (alternative > 0) return "another reading";
+  return confidence === null ? BADGES[code] : BADGES_BY_CONFIDENCE[code];
 }
 
 /** Explain a verdict and what to do about it. */
-export function explain({ separation, verdict_code: code, is_doubtful: isDoubtful }) {
+export function explain({ separation, confidence = null, verdict_code: code, is_doubtful: isDoubtful }) {
+  const advice = "Add a word that says which one you mean, or look at the other readings.";
+  if (confidence !== null) {
+    const sure = `The chance that this topic is about what you asked for is ${chance(confidence)}.`;
+    return isDoubtful ? `${sure} ${advice}` : sure;
+  }
   if (separation === null) return "The search leads to this topic and to no other.";
   const lead = BAD.includes(code)
     ? "The next best topic answers about as well."
     : `The search leads here ${times(separation).slice(0, -1)} times as strongly as to the next best topic.`;
-  return isDoubtful ? `${lead} Add a word that says which one you mean, or look at the other readings.` : lead;
+  return isDoubtful ? `${lead} ${advice}` : lead;
 }

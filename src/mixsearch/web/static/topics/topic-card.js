@@ -12,7 +12,7 @@ const SHOWN_ELSEWHERE = ["skipped_words", "weak_hint"];
 const FACTS = {
   share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
   lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
-  confidence: ["Confidence", "The chance that this is the topic that the search means"],
+  confidence: ["Confidence", "The chance that the topic is about what was asked for"],
 };
 
 export function titleOf(words) {
@@ -25,7 +25,7 @@ export class TopicCard {
     this.error = h("small", {});
     this.badge = h("p", {});
     this.sentence = h("p", { class: "sentence" });
-    this.confidence = h("span", { id: "confidence" }, howSure(act));
+    this.confidence = h("span", { id: "confidence" }, answer.confidence === null ? howSure(act) : chance(answer.confidence));
     this.bars = new WordBars(answer.words, wanted, act);
     this.element = h(
       "section",
