@@ -21,8 +21,10 @@ import scale
 import second_moment
 import table_confidence
 import tables
+import topic_sizes
 import topics
 import trust
+import verdict
 import web_load
 import web_map
 import web_typing
@@ -44,6 +46,8 @@ BENCHMARKS = {
     "table_confidence": table_confidence,
     "tables": tables,
     "quality": quality,
+    "verdict": verdict,
+    "topic_sizes": topic_sizes,
     "reading": reading,
     "scale": scale,
     "cluster": cluster,
@@ -54,6 +58,8 @@ BENCHMARKS = {
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
+    "verdict",
+    "topic_sizes",
     "refinement",
     "one_example",
     "coverage",

@@ -33,6 +33,10 @@ KEYS = {
     "documents",
     "alternatives",
     "weight_stderr",
+    "n_about",
+    "n_about_low",
+    "n_about_high",
+    "n_holding",
     "confidence",
     "warnings",
 }

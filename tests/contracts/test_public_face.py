@@ -19,7 +19,7 @@ OWN = {
     "gaussian": {"hint_in_signal", "noise_variance", "score"},
     "regression": {"coefficients", "intercept", "noise_variance", "predict", "score"},
     "subspace": {"basis", "hint_in_signal", "noise_variance", "variances"},
-    "topics": {"documents", "probabilities", "related_words", "score", "top_words", "word_table"},
+    "topics": {"document_count", "documents", "probabilities", "related_words", "score", "top_words", "word_table"},
 }
 ESTIMATOR = {
     "fit", "fit_transform", "get_feature_names_out", "get_metadata_routing", "get_params", "n_components_",

@@ -93,12 +93,23 @@ def _line(name: str, value: str) -> str:
 
 def _facts(answer: Answer) -> list[tuple[str, str]]:
     weight = ("weight", f"{format_share(answer.weight, answer.weight_stderr)} of the corpus")
+    counts = [] if answer.n_about is None else [("about it", _count(answer))]
     components = ("components", f"{answer.n_components} of {answer.n_fitted}")
     lead = plain_number(answer.lead)
     if answer.confidence is None:
-        return [weight, ("separation", f"{lead}: {answer.verdict}"), components]
+        return [weight, *counts, ("separation", f"{lead}: {answer.verdict}"), components]
     confidence = ("confidence", f"{plain_chance(answer.confidence)}: {answer.verdict}")
-    return [weight, confidence, ("separation", lead), components]
+    return [weight, *counts, confidence, ("separation", lead), components]
+
+
+def _count(answer: Answer) -> str:
+    """Return how many documents are about the topic and how many contain the words asked for."""
+    low, n, high = (f"{each:,.0f}" for each in (answer.n_about_low, answer.n_about, answer.n_about_high))
+    about = f"{n} documents ({low} to {high})"
+    if answer.n_holding is None:
+        return about
+    what = "the word" if len(answer.hint.split()) == 1 else "the words"
+    return f"{about}; {answer.n_holding:,} contain {what}"
 
 
 def _style(name: str, answer: Answer) -> str:

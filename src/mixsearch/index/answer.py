@@ -161,6 +161,10 @@ class Answer:
         The rank of the topic described: 0 for the one found.
     weight : float
         The topic's share of the corpus.
+    n_about, n_about_low, n_about_high : float or None
+        How many documents are about the topic, with a 95% interval; None for another topic that the hint could mean.
+    n_holding : int or None
+        How many documents contain the words of the hint, if it consists of words.
     separation : float or None
         By what factor the topic leads the best other one; None if no other comes near.
     verdict, verdict_code : str
@@ -197,6 +201,10 @@ class Answer:
     hint: str
     alternative: int
     weight: float
+    n_about: float | None
+    n_about_low: float | None
+    n_about_high: float | None
+    n_holding: int | None
     separation: float | None
     verdict: str
     verdict_code: str
@@ -272,6 +280,7 @@ def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
         hint=found.query.name,
         alternative=options.alternative,
         weight=float(topic.weight),
+        **_count_documents(topic),
         separation=float(topic.separation) if math.isfinite(topic.separation) else None,
         verdict=words_of_verdict,
         verdict_code=code,
@@ -287,6 +296,14 @@ def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
         skipped=_list_skipped(found.warnings),
         warnings=tuple(AnswerWarning(**warning.as_dict()) for warning in found.warnings),
     )
+
+
+def _count_documents(topic: Topic) -> dict[str, Any]:
+    """Return how many documents are about a topic, unless that takes long."""
+    if not has_quick_confidence(topic):
+        return dict.fromkeys(("n_about", "n_about_low", "n_about_high", "n_holding"))
+    count = topic.document_count
+    return {"n_about": count.n, "n_about_low": count.low, "n_about_high": count.high, "n_holding": count.n_holding}
 
 
 def _judge(separation: float, confidence: float | None) -> tuple[str, str]:

@@ -14,7 +14,17 @@ from mixsearch.index.map import TopicMap
 COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet")
 MAP_COLUMNS = ("words", "typical_words", "weight", "separation", "verdict", "x", "y")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_FACTS = ("weight", "separation", "share_of_hint", "n_components", "n_fitted")
+_FACTS = (
+    "weight",
+    "n_about",
+    "n_about_low",
+    "n_about_high",
+    "n_holding",
+    "separation",
+    "share_of_hint",
+    "n_components",
+    "n_fitted",
+)
 
 
 def to_csv(outcomes: Iterable[Outcome], *, errors: bool = False, for_spreadsheets: bool = False) -> str:

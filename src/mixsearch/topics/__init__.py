@@ -1,6 +1,6 @@
 """LDA topics of a corpus of word counts."""
 
-from mixsearch.topics._component import Topic, WordStatistics, has_quick_confidence
+from mixsearch.topics._component import DocumentCount, Topic, WordStatistics, has_quick_confidence
 from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
 from mixsearch.topics._counts import damp
 from mixsearch.topics._documents import WORDS_ELSEWHERE, CountPartition, TopicPartition, corpus_in_memory
@@ -29,6 +29,7 @@ __all__ = [
     "VERSION",
     "WORDS_ELSEWHERE",
     "CountPartition",
+    "DocumentCount",
     "FittedCorpus",
     "Postings",
     "Topic",

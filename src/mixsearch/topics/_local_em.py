@@ -62,6 +62,8 @@ MAX_LOCAL_ITER = 3
 PRIOR_TOPIC, PRIOR_NEIGHBOUR, PRIOR_CORPUS = 1.0, 0.5, 20.0
 # The best documents are looked for among this many with large shares, unless more than so many are asked for.
 N_CANDIDATES, MAX_FROM_CANDIDATES = 5000, 1000
+# From this share of the topic on, a document is about it (benchmarks/topic_sizes.py).
+ABOUT_SHARE = 0.25
 # Minimum probability of a word in a document: a count divided by it stays finite in single precision.
 MIN_EXPECTED = 1e-30
 
@@ -116,9 +118,17 @@ class LocalTopic(Refined):
         falling = isotonic_regression(shares, increasing=False).x
         return TopRows(n, best.scores, best.indices, (rows, falling))
 
+    def count_about(self) -> int:
+        """Return the number of documents that are to a fair part about the topic."""
+        return int(self.scored.reduce(_count_about, self.base, self.gain).total)
+
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """Return the topic's share in any documents, (n,)."""
         return np.where(lengths > 0, share_from_scores(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
+
+
+def _count_about(partition: ScoredPartition, base: float, gain: float) -> ArraySum:
+    return ArraySum(int(np.count_nonzero(document_shares(partition, base, gain) >= ABOUT_SHARE)))
 
 
 def _largest_shares(partition: ScoredPartition, base: float, gain: float, n: int) -> ArraySum:

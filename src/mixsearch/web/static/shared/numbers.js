@@ -28,6 +28,11 @@ function decimals(share) {
   return Math.min(Math.max(1 - Math.floor(Math.log10(size)), 0), 6);
 }
 
+/** Format a number of things. */
+export function whole(n) {
+  return Math.round(n).toLocaleString("en");
+}
+
 /** Format a factor with two digits. */
 export function times(x) {
   return `${x >= 9.5 ? Math.round(x).toLocaleString("en") : Number(x.toPrecision(2))}×`;

@@ -1,7 +1,7 @@
 // The topic found: its title, share, verdict and words.
 
 import { h } from "../shared/dom.js";
-import { chance, giveOrTake, percent, times } from "../shared/numbers.js";
+import { chance, giveOrTake, percent, times, whole } from "../shared/numbers.js";
 import { badgeOf, explain, toneOf } from "../shared/verdicts.js";
 import { WordBars } from "./word-bars.js";
 import { wordButton } from "./word-buttons.js";
@@ -11,6 +11,7 @@ const WORDS_OF_TITLE = 3;
 const SHOWN_ELSEWHERE = ["skipped_words", "weak_hint"];
 const FACTS = {
   share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
+  documents: ["Documents about it", "How many documents are about it, in all likelihood between the numbers in brackets"],
   lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
   confidence: ["Confidence", "The chance that the topic is about what was asked for"],
 };
@@ -37,6 +38,7 @@ export class TopicCard {
         "dl",
         { class: "facts" },
         fact("share", h("span", { id: "share" }, percent(answer.weight), " "), this.error),
+        answer.n_about === null ? null : fact("documents", aboutOf(answer)),
         fact("lead", leadOf(answer)),
         fact("confidence", this.confidence),
       ),
@@ -143,6 +145,12 @@ function skippedNote({ word, suggestions, message }, act) {
 function fact(key, ...value) {
   const [name, title] = FACTS[key];
   return h("div", { title }, h("dt", {}, name), h("dd", { class: "number" }, value));
+}
+
+function aboutOf({ n_about: n, n_about_low: low, n_about_high: high, n_holding: holding }) {
+  const range = h("small", {}, ` (${whole(low)} to ${whole(high)})`);
+  const words = holding === null ? null : h("small", { class: "holding" }, `, ${whole(holding)} contain the words`);
+  return [whole(n), range, words];
 }
 
 function leadOf({ separation }) {
