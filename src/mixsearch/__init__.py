@@ -12,7 +12,7 @@ from mixsearch.segmentation import Segmentation, segment
 from mixsearch.subspace import Subspace, SubspaceErrors, SubspaceSearch
 from mixsearch.topics import Topic, TopicSearch
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 
 __all__ = [
     "Component",
