@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Self
 
+import numpy as np
+
 from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import SearchError, SearchWarning
-from mixsearch.index.answer import Answer, describe
+from mixsearch.index.answer import Answer, TypicalDocument, describe
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.query import Found, Query
@@ -92,11 +94,39 @@ def answer_queries(
     Returns
     -------
     list of Outcome
-        In the order of the queries. An error of one query leaves the others alone.
+        In the order of the queries. An error of one query leaves the others alone. The shares of all topics in a
+        document add up to at most 1.
     """
     options = options or AnswerOptions()
     outcomes: list[Outcome] = map_parallel(lambda query: _answer(index, query, options), queries, n_jobs)
-    return outcomes
+    return _share_documents(index, outcomes)
+
+
+def _share_documents(index: TopicIndex, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Return outcomes whose topics share documents: together they have at most all of each."""
+    described = [each for each in outcomes if each.answer is not None and each.topic is not None]
+    rows = sorted({document.row for each in described for document in _documents_of(each)})
+    if len(described) < 2 or not rows:
+        return list(outcomes)
+    shares = index.shares([each.topic for each in described if each.topic is not None], rows)
+    place = {row: i for i, row in enumerate(rows)}
+    for position, each in enumerate(described):
+        for document in _documents_of(each):
+            shares[place[document.row], position] = document.share
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
+    joint = {id(each): {row: float(shares[i, j]) for row, i in place.items()} for j, each in enumerate(described)}
+    return [_with_shares(each, joint[id(each)]) if id(each) in joint else each for each in outcomes]
+
+
+def _documents_of(outcome: Outcome) -> tuple[TypicalDocument, ...]:
+    return () if outcome.answer is None else outcome.answer.documents
+
+
+def _with_shares(outcome: Outcome, shares: Mapping[int, float]) -> Outcome:
+    """Return an outcome with other shares of its documents, the largest first."""
+    documents = [replace(document, share=shares[document.row]) for document in _documents_of(outcome)]
+    ranked = tuple(sorted(documents, key=lambda document: -document.share))
+    return outcome if outcome.answer is None else replace(outcome, answer=replace(outcome.answer, documents=ranked))
 
 
 def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:

@@ -285,6 +285,23 @@ class TopicIndex:
             return spelled
         return self._split_phrase(spelled, options)
 
+    def shares(self, topics: Sequence[Topic], rows: Sequence[int]) -> Array:
+        """Return the share of each of some topics in documents of the corpus.
+
+        Parameters
+        ----------
+        topics : sequence of Topic
+            Topics that this index found.
+        rows : sequence of int
+            Rows of documents.
+
+        Returns
+        -------
+        array of shape (n, q)
+            In [0, 1], each topic by itself: rows may sum to more than 1.
+        """
+        return self._fitted.shares(topics, rows)
+
     def has_feature(self, word: str) -> bool:
         """Return whether a word is in the vocabulary.
 

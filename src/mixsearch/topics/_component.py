@@ -22,7 +22,7 @@ from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
 from mixsearch.topics._counts import as_counts
-from mixsearch.topics._documents import TopicPartition, rank_documents
+from mixsearch.topics._documents import DocumentSample, TopicPartition, rank_documents
 from mixsearch.topics._em import LdaTopic, divergence_by_word
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._jackknife import floor_errors, local_errors
@@ -326,6 +326,13 @@ class Topic(SampleComponent):
         if self._refined is not None:
             return np.clip(self._refined.share(counts, lengths), 0, 1)
         return np.clip(_linear_shares(self._frame.whiten(counts), lengths, self._share_direction), 0, 1)
+
+    def _shares_of(self, documents: DocumentSample) -> Array:
+        """Return the share of the topic in documents of the corpus, (n,), in [0, 1]."""
+        if isinstance(self._refined, LocalTopic):
+            return np.clip(self._refined.share(documents.counts, documents.lengths), 0, 1)
+        projected = documents.projected[:, : len(self._share_direction)]
+        return np.clip(_linear_shares(projected, documents.lengths, self._share_direction), 0, 1)
 
     @property
     def _share_direction(self) -> Array:

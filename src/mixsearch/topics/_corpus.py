@@ -10,8 +10,9 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
 from mixsearch.storage import Folder
+from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS
-from mixsearch.topics._documents import CountPartition, TopicPartition
+from mixsearch.topics._documents import CountPartition, TopicPartition, pick_documents
 from mixsearch.topics._fit import Allocate
 from mixsearch.topics._query import index_documents
 from mixsearch.topics._search import TopicSearch
@@ -245,6 +246,24 @@ class FittedCorpus:
         if columns is None:
             return np.array([int(word) for word in words], dtype=np.intp)
         return np.array([columns.get(word, -1) for word in words], dtype=np.intp)
+
+    def shares(self, topics: Sequence[Topic], rows: Sequence[int]) -> Array:
+        """Return the share of each of some topics in documents of the corpus.
+
+        Parameters
+        ----------
+        topics : sequence of Topic
+            Topics that this search found.
+        rows : sequence of int
+            Rows of the user's matrix.
+
+        Returns
+        -------
+        array of shape (n, q)
+            In [0, 1], each topic by itself: rows may sum to more than 1.
+        """
+        documents = pick_documents(self.partitions, self.find_documents(rows))
+        return np.column_stack([topic._shares_of(documents) for topic in topics])
 
     def find_documents(self, rows: Sequence[int]) -> Array:
         """Return the indices in the corpus of rows of the user's matrix.

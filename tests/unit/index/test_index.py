@@ -476,3 +476,19 @@ def test_warnings_of_an_answer_are_objects_with_a_code(index):
     assert warning["message"].startswith("Skipped: 'sushy'")
     assert warning["fields"]["suggestions"] == {"sushy": ["sushi"]}
     assert json.loads(json.dumps(answer.as_dict()))["verdict_code"] in ("clear", "distinct", "close", "ambiguous")
+
+
+def test_topics_of_several_questions_share_a_document(index):
+    words = ["sushi", "rice", "sushi rice"]
+    queries = [Query(word, words=dict.fromkeys(word.split(), 1.0)) for word in words]
+    alone = [answer_queries(index, [query], AnswerOptions(n_documents=20))[0].answer for query in queries]
+    together = [outcome.answer for outcome in answer_queries(index, queries, AnswerOptions(n_documents=20))]
+    totals: dict[int, float] = {}
+    for one, other in zip(together, alone, strict=True):
+        shares = [document.share for document in one.documents]
+        assert shares == sorted(shares, reverse=True)
+        assert {document.row for document in one.documents} == {document.row for document in other.documents}
+        for document in one.documents:
+            totals[document.row] = totals.get(document.row, 0) + document.share
+    assert max(totals.values()) <= 1 + 1e-9
+    assert max(document.share for document in alone[0].documents) > 0.6
