@@ -29,7 +29,7 @@ from mixsearch.topics._jackknife import floor_errors, local_errors
 from mixsearch.topics._lda_jackknife import include_bias, lda_errors
 from mixsearch.topics._local_em import LocalTopic
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._signals import Signals, collect_signals, probability_of
+from mixsearch.topics._signals import ENOUGH_NAMED, Signals, collect_signals, probability_of, share_of_reading
 from mixsearch.topics._simplex import project_to_simplex
 
 # A word in few documents belongs to a topic by chance more easily: this many more are assumed not to be about it.
@@ -122,7 +122,7 @@ class Topic(SampleComponent):
         documents of the hint are about one topic.
         """
         if self._rests_on_words:
-            return self._trust * probability_of(self._signals)
+            return self._trust * self._trust_in_words
         if self._example_fit is None or not self._rests_on_documents:
             return super().confidence
         return self._trust * confidence_without_model(self._example_fit.posterior)
@@ -132,6 +132,14 @@ class Topic(SampleComponent):
         """Whether local EM found the topic from words that documents contain."""
         is_local = isinstance(self._refined, LocalTopic) and self._refined.named.size > 0
         return is_local and isinstance(self._hint, WordHint) and bool(np.any(self._hint.values > 0))
+
+    @cached_property
+    def _trust_in_words(self) -> float:
+        """The probability that a topic from words, after local EM, is about them, and they about nothing else."""
+        assert isinstance(self._refined, LocalTopic)
+        is_enough = min(self._refined.named.size / ENOUGH_NAMED, 1.0)
+        with one_blas_thread:
+            return is_enough * share_of_reading(self._refined, self._candidates) * probability_of(self._signals)
 
     @cached_property
     def _signals(self) -> Signals:

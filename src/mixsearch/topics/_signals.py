@@ -13,14 +13,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from mixsearch.core.component import Candidates
 from mixsearch.topics._documents import pick_documents
 from mixsearch.topics._local_em import LocalTopic
 from mixsearch.topics._ranking import BROAD_PLACE
+from mixsearch.topics._unit_vectors import unit_places
 
 # Documents that contain the word, and as many of the corpus, which they are compared with.
 MAX_COMPARED = 500
-# More documents than this were rare among the words that the regression was fitted to.
-MAX_NAMED = 5000
+# Words in fewer or more documents than this were not among those that the regression was fitted to, or rare.
+MIN_NAMED, MAX_NAMED = 20, 5000
+# Fewer documents than this cannot show what a word means.
+ENOUGH_NAMED = 5
+# Documents with the words have two readings if this part or more reads as the runner-up, and if their cosine is small.
+MIN_READING, MAX_COSINE = 0.2, 0.2
 # Where logarithms and ratios end.
 MAX_PART, MIN_DISTANCE, MIN_SHARE, MAX_SHARE = 0.9, 0.01, 0.02, 0.99
 
@@ -68,11 +74,34 @@ def collect_signals(topic: LocalTopic, share: float) -> Signals:
         distance=float(np.log(distance + MIN_DISTANCE)),
         lead=float(lead),
         share=float(logit(np.clip(share, MIN_SHARE, MAX_SHARE))),
-        n_documents=float(np.log(np.clip(named.size, 1, MAX_NAMED))),
+        n_documents=float(np.log(np.clip(named.size, MIN_NAMED, MAX_NAMED))),
     )
 
 
+def share_of_reading(topic: LocalTopic, candidates: Candidates) -> float:
+    """Return the share of the documents with the words that read as the topic found rather than as the runner-up.
+
+    It is 1 unless the two groups of documents are about different things. On labelled text the groups that two
+    candidates make of the documents with one word are alike: the cosine of their places is above 0.2 for nearly all
+    words, since moments cut one subject into several topics as well as two subjects.
+    """
+    named = topic.named
+    if candidates.points.shape[1] < 2 or not len(named.indices):
+        return 1.0
+    documents = pick_documents(topic.family.partitions, np.sort(named.indices[:MAX_COMPARED]))
+    k = candidates.points.shape[0]
+    shares = documents.projected[:, :k] @ (candidates.points[:, :2] * candidates.weights[:2])
+    is_other = shares[:, 1] > shares[:, 0]
+    part = float(is_other.mean())
+    if not MIN_READING < part < 1:
+        return 1.0
+    places = unit_places(documents.projected, topic.family.frame.values)[-1]
+    one, other = (places[rows].mean(axis=0) - topic.family.mean_document.places[-1] for rows in (~is_other, is_other))
+    cosine = float(one @ other / np.sqrt((one @ one) * (other @ other)))
+    return 1.0 if cosine > MAX_COSINE else 1 - part
+
+
 def probability_of(signals: Signals) -> float:
-    """Return the probability that a topic is about the words asked for."""
+    """Return the probability that a topic is about the words asked for, if these have one reading only."""
     scaled = (np.array(signals) - MEANS) / np.array(DEVIATIONS)
     return float(expit(scaled @ np.array(COEFFICIENTS) + INTERCEPT))

@@ -7,6 +7,7 @@ import pytest
 
 from mixsearch import TopicSearch
 from mixsearch.datasets import make_topics
+from mixsearch.errors import collect_warnings
 from mixsearch.topics._signals import Signals, probability_of
 
 N_SUBJECTS, N_OWN, N_COMMON = 20, 30, 60
@@ -45,6 +46,31 @@ def test_the_documents_about_a_subject_are_counted_beside_those_that_hold_the_wo
         assert count.n_holding is not None
         inside.append(0.5 * np.sum(labels == i) < count.n < 2 * np.sum(labels == i))
     assert np.mean(inside) > 0.9
+
+
+def test_a_word_of_two_subjects_is_not_trusted(planted):
+    _search, own, common, labels = planted
+    rng = np.random.default_rng(1)
+    counts = np.zeros((3000, N_SUBJECTS * N_OWN + N_COMMON + 1))
+    for row, label in enumerate(labels):
+        counts[row, label * N_OWN : (label + 1) * N_OWN] = rng.multinomial(15 + rng.poisson(10), own[label])
+        counts[row, N_SUBJECTS * N_OWN : -1] = rng.multinomial(15 + rng.poisson(10), common)
+    counts[np.isin(labels, [3, 11]), -1] = rng.poisson(1.5, np.isin(labels, [3, 11]).sum())
+    again = TopicSearch(N_SUBJECTS).fit(counts)
+    assert again.search(words=[counts.shape[1] - 1]).confidence < 0.6
+    assert again.search(words=[3 * N_OWN + int(own[3].argmax())]).confidence > 0.7
+
+
+def test_two_documents_are_too_few_to_trust(planted):
+    search, _own, _common, labels = planted
+    counts = search._family.local.by_document.toarray().round(3)
+    counts = np.column_stack([counts, np.zeros(len(counts))])
+    counts[np.flatnonzero(labels == 5)[:2], -1] = 1
+    again = TopicSearch(N_SUBJECTS).fit(np.round(2**counts - 1))
+    with collect_warnings() as told:
+        found = again.search(words=[counts.shape[1] - 1])
+    assert "rare_hint" in [warning.code for warning in told]
+    assert found.confidence < 0.5
 
 
 def test_each_signal_counts_in_its_direction():
