@@ -19,7 +19,7 @@ def test_typing_a_word_shows_its_topic(page, serving):
     assert {"star", "galaxy", "telescope"} <= set(words_shown(page))
     expect(page.locator("#topic-title")).to_contain_text("star, galaxy")
     expect(page.locator("#share")).to_contain_text("%")
-    expect(page.locator("#topic .verdict")).to_contain_text("singled out")
+    expect(page.locator("#topic .verdict")).to_contain_text("about it")
     assert asked(page) == {"q": "telescope"}
 
 
@@ -158,7 +158,7 @@ def test_the_slider_goes_from_broad_to_narrow_and_back(page, serving):
 
 def test_another_reading_is_one_click_away_and_so_is_the_first(page):
     search(page, "mate")
-    expect(page.locator("#topic .verdict")).to_have_class("verdict bad")
+    expect(page.locator("#topic .verdict")).to_have_class("verdict doubt")
     first = page.locator("#topic-title").inner_text()
     chess = page.locator(".alternative", has_text="chess, pawn")
     chess.click()

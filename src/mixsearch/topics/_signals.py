@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.topics._documents import pick_documents
 from mixsearch.topics._local_em import LocalTopic
@@ -25,8 +26,11 @@ MAX_COMPARED = 500
 MIN_NAMED, MAX_NAMED = 20, 5000
 # Fewer documents than this cannot show what a word means.
 ENOUGH_NAMED = 5
-# Documents with the words have two readings if this part or more reads as the runner-up, and if their cosine is small.
-MIN_READING, MAX_COSINE = 0.2, 0.2
+# Documents with the words have two readings if the smaller group is at least this part, and if the cosine of the groups
+# is smaller than this: for those of two candidates, and for those that are least alike.
+MIN_READING, CANDIDATES_COSINE, LEAST_COSINE = 0.2, 0.2, 0.0
+# Steps of two-means.
+MAX_CUTS = 10
 # Where logarithms and ratios end.
 MAX_PART, MIN_DISTANCE, MIN_SHARE, MAX_SHARE = 0.9, 0.01, 0.02, 0.99
 
@@ -79,26 +83,49 @@ def collect_signals(topic: LocalTopic, share: float) -> Signals:
 
 
 def share_of_reading(topic: LocalTopic, candidates: Candidates) -> float:
-    """Return the share of the documents with the words that read as the topic found rather than as the runner-up.
+    """Return the share of the documents with the words that have the more frequent of two readings; 1 if there is one.
 
-    It is 1 unless the two groups of documents are about different things. On labelled text the groups that two
-    candidates make of the documents with one word are alike: the cosine of their places is above 0.2 for nearly all
-    words, since moments cut one subject into several topics as well as two subjects.
+    The documents are cut in two: by the first two candidates of the moment estimate, which may be two subjects or parts
+    of one, and into the groups that are least alike, in case the first candidate is a mixture of two subjects. Groups of
+    one subject lie on the same side of the corpus: of the questions to five labelled corpora, two words have others.
     """
-    named = topic.named
-    if candidates.points.shape[1] < 2 or not len(named.indices):
+    named, family = topic.named, topic.family
+    if len(named.indices) < 2:
         return 1.0
-    documents = pick_documents(topic.family.partitions, np.sort(named.indices[:MAX_COMPARED]))
+    documents = pick_documents(family.partitions, np.sort(named.indices[:MAX_COMPARED]))
+    places = unit_places(documents.projected, family.frame.values)[-1] - family.mean_document.places[-1]
     k = candidates.points.shape[0]
     shares = documents.projected[:, :k] @ (candidates.points[:, :2] * candidates.weights[:2])
-    is_other = shares[:, 1] > shares[:, 0]
-    part = float(is_other.mean())
-    if not MIN_READING < part < 1:
+    by_candidates = _reading(places, shares[:, -1] > shares[:, 0], CANDIDATES_COSINE)
+    return min(by_candidates, _reading(places, _cut(places), LEAST_COSINE))
+
+
+def _reading(places: Array, is_other: Array, max_cosine: float) -> float:
+    """Return the share of the larger of two groups of documents if they are about different things, else 1."""
+    part = float(min(is_other.mean(), 1 - is_other.mean()))
+    if part < MIN_READING:
         return 1.0
-    places = unit_places(documents.projected, topic.family.frame.values)[-1]
-    one, other = (places[rows].mean(axis=0) - topic.family.mean_document.places[-1] for rows in (~is_other, is_other))
-    cosine = float(one @ other / np.sqrt((one @ one) * (other @ other)))
-    return 1.0 if cosine > MAX_COSINE else 1 - part
+    one, other = (_unit(places[rows].mean(axis=0)) for rows in (~is_other, is_other))
+    return 1.0 if one @ other > max_cosine else 1 - part
+
+
+def _cut(places: Array) -> Array:
+    """Cut documents into two groups by the direction of their places, (n,)."""
+    centered = places - places.mean(axis=0)
+    is_other = np.asarray(centered @ np.linalg.eigh(centered.T @ centered)[1][:, -1] > 0)
+    for _ in range(MAX_CUTS):
+        if is_other.all() or not is_other.any():
+            return is_other
+        one, other = (_unit(places[rows].mean(axis=0)) for rows in (~is_other, is_other))
+        again = np.asarray(places @ (other - one) > 0)
+        if np.array_equal(again, is_other):
+            return is_other
+        is_other = again
+    return is_other
+
+
+def _unit(vector: Array) -> Array:
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), np.finfo(float).tiny))
 
 
 def probability_of(signals: Signals) -> float:

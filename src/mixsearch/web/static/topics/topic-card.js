@@ -11,7 +11,7 @@ const WORDS_OF_TITLE = 3;
 const SHOWN_ELSEWHERE = ["skipped_words", "weak_hint"];
 const FACTS = {
   share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
-  documents: ["Documents about it", "How many documents are about it, in all likelihood between the numbers in brackets"],
+  documents: ["Documents about it", "How many documents are about it, with a 95% interval"],
   lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
   confidence: ["Confidence", "The chance that the topic is about what was asked for"],
 };
@@ -148,8 +148,8 @@ function fact(key, ...value) {
 }
 
 function aboutOf({ n_about: n, n_about_low: low, n_about_high: high, n_holding: holding }) {
-  const range = h("small", {}, ` (${whole(low)} to ${whole(high)})`);
-  const words = holding === null ? null : h("small", { class: "holding" }, `, ${whole(holding)} contain the words`);
+  const range = h("small", { class: "below" }, `${whole(low)} to ${whole(high)}`);
+  const words = holding === null ? null : h("small", { class: "below" }, `${whole(holding)} contain the words`);
   return [whole(n), range, words];
 }
 
