@@ -86,8 +86,8 @@ def share_of_reading(topic: LocalTopic, candidates: Candidates) -> float:
     """Return the share of the documents with the words that have the more frequent of two readings; 1 if there is one.
 
     The documents are cut in two: by the first two candidates of the moment estimate, which may be two subjects or parts
-    of one, and into the groups that are least alike, in case the first candidate is a mixture of two subjects. Groups of
-    one subject lie on the same side of the corpus: of the questions to five labelled corpora, two words have others.
+    of one, and into the groups that are least alike, in case the first candidate is a mixture of two subjects. Groups
+    of one subject lie on the same side of the corpus: of the questions to five labelled corpora, two words have others.
     """
     named, family = topic.named, topic.family
     if len(named.indices) < 2:
