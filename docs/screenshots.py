@@ -35,7 +35,7 @@ def topics(page: Page) -> None:
 
 
 def doubt(page: Page) -> None:
-    _search(page, "random")
+    _search(page, "cache")
 
 
 def document(page: Page) -> None:
@@ -63,7 +63,6 @@ def segment(page: Page) -> None:
 def _search(page: Page, query: str) -> None:
     page.goto(f"./?q={query}")
     page.locator(".whisker").first.wait_for(state="attached")
-    page.get_by_role("button", name="How sure?").click()
     page.locator("#confidence", has_text="%").wait_for()
     page.mouse.move(0, 0)
 
