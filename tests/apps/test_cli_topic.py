@@ -205,6 +205,14 @@ def test_the_estimate_of_moments_alone_can_be_asked_for(files: Files, index: Pat
     assert told(index, word, "--no-refine")["words"] != told(index, word)["words"]
 
 
+def test_copies_are_merged_as_in_python(files: Files, index: Path) -> None:
+    word = files.words[0]
+    merged = open_index(index).search(word, merge_copies=True)
+    shown = {row["word"]: row["probability"] for row in told(index, word, "--merge-copies")["words"]}
+    assert_close([shown[name] for name, _ in merged.top_words(5)], [p for _, p in merged.top_words(5)])
+    assert Query("asked", words={word: 1.0}).key != Query("asked", words={word: 1.0}, merge_copies=True).key
+
+
 def test_words_can_be_ranked_by_probability(files: Files, index: Path) -> None:
     answer = told(index, files.words[0], "--by", "probability", "--n-documents", "0", "--n-words", "20")
     probabilities = [word["probability"] for word in answer["words"]]

@@ -151,6 +151,14 @@ def topic(
             rich_help_panel=_SEARCH,
         ),
     ] = None,
+    merge_copies: Annotated[
+        bool,
+        typer.Option(
+            "--merge-copies",
+            help="Give near-copies, such as filled-in templates, one vote together.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = False,
     n_words: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of words to show.", rich_help_panel=_OUTPUT)
     ] = 10,
@@ -195,6 +203,7 @@ def topic(
             "n_components": n_components or "enough",
             "narrower": narrower - broader,
             "refine": refine,
+            "merge_copies": merge_copies,
         }
         queries = [replace(query, **search) for query in read_queries(typed)]
         options = AnswerOptions(

@@ -36,6 +36,8 @@ class Query:
         How many times to double that number; negative for a broader topic.
     refine : bool, optional
         Whether to refine the moment estimate. By default the index decides.
+    merge_copies : bool, default=False
+        Whether near-copies among the documents with the words have one vote together.
     """
 
     name: str
@@ -45,12 +47,14 @@ class Query:
     n_components: int | Literal["enough"] = "enough"
     narrower: float = 0.0
     refine: bool | None = None
+    merge_copies: bool = False
 
     @property
     def key(self) -> Hashable:
         """The query as a key for caches: equal keys find equal topics."""
         words = None if self.words is None else tuple(self.words.items())
-        return (self.name, words, self.text, self.documents, self.n_components, self.narrower, self.refine)
+        how = (self.n_components, self.narrower, self.refine, self.merge_copies)
+        return (self.name, words, self.text, self.documents, *how)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -62,6 +66,7 @@ class Query:
             "n_components": self.n_components,
             "narrower": self.narrower,
             "refine": self.refine,
+            "merge_copies": self.merge_copies,
         }
 
 

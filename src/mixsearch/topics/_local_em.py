@@ -46,7 +46,8 @@ from mixsearch.topics._evidence import (
 )
 from mixsearch.topics._mixture import mix_topics
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._ranking import NamedDocuments, Ranking, mean_of_named, rank_by
+from mixsearch.topics._near_copies import thin_copies
+from mixsearch.topics._ranking import NamedDocuments, Ranking, mean_of_named, rank_by, word_weights
 from mixsearch.topics._seeds import Seeds
 from mixsearch.topics._simplex import project_to_simplex
 
@@ -172,7 +173,11 @@ def refine_locally(
     start = _initial_topic(family, candidates, seeds)
     documents = _find_neighbourhood(family, start, seeds)
     few = options._replace(max_iter=min(options.max_iter, MAX_LOCAL_ITER))
-    state, objectives = _run_local_em(family, documents, start, candidates, few)
+    near = pick_documents(family.partitions, documents)
+    if seeds.merge_copies:
+        kept = thin_copies(near.counts, word_weights(family))
+        near, documents = near.take(kept), documents[kept]
+    state, objectives = _run_local_em(family, near, documents, start, candidates, few)
     return _describe(whole, state, objectives, seeds, float(candidates.weights[0]) / family.alpha0)
 
 
@@ -209,10 +214,14 @@ def _near_documents(partition: ScoredPartition, evidence: Array, min_score: floa
 
 
 def _run_local_em(
-    family: TopicFamily, documents: Array, start: Array, candidates: Candidates, options: EMOptions
+    family: TopicFamily,
+    near: DocumentSample,
+    documents: Array,
+    start: Array,
+    candidates: Candidates,
+    options: EMOptions,
 ) -> tuple[LocalState, tuple[float, ...]]:
     """Return the state after a few iterations on these documents, and the objectives."""
-    near = pick_documents(family.partitions, documents)
     counts, words = drop_absent_words(near.counts)
     others = _neighbour_topics(family, near, words, candidates)
     corpus = family.word_mean[words, None]

@@ -69,6 +69,7 @@ class TopicQuery:
     feature_names: Sequence[str] | None
     breadth: float = 1.0  # scales the neighbourhood of local EM
     by_rarity: bool = False  # make it narrower the rarer the words are
+    merge_copies: bool = False  # give near-copies one vote together
 
     def search_words(self, hint: WordHint, *, project: bool, max_documents: int | None) -> Topic:
         """Find the topic of a hint over words, or of its projection onto the components."""
@@ -79,7 +80,8 @@ class TopicQuery:
         is_local = self.damping and self.refinement is not None
         lead = [] if is_local else check_separation(found.separation)
         found = lower_trust(add_doubts(found, fit.doubts() or lead), fit.agreement)
-        return self._refine(check_words(found, hint), partial(seed_from_words, hint), by_rarity=self.by_rarity)
+        find_seeds = partial(seed_from_words, hint, self.merge_copies)
+        return self._refine(check_words(found, hint), find_seeds, by_rarity=self.by_rarity)
 
     def search_documents(self, counts: sp.csr_array, indices: Array) -> Topic:
         """Find the topic of a few documents, given their indices if they are part of the corpus."""

@@ -104,7 +104,7 @@ def mean_of_named(
     words = np.asarray(documents.counts.T @ weights)
     weights = weights / weights.sum()
     lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
-    tfidf = _inverse_frequency(family) * np.asarray(documents.counts.T @ (weights / lengths))
+    tfidf = word_weights(family) * np.asarray(documents.counts.T @ (weights / lengths))
     places = [weights @ own for own in unit_places(documents.projected, family.frame.values)]
     n_named = len(weights) if size is None else size
     return NamedDocuments(indices, n_named, words / words.sum(), tfidf, np.stack(places))
@@ -116,7 +116,7 @@ def _measure(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
         first=0,
         counts=counts,
         lengths=np.asarray(counts.sum(axis=1), dtype=np.float64),
-        tfidf_lengths=tfidf_lengths(counts, _inverse_frequency(family)),
+        tfidf_lengths=tfidf_lengths(counts, word_weights(family)),
         projected=np.asarray(family.frame.whiten(counts)),
     )
 
@@ -144,7 +144,7 @@ def rank_by(family: TopicFamily, probabilities: Array, named: NamedDocuments) ->
     topic = FOUND_PART * probabilities + (1 - FOUND_PART) * named.words
     corpus = np.where(family.word_mean > 0, family.word_mean, np.inf)
     log_ratios = np.log1p(TOPIC_SHARE * (topic / corpus - 1))
-    words = np.column_stack([_inverse_frequency(family) * contrast, log_ratios])
+    words = np.column_stack([word_weights(family) * contrast, log_ratios])
     ranking = Ranking(words, named.places - mean.places, family.frame.values, weights=np.ones(4))
     n = family.partitions.n_rows
     spread = ranking.view(pick_documents(family.partitions, np.arange(0, n, n // MAX_SAMPLED + 1))).std(axis=0)
@@ -152,5 +152,6 @@ def rank_by(family: TopicFamily, probabilities: Array, named: NamedDocuments) ->
     return replace(ranking, weights=np.divide(1, spread, out=np.zeros(4), where=spread > 0))
 
 
-def _inverse_frequency(family: TopicFamily) -> Array:
+def word_weights(family: TopicFamily) -> Array:
+    """Return the inverse document frequency of each word, (d,)."""
     return inverse_frequency(family.document_frequency, family.partitions.n_rows)

@@ -280,6 +280,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         tol: float = 0.01,
         max_iter: int | None = None,
         max_documents: int | None = None,
+        merge_copies: bool = False,
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
         """Find the topic that a hint means.
@@ -314,6 +315,9 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         max_documents : int, optional
             If more documents contain the words of the hint, this many at even steps represent all: a bound on the time
             that a frequent word takes. By default all of them are read.
+        merge_copies : bool, default=False
+            In local EM from words, give documents that are near-copies of each other one vote together, so that a
+            template that mentions a word does not outweigh the documents about it.
         **extraction
             How the topic is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the
             fields of `Extraction`. Whitening takes the topic with the largest share of the hint, ``choose="share"``;
@@ -347,7 +351,8 @@ class TopicSearch(SemiSupervised[TopicFamily]):
                 return query.search_matches(matches, [word.doubt() for word, _ in v.words])
             family = self._select_components(self._family.project(v), n_components, narrower)
             is_enough = n_components == "enough"
-            query = self._make_query(family, how, options, breadth=2.0**-narrower, by_rarity=is_enough)
+            local = {"breadth": 2.0**-narrower, "by_rarity": is_enough, "merge_copies": merge_copies}
+            query = self._make_query(family, how, options, **local)
             return query.search_words(v, project=project, max_documents=max_documents)
 
     @property
@@ -372,9 +377,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             usual = self._select_family(n_components).n_components
         return self._select_family(int(np.clip(usual * 2.0**narrower, min(2, usual), self.n_components_)))
 
-    def _make_query(
-        self, family: TopicFamily, how: Extraction, options: EMOptions | None, **breadth: Any
-    ) -> TopicQuery:
+    def _make_query(self, family: TopicFamily, how: Extraction, options: EMOptions | None, **local: Any) -> TopicQuery:
         return TopicQuery(
             family=family,
             whole=self._family,
@@ -383,7 +386,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             refinement=options,
             vocabulary=self.vocabulary_,
             feature_names=self._get_feature_names(),
-            **breadth,
+            **local,
         )
 
     def _read_words(self, hint: Any, words: Any) -> WordHint | DroppedHint:

@@ -12,10 +12,11 @@ from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Maximum, TopRows, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
-from mixsearch.topics._documents import ScoredPartition, TopicPartition, local_rows
+from mixsearch.topics._documents import ScoredPartition, TopicPartition, local_rows, pick_documents
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._ranking import NamedDocuments, mean_of_named
+from mixsearch.topics._near_copies import count_copies
+from mixsearch.topics._ranking import NamedDocuments, mean_of_named, word_weights
 
 # A hint that fewer documents contain than this carries little information.
 MIN_DOCUMENTS = 5
@@ -34,14 +35,17 @@ class Seeds(NamedTuple):
     min_score: float  # the hint names the documents with larger scores
     named: NamedDocuments | None  # what they have in common; None if the hint names no document
     size: int  # a lower bound of the number of documents about the topic
+    merge_copies: bool = False  # near-copies have one vote together
 
 
-def seed_from_words(hint: WordHint, family: TopicFamily, weight: float) -> Seeds:
+def seed_from_words(hint: WordHint, merge_copies: bool, family: TopicFamily, weight: float) -> Seeds:
     """Return the documents that contain the words of a hint, weighted by how much of them is about these.
 
     Parameters
     ----------
     hint : WordHint
+    merge_copies : bool
+        Whether near-copies have one vote together.
     family : TopicFamily
     weight : float
         The weight of the topic found, from which its size follows if no document contains a word of the hint.
@@ -66,8 +70,11 @@ def seed_from_words(hint: WordHint, family: TopicFamily, weight: float) -> Seeds
         )
     if not n_named:
         return Seeds(scored, min_score, None, _estimate_size(family, weight))
-    named = mean_of_named(family, densest.indices, densest.scores, n_named)
-    return Seeds(scored, min_score, named, n_named)
+    votes = densest.scores
+    if merge_copies:
+        votes = votes / count_copies(pick_documents(family.partitions, densest.indices).counts, word_weights(family))
+    named = mean_of_named(family, densest.indices, votes, n_named)
+    return Seeds(scored, min_score, named, n_named, merge_copies)
 
 
 class DensestDocuments(NamedTuple):
