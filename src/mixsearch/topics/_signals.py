@@ -28,7 +28,7 @@ MIN_NAMED, MAX_NAMED = 20, 5000
 ENOUGH_NAMED = 5
 # Documents with the words have two readings if the smaller group is at least this part, and if the cosine of the groups
 # is smaller than this: for those of two candidates, and for those that are least alike.
-MIN_READING, CANDIDATES_COSINE, LEAST_COSINE = 0.2, 0.2, 0.0
+MIN_READING, CANDIDATES_COSINE, CUT_COSINE = 0.2, 0.2, 0.0
 # Steps of two-means.
 MAX_CUTS = 10
 # Where logarithms and ratios end.
@@ -97,7 +97,7 @@ def share_of_reading(topic: LocalTopic, candidates: Candidates) -> float:
     k = candidates.points.shape[0]
     shares = documents.projected[:, :k] @ (candidates.points[:, :2] * candidates.weights[:2])
     by_candidates = _reading(places, shares[:, -1] > shares[:, 0], CANDIDATES_COSINE)
-    return min(by_candidates, _reading(places, _cut(places), LEAST_COSINE))
+    return min(by_candidates, _reading(places, _cut(places), CUT_COSINE))
 
 
 def _reading(places: Array, is_other: Array, max_cosine: float) -> float:
