@@ -34,7 +34,9 @@ def test_every_topic_has_a_line_with_its_share_and_words(files: Files, index: Pa
 
 
 def test_words_are_chosen_one_per_topic(index: Path) -> None:
-    told = json.loads(invoke("overview", index, "--n", "4", "--json").stdout)
+    result = invoke("overview", index, "--n", "4", "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
     assert 1 < len(told["topics"]) <= 4
     assert told["n_documents"] > 0
     assert told["skipped"] == []
