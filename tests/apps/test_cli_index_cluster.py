@@ -32,7 +32,15 @@ from mixsearch.text.count import partitions
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
 # Which of the arrays depend on the order of a sum.
-SUMS = ("frame/", "documents/projected", "documents/pair", "documents/triple", "words/own", "words/word_mean")
+SUMS = (
+    "mean_document",
+    "frame/",
+    "documents/projected",
+    "documents/pair",
+    "documents/triple",
+    "words/own",
+    "words/word_mean",
+)
 # How texts are cut into compressed blocks is nobody's concern.
 PACKED = ("texts/", "names/")
 
