@@ -62,7 +62,7 @@ MAX_LOCAL_ITER = 3
 # Pseudo-counts of words in each document: of the topic, of each neighbour, of the whole corpus.
 PRIOR_TOPIC, PRIOR_NEIGHBOUR, PRIOR_CORPUS = 1.0, 0.5, 20.0
 # The best documents are looked for among this many with large shares, unless more than so many are asked for.
-N_CANDIDATES, MAX_FROM_CANDIDATES = 5000, 1000
+N_CANDIDATES, MAX_FROM_CANDIDATES = 2000, 500
 # From this share of the topic on, a document is about it (benchmarks/topic_sizes.py).
 ABOUT_SHARE = 0.25
 # Minimum probability of a word in a document: a count divided by it stays finite in single precision.

@@ -33,7 +33,7 @@ FOUND_PART = 0.3
 # A short document can show much of a topic by chance: it is ranked as if it had this many more words about nothing.
 MORE_WORDS = 10
 # Documents, at even steps, that the spread of the views is computed from.
-MAX_SAMPLED = 2000
+MAX_SAMPLED = 1000
 
 
 # Which of the four views is the place in the leading directions.

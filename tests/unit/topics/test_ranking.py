@@ -75,7 +75,8 @@ def test_the_view_of_words_is_the_centroid_less_the_mean_in_units_of_deviation(c
 def test_each_view_counts_in_units_of_its_spread(search):
     refined = search.search(words=[RARE])._refined
     views = refined.ranking.view(sample_rows(refined.family.partitions.collect().partition, slice(None)))
-    np.testing.assert_allclose(refined.ranking.weights * views.std(axis=0), 1, rtol=1e-6)
+    # The spread is that of a thousand documents, for all.
+    np.testing.assert_allclose(refined.ranking.weights * views.std(axis=0), 1, rtol=0.2)
 
 
 def test_documents_can_be_measured_again_for_a_search_that_was_stored_without(search):
