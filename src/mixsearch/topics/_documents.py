@@ -254,6 +254,12 @@ def pick_documents(partitions: Partitions[TopicPartition], indices: Array) -> Do
     return replace(picked.take(inverse), first=0)
 
 
+def pick_evenly(partitions: Partitions[TopicPartition], max_documents: int) -> DocumentSample:
+    """Return documents at even steps, at most this many, or all."""
+    n = partitions.n_rows
+    return pick_documents(partitions, np.arange(0, n, n // max_documents + 1))
+
+
 def _pick(partition: TopicPartition, indices: Array) -> DocumentSample:
     return sample_rows(partition, local_rows(partition, indices)[1])
 

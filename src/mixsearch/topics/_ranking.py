@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.topics._documents import DocumentSample, pick_documents
+from mixsearch.topics._documents import DocumentSample, pick_documents, pick_evenly
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._unit_vectors import inverse_frequency, tfidf_lengths, unit_places
 
@@ -34,8 +34,6 @@ FOUND_PART = 0.3
 MORE_WORDS = 10
 # Documents, at even steps, that the spread of the views is computed from.
 MAX_SAMPLED = 1000
-
-
 # Which of the four views is the place in the leading directions.
 BROAD_PLACE = 3
 
@@ -146,8 +144,7 @@ def rank_by(family: TopicFamily, probabilities: Array, named: NamedDocuments) ->
     log_ratios = np.log1p(TOPIC_SHARE * (topic / corpus - 1))
     words = np.column_stack([word_weights(family) * contrast, log_ratios])
     ranking = Ranking(words, named.places - mean.places, family.frame.values, weights=np.ones(4))
-    n = family.partitions.n_rows
-    spread = ranking.view(pick_documents(family.partitions, np.arange(0, n, n // MAX_SAMPLED + 1))).std(axis=0)
+    spread = ranking.view(pick_evenly(family.partitions, MAX_SAMPLED)).std(axis=0)
     # A view that is the same for all documents says nothing.
     return replace(ranking, weights=np.divide(1, spread, out=np.zeros(4), where=spread > 0))
 

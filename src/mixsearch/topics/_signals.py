@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
-from mixsearch.topics._documents import pick_documents
+from mixsearch.topics._documents import pick_documents, pick_evenly
 from mixsearch.topics._local_em import LocalTopic
 from mixsearch.topics._ranking import BROAD_PLACE
 from mixsearch.topics._unit_vectors import unit_places
@@ -66,12 +66,11 @@ def collect_signals(topic: LocalTopic, share: float) -> Signals:
     Signals
     """
     partitions, named = topic.family.partitions, topic.named
-    n = partitions.n_rows
-    others = pick_documents(partitions, np.arange(0, n, n // MAX_COMPARED + 1))
+    others = pick_evenly(partitions, MAX_COMPARED)
     own = pick_documents(partitions, np.sort(named.indices[:MAX_COMPARED]))
     own_place, place = (topic.ranking.view(documents)[:, BROAD_PLACE].mean() for documents in (own, others))
     # Documents that are a large part of the corpus cannot be far from its mean.
-    part = min(named.size / n, MAX_PART)
+    part = min(named.size / partitions.n_rows, MAX_PART)
     distance = np.sum((named.places - topic.family.mean_document.places)[-1] ** 2) / (1 - part) ** 2
     lead = (own_place - place) * topic.ranking.weights[BROAD_PLACE] / np.sqrt((1 - part) / part)
     return Signals(
