@@ -18,6 +18,7 @@ from mixsearch.core.example_fit import MIN_AGREEMENT, ExampleFit
 from mixsearch.errors import WeakHintWarning
 from mixsearch.topics._hint import Term, WordHint
 from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._unit_vectors import to_unit_length
 
 # The cosine of two groups of one topic is larger than this. In text, topics of one field share words: football and
 # athletics are still more alike than random documents.
@@ -59,7 +60,7 @@ class Axes(NamedTuple):
         -------
         Split
         """
-        units = _unit_rows((examples - self.origin) * self.units)
+        units = to_unit_length((examples - self.origin) * self.units)
         group = _least_alike(units)
         means = np.array([units[~group].mean(axis=0), units[group].mean(axis=0)])
         scores = means @ ((found - self.origin) * self.units)
@@ -171,11 +172,6 @@ def _specific(differences: Array, values: Array) -> Array:
 
 def _spell(terms: list[Term], indices: Array) -> tuple[str, ...]:
     return tuple(terms[index].word for index in indices)
-
-
-def _unit_rows(points: Array) -> Array:
-    lengths = np.linalg.norm(points, axis=1, keepdims=True)
-    return np.asarray(points / np.where(lengths > 0, lengths, 1))
 
 
 def _least_alike(units: Array) -> Array:

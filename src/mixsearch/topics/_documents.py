@@ -255,7 +255,7 @@ def pick_documents(partitions: Partitions[TopicPartition], indices: Array) -> Do
 
 
 def pick_evenly(partitions: Partitions[TopicPartition], max_documents: int) -> DocumentSample:
-    """Return documents at even steps, at most this many, or all."""
+    """Return documents at even steps, at most this many."""
     n = partitions.n_rows
     return pick_documents(partitions, np.arange(0, n, n // max_documents + 1))
 

@@ -18,7 +18,7 @@ from mixsearch.core.component import Candidates
 from mixsearch.topics._documents import pick_documents, pick_evenly
 from mixsearch.topics._local_em import LocalTopic
 from mixsearch.topics._ranking import BROAD_PLACE
-from mixsearch.topics._unit_vectors import unit_places
+from mixsearch.topics._unit_vectors import to_unit_length, unit_places
 
 # Documents that contain the word, and as many of the corpus, which they are compared with.
 MAX_COMPARED = 500
@@ -104,7 +104,7 @@ def _reading(places: Array, is_other: Array, max_cosine: float) -> float:
     part = float(min(is_other.mean(), 1 - is_other.mean()))
     if part < MIN_READING:
         return 1.0
-    one, other = (_unit(places[rows].mean(axis=0)) for rows in (~is_other, is_other))
+    one, other = (to_unit_length(places[rows].mean(axis=0)) for rows in (~is_other, is_other))
     return 1.0 if one @ other > max_cosine else 1 - part
 
 
@@ -115,16 +115,12 @@ def _cut(places: Array) -> Array:
     for _ in range(MAX_CUTS):
         if is_other.all() or not is_other.any():
             return is_other
-        one, other = (_unit(places[rows].mean(axis=0)) for rows in (~is_other, is_other))
+        one, other = (to_unit_length(places[rows].mean(axis=0)) for rows in (~is_other, is_other))
         again = np.asarray(places @ (other - one) > 0)
         if np.array_equal(again, is_other):
             return is_other
         is_other = again
     return is_other
-
-
-def _unit(vector: Array) -> Array:
-    return np.asarray(vector / max(float(np.linalg.norm(vector)), np.finfo(float).tiny))
 
 
 def probability_of(signals: Signals) -> float:

@@ -93,9 +93,10 @@ def unit_places(projected: Array, values: Array) -> tuple[Array, Array]:
     """Return the places of documents from their whitened counts and the eigenvalues, twice (n, k)."""
     fine, broad = (projected * (values**power).astype(projected.dtype) for power in (FINE_POWER, BROAD_POWER))
     broad[:, N_LEADING:] = 0
-    return _to_unit_length(fine), _to_unit_length(broad)
+    return to_unit_length(fine), to_unit_length(broad)
 
 
-def _to_unit_length(vectors: Array) -> Array:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+def to_unit_length(vectors: Array) -> Array:
+    """Scale a vector, or each of several, to length 1, (..., k). Zero stays zero."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1))
