@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from corpora import Corpus, available, load_corpus
 from measuring import print_table
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from word_rankings import Centroid
@@ -25,7 +26,7 @@ from word_rankings import Centroid
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.metrics import average_precision
-from mixsearch.topics._signals import Signals
+from mixsearch.topics._signals import Signals, collect_signals, pick_named
 
 N_TOPICS = 100
 # Corpora whose labels are opinions: a word of a subject points to none of them.
@@ -65,7 +66,8 @@ def judge_words(corpus: Corpus, words: dict[str, str]) -> list[Judged]:
         scores = [place_scores(topic.documents(len(count)), len(count)), centroid.rank(columns[word]), count]
         own, *others = (average_precision(is_about, each[known]) for each in scores)
         is_right = purity >= MIN_PURITY and own >= MIN_OF_BEST * max(own, *others)
-        judged.append(Judged(word, kind, topic._signals, is_right))
+        signals = collect_signals(topic._refined, pick_named(topic._refined), topic.share)
+        judged.append(Judged(word, kind, signals, is_right))
     return judged
 
 
@@ -108,8 +110,6 @@ def choose_words(corpus: Corpus) -> dict[str, str]:
 
 def choose_function_words(corpus: Corpus) -> dict[str, str]:
     """Return function words of a corpus that was counted with them, the most frequent ones."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
     frequency = np.bincount(corpus.counts.indices, minlength=len(corpus.words))
     held = [(int(frequency[i]), word) for i, word in enumerate(corpus.words) if word in ENGLISH_STOP_WORDS]
     enough = [word for n, word in sorted(held, reverse=True) if n >= MIN_DOCUMENTS]

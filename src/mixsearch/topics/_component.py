@@ -29,7 +29,7 @@ from mixsearch.topics._jackknife import floor_errors, local_errors
 from mixsearch.topics._lda_jackknife import include_bias, lda_errors
 from mixsearch.topics._local_em import LocalTopic
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._signals import ENOUGH_NAMED, Signals, collect_signals, probability_of, share_of_reading
+from mixsearch.topics._signals import trust_in_words
 from mixsearch.topics._simplex import project_to_simplex
 
 # A word in few documents belongs to a topic by chance more easily: this many more are assumed not to be about it.
@@ -137,16 +137,8 @@ class Topic(SampleComponent):
     def _trust_in_words(self) -> float:
         """The probability that a topic from words, after local EM, is about them, and they about nothing else."""
         assert isinstance(self._refined, LocalTopic)
-        is_enough = min(self._refined.named.size / ENOUGH_NAMED, 1.0)
         with one_blas_thread:
-            return is_enough * share_of_reading(self._refined, self._candidates) * probability_of(self._signals)
-
-    @cached_property
-    def _signals(self) -> Signals:
-        """What says that a topic from words, after local EM, is about them."""
-        assert isinstance(self._refined, LocalTopic)
-        with one_blas_thread:
-            return collect_signals(self._refined, self.share)
+            return trust_in_words(self._refined, self._candidates, self.share)
 
     @property
     def _rests_on_documents(self) -> bool:

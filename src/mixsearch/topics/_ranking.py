@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.topics._documents import DocumentSample, pick_documents, pick_evenly
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._unit_vectors import inverse_frequency, tfidf_lengths, unit_places
+from mixsearch.topics._unit_vectors import broad_places, inverse_frequency, tfidf_lengths, unit_places
 
 # The share of the topic in a document for which its words are compared with the corpus.
 TOPIC_SHARE = 0.2
@@ -62,14 +62,23 @@ class Ranking:
         by_words = np.asarray(documents.counts @ self.words)
         lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
         places = unit_places(documents.projected, self.values)
-        known = documents.lengths / (documents.lengths + MORE_WORDS)
         likelihood = by_words[:, 1] / np.where(documents.lengths > 0, documents.lengths, np.inf)
         by_place = [own @ direction for own, direction in zip(places, self.places, strict=True)]
-        return np.asarray(known[:, None] * np.column_stack([by_words[:, 0] / lengths, likelihood, *by_place]))
+        views = np.column_stack([by_words[:, 0] / lengths, likelihood, *by_place])
+        return np.asarray(_known_part(documents)[:, None] * views)
+
+    def view_broad_place(self, documents: DocumentSample) -> Array:
+        """Return the last of the views alone, (n,)."""
+        return np.asarray(_known_part(documents) * (broad_places(documents.projected, self.values) @ self.places[-1]))
 
     def score(self, documents: DocumentSample) -> Array:
         """Return the scores of documents, (n,)."""
         return np.asarray(self.view(documents) @ self.weights)
+
+
+def _known_part(documents: DocumentSample) -> Array:
+    """Return the part of each document that its own words are, if it had more of them about nothing, (n,)."""
+    return np.asarray(documents.lengths / (documents.lengths + MORE_WORDS))
 
 
 def mean_of_named(

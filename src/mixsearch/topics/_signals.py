@@ -15,17 +15,17 @@ from scipy.special import expit, logit
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
-from mixsearch.topics._documents import pick_documents, pick_evenly
+from mixsearch.topics._documents import DocumentSample, pick_documents, pick_evenly
 from mixsearch.topics._local_em import LocalTopic
+from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._ranking import BROAD_PLACE
-from mixsearch.topics._unit_vectors import to_unit_length, unit_places
+from mixsearch.topics._seeds import MIN_DOCUMENTS
+from mixsearch.topics._unit_vectors import broad_places, to_unit_length
 
 # Documents that contain the word, and as many of the corpus, which they are compared with.
 MAX_COMPARED = 500
 # Words in fewer or more documents than this were not among those that the regression was fitted to, or rare.
 MIN_NAMED, MAX_NAMED = 20, 5000
-# Fewer documents than this cannot show what a word means.
-ENOUGH_NAMED = 5
 # Documents with the words have two readings if the smaller group is at least this part, and if the cosine of the groups
 # is smaller than this: for those of two candidates, and for those that are least alike.
 MIN_READING, CANDIDATES_COSINE, CUT_COSINE = 0.2, 0.2, 0.0
@@ -51,13 +51,43 @@ COEFFICIENTS = Signals(1.191, 0.657, 0.182, -1.015)
 INTERCEPT = -1.196
 
 
-def collect_signals(topic: LocalTopic, share: float) -> Signals:
+def trust_in_words(topic: LocalTopic, candidates: Candidates, share: float) -> float:
+    """Return the probability that a topic from words is about them, and they about nothing else.
+
+    Parameters
+    ----------
+    topic : LocalTopic
+        The topic.
+    candidates : Candidates
+        All topics of the moment estimate.
+    share : float
+        The part of the hint that the topic's moment estimate accounts for.
+
+    Returns
+    -------
+    float
+    """
+    documents = pick_named(topic)
+    # Very few documents cannot show what a word means.
+    is_enough = min(topic.named.size / MIN_DOCUMENTS, 1.0)
+    signals = collect_signals(topic, documents, share)
+    return is_enough * share_of_reading(topic.family, documents, candidates) * probability_of(signals)
+
+
+def pick_named(topic: LocalTopic) -> DocumentSample:
+    """Return the documents with the most of the words."""
+    return pick_documents(topic.family.partitions, np.sort(topic.named.indices[:MAX_COMPARED]))
+
+
+def collect_signals(topic: LocalTopic, documents: DocumentSample, share: float) -> Signals:
     """Collect the signals of a topic that was found from words.
 
     Parameters
     ----------
     topic : LocalTopic
         The topic.
+    documents : DocumentSample
+        From `pick_named`.
     share : float
         The part of the hint that its moment estimate accounts for.
 
@@ -67,8 +97,7 @@ def collect_signals(topic: LocalTopic, share: float) -> Signals:
     """
     partitions, named = topic.family.partitions, topic.named
     others = pick_evenly(partitions, MAX_COMPARED)
-    own = pick_documents(partitions, np.sort(named.indices[:MAX_COMPARED]))
-    own_place, place = (topic.ranking.view(documents)[:, BROAD_PLACE].mean() for documents in (own, others))
+    own_place, place = (topic.ranking.view_broad_place(each).mean() for each in (documents, others))
     # Documents that are a large part of the corpus cannot be far from its mean.
     part = min(named.size / partitions.n_rows, MAX_PART)
     distance = np.sum((named.places - topic.family.mean_document.places)[-1] ** 2) / (1 - part) ** 2
@@ -81,18 +110,16 @@ def collect_signals(topic: LocalTopic, share: float) -> Signals:
     )
 
 
-def share_of_reading(topic: LocalTopic, candidates: Candidates) -> float:
+def share_of_reading(family: TopicFamily, documents: DocumentSample, candidates: Candidates) -> float:
     """Return the share of the documents with the words that have the more frequent of two readings; 1 if there is one.
 
     The documents are cut in two: by the first two candidates of the moment estimate, which may be two subjects or parts
     of one, and into the groups that are least alike, in case the first candidate is a mixture of two subjects. Groups
     of one subject lie on the same side of the corpus: of the questions to five labelled corpora, two words have others.
     """
-    named, family = topic.named, topic.family
-    if len(named.indices) < 2:
+    if documents.n_rows < 2:
         return 1.0
-    documents = pick_documents(family.partitions, np.sort(named.indices[:MAX_COMPARED]))
-    places = unit_places(documents.projected, family.frame.values)[-1] - family.mean_document.places[-1]
+    places = broad_places(documents.projected, family.frame.values) - family.mean_document.places[-1]
     k = candidates.points.shape[0]
     shares = documents.projected[:, :k] @ (candidates.points[:, :2] * candidates.weights[:2])
     by_candidates = _reading(places, shares[:, -1] > shares[:, 0], CANDIDATES_COSINE)

@@ -91,9 +91,15 @@ def tfidf_lengths(counts: sp.csr_array, idf: Array) -> Array:
 
 def unit_places(projected: Array, values: Array) -> tuple[Array, Array]:
     """Return the places of documents from their whitened counts and the eigenvalues, twice (n, k)."""
-    fine, broad = (projected * (values**power).astype(projected.dtype) for power in (FINE_POWER, BROAD_POWER))
+    fine = projected * (values**FINE_POWER).astype(projected.dtype)
+    return to_unit_length(fine), broad_places(projected, values)
+
+
+def broad_places(projected: Array, values: Array) -> Array:
+    """Return the places of documents in the leading directions only, (n, k)."""
+    broad = projected * (values**BROAD_POWER).astype(projected.dtype)
     broad[:, N_LEADING:] = 0
-    return to_unit_length(fine), to_unit_length(broad)
+    return to_unit_length(broad)
 
 
 def to_unit_length(vectors: Array) -> Array:
