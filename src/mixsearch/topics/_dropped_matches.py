@@ -13,7 +13,7 @@ from mixsearch.topics._counts import damp
 from mixsearch.topics._documents import WORDS_ELSEWHERE, pick_documents
 from mixsearch.topics._hint import DroppedHint
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._ranking import mean_of_named
+from mixsearch.topics._ranking import NamedDocuments, mean_of_named
 from mixsearch.topics._seeds import Seeds, mark_documents
 
 # So few documents are examples of their topic. More of them stand for all that contain a word.
@@ -23,10 +23,8 @@ MAX_EXAMPLES = 20
 class Matches(NamedTuple):
     """Documents with much of the words of a hint."""
 
-    indices: Array  # in the corpus, rising, (m,)
     counts: sp.csr_array  # (m, d)
-    scores: Array  # how much of the words they contain, (m,)
-    words: Array  # their word frequencies, weighted by these, (d,)
+    named: NamedDocuments  # what they have in common, weighted by how much of the words they contain
     hint: Array | None  # how they differ from the corpus, in the frame, (k,); None if they are few enough for examples
     n_documents: int  # that contain one of the words, at least
 
@@ -62,15 +60,14 @@ def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> M
             code="all_avoided",
             words=", ".join(repr(word.word) for word, _ in hint.words),
         )
-    found = picked.counts[rows]
-    words = np.asarray(found.T @ scores[rows])
-    words /= words.sum()
+    documents = picked.take(rows)
+    named = mean_of_named(family, documents, indices[rows], scores[rows])
     frame, n_documents = family.frame, max(word.n_documents for word, _ in hint.words)
-    direction = None if len(rows) <= MAX_EXAMPLES else frame.values * frame.whiten(words - family.word_mean)
-    return Matches(indices[rows], found, scores[rows], words, direction, n_documents)
+    direction = None if len(rows) <= MAX_EXAMPLES else frame.values * frame.whiten(named.words - family.word_mean)
+    return Matches(documents.counts, named, direction, n_documents)
 
 
 def seed_from_matches(matches: Matches, family: TopicFamily, weight: float) -> Seeds:
     """Return these documents, as many as contain the words."""
-    named = mean_of_named(family, matches.indices, matches.scores)
-    return Seeds(family.partitions.map(mark_documents, matches.indices), 0.0, named, matches.n_documents)
+    marked = family.partitions.map(mark_documents, matches.named.indices)
+    return Seeds(marked, 0.0, matches.named, matches.n_documents)

@@ -296,6 +296,9 @@ def _describe(
     if not evidence.any():  # the topic is like the corpus: every document has the share that moments find
         base, gain = -min(rough_weight, 1.0), 1.0
     members = find_members(scored, base, gain, seeds.size)
+    named = seeds.named
+    if named is None:
+        named = mean_of_named(family, pick_documents(family.partitions, members), members, np.ones(len(members)))
     return LocalTopic(
         center=probabilities,
         weight=float(np.clip((family.word_mean @ evidence - base) / gain, 0, 1)),
@@ -305,7 +308,7 @@ def _describe(
         gain=gain,
         scored=scored,
         typicality=word_typicality(family, probabilities, members),
-        named=mean_of_named(family, members, np.ones(len(members))) if seeds.named is None else seeds.named,
+        named=named,
         family=family,
         state=state,
     )

@@ -98,11 +98,11 @@ class TopicQuery:
     def search_matches(self, matches: Matches, doubts: Sequence[SearchWarning]) -> Topic:
         """Find the topic of words that are not features, from the documents with most of them."""
         if matches.hint is None:
-            by_documents = add_doubts(self.search_documents(matches.counts, matches.indices), doubts)
+            by_documents = add_doubts(self.search_documents(matches.counts, matches.named.indices), doubts)
             # A document that contains a word need not be about it.
-            return lower_trust(by_documents, min(1.0, len(matches.indices) / MIN_DOCUMENTS))
+            return lower_trust(by_documents, min(1.0, len(matches.named.indices) / MIN_DOCUMENTS))
         found = self._extract(matches.hint[: self.family.n_components])
-        found = add_doubts(check_documents(found, matches.words), [*doubts, *check_separation(found.separation)])
+        found = add_doubts(check_documents(found, matches.named.words), [*doubts, *check_separation(found.separation)])
         refined = self._refine(found, partial(seed_from_matches, matches))
         # A topic that is rarer than the words is what at most this part of their documents is about.
         share = matches.n_documents / self.family.partitions.n_rows

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.topics._documents import DocumentSample, pick_documents, pick_evenly
+from mixsearch.topics._documents import DocumentSample, pick_evenly
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._unit_vectors import broad_places, inverse_frequency, tfidf_lengths, unit_places
 
@@ -82,11 +82,7 @@ def _known_part(documents: DocumentSample) -> Array:
 
 
 def mean_of_named(
-    family: TopicFamily,
-    indices: Array,
-    weights: Array,
-    size: int | None = None,
-    counts: sp.csr_array | None = None,
+    family: TopicFamily, documents: DocumentSample, indices: Array, weights: Array, size: int | None = None
 ) -> NamedDocuments:
     """Return what the documents that a hint names have in common.
 
@@ -94,20 +90,19 @@ def mean_of_named(
     ----------
     family : TopicFamily
         With all components.
+    documents : DocumentSample
+        The q documents.
     indices : array of shape (m,)
-        Their indices in the corpus.
+        Their indices in the corpus; empty if they are not part of it.
     weights : array of shape (q,)
         How much each is about the hint.
     size : int, optional
         How many documents the hint names in all, if these represent more.
-    counts : sparse array of shape (q, d), optional
-        Their words, if they are not all part of the corpus.
 
     Returns
     -------
     NamedDocuments
     """
-    documents = pick_documents(family.partitions, indices) if counts is None else _measure(family, counts)
     words = np.asarray(documents.counts.T @ weights)
     weights = weights / weights.sum()
     lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
@@ -117,8 +112,8 @@ def mean_of_named(
     return NamedDocuments(indices, n_named, words / words.sum(), tfidf, np.stack(places))
 
 
-def _measure(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
-    """Return documents that need not be part of the corpus."""
+def measure_counts(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
+    """Return documents that need not be part of the corpus, from their counts."""
     return DocumentSample(
         first=0,
         counts=counts,

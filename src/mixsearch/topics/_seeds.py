@@ -16,7 +16,7 @@ from mixsearch.topics._documents import ScoredPartition, TopicPartition, local_r
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._near_copies import count_copies
-from mixsearch.topics._ranking import NamedDocuments, mean_of_named, word_weights
+from mixsearch.topics._ranking import NamedDocuments, mean_of_named, measure_counts, word_weights
 
 # A hint that fewer documents contain than this carries little information.
 MIN_DOCUMENTS = 5
@@ -70,10 +70,10 @@ def seed_from_words(hint: WordHint, merge_copies: bool, family: TopicFamily, wei
         )
     if not n_named:
         return Seeds(scored, min_score, None, _estimate_size(family, weight))
-    votes = densest.scores
+    documents, votes = pick_documents(family.partitions, densest.indices), densest.scores
     if merge_copies:
-        votes = votes / count_copies(pick_documents(family.partitions, densest.indices).counts, word_weights(family))
-    named = mean_of_named(family, densest.indices, votes, n_named)
+        votes = votes / count_copies(documents.counts, word_weights(family))
+    named = mean_of_named(family, documents, densest.indices, votes, n_named)
     return Seeds(scored, min_score, named, n_named, merge_copies)
 
 
@@ -125,8 +125,9 @@ def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamil
     -------
     Seeds
     """
-    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-    named = mean_of_named(family, indices, 1 / np.where(lengths > 0, lengths, np.inf), counts=counts)
+    documents = measure_counts(family, counts)
+    weights = 1 / np.where(documents.lengths > 0, documents.lengths, np.inf)
+    named = mean_of_named(family, documents, indices, weights)
     size = max(_estimate_size(family, weight), len(indices))
     return Seeds(family.partitions.map(mark_documents, indices), 0.0, named, size)
 
