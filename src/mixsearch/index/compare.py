@@ -104,18 +104,21 @@ def answer_queries(
 
 def _share_documents(index: TopicIndex, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Return outcomes whose topics share documents: together they have at most all of each."""
-    described = [each for each in outcomes if each.answer is not None and each.topic is not None]
-    rows = sorted({document.row for each in described for document in _documents_of(each)})
-    if len(described) < 2 or not rows:
+    topics = {position: each.topic for position, each in enumerate(outcomes) if each.topic is not None}
+    rows = sorted({document.row for each in outcomes for document in _documents_of(each)})
+    if len(topics) < 2 or not rows:
         return list(outcomes)
-    shares = index.shares([each.topic for each in described if each.topic is not None], rows)
+    shares = index.shares(list(topics.values()), rows)
     place = {row: i for i, row in enumerate(rows)}
-    for position, each in enumerate(described):
-        for document in _documents_of(each):
-            shares[place[document.row], position] = document.share
+    for column, position in enumerate(topics):
+        for document in _documents_of(outcomes[position]):
+            shares[place[document.row], column] = document.share
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
-    joint = {id(each): {row: float(shares[i, j]) for row, i in place.items()} for j, each in enumerate(described)}
-    return [_with_shares(each, joint[id(each)]) if id(each) in joint else each for each in outcomes]
+    shared = list(outcomes)
+    for column, position in enumerate(topics):
+        own = dict(zip(rows, shares[:, column].tolist(), strict=True))
+        shared[position] = _with_shares(outcomes[position], own)
+    return shared
 
 
 def _documents_of(outcome: Outcome) -> tuple[TypicalDocument, ...]:
