@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from mixsearch._typing import Array, SamplesLike
 from mixsearch.core.example_fit import ExampleFit, confidence_without_model
@@ -22,7 +23,7 @@ from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
 from mixsearch.topics._counts import as_counts
-from mixsearch.topics._documents import DocumentSample, TopicPartition, rank_documents
+from mixsearch.topics._documents import TopicPartition, rank_documents
 from mixsearch.topics._em import LdaTopic, divergence_by_word
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._jackknife import floor_errors, local_errors
@@ -321,18 +322,14 @@ class Topic(SampleComponent):
         if is_dask(X):
             rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
             return rows
-        counts = as_counts(check_samples(X, len(self.center), self._feature_names), self._damping)
+        return self._shares_in(as_counts(check_samples(X, len(self.center), self._feature_names), self._damping))
+
+    def _shares_in(self, counts: sp.csr_array) -> Array:
+        """Return the share of the topic in documents of these counts, damped if those of the fit are, (n,)."""
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
         if self._refined is not None:
             return np.clip(self._refined.share(counts, lengths), 0, 1)
         return np.clip(_linear_shares(self._frame.whiten(counts), lengths, self._share_direction), 0, 1)
-
-    def _shares_of(self, documents: DocumentSample) -> Array:
-        """Return the share of the topic in documents of the corpus, (n,), in [0, 1]."""
-        if isinstance(self._refined, LocalTopic):
-            return np.clip(self._refined.share(documents.counts, documents.lengths), 0, 1)
-        projected = documents.projected[:, : len(self._share_direction)]
-        return np.clip(_linear_shares(projected, documents.lengths, self._share_direction), 0, 1)
 
     @property
     def _share_direction(self) -> Array:

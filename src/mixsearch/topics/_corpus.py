@@ -262,8 +262,8 @@ class FittedCorpus:
         array of shape (n, q)
             In [0, 1], each topic by itself: rows may sum to more than 1.
         """
-        documents = pick_documents(self.partitions, self.find_documents(rows))
-        return np.column_stack([topic._shares_of(documents) for topic in topics])
+        counts = pick_documents(self.partitions, self.find_documents(rows)).counts
+        return np.column_stack([topic._shares_in(counts) for topic in topics])
 
     def find_documents(self, rows: Sequence[int]) -> Array:
         """Return the indices in the corpus of rows of the user's matrix.

@@ -16,6 +16,7 @@ from mixsearch import TopicSearch
 from mixsearch.core.em import EMOptions
 from mixsearch.datasets import make_topics
 from mixsearch.errors import NotRefinedWarning
+from mixsearch.topics import FittedCorpus
 from mixsearch.topics import _em as lda
 from mixsearch.topics import _lda_jackknife as lda_errors
 from mixsearch.topics._em import WORD_PRIOR, PosteriorPartition, refine_topic, update_posterior
@@ -205,6 +206,16 @@ def test_other_documents_have_their_shares():
     assert_allclose(other.topics, data.topics)  # the same draw: topics come first
     assert np.corrcoef(found.membership(counts), shares[:, 0])[0, 1] > 0.97
     assert found.membership(np.zeros((1, 60))) == 0
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_documents_of_the_corpus_have_the_shares_of_their_counts(refine):
+    data = drawn()
+    search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
+    found = [search.search(words=data.labelled_word(i), refine=refine) for i in (0, 1)]
+    shares = FittedCorpus(search).shares(found, [7, 2, 1200])
+    for own, topic in zip(shares.T, found, strict=True):
+        assert_allclose(own, topic.membership(data.counts[[7, 2, 1200]]), atol=1e-6)
 
 
 def test_where_steps_lead_to_another_topic_the_moment_estimate_stands(monkeypatch):
