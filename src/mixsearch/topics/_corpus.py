@@ -16,6 +16,7 @@ from mixsearch.topics._documents import CountPartition, TopicPartition, pick_doc
 from mixsearch.topics._fit import Allocate
 from mixsearch.topics._query import index_documents
 from mixsearch.topics._search import TopicSearch
+from mixsearch.topics._unit_vectors import to_unit_length
 
 
 def make_search(n_components: int | Literal["auto"], n_words: int, options: Mapping[str, Any]) -> TopicSearch:
@@ -203,9 +204,7 @@ class FittedCorpus:
         array of shape (q, k)
             Of length 1, or 0 for a word that does not vary.
         """
-        points = self._deviations(columns)
-        lengths = np.linalg.norm(points, axis=1, keepdims=True)
-        return np.asarray(points / np.where(lengths > 0, lengths, 1))
+        return to_unit_length(self._deviations(columns))
 
     @property
     def common_words(self) -> dict[str, int]:
