@@ -28,7 +28,7 @@ from mixsearch.topics._em import LdaTopic, divergence_by_word
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._jackknife import floor_errors, local_errors
 from mixsearch.topics._lda_jackknife import include_bias, lda_errors
-from mixsearch.topics._local_em import LocalTopic
+from mixsearch.topics._local_topic import LocalTopic
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._signals import trust_in_words
 from mixsearch.topics._simplex import project_to_simplex

@@ -11,7 +11,8 @@ from mixsearch.core.jackknife import StandardErrors, jackknife
 from mixsearch.data.partitions import N_GROUPS, Partition, group_indices
 from mixsearch.topics._documents import ScoredPartition, pick_documents
 from mixsearch.topics._evidence import document_shares
-from mixsearch.topics._local_em import LocalTopic, drop_absent_words, ratios_to_expected
+from mixsearch.topics._local_em import drop_absent_words, ratios_to_expected
+from mixsearch.topics._local_topic import LocalTopic
 from mixsearch.topics._moments import TopicFamily
 
 

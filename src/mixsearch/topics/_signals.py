@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.topics._documents import DocumentSample, pick_documents, pick_evenly
-from mixsearch.topics._local_em import LocalTopic
+from mixsearch.topics._local_topic import LocalTopic
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._ranking import BROAD_PLACE
 from mixsearch.topics._seeds import MIN_DOCUMENTS

@@ -22,7 +22,8 @@ from mixsearch.topics._evidence import (
     word_evidence,
     word_typicality,
 )
-from mixsearch.topics._local_em import LocalState, LocalTopic, _e_step, _m_step
+from mixsearch.topics._local_em import _e_step, _m_step
+from mixsearch.topics._local_topic import LocalState, LocalTopic
 
 
 @cache

@@ -1,0 +1,105 @@
+"""A topic after local EM: its documents, how many there are, and its share in any document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import isotonic_regression
+
+from mixsearch._typing import Array
+from mixsearch.core.component import Refined
+from mixsearch.data.chunks import ArraySum
+from mixsearch.data.partitions import Partitions
+from mixsearch.data.reductions import TopRows, top_rows
+from mixsearch.topics._documents import ScoredPartition, local_rows, rank_documents, sample_rows
+from mixsearch.topics._evidence import document_shares, share_from_scores
+from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._ranking import NamedDocuments, Ranking, rank_by
+
+# The best documents are looked for among this many with large shares, unless more than so many are asked for.
+N_CANDIDATES, MAX_FROM_CANDIDATES = 2000, 500
+# From this share of the topic on, a document is about it (benchmarks/topic_sizes.py).
+ABOUT_SHARE = 0.25
+
+
+class LocalState(NamedTuple):
+    """The neighbourhood of a hint, and the topics that compete for its words, the one found first."""
+
+    documents: Array  # indices in the corpus, (m,)
+    words: Array  # columns of the words that they contain, (q,)
+    topics: Array  # probabilities of these words, (q, J)
+    shares: Array  # of the topics in each document, (m, J)
+
+
+@dataclass(frozen=True)
+class LocalTopic(Refined):
+    """A topic after local EM, with the evidence of words for it; see `_evidence` for the linear shares."""
+
+    evidence: Array  # z, (d,); 0 for words that are hardly likelier in the topic than in the corpus
+    base: float  # b: the median level of the documents without the topic
+    gain: float  # a - b
+    scored: Partitions[ScoredPartition]  # Σ z over the words of every document of the corpus
+    typicality: Array  # (d,): what containing the word says about whether a document is about the topic
+    named: NamedDocuments  # what the documents that the hint names have in common
+    family: TopicFamily  # with all components
+    state: LocalState
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """How much documents are about the topic."""
+        return rank_by(self.family, self.center, self.named)
+
+    def best_documents(self, n: int) -> TopRows:
+        """Return the documents of the corpus that are most about the topic, with their rows and shares.
+
+        Shares of single documents are noisy: those returned are means over documents of similar rank, and fall.
+        """
+        best = self._best_candidates if n <= MAX_FROM_CANDIDATES else self._rank(None)
+        rows, shares = best.values
+        return TopRows(n, best.scores[:n], best.indices[:n], (rows[:n], shares[:n]))
+
+    @cached_property
+    def _best_candidates(self) -> TopRows:
+        """Documents with large shares and those that the hint names, ranked."""
+        largest: TopRows = self.scored.reduce(_largest_shares, self.base, self.gain, N_CANDIDATES).total
+        return self._rank(np.union1d(largest.indices, self.named.indices))
+
+    def _rank(self, candidates: Array | None) -> TopRows:
+        """Rank some documents, or all."""
+        n = self.scored.n_rows if candidates is None else len(candidates)
+        best: TopRows = self.scored.reduce(_best_documents, self.ranking, candidates, self.base, self.gain, n).total
+        rows, shares = best.values
+        falling = isotonic_regression(shares, increasing=False).x
+        return TopRows(n, best.scores, best.indices, (rows, falling))
+
+    def count_about(self) -> int:
+        """Return the number of documents that are to a fair part about the topic."""
+        return int(self.scored.reduce(_count_about, self.base, self.gain).total)
+
+    def share(self, counts: sp.csr_array, lengths: Array) -> Array:
+        """Return the topic's share in any documents, (n,)."""
+        return np.where(lengths > 0, share_from_scores(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
+
+
+def _count_about(partition: ScoredPartition, base: float, gain: float) -> ArraySum:
+    return ArraySum(int(np.count_nonzero(document_shares(partition, base, gain) >= ABOUT_SHARE)))
+
+
+def _largest_shares(partition: ScoredPartition, base: float, gain: float, n: int) -> ArraySum:
+    return rank_documents(partition, document_shares(partition, base, gain), n)
+
+
+def _best_documents(
+    partition: ScoredPartition, ranking: Ranking, candidates: Array | None, base: float, gain: float, n: int
+) -> ArraySum:
+    """Rank some documents of a partition, or all."""
+    rows = np.arange(partition.n_rows) if candidates is None else local_rows(partition, candidates)[1]
+    scores = ranking.score(sample_rows(partition, slice(None) if candidates is None else rows))
+    order = top_rows(scores, len(rows))
+    rows = rows[order]
+    shares = document_shares(partition, base, gain)[rows]
+    return ArraySum(TopRows(n, scores[order], rows + partition.first, (partition.rows[rows], shares)))
