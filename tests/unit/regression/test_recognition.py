@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.unit.regression.conftest import NOISE
 
 from mixsearch import RegressionSearch
 from mixsearch.core.em import EMOptions
@@ -13,18 +14,6 @@ from mixsearch.regression._likelier import merge_copies, take_part
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._recognition import LikelyMixture, recognise
 from mixsearch.regression._refinement import make_regressors
-
-NOISE = 0.2
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_mixed_regression(20_000, 6, 3, deviation=NOISE, random_state=4)
-
-
-@pytest.fixture(scope="module")
-def search(data):
-    return RegressionSearch(3).fit(data.X, data.y)
 
 
 def make_likely(slopes, error=0.0):

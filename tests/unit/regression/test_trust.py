@@ -3,24 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.unit.regression.conftest import NOISE
 
 from mixsearch import RegressionSearch
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_hint, make_mixed_regression
 from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, UnlikelyMixtureWarning, WeakHintWarning
 from mixsearch.regression import fit_regression
-
-NOISE = 0.2
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_mixed_regression(20_000, 6, 3, deviation=NOISE, random_state=4)
-
-
-@pytest.fixture(scope="module")
-def search(data):
-    return RegressionSearch(3).fit(data.X, data.y)
 
 
 def members(data, component, n=10):
