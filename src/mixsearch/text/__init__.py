@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.count.dropped import REASONS, DroppedWords
+from mixsearch.text.count.inspection import InspectedFiles, inspect_files
 from mixsearch.text.count.partitions import CountedPartition
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import (
@@ -22,9 +23,9 @@ from mixsearch.text.question import split_words
 from mixsearch.text.read.sources import strip_compression_suffix
 
 if TYPE_CHECKING:
-    from mixsearch.text.count.cluster import DistributedCorpus, InspectedFiles, inspect_files, read_on_cluster
+    from mixsearch.text.count.cluster import DistributedCorpus, read_on_cluster
 
-_NEED_DASK = ("DistributedCorpus", "InspectedFiles", "inspect_files", "read_on_cluster")
+_NEED_DASK = ("DistributedCorpus", "read_on_cluster")
 
 __all__ = [
     "DEFAULT_MAX_DF",

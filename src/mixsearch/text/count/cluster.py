@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +20,9 @@ from mixsearch.data.dask.tasks import (
     task,
     tree_reduce,
 )
-from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
+from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.text.count.dropped import DroppedWords, describe_dropped, list_others, take_dropped
-from mixsearch.text.count.matrix_files import MATRIX_FORMATS
+from mixsearch.text.count.inspection import InspectedFiles
 from mixsearch.text.count.partitions import (
     Partition,
     PartitionSizes,
@@ -67,13 +65,10 @@ from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, choose_limits
 from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.files import File, resolve_file
-from mixsearch.text.read.formats import read_documents
-from mixsearch.text.read.sources import Source, SourceFiles, describe_source, find_sources, make_empty_error
+from mixsearch.text.read.sources import SourceFiles, make_empty_error
 
 # Bytes for the text that one task counts at a time; a worker needs memory for other things too.
 _MAX_MEMORY = 256_000_000
-# Options for work on one machine.
-_LOCAL_OPTIONS = ("n_jobs", "tmp_dir")
 
 
 @dataclass(frozen=True)
@@ -123,49 +118,6 @@ class DistributedCorpus:
         self.partitions.clear()
 
 
-class InspectedFiles(NamedTuple):
-    """The files of a corpus, and the columns found in their first documents.
-
-    Attributes
-    ----------
-    sources : SourceFiles
-        The files, with absolute paths.
-    state : ReadState
-        The options of reading, and the columns.
-    """
-
-    sources: SourceFiles
-    state: ReadState
-
-
-def inspect_files(source: Source, options: CorpusOptions) -> InspectedFiles:
-    """Find files and their columns on this machine, before a cluster is used.
-
-    Parameters
-    ----------
-    source : path, URL or list of them
-        As for `read_corpus`, except standard input and ready-made counts.
-    options : CorpusOptions
-        How to read and count. Duplicates can only be dropped if they are exact.
-
-    Returns
-    -------
-    InspectedFiles
-        For `read_on_cluster`.
-    """
-    _check_options(source, options)
-    sources = _make_absolute(find_sources(source, options.format))
-    if sources.format in MATRIX_FORMATS:
-        raise SearchError(
-            "A cluster reads texts, but the files hold ready-made counts ({format}). Leave out {argument}, or fit "
-            "the counts as a Dask array with TopicSearch.",
-            code="counts_on_cluster",
-            format=sources.format,
-            argument=Option("scheduler"),
-        )
-    return InspectedFiles(sources, _find_columns(sources, ReadState(options, describe_source(source))))
-
-
 def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | None], None]) -> DistributedCorpus:
     """Read and count files on the current Dask cluster, as `read_corpus` does on this machine.
 
@@ -208,52 +160,6 @@ def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | Non
         partitions=counted,
         first_rows=np.cumsum([0, *n_rows[:-1]]).tolist(),
     )
-
-
-def _check_options(source: Source, options: CorpusOptions) -> None:
-    scheduler = Option("scheduler")
-    if source == "-":
-        raise ArgumentError(
-            "A cluster cannot read standard input. Name files, or leave out {argument}.",
-            code="stdin_on_cluster",
-            argument=scheduler,
-        )
-    if options.drop_duplicates == "near":
-        raise ArgumentError(
-            "{argument} can only be 'exact' on a cluster: near duplicates are found by comparing documents one after "
-            "another. Leave it out, or leave out {scheduler}.",
-            code="local_option",
-            argument=Option("drop_duplicates"),
-            scheduler=scheduler,
-        )
-    for name in _LOCAL_OPTIONS:
-        if getattr(options, name) is not None:
-            raise ArgumentError(
-                "{argument} has no effect on a cluster, because workers have their own threads and temporary files. "
-                "Leave it out.",
-                code="local_option",
-                argument=Option(name),
-                value=getattr(options, name),
-            )
-
-
-def _make_absolute(sources: SourceFiles) -> SourceFiles:
-    """Return the files with absolute paths: workers run in other folders."""
-    are_relative = all(isinstance(path, Path) and not path.is_absolute() for path in sources.paths)
-    root = Path.cwd() if sources.root is None and are_relative else sources.root
-    paths = [_make_path_absolute(path) for path in sources.paths]
-    return replace(sources, paths=paths, root=_make_path_absolute(root) if root else None)
-
-
-def _make_path_absolute(path: File) -> File:
-    return path.absolute() if isinstance(path, Path) else path
-
-
-def _find_columns(sources: SourceFiles, state: ReadState) -> ReadState:
-    """Return a state with the columns found in the first documents."""
-    with closing(read_documents(sources, state)) as loaders:
-        next(loaders, None)
-    return state
 
 
 def _check_visible(files: Sequence[File]) -> None:
