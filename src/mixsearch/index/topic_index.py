@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,15 +18,14 @@ from mixsearch.index.completion import CorpusWord, SortedWords, close_query, spl
 from mixsearch.index.contents import Contents, read_contents
 from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
+from mixsearch.index.spelling import count_known_words, read_token_options, spell_hint, spell_word
 from mixsearch.index.starters import Starter, choose_starters
 from mixsearch.storage import Folder, Texts
-from mixsearch.text import CorpusOptions, count_texts, normalize_text, split_words
-from mixsearch.topics import FittedCorpus, Topic, join_weights, open_search
+from mixsearch.text import CorpusOptions
+from mixsearch.topics import FittedCorpus, Topic, open_search
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 4_000
-# What makes a word a pattern.
-_SIGNS = frozenset("*?")
 # Frequent words in the contents of an index.
 N_FREQUENT = 10
 
@@ -171,7 +168,7 @@ class TopicIndex:
         -------
         Topic
         """
-        given = {"words": self._spell_words(words), "text": text, "documents": documents}
+        given = {"words": spell_hint(words, self.spell), "text": text, "documents": documents}
         hint = {name: value for name, value in given.items() if value is not None}
         if len(hint) != 1:
             raise HintError(
@@ -245,25 +242,14 @@ class TopicIndex:
         -------
         sparse array of shape (n, d)
         """
-        if self._corpus.get("tokens") is None:
+        options = self._token_options
+        if options is None:
             raise SearchError(
                 "This index cannot split a text into words: it was made from ready counts or with a custom "
                 "tokenizer. Give words or rows of documents.",
                 code="no_tokenizer",
             )
-        options = self._token_options()
-        if options.counts_phrases:
-            # Of all pairs, those that are not in the vocabulary are left out below, as stop words are.
-            options = replace(options, ngrams=(1, 2), stop_words=None)
-        with count_texts(texts, options) as corpus:
-            counts, words = corpus.to_counts(), corpus.vocabulary
-        columns = self._fitted.find_columns(words)
-        known = np.flatnonzero(columns >= 0)
-        picked = sp.coo_array(counts[:, known])
-        return sp.csr_array(
-            (picked.data.astype(np.float64), (picked.coords[0], columns[known][picked.coords[1]])),
-            shape=(len(texts), len(self.vocabulary)),
-        )
+        return count_known_words(texts, options, self._fitted, len(self.vocabulary))
 
     def spell(self, word: str) -> str:
         """Spell a word as the vocabulary does.
@@ -277,13 +263,8 @@ class TopicIndex:
         -------
         str
         """
-        if self._corpus.get("tokens") is None:
-            return word
-        options = self._token_options()
-        spelled = normalize_text(word, options)
-        if self._sorted_words.count_documents(spelled) or not _SIGNS.isdisjoint(spelled):
-            return spelled
-        return self._split_phrase(spelled, options)
+        options = self._token_options
+        return word if options is None else spell_word(word, options, self._sorted_words)
 
     def shares(self, topics: Sequence[Topic], rows: Sequence[int]) -> Array:
         """Return the share of each of some topics in documents of the corpus.
@@ -430,30 +411,11 @@ class TopicIndex:
         names = self.vocabulary or list(map(str, range(len(scores))))
         return [CorpusWord(names[column], int(self._n_documents_by_word[column])) for column in best]
 
-    def _spell_words(self, words: Any) -> Any:
-        """Spell words as the vocabulary does; column numbers stay as they are, an iterator becomes a list."""
-        if isinstance(words, Mapping):
-            return join_weights((self._spell_one(word), weight) for word, weight in words.items())
-        if isinstance(words, str) or not isinstance(words, Iterable):
-            return self._spell_one(words)
-        return [self._spell_one(word) for word in words]
-
-    def _split_phrase(self, phrase: str, options: CorpusOptions) -> str:
-        """Return the words of a phrase with blanks between them; the phrase if it has none."""
-        words = split_words(phrase, options)
-        if len(words) > 1 and len("".join(words)) > len(phrase):
-            # Of overlapping pairs of characters, those across two words are often too rare to be counted.
-            words = [word for word in words if self._sorted_words.count_documents(word)] or words
-        return " ".join(words) or phrase
-
-    def _spell_one(self, word: Any) -> Any:
-        return self.spell(word) if isinstance(word, str) else word
-
-    def _token_options(self) -> CorpusOptions:
-        # What indexes of older versions do not say: they took letters without spaces for one word.
-        tokens = {"segmenter": None, "phrases": False, "stop_words": None, **self._corpus["tokens"]}
-        every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
-        return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"]), **every_word, "n_jobs": 1})
+    @property
+    def _token_options(self) -> CorpusOptions | None:
+        """How texts are split into words; None if the index does not know."""
+        tokens = self._corpus.get("tokens")
+        return None if tokens is None else read_token_options(tokens)
 
 
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:

@@ -1,0 +1,72 @@
+"""Words and texts of a hint, spelled and counted as those of an index are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.index.completion import SortedWords
+from mixsearch.text import CorpusOptions, count_texts, normalize_text, split_words
+from mixsearch.topics import FittedCorpus, join_weights
+
+# What makes a word a pattern.
+_SIGNS = frozenset("*?")
+
+
+def read_token_options(tokens: Mapping[str, Any]) -> CorpusOptions:
+    """Return how an index splits texts, from what its folder says, without a limit on the words."""
+    # What indexes of older versions do not say: they took letters without spaces for one word.
+    known = {"segmenter": None, "phrases": False, "stop_words": None, **tokens}
+    every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
+    return CorpusOptions(**{**known, "ngrams": tuple(known["ngrams"]), **every_word, "n_jobs": 1})
+
+
+def spell_word(word: str, options: CorpusOptions, known: SortedWords) -> str:
+    """Spell a word as the vocabulary does. What the texts have as several words becomes a phrase."""
+    spelled = normalize_text(word, options)
+    if known.count_documents(spelled) or not _SIGNS.isdisjoint(spelled):
+        return spelled
+    return _split_phrase(spelled, options, known)
+
+
+def _split_phrase(phrase: str, options: CorpusOptions, known: SortedWords) -> str:
+    """Return the words of a phrase with blanks between them; the phrase if it has none."""
+    words = split_words(phrase, options)
+    if len(words) > 1 and len("".join(words)) > len(phrase):
+        # Of overlapping pairs of characters, those across two words are often too rare to be counted.
+        words = [word for word in words if known.count_documents(word)] or words
+    return " ".join(words) or phrase
+
+
+def spell_hint(words: Any, spell: Callable[[str], str]) -> Any:
+    """Spell the words of a hint; column numbers stay as they are, an iterator becomes a list."""
+
+    def spell_one(word: Any) -> Any:
+        return spell(word) if isinstance(word, str) else word
+
+    if isinstance(words, Mapping):
+        return join_weights((spell_one(word), weight) for word, weight in words.items())
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        return spell_one(words)
+    return [spell_one(word) for word in words]
+
+
+def count_known_words(texts: Sequence[str], options: CorpusOptions, fitted: FittedCorpus, n_words: int) -> sp.csr_array:
+    """Count the words of texts that are in the vocabulary, (n, d)."""
+    if options.counts_phrases:
+        # Of all pairs, those that are not in the vocabulary are left out below, as stop words are.
+        options = replace(options, ngrams=(1, 2), stop_words=None)
+    with count_texts(texts, options) as corpus:
+        counts, words = corpus.to_counts(), corpus.vocabulary
+    columns = fitted.find_columns(words)
+    known = np.flatnonzero(columns >= 0)
+    picked = sp.coo_array(counts[:, known])
+    return sp.csr_array(
+        (picked.data.astype(np.float64), (picked.coords[0], columns[known][picked.coords[1]])),
+        shape=(len(texts), n_words),
+    )
