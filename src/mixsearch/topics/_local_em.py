@@ -19,12 +19,7 @@ from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.core.em import EMOptions, run_em
 from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.topics._documents import (
-    WORDS_ELSEWHERE,
-    DocumentSample,
-    ScoredPartition,
-    pick_documents,
-)
+from mixsearch.topics._documents import WORDS_ELSEWHERE, DocumentSample, ScoredPartition, pick_documents
 from mixsearch.topics._evidence import (
     base_level,
     best_with_sizes,
