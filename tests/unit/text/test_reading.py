@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 from tests.every_word import every_word
 
+from mixsearch.data.arrow import import_pyarrow
 from mixsearch.errors import SearchError
 from mixsearch.text import read_corpus
-from mixsearch.text.read.sources import import_pyarrow
 
 TEXTS = ["Good sushi", "", 'Good, "good" ramen\nand tea', None]
 WORDS = ["and", "good", "ramen", "sushi", "tea"]

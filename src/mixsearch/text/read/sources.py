@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, cast
 
+from mixsearch.data.arrow import import_pyarrow
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.text.options import FORMATS, Format
 from mixsearch.text.read.files import File, find_remote_files, get_size, is_hidden, is_remote, resolve_file
@@ -188,20 +189,6 @@ def open_file(path: File | None, progress: Progress, span: range | None = None) 
             file=STANDARD_INPUT if path is None else str(path),
             reason=str(error),
         ) from error
-
-
-def import_pyarrow(what: str) -> Any:
-    """Return the module `pyarrow`, or raise an error with the install line."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise SearchError(
-            "{what} need PyArrow, which is not installed: pip install 'mixsearch[text]'.",
-            code="package_missing",
-            what=what,
-            package="pyarrow",
-        ) from error
-    return pyarrow
 
 
 def _list_names(source: Source) -> list[str]:

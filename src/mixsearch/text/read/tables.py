@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO
 
+from mixsearch.data.arrow import import_pyarrow
 from mixsearch.errors import SearchError
 from mixsearch.text.options import limit_chunk_bytes
 from mixsearch.text.read.columns import Columns, join_texts, to_text
@@ -22,7 +23,7 @@ from mixsearch.text.read.documents import (
 )
 from mixsearch.text.read.files import File, RemoteFile, get_size
 from mixsearch.text.read.lines import decode, strip_bom
-from mixsearch.text.read.sources import import_pyarrow, open_file
+from mixsearch.text.read.sources import open_file
 
 _DELIMITERS = ",;\t|"
 # The largest limit that the parser accepts on every system; its default is shorter than a long article.

@@ -1,0 +1,1 @@
+"""Tables: find the rows that are like a few given ones."""

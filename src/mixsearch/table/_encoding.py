@@ -1,0 +1,235 @@
+"""From a table to an array of features on one scale, and back to the units of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from mixsearch._typing import Array
+from mixsearch.core.validation import check_positive_int
+from mixsearch.errors import Option, SearchError
+from mixsearch.table._columns import Column, Table, find_columns, open_table
+from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures, fit_features
+
+# Few enough rows for all their features to stay in a processor's cache.
+_CHUNK_ROWS = 4096
+_KINDS = {"number": "numbers", "date": "dates", "category": "categories", "other": "other values"}
+
+
+class TableEncoder(BaseEstimator):
+    """Turn the columns of a table into features on one scale.
+
+    Numbers and dates are standardised, categories and booleans become indicators with a total variance of 1 for each
+    column, missing values become the median or a category of their own. Ids, free text and constant columns are left
+    out.
+
+    Parameters
+    ----------
+    max_categories : int
+        A column of text with more different values is left out.
+
+    Attributes
+    ----------
+    columns_ : tuple of str
+        The columns in use.
+    dropped_columns_ : dict from str to str
+        The other columns, each with the reason.
+    feature_names_ : tuple of str
+        Such as "area", "city=Rome" and "area missing".
+    column_of_feature_ : ndarray of shape (n_features,)
+        Index of each feature's column in `columns_`.
+
+    Notes
+    -----
+    Numbers further than 10 robust deviations from the median are clipped if they are few: at most 2 and 0.2% of the
+    rows on either side. A missing number becomes the median; if at least 1% are missing, a further feature marks them.
+    All features have mean 0, so a category that the fit did not have becomes zeros, which say nothing.
+
+    Examples
+    --------
+    >>> encoder = TableEncoder().fit({"area": [50.0, 70.0, 90.0, 70.0], "city": ["Rome", "Oslo", "Oslo", "Rome"]})
+    >>> encoder.feature_names_
+    ('area', 'city=Oslo', 'city=Rome')
+    >>> encoder.to_units(encoder.transform({"area": [60.0], "city": ["Rome"]})[0])
+    {'area': 60.0, 'city': {'Rome': 1.0, 'Oslo': 0.0}}
+    """
+
+    def __init__(self, max_categories: int = 20) -> None:
+        self.max_categories = max_categories
+
+    def fit(self, table: Any, columns: Iterable[Any] | None = None) -> Self:
+        """Find the columns to use, their kinds and their scales.
+
+        Parameters
+        ----------
+        table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+            At least two rows. It is not changed.
+        columns : iterable of str, optional
+            Use only these; integers that look like ids are then used too. For an array, their indices.
+
+        Returns
+        -------
+        TableEncoder
+            The encoder itself.
+        """
+        check_positive_int("max_categories", self.max_categories)
+        opened = open_table(table)
+        if opened.n_rows < 2:
+            raise SearchError(
+                "The table has {n_rows} rows, but at least {needed} are needed.",
+                code="too_few_rows",
+                n_rows=opened.n_rows,
+                needed=2,
+            )
+        indices = range(len(opened.names)) if columns is None else find_columns(opened, _check_list(columns))
+        _check_unique(opened, indices)
+        keep_ids = columns is not None
+        fitted = {
+            opened.names[j]: fit_features(opened.names[j], opened.get(j), self.max_categories, keep_ids=keep_ids)
+            for j in indices
+        }
+        self.dropped_columns_ = {name: each for name, each in fitted.items() if isinstance(each, str)}
+        self._features: tuple[Features, ...] = tuple(each for each in fitted.values() if not isinstance(each, str))
+        self._n_columns, self._is_named = len(opened.names), opened.is_named
+        if not self._features:
+            raise SearchError(
+                "The table has no column that can be used: {reasons}. Columns of numbers, dates or a few categories "
+                "are needed.",
+                code="no_usable_column",
+                reasons="; ".join(f"{name!r} ({each})" for name, each in self.dropped_columns_.items())
+                or "it is empty",
+            )
+        self.columns_ = tuple(each.name for each in self._features)
+        self.feature_names_ = tuple(name for each in self._features for name in each.names)
+        self.column_of_feature_ = np.repeat(np.arange(len(self.columns_)), [len(each.names) for each in self._features])
+        self.column_of_feature_.flags.writeable = False
+        return self
+
+    def transform(self, table: Any) -> Array:
+        """Return the features of the rows of a table.
+
+        Parameters
+        ----------
+        table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+            With the columns of the fit, in any order; an array has the same columns in the same order.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+        """
+        check_is_fitted(self)
+        opened = open_table(table)
+        prepared = [
+            each.prepare(_check_kind(each, opened.get(j)))
+            for each, j in zip(self._features, self._find_fitted(opened), strict=True)
+        ]
+        features = np.empty((opened.n_rows, len(self.feature_names_)))
+        for start in range(0, opened.n_rows, _CHUNK_ROWS):
+            rows = slice(start, start + _CHUNK_ROWS)
+            for each, values, span in zip(self._features, prepared, self._list_spans(), strict=True):
+                each.write(values[rows], features[rows, span])
+        return features
+
+    def fit_transform(self, table: Any, columns: Iterable[Any] | None = None) -> Array:
+        """Fit, and return the features of the same rows.
+
+        Parameters
+        ----------
+        table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        columns : iterable of str, optional
+            Use only these.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+        """
+        return self.fit(table, columns).transform(table)
+
+    def to_units(self, features: Array) -> dict[str, Any]:
+        """Return a point, such as the center of a component, in the units of the table.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n_features,)
+
+        Returns
+        -------
+        dict from str to float, date, datetime or dict
+            A value for each column in use. For categories, the share of each, largest first.
+        """
+        check_is_fitted(self)
+        point = np.asarray(features, dtype=np.float64)
+        if point.shape != (len(self.feature_names_),):
+            raise SearchError(
+                "A point has {n_features} features, but the array has the shape {shape}.",
+                code="other_features",
+                n_features=len(self.feature_names_),
+                shape=point.shape,
+            )
+        return {
+            each.name: each.to_units(point[span]) for each, span in zip(self._features, self._list_spans(), strict=True)
+        }
+
+    @property
+    def scales(self) -> dict[str, float]:
+        """The units of each column of numbers in one unit of its feature; days for dates. For standard errors."""
+        check_is_fitted(self)
+        return {each.name: each.scale for each in self._features if isinstance(each, NumberFeatures)}
+
+    def _list_spans(self) -> list[slice]:
+        stops = np.cumsum([len(each.names) for each in self._features]).tolist()
+        return [slice(stop - len(each.names), stop) for each, stop in zip(self._features, stops, strict=True)]
+
+    def _find_fitted(self, table: Table) -> list[int]:
+        """Return the indices of the columns of the fit."""
+        missing = [name for name in self.columns_ if name not in table.names]
+        is_other_array = not (table.is_named or self._is_named) and len(table.names) != self._n_columns
+        if missing or is_other_array:
+            raise SearchError(
+                "The table must have the columns of the fit. It has {n_columns}, the fit had {n_fitted}; missing: "
+                "{missing}.",
+                code="other_columns",
+                n_columns=len(table.names),
+                n_fitted=self._n_columns,
+                missing=", ".join(missing) or "none",
+            )
+        indices = find_columns(table, self.columns_)
+        _check_unique(table, indices)
+        return indices
+
+
+def _check_list(columns: Iterable[Any]) -> Iterable[Any]:
+    if isinstance(columns, str):
+        raise SearchError(
+            "{argument} must be a list of names, got {value!r}. Pass [{value!r}].",
+            code="bad_argument",
+            argument=Option("columns"),
+            value=columns,
+        )
+    return columns
+
+
+def _check_unique(table: Table, indices: Iterable[int]) -> None:
+    repeated = sorted({table.names[j] for j in indices if table.names.count(table.names[j]) > 1})
+    if repeated:
+        raise SearchError(
+            "The table has several columns with the name {names}. Rename or remove all but one.",
+            code="repeated_columns",
+            names=", ".join(map(repr, repeated)),
+        )
+
+
+def _check_kind(features: NumberFeatures | CategoryFeatures, column: Column) -> Column:
+    if column.kind not in (features.kind, "empty"):
+        raise SearchError(
+            "The column {column!r} had {expected} at the fit, but has {found} now.",
+            code="other_kind",
+            column=features.name,
+            expected=_KINDS[features.kind],
+            found=_KINDS[column.kind],
+        )
+    return column

@@ -1,0 +1,398 @@
+import sys
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+
+from mixsearch.errors import SearchError
+from mixsearch.table._columns import get_values
+from mixsearch.table._encoding import TableEncoder
+
+N = 400
+
+
+def make_columns(seed=0, n=N):
+    rng = np.random.default_rng(seed)
+    days = [date(2020, 1, 1) + timedelta(days=int(day)) for day in rng.integers(0, 1000, size=n)]
+    return {
+        "area": rng.normal(80, 25, size=n).tolist(),
+        "rooms": rng.integers(1, 6, size=n).tolist(),
+        "city": rng.choice(["Oslo", "Rome", "Lima"], size=n, p=[0.6, 0.3, 0.1]).tolist(),
+        "garden": (rng.random(n) < 0.3).tolist(),
+        "built": days,
+    }
+
+
+class PolarsLike:
+    """A data frame with the parts of Polars that are used where PyArrow is not installed."""
+
+    def __init__(self, columns):
+        self._columns = {name: pd.Series(values, dtype=object).to_numpy() for name, values in columns.items()}
+        self.columns = list(columns)
+
+    def __len__(self):
+        return len(next(iter(self._columns.values())))
+
+    def __getitem__(self, name):
+        return self._columns[name]
+
+    def to_arrow(self):
+        raise AssertionError("PyArrow is not installed")
+
+
+def test_every_kind_of_column_has_mean_0_and_total_variance_1():
+    encoder = TableEncoder()
+    features = encoder.fit_transform(make_columns())
+    assert encoder.columns_ == ("area", "rooms", "city", "garden", "built")
+    assert encoder.feature_names_ == (
+        "area", "rooms", "city=Lima", "city=Oslo", "city=Rome", "garden=False", "garden=True", "built",
+    )  # fmt: skip
+    assert_allclose(features.mean(axis=0), 0, atol=1e-12)
+    totals = np.bincount(encoder.column_of_feature_, weights=features.var(axis=0))
+    assert_allclose(totals, 1)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        pd.DataFrame,
+        lambda columns: pd.DataFrame(columns).convert_dtypes(),
+        pa.table,
+        lambda c: pa.table(c).to_batches()[0],
+    ],
+    ids=["pandas", "extension types", "pyarrow", "record batch"],
+)
+def test_every_kind_of_table_gives_the_same_features(convert):
+    columns = make_columns()
+    columns["area"][3] = columns["city"][5] = columns["garden"][7] = columns["built"][9] = None
+    expected = TableEncoder().fit(columns)
+    table = convert(columns)
+    encoder = TableEncoder().fit(table)
+    assert encoder.feature_names_ == expected.feature_names_
+    assert_allclose(encoder.transform(table), expected.transform(columns), atol=1e-9)
+    assert_allclose(expected.transform(table), expected.transform(columns), atol=1e-9)
+
+
+def test_polars_frames_are_read_through_arrow():
+    polars = pytest.importorskip("polars")
+    columns = make_columns()
+    assert_allclose(
+        TableEncoder().fit_transform(polars.DataFrame(columns)), TableEncoder().fit_transform(columns), atol=1e-9
+    )
+
+
+def test_a_frame_with_a_method_to_arrow_is_read_through_it():
+    class Frame:
+        def to_arrow(self):
+            return pa.table(make_columns())
+
+    assert_allclose(TableEncoder().fit_transform(Frame()), TableEncoder().fit_transform(make_columns()), atol=1e-9)
+
+
+def test_polars_frames_need_no_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    columns = make_columns()
+    assert_allclose(TableEncoder().fit_transform(PolarsLike(columns)), TableEncoder().fit_transform(columns), atol=1e-9)
+
+
+def test_an_arrow_table_without_pyarrow_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    class Stream:
+        def __arrow_c_stream__(self):
+            raise AssertionError
+
+    with pytest.raises(SearchError, match=r"pip install 'mixsearch\[table\]'"):
+        TableEncoder().fit(Stream())
+
+
+def test_a_plain_array_is_standardised_and_not_changed():
+    X = np.random.default_rng(1).normal(5, 3, size=(N, 4))
+    X[0, 1] = np.nan
+    before = X.copy()
+    X.flags.writeable = False
+    encoder = TableEncoder().fit(X)
+    present = np.delete(np.arange(N), 0)
+    assert encoder.feature_names_ == ("x0", "x1", "x2", "x3")
+    assert_allclose(encoder.transform(X)[present], ((X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0))[present])
+    np.testing.assert_array_equal(X, before)
+
+
+def test_more_rows_than_a_chunk_and_than_the_sorted_sample_are_standardised_exactly():
+    X = np.random.default_rng(2).exponential(size=(120_000, 2)).astype(np.float32)
+    X[:, 1] = np.clip(X[:, 1], 0, 5)
+    features = TableEncoder().fit_transform(X)
+    assert_allclose(features[:, 1].mean(), 0, atol=1e-9)
+    assert_allclose(features[:, 1].std(), 1)
+    assert_allclose(np.corrcoef(features[:, 1], X[:, 1])[0, 1], 1)
+
+
+def test_a_record_array_has_named_columns():
+    records = np.array([(1.5, "a"), (2.5, "b"), (4.0, "a"), (1.0, "b")], dtype=[("size", float), ("kind", "U1")])
+    assert TableEncoder().fit(records).feature_names_ == ("size", "kind=a", "kind=b")
+
+
+def test_missing_numbers_become_the_median():
+    values = np.random.default_rng(3).exponential(size=1000)
+    holed = values.copy()
+    holed[:3] = [np.nan, np.inf, -np.inf]
+    encoder = TableEncoder().fit({"x": holed})
+    assert encoder.feature_names_ == ("x",)  # 0.3% missing: no feature of its own
+    found = encoder.transform({"x": [np.nan, np.inf, np.median(holed[3:])]})
+    assert_allclose(found[:, 0], found[2, 0])
+
+
+def test_many_missing_numbers_have_a_feature_of_their_own():
+    values = np.random.default_rng(4).normal(size=1000)
+    values[:20] = np.nan
+    encoder = TableEncoder().fit({"x": values, "y": np.random.default_rng(5).normal(size=1000)})
+    assert encoder.feature_names_ == ("x", "x missing", "y")
+    assert encoder.column_of_feature_.tolist() == [0, 0, 1]
+    features = encoder.transform({"x": values, "y": values})
+    assert_allclose(features[:, 1].mean(), 0, atol=1e-12)
+    assert len(set(features[:20, 1])) == len(set(features[20:, 1])) == 1
+    assert_allclose(features[0, 1] - features[20, 1], 2)
+
+
+def test_a_missing_category_is_a_category():
+    encoder = TableEncoder().fit({"city": ["Rome", None, "Oslo", "Rome", float("nan"), "Oslo"]})
+    assert encoder.feature_names_ == ("city=Oslo", "city=Rome", "city missing")
+    features = encoder.transform({"city": [None, "Rome"]})
+    assert encoder.to_units(features[0])["city"] == pytest.approx({"missing": 1, "Oslo": 0, "Rome": 0}, abs=1e-9)
+
+
+def test_an_unknown_category_becomes_zeros():
+    encoder = TableEncoder().fit({"city": ["Rome", "Oslo", "Oslo", "Rome"]})
+    assert not encoder.transform({"city": ["Lima", None]}).any()
+
+
+def test_unused_levels_of_a_categorical_are_no_features_and_integer_levels_are_categories():
+    table = pd.DataFrame({"grade": pd.Categorical([1, 2, 2, 1], categories=[1, 2, 3])})
+    assert TableEncoder().fit(table).feature_names_ == ("grade=1", "grade=2")
+
+
+def test_a_category_that_nearly_all_rows_share_puts_the_others_not_far_away():
+    features = TableEncoder().fit_transform({"flag": ["no"] * 999 + ["yes"]})
+    assert np.linalg.norm(features[-1] - features[0]) < 10
+
+
+def test_constant_and_empty_columns_are_dropped():
+    table = {
+        "same": [0.1 + 0.2, 0.3, 0.3, 0.3],
+        "one": ["a"] * 4,
+        "none": [None] * 4,
+        "nan": np.full(4, np.nan),
+        "nested": [[1], [2], [3], [4]],
+        "x": [1.0, 2.0, 4.0, 1.5],
+    }
+    for each in (table, pd.DataFrame(table), pa.table(table)):
+        encoder = TableEncoder().fit(each)
+        assert encoder.columns_ == ("x",)
+        reasons = encoder.dropped_columns_
+        assert reasons["same"] == reasons["one"] == "constant"
+        assert reasons["none"] == reasons["nan"] == "no values"
+        assert reasons["nested"] == "values that are neither numbers, dates nor text"
+
+
+def test_ids_and_free_text_are_dropped():
+    rng = np.random.default_rng(6)
+    table = {
+        "x": rng.normal(size=N),
+        "name": [f"row {i}" for i in range(N)],
+        "street": [f"street {i}" for i in rng.integers(0, 50, size=N)],
+        "customer_id": rng.permutation(10 * N)[:N],
+        "userId": rng.permutation(10 * N)[:N],
+        "Unnamed: 0": np.arange(7, N + 7),
+        "n": rng.permutation(N) + 1,
+        "code": [str(number) for number in rng.normal(size=N)],
+        "paid": rng.permutation(10 * N)[:N],
+        "year": np.arange(1600, 1600 + N),
+        "group_id": rng.integers(0, 5, size=N),
+    }
+    encoder = TableEncoder().fit(table)
+    assert encoder.columns_ == ("x", "paid", "year", "group_id")
+    reasons = encoder.dropped_columns_
+    assert {reasons[name] for name in ("customer_id", "userId", "Unnamed: 0", "n")} == {
+        "an id: a different integer in every row"
+    }
+    assert reasons["name"] == "an id or free text: 400 different texts in 400 rows"
+    assert reasons["street"] == "an id or free text: 50 different texts in 400 rows"
+    assert reasons["code"] == "numbers stored as text: convert the column to numbers"
+    assert TableEncoder(max_categories=50).fit(table).columns_ == ("x", "street", "paid", "year", "group_id")
+
+
+def test_columns_that_are_named_are_used_even_if_they_look_like_ids():
+    rng = np.random.default_rng(7)
+    table = {"id": rng.permutation(N), "x": rng.normal(size=N), "y": rng.normal(size=N)}
+    assert TableEncoder().fit(table, columns=["y", "id"]).columns_ == ("y", "id")
+    assert TableEncoder().fit(rng.normal(size=(N, 3)), columns=[2, 0]).columns_ == ("x2", "x0")
+
+
+def test_dates_go_there_and_back():
+    columns = make_columns()
+    moments = [datetime.combine(day, datetime.min.time()) + timedelta(hours=5) for day in columns["built"]]
+    table = {"built": columns["built"], "sold": moments}
+    for each in (table, pd.DataFrame(table), pa.table(table)):
+        encoder = TableEncoder().fit(each)
+        point = encoder.to_units(encoder.transform(each)[17])
+        assert point == {"built": table["built"][17], "sold": table["sold"][17]}
+    deviation = np.std([day.toordinal() for day in columns["built"]])
+    assert_allclose(encoder.scales["built"], deviation)
+
+
+def test_times_with_a_zone_are_in_utc():
+    times = pd.date_range("2024-03-01 12:30", periods=30, freq="7h", tz="Europe/Rome")
+    expected = times[4].tz_convert("UTC").tz_localize(None).to_pydatetime()
+    for each in ({"t": times.to_pydatetime().tolist()}, pd.DataFrame({"t": times}), pa.table({"t": pa.array(times)})):
+        encoder = TableEncoder().fit(each)
+        assert encoder.to_units(encoder.transform(each)[4]) == {"t": expected}
+
+
+def test_durations_and_decimals_are_numbers():
+    spans = [timedelta(hours=int(hours)) for hours in np.random.default_rng(8).integers(0, 99, size=N)]
+    prices = [Decimal(number) / 4 for number in range(5, N + 5)]
+    table = {"span": spans, "price": prices}
+    for each in (table, pd.DataFrame(table), pa.table(table)):
+        encoder = TableEncoder().fit(each)
+        point = encoder.to_units(encoder.transform(each)[3])
+        assert point == pytest.approx({"span": spans[3] / timedelta(days=1), "price": float(prices[3])})
+
+
+def test_numbers_and_shares_of_a_group_come_back_in_units():
+    columns = make_columns()
+    encoder = TableEncoder().fit(columns)
+    rows = [i for i, city in enumerate(columns["city"]) if city != "Lima"][:50]
+    point = encoder.to_units(encoder.transform(columns)[rows].mean(axis=0))
+    assert_allclose(point["area"], np.mean([columns["area"][i] for i in rows]))
+    share = np.mean([columns["city"][i] == "Oslo" for i in rows])
+    assert point["city"] == pytest.approx({"Oslo": share, "Rome": 1 - share, "Lima": 0}, abs=1e-9)
+    assert next(iter(point["city"])) == max(point["city"], key=point["city"].get)
+    assert_allclose(encoder.scales["area"], np.std(columns["area"]))
+
+
+def test_a_few_wild_values_do_not_spoil_the_scale():
+    values = np.random.default_rng(9).normal(50, 2, size=1000)
+    wild = values.copy()
+    wild[:2] = [1e30, -1e300]
+    encoder = TableEncoder().fit({"x": wild})
+    features = encoder.transform({"x": wild})
+    assert 1 < encoder.scales["x"] < 3
+    assert np.abs(features[2:]).max() < 5
+    assert 5 < features[0, 0] < 15
+    assert -15 < features[1, 0] < -5
+
+
+def test_a_rare_group_far_away_is_not_clipped():
+    rng = np.random.default_rng(10)
+    prices = np.concatenate([rng.normal(100, 5, size=970), rng.normal(1000, 20, size=30)])
+    encoder = TableEncoder().fit({"price": prices})
+    center = encoder.transform({"price": prices})[970:].mean(axis=0)
+    assert abs(encoder.to_units(center)["price"] - prices[970:].mean()) < 5
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(1e12, 1.0), (0.0, 1e140), (0.0, 1e-200), (-1e-30, 1e-35)])
+def test_magnitudes_do_not_matter(shift, scale):
+    values = np.random.default_rng(11).normal(size=N)
+    features = TableEncoder().fit_transform({"x": shift + scale * values})
+    assert_allclose(features[:, 0], (values - values.mean()) / values.std(), atol=1e-3)
+
+
+def test_numbers_that_are_mostly_zero_keep_the_others():
+    values = np.zeros(1000)
+    values[:60] = np.random.default_rng(12).uniform(5, 9, size=60)
+    encoder = TableEncoder().fit({"x": values})
+    assert_allclose(encoder.to_units(encoder.transform({"x": values})[:60].mean(axis=0))["x"], values[:60].mean())
+
+
+def test_the_largest_floats_do_not_overflow():
+    values = np.random.default_rng(13).normal(size=N)
+    values[:2] = [1.7e308, -1.7e308]
+    assert np.isfinite(TableEncoder().fit_transform({"x": values})).all()
+
+
+def test_unknown_columns_name_those_there_are():
+    with pytest.raises(SearchError, match=r"no column 'price', 'size'. Its columns: area, rooms") as raised:
+        TableEncoder().fit(make_columns(), columns=["price", "area", "size"])
+    assert raised.value.code == "unknown_column"
+
+
+def test_columns_given_as_one_string_say_what_to_pass():
+    with pytest.raises(SearchError, match=r"columns must be a list of names, got 'area'. Pass \['area'\]"):
+        TableEncoder().fit(make_columns(), columns="area")
+
+
+def test_a_table_without_a_usable_column_gives_the_reasons():
+    with pytest.raises(SearchError, match=r"no column that can be used: 'a' \(constant\); 'b' \(no values\)") as raised:
+        TableEncoder().fit({"a": [1, 1], "b": [None, None]})
+    assert raised.value.code == "no_usable_column"
+    with pytest.raises(SearchError, match="it is empty"):
+        TableEncoder().fit(np.empty((3, 0)))
+
+
+def test_one_row_is_too_few():
+    with pytest.raises(SearchError, match="has 1 rows, but at least 2") as raised:
+        TableEncoder().fit({"a": [1.0]})
+    assert raised.value.code == "too_few_rows"
+
+
+def test_columns_of_different_lengths_are_an_error():
+    with pytest.raises(SearchError, match="same length, but have 'a': 2, 'b': 3") as raised:
+        TableEncoder().fit({"a": [1, 2], "b": [1, 2, 3]})
+    assert raised.value.code == "ragged_columns"
+
+
+@pytest.mark.parametrize(("table", "found"), [(np.arange(3), "1 dimensions"), (7, "int"), ("houses.csv", "str")])
+def test_what_is_no_table_is_an_error(table, found):
+    with pytest.raises(SearchError, match=f"A table is needed.*got .*{found}") as raised:
+        TableEncoder().fit(table)
+    assert raised.value.code == "not_a_table"
+
+
+def test_repeated_names_are_an_error_if_they_are_used():
+    values = np.random.default_rng(14).normal(size=(9, 3))
+    for table in (pd.DataFrame(values, columns=["a", "b", "a"]), pa.table(list(values.T), names=["a", "b", "a"])):
+        with pytest.raises(SearchError, match="several columns with the name 'a'") as raised:
+            TableEncoder().fit(table)
+        assert raised.value.code == "repeated_columns"
+        assert TableEncoder().fit(table, columns=["b"]).columns_ == ("b",)
+
+
+def test_transform_takes_columns_in_any_order_and_ignores_others():
+    table = pd.DataFrame(make_columns())
+    encoder = TableEncoder().fit(table)
+    assert_allclose(encoder.transform(table[table.columns[::-1]].assign(more=1)), encoder.transform(table))
+
+
+def test_transform_needs_the_columns_of_the_fit():
+    encoder = TableEncoder().fit(make_columns())
+    with pytest.raises(SearchError, match="It has 1, the fit had 5; missing: rooms, city, garden, built") as raised:
+        encoder.transform({"area": [1.0]})
+    assert raised.value.code == "other_columns"
+    X = np.random.default_rng(15).normal(size=(9, 3))
+    with pytest.raises(SearchError, match="It has 4, the fit had 3"):
+        TableEncoder().fit(X).transform(np.hstack([X, X[:, :1]]))
+
+
+def test_transform_needs_the_kinds_of_the_fit():
+    encoder = TableEncoder().fit({"x": [1.0, 2.0, 5.0]})
+    with pytest.raises(SearchError, match="'x' had numbers at the fit, but has categories now") as raised:
+        encoder.transform({"x": ["a"]})
+    assert raised.value.code == "other_kind"
+    assert_allclose(encoder.transform({"x": [None]}), encoder.transform({"x": [2.0]}))
+
+
+def test_a_point_of_another_length_is_an_error():
+    with pytest.raises(SearchError, match=r"has 1 features, but the array has the shape \(2,\)"):
+        TableEncoder().fit({"x": [1.0, 2.0]}).to_units(np.zeros(2))
+
+
+def test_the_values_of_a_column_come_as_they_are():
+    columns = make_columns()
+    for table in (columns, pd.DataFrame(columns), pa.table(columns)):
+        assert get_values(table, "city") == columns["city"]
+        assert get_values(table, "rooms") == columns["rooms"]
+    assert get_values(np.array([[1, 2], [3, 4]]), "x1") == [2, 4]
