@@ -1,7 +1,8 @@
 from typing import Any
 
-from pyarrow import types as types
+from pyarrow import compute as compute, csv as csv, json as json, types as types
 
 class ArrowException(Exception): ...
+class ArrowInvalid(ValueError, ArrowException): ...
 
 def CompressedInputStream(stream: Any, compression: str) -> Any: ...

@@ -147,7 +147,11 @@ def _to_arrow(table: Any) -> Any:
 
 
 def _open_array(table: Any) -> Table:
-    array = np.asarray(table) if isinstance(table, np.ndarray | list | tuple) or hasattr(table, "__array__") else None
+    try:
+        is_array = isinstance(table, list | tuple) or hasattr(table, "__array__")
+        array = np.asarray(table) if is_array else None
+    except ValueError:  # rows of different lengths
+        array = None
     if array is not None and array.dtype.names:
         fields = array.dtype.names
         return Table(fields, len(array), lambda j: array[fields[j]], _convert_array)

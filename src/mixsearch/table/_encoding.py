@@ -92,17 +92,18 @@ class TableEncoder(BaseEstimator):
             opened.names[j]: fit_features(opened.names[j], opened.get(j), self.max_categories, keep_ids=keep_ids)
             for j in indices
         }
-        self.dropped_columns_ = {name: each for name, each in fitted.items() if isinstance(each, str)}
-        self._features: tuple[Features, ...] = tuple(each for each in fitted.values() if not isinstance(each, str))
-        self._n_columns, self._is_named = len(opened.names), opened.is_named
-        if not self._features:
+        features = tuple(each for each in fitted.values() if not isinstance(each, str))
+        dropped = {name: each for name, each in fitted.items() if isinstance(each, str)}
+        if not features:
             raise SearchError(
                 "The table has no column that can be used: {reasons}. Columns of numbers, dates or a few categories "
                 "are needed.",
                 code="no_usable_column",
-                reasons="; ".join(f"{name!r} ({each})" for name, each in self.dropped_columns_.items())
-                or "it is empty",
+                reasons="; ".join(f"{name!r} ({each})" for name, each in dropped.items()) or "it is empty",
             )
+        self._features: tuple[Features, ...] = features
+        self._n_columns, self._is_named = len(opened.names), opened.is_named
+        self.dropped_columns_ = dropped
         self.columns_ = tuple(each.name for each in self._features)
         self.feature_names_ = tuple(name for each in self._features for name in each.names)
         self.column_of_feature_ = np.repeat(np.arange(len(self.columns_)), [len(each.names) for each in self._features])

@@ -15,6 +15,8 @@ from mixsearch.table._columns import Column, Kind
 
 MISSING = "missing"
 
+_NO_VALUES = "no values"
+
 # Missing values have a feature of their own from this share on.
 _MIN_MISSING_SHARE = 0.01
 # A row with a missing value is two standard deviations from one without, however rare: not an outlier for that alone.
@@ -118,8 +120,8 @@ def fit_features(name: str, column: Column, max_categories: int, *, keep_ids: bo
     """Return the features of a column, or the reason why it has none."""
     if column.kind == "other":
         return "values that are neither numbers, dates nor text"
-    if column.kind == "empty" or column.missing.all():
-        return "no values"
+    if column.kind == "empty":
+        return _NO_VALUES
     if column.kind == "category":
         return _fit_category(name, column, max_categories)
     if not keep_ids and column.kind == "number" and _is_id(name, column):
@@ -138,8 +140,12 @@ def _is_id(name: str, column: Column) -> bool:
 
 def _fit_number(name: str, column: Column) -> Features | str:
     numbers = np.array(column.values, dtype=np.float64)  # next to each other in memory, unlike a column of an array
-    missing = ~np.isfinite(numbers)
-    values = np.clip(numbers[~missing] if missing.any() else numbers, -_MAX_MAGNITUDE, _MAX_MAGNITUDE)
+    present = np.isfinite(numbers)
+    share = 1 - float(present.mean())
+    values = numbers[present] if share else numbers
+    if not len(values):
+        return _NO_VALUES
+    np.clip(values, -_MAX_MAGNITUDE, _MAX_MAGNITUDE, out=values)
     low, high = float(values.min()), float(values.max())
     if high - low <= _ROUNDING * max(abs(low), abs(high)):
         return "constant"
@@ -147,7 +153,6 @@ def _fit_number(name: str, column: Column) -> Features | str:
     # In robust deviations from the median, so that neither squares nor differences of large numbers lose digits.
     deviations = (np.clip(values, *limits) - median) / deviation
     center, scale = median + deviation * float(deviations.mean()), deviation * float(deviations.std())
-    share = float(missing.mean())
     is_feature = share >= _MIN_MISSING_SHARE
     return NumberFeatures(
         name, column.kind, column.is_whole, limits, median, center, scale, share if is_feature else None
@@ -182,6 +187,8 @@ def _fit_category(name: str, column: Column, max_categories: int) -> Features | 
     counts = np.bincount(column.values[~missing], minlength=len(column.levels))
     found = [column.levels[i] for i in np.flatnonzero(counts)]
     n_missing, n = int(missing.sum()), len(column.values)
+    if not found:
+        return _NO_VALUES
     if len(found) + (n_missing > 0) == 1:
         return "constant"
     if len(found) > max(2, min(max_categories, (n - n_missing) / 2)):

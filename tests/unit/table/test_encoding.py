@@ -345,7 +345,9 @@ def test_columns_of_different_lengths_are_an_error():
     assert raised.value.code == "ragged_columns"
 
 
-@pytest.mark.parametrize(("table", "found"), [(np.arange(3), "1 dimensions"), (7, "int"), ("houses.csv", "str")])
+@pytest.mark.parametrize(
+    ("table", "found"), [(np.arange(3), "1 dimensions"), (7, "int"), ([[1, 2], [3]], "list"), ("houses.csv", "str")]
+)
 def test_what_is_no_table_is_an_error(table, found):
     with pytest.raises(SearchError, match=f"A table is needed.*got .*{found}") as raised:
         TableEncoder().fit(table)
