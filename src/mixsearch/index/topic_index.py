@@ -328,8 +328,7 @@ class TopicIndex:
         -------
         int
         """
-        spelled = self.spell(word)
-        return self._sorted_words.count_documents(spelled) or self._fitted.count_dropped(spelled)
+        return self._count_documents(self.spell(word))
 
     def distinctive_words(self, n: int = 10) -> list[CorpusWord]:
         """Return the words that differ most between topics: good first hints.
@@ -440,11 +439,15 @@ class TopicIndex:
 
     def _split_phrase(self, phrase: str, options: CorpusOptions) -> str:
         """Return the words of a phrase with blanks between them; the phrase if it has none."""
-        words = split_words(phrase, options)
+        words = split_words(phrase, options, lambda word: bool(self._count_documents(word)))
         if len(words) > 1 and len("".join(words)) > len(phrase):
             # Of overlapping pairs of characters, those across two words are often too rare to be counted.
             words = [word for word in words if self._sorted_words.count_documents(word)] or words
         return " ".join(words) or phrase
+
+    def _count_documents(self, word: str) -> int:
+        """Return the number of documents that contain a feature or another word of the texts."""
+        return self._sorted_words.count_documents(word) or self._fitted.count_dropped(word)
 
     def _spell_one(self, word: Any) -> Any:
         return self.spell(word) if isinstance(word, str) else word
