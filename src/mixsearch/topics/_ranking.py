@@ -79,7 +79,7 @@ def mean_of_named(
     indices: Array,
     weights: Array,
     size: int | None = None,
-    counts: sp.csr_array | None = None,
+    documents: DocumentSample | None = None,
 ) -> NamedDocuments:
     """Return what the documents that a hint names have in common.
 
@@ -93,14 +93,14 @@ def mean_of_named(
         How much each is about the hint.
     size : int, optional
         How many documents the hint names in all, if these represent more.
-    counts : sparse array of shape (q, d), optional
-        Their words, if they are not all part of the corpus.
+    documents : DocumentSample, optional
+        The documents themselves, q of them, if they are known or not all part of the corpus.
 
     Returns
     -------
     NamedDocuments
     """
-    documents = pick_documents(family.partitions, indices) if counts is None else _measure(family, counts)
+    documents = pick_documents(family.partitions, indices) if documents is None else documents
     words = np.asarray(documents.counts.T @ weights)
     weights = weights / weights.sum()
     lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
@@ -110,7 +110,7 @@ def mean_of_named(
     return NamedDocuments(indices, n_named, words / words.sum(), tfidf, np.stack(places))
 
 
-def _measure(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
+def measure_documents(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
     """Return documents that need not be part of the corpus."""
     return DocumentSample(
         first=0,
