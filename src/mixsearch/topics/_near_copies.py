@@ -16,8 +16,10 @@ from mixsearch._typing import Array
 
 # Two documents are near-copies if the cosine of their sets of words, weighted by inverse document frequency, is larger.
 MIN_COSINE = 0.5
-# Each document is compared with this many others, at even steps: fewer if the documents have many words together.
-MIN_COMPARED, MAX_COMPARED, MAX_PRODUCTS = 32, 64, 5_000_000
+# Words are hashed into 2^8 signed sums, which estimate a cosine with a standard error of at most 0.06.
+SKETCH_BITS = 8
+# Each document is compared with this many others, at even steps.
+MAX_COMPARED = 64
 # If this share of the documents have at least so many near-copies, themselves included, copies are the rule.
 USUAL_SHARE, MIN_COPIES = 0.5, 3
 # Fixed words of a template are in this share of its copies. Fewer of them than the minimum make no template: in a small
@@ -25,6 +27,8 @@ USUAL_SHARE, MIN_COPIES = 0.5, 3
 FIXED_SHARE, MIN_FIXED, MAX_FIXED = 0.95, 3, 5
 # About this many of each group of near-copies take part in local EM, unless fewer documents than that minimum are left.
 MAX_COPIES, MIN_DISTINCT = 3, 10
+# Odd, with well-mixed upper bits.
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 # Its multiples modulo 1 are spread evenly, so that a share of any group can be kept without knowing the groups.
 _GOLDEN_RATIO = (np.sqrt(5) - 1) / 2
 
@@ -56,10 +60,9 @@ def find_copies(counts: sp.csr_array, inverse_frequency: Array) -> NearCopies:
     NearCopies
     """
     m = counts.shape[0]
-    vectors = _make_unit_vectors(counts, inverse_frequency)
-    n_compared = int(np.clip(MAX_PRODUCTS // max(counts.nnz, 1), MIN_COMPARED, MAX_COMPARED))
-    compared = np.linspace(0, m - 1, min(m, n_compared)).astype(np.intp)
-    are_near = vectors @ np.ascontiguousarray(vectors[compared].toarray().T) > MIN_COSINE
+    sketches = _sketch_words(counts, inverse_frequency)
+    compared = np.linspace(0, m - 1, min(m, MAX_COMPARED)).astype(np.intp)
+    are_near = sketches @ sketches[compared].T > MIN_COSINE
     # No document is a copy of itself.
     are_near[compared, np.arange(len(compared))] = False
     n_others = np.full(m, len(compared))
@@ -97,11 +100,15 @@ def list_fixed_words(counts: sp.csr_array, inverse_frequency: Array) -> Array:
     return rarest if len(rarest) >= MIN_FIXED else rarest[:0]
 
 
-def _make_unit_vectors(counts: sp.csr_array, inverse_frequency: Array) -> sp.csr_array:
-    """Return the sets of words of documents as vectors of length 1, (m, d)."""
-    values = inverse_frequency.astype(np.float32).take(counts.indices)
+def _sketch_words(counts: sp.csr_array, inverse_frequency: Array) -> Array:
+    """Return vectors whose scalar products estimate the cosines of the sets of words of documents, (m, 2^8)."""
+    hashes = np.arange(counts.shape[1], dtype=np.uint64) * _MIX
+    buckets = (hashes >> np.uint64(64 - SKETCH_BITS)).astype(np.int32)
+    signs = np.where(hashes >> np.uint64(63 - SKETCH_BITS) & np.uint64(1), 1.0, -1.0)
+    values = (signs * inverse_frequency).astype(np.float32).take(counts.indices)
     sums = np.concatenate([[0], np.cumsum(values**2, dtype=np.float64)])
     squares = np.diff(sums[counts.indptr])
     lengths = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
     values /= np.repeat(lengths, np.diff(counts.indptr))
-    return sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+    shape = (counts.shape[0], 1 << SKETCH_BITS)
+    return np.asarray(sp.csr_array((values, buckets.take(counts.indices), counts.indptr), shape=shape).toarray())
