@@ -66,8 +66,8 @@ def _small_parts(monkeypatch):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     made = make_files(tmp_path_factory.mktemp("cluster"))
-    # Some have a phrase, and stop words beside it.
-    ends = ["", " and the machine translation", ""]
+    # Some have a phrase, and stop words beside it, and some a name with a number.
+    ends = ["", " and the machine translation", " of GPT-4"]
     rows = [{"key": f"d{i}", "review": text + ends[i % 3]} for i, text in enumerate(made.texts)]
     # An earlier document again, in another file; one of too few words, and one without any.
     rows[500]["review"], rows[7]["review"], rows[8]["review"] = rows[20]["review"], "alone", ""

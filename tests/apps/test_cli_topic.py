@@ -205,10 +205,11 @@ def test_the_estimate_of_moments_alone_can_be_asked_for(files: Files, index: Pat
     assert told(index, word, "--no-refine")["words"] != told(index, word)["words"]
 
 
-def test_copies_are_merged_as_in_python(files: Files, index: Path) -> None:
+@pytest.mark.parametrize(("option", "merge"), [("--merge-copies", True), ("--no-merge-copies", False)])
+def test_copies_are_merged_as_in_python(files: Files, index: Path, option: str, merge: bool) -> None:
     word = files.words[0]
-    merged = open_index(index).search(word, merge_copies=True)
-    shown = {row["word"]: row["probability"] for row in told(index, word, "--merge-copies")["words"]}
+    merged = open_index(index).search(word, merge_copies=merge)
+    shown = {row["word"]: row["probability"] for row in told(index, word, option)["words"]}
     assert_close([shown[name] for name, _ in merged.top_words(5)], [p for _, p in merged.top_words(5)])
     assert Query("asked", words={word: 1.0}).key != Query("asked", words={word: 1.0}, merge_copies=True).key
 

@@ -16,6 +16,8 @@ from mixsearch import __version__
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.index import AnswerOptions, Query, answer_queries
 from mixsearch.web import Limits, make_app
+from mixsearch.web.routes.topics import make_query
+from mixsearch.web.schemas import parse_topic_request
 
 FOOD, LAW = SUBJECTS["food"], SUBJECTS["law"]
 
@@ -114,6 +116,13 @@ def test_a_topic_is_what_the_library_finds(client, index):
         narrower=-1.0,
     )
     assert_close(both, {**wanted, "hint": "sushi -court^2"})
+
+
+@pytest.mark.parametrize("merge", ["true", "false", "auto"])
+def test_near_copies_have_fewer_votes_if_it_is_asked_for(client, merge):
+    request = parse_topic_request(f"q=sushi&merge_copies={merge}")
+    assert make_query(request).merge_copies == {"true": True, "false": False}.get(merge, "auto")
+    assert told(client, "/topic", q="sushi", merge_copies=merge)["words"]
 
 
 def test_confidence_and_verdict_come_with_every_answer(client):

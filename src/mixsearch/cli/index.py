@@ -163,7 +163,7 @@ def index(
         bool,
         typer.Option(
             "--phrases/--no-phrases",
-            help="Also count pairs that mean more than their words, such as 'machine translation'.",
+            help="Also count pairs that mean more than their words ('machine translation'), and names such as 'gpt-4'.",
             rich_help_panel=_WORDS,
         ),
     ] = True,

@@ -152,13 +152,14 @@ def topic(
         ),
     ] = None,
     merge_copies: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--merge-copies",
-            help="Give near-copies, such as filled-in templates, one vote together.",
+            "--merge-copies/--no-merge-copies",
+            help="Give near-copies, such as filled-in templates, fewer votes. Default: unless the word asks for them.",
+            show_default=False,
             rich_help_panel=_SEARCH,
         ),
-    ] = False,
+    ] = None,
     n_words: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of words to show.", rich_help_panel=_OUTPUT)
     ] = 10,
@@ -203,7 +204,7 @@ def topic(
             "n_components": n_components or "enough",
             "narrower": narrower - broader,
             "refine": refine,
-            "merge_copies": merge_copies,
+            "merge_copies": "auto" if merge_copies is None else merge_copies,
         }
         queries = [replace(query, **search) for query in read_queries(typed)]
         options = AnswerOptions(

@@ -36,8 +36,9 @@ class Query:
         How many times to double that number; negative for a broader topic.
     refine : bool, optional
         Whether to refine the moment estimate. By default the index decides.
-    merge_copies : bool, default=False
-        Whether near-copies among the documents with the words have one vote together.
+    merge_copies : bool or "auto", default="auto"
+        Whether near-copies among the documents with the words have fewer votes; "auto" unless they are what the words
+        mean.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Query:
     n_components: int | Literal["enough"] = "enough"
     narrower: float = 0.0
     refine: bool | None = None
-    merge_copies: bool = False
+    merge_copies: bool | Literal["auto"] = "auto"
 
     @property
     def key(self) -> Hashable:

@@ -26,17 +26,19 @@ def read_token_options(tokens: Mapping[str, Any]) -> CorpusOptions:
     return CorpusOptions(**{**known, "ngrams": tuple(known["ngrams"]), **every_word, "n_jobs": 1})
 
 
-def spell_word(word: str, options: CorpusOptions, known: SortedWords) -> str:
+def spell_word(word: str, options: CorpusOptions, known: SortedWords, count_documents: Callable[[str], int]) -> str:
     """Spell a word as the vocabulary does. What the texts have as several words becomes a phrase."""
     spelled = normalize_text(word, options)
     if known.count_documents(spelled) or not _SIGNS.isdisjoint(spelled):
         return spelled
-    return _split_phrase(spelled, options, known)
+    return _split_phrase(spelled, options, known, count_documents)
 
 
-def _split_phrase(phrase: str, options: CorpusOptions, known: SortedWords) -> str:
+def _split_phrase(
+    phrase: str, options: CorpusOptions, known: SortedWords, count_documents: Callable[[str], int]
+) -> str:
     """Return the words of a phrase with blanks between them; the phrase if it has none."""
-    words = split_words(phrase, options)
+    words = split_words(phrase, options, lambda word: bool(count_documents(word)))
     if len(words) > 1 and len("".join(words)) > len(phrase):
         # Of overlapping pairs of characters, those across two words are often too rare to be counted.
         words = [word for word in words if known.count_documents(word)] or words

@@ -264,7 +264,7 @@ class TopicIndex:
         str
         """
         options = self._token_options
-        return word if options is None else spell_word(word, options, self._sorted_words)
+        return word if options is None else spell_word(word, options, self._sorted_words, self._count_documents)
 
     def shares(self, topics: Sequence[Topic], rows: Sequence[int]) -> Array:
         """Return the share of each of some topics in documents of the corpus.
@@ -309,8 +309,7 @@ class TopicIndex:
         -------
         int
         """
-        spelled = self.spell(word)
-        return self._sorted_words.count_documents(spelled) or self._fitted.count_dropped(spelled)
+        return self._count_documents(self.spell(word))
 
     def distinctive_words(self, n: int = 10) -> list[CorpusWord]:
         """Return the words that differ most between topics: good first hints.
@@ -416,6 +415,10 @@ class TopicIndex:
         """How texts are split into words; None if the index does not know."""
         tokens = self._corpus.get("tokens")
         return None if tokens is None else read_token_options(tokens)
+
+    def _count_documents(self, word: str) -> int:
+        """Return the number of documents that contain a feature or another word of the texts."""
+        return self._sorted_words.count_documents(word) or self._fitted.count_dropped(word)
 
 
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:

@@ -71,8 +71,8 @@ class CorpusOptions:
     ngrams : (int, int)
         Shortest and longest sequence of words to count. (1, 2) adds pairs such as "new york".
     phrases : bool
-        Whether to count pairs of adjacent words that mean more than their parts, such as "machine translation", beside
-        their words. Longer `ngrams` count all pairs, so that this has no effect.
+        Whether to count pairs of adjacent words that mean more than their parts, such as "machine translation", and
+        names with a number, such as "gpt-4", beside their words. Longer `ngrams` count all pairs anyway.
     min_df, max_df : int or float, optional
         Smallest and largest number of documents that a counted word occurs in. A float is a share of all documents.
         By default words of texts are in at least 5 documents and at most 0.3 of them, fewer and more in a corpus of

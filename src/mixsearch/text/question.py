@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mixsearch.text.count.tokens import find_tokens, spell_tokens
 from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions
 
 
-def split_words(text: str, options: CorpusOptions) -> list[str]:
+def split_words(text: str, options: CorpusOptions, is_known: Callable[[str], bool] = bool) -> list[str]:
     """Split a question into words, as the texts of a corpus are.
 
     Parameters
@@ -16,6 +18,8 @@ def split_words(text: str, options: CorpusOptions) -> list[str]:
         Words of a question.
     options : CorpusOptions
         How to split. Stop words are left out, unless there are no others.
+    is_known : callable, optional
+        Whether the texts have a word. Names with a number that they do not have, "gpt-4", become their letters.
 
     Returns
     -------
@@ -26,7 +30,22 @@ def split_words(text: str, options: CorpusOptions) -> list[str]:
     --------
     >>> split_words("State-of-the-art", CorpusOptions(stop_words=["of", "the"]))
     ['state', 'art']
+    >>> split_words("GPT-4", CorpusOptions())
+    ['gpt-4']
     """
     words = spell_tokens(find_tokens([text], options, lambda _: "the question"))
     stop_words = set(list_stop_words(options))
-    return [word for word in words if word not in stop_words] or words
+    return _choose_names([word for word in words if word not in stop_words] or words, is_known)
+
+
+def _choose_names(words: list[str], is_known: Callable[[str], bool]) -> list[str]:
+    """Return either the letters of a name with a number, which come before it, or the name."""
+    chosen: list[str] = []
+    for word in words:
+        # A stem may be shorter than the letters.
+        is_name = bool(chosen) and "-" in word and word.startswith(chosen[-1])
+        if is_name and is_known(word):
+            chosen[-1] = word
+        elif not is_name:
+            chosen.append(word)
+    return chosen

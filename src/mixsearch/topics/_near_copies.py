@@ -1,10 +1,13 @@
 """Documents that are near-copies of each other: filled-in templates, repeated paragraphs.
 
-A thousand copies of a template say little more about a word than one does, but would outvote all other documents that
-contain it. So near-copies share one vote.
+A hundred copies of a template say little more about a word than one does, but would outvote all other documents that
+contain it. So near-copies together have as many votes as the root of their number. A template that always has the word
+is another matter: it is what the word means here. All constants rest on docs/decisions/text-engine.md.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,12 +15,16 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 
 # Two documents are near-copies if the cosine of their sets of words, weighted by inverse document frequency, is larger.
-# Chosen on a planted template and on labelled texts: see docs/decisions/text-engine.md.
 MIN_COSINE = 0.5
 # Words are hashed into 2^8 signed sums, which estimate a cosine with a standard error of at most 0.06.
 SKETCH_BITS = 8
 # Each document is compared with this many others, at even steps.
-MAX_COMPARED = 256
+MAX_COMPARED = 64
+# If this share of the documents have at least so many near-copies, themselves included, copies are the rule.
+USUAL_SHARE, MIN_COPIES = 0.5, 3
+# Fixed words of a template are in this share of its copies. Fewer of them than the minimum make no template: in a small
+# vocabulary all documents look like copies.
+FIXED_SHARE, MIN_FIXED, MAX_FIXED = 0.95, 3, 5
 # About this many of each group of near-copies take part in local EM, unless fewer documents than that minimum are left.
 MAX_COPIES, MIN_DISTINCT = 3, 10
 # Odd, with well-mixed upper bits.
@@ -26,33 +33,71 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _GOLDEN_RATIO = (np.sqrt(5) - 1) / 2
 
 
-def count_copies(counts: sp.csr_array, inverse_frequency: Array) -> Array:
-    """Return an estimate of how many documents are near-copies of each one, itself included, (m,).
+class NearCopies(NamedTuple):
+    """Near-copies among some documents."""
+
+    n_copies: Array  # an estimate of how many documents are near-copies of each one, itself included, (m,)
+    largest: Array  # rows of the largest group of near-copies
+
+    @property
+    def are_usual(self) -> bool:
+        """Whether most of the documents have near-copies."""
+        return bool(np.mean(self.n_copies >= MIN_COPIES) >= USUAL_SHARE)
+
+
+def find_copies(counts: sp.csr_array, inverse_frequency: Array) -> NearCopies:
+    """Find near-copies among documents.
 
     Parameters
     ----------
     counts : sparse array of shape (m, d)
-        The words of the documents.
+        The words of the documents, of which there is at least one.
     inverse_frequency : array of shape (d,)
         The weight of each word.
 
     Returns
     -------
-    array of shape (m,)
-        At least 1.
+    NearCopies
     """
     m = counts.shape[0]
     sketches = _sketch_words(counts, inverse_frequency)
-    compared = sketches[np.linspace(0, m - 1, min(m, MAX_COMPARED)).astype(np.intp)]
-    n_near = np.count_nonzero(sketches @ compared.T > MIN_COSINE, axis=1)
-    return np.asarray(np.maximum(n_near * (m / max(len(compared), 1)), 1.0))
+    compared = np.linspace(0, m - 1, min(m, MAX_COMPARED)).astype(np.intp)
+    are_near = sketches @ sketches[compared].T > MIN_COSINE
+    # No document is a copy of itself.
+    are_near[compared, np.arange(len(compared))] = False
+    n_others = np.full(m, len(compared))
+    n_others[compared] -= 1
+    n_copies = 1 + np.count_nonzero(are_near, axis=1) * ((m - 1) / np.maximum(n_others, 1))
+    center = int(np.argmax(np.count_nonzero(are_near, axis=0)))
+    return NearCopies(n_copies, np.append(np.flatnonzero(are_near[:, center]), compared[center]))
 
 
 def thin_copies(counts: sp.csr_array, inverse_frequency: Array) -> Array:
     """Return the rows of documents to keep so that about three of each group of near-copies are left, (n,)."""
     rows = np.arange(counts.shape[0])
-    kept = rows[rows * _GOLDEN_RATIO % 1 < MAX_COPIES / count_copies(counts, inverse_frequency)]
+    kept = rows[rows * _GOLDEN_RATIO % 1 < MAX_COPIES / find_copies(counts, inverse_frequency).n_copies]
     return kept if len(kept) >= MIN_DISTINCT else rows
+
+
+def list_fixed_words(counts: sp.csr_array, inverse_frequency: Array) -> Array:
+    """Return the columns of the rarest words that nearly all copies of a template have, (n,).
+
+    Parameters
+    ----------
+    counts : sparse array of shape (m, d)
+        The words of the copies.
+    inverse_frequency : array of shape (d,)
+        The weight of each word; at most 0 for words that do not matter.
+
+    Returns
+    -------
+    array of shape (n,)
+        Empty if there are too few for a template.
+    """
+    n_with = np.bincount(counts.indices, minlength=counts.shape[1])
+    fixed = np.flatnonzero((n_with >= FIXED_SHARE * counts.shape[0]) & (inverse_frequency > 0))
+    rarest = fixed[np.argsort(-inverse_frequency[fixed], kind="stable")[:MAX_FIXED]]
+    return rarest if len(rarest) >= MIN_FIXED else rarest[:0]
 
 
 def _sketch_words(counts: sp.csr_array, inverse_frequency: Array) -> Array:
@@ -60,10 +105,10 @@ def _sketch_words(counts: sp.csr_array, inverse_frequency: Array) -> Array:
     hashes = np.arange(counts.shape[1], dtype=np.uint64) * _MIX
     buckets = (hashes >> np.uint64(64 - SKETCH_BITS)).astype(np.int32)
     signs = np.where(hashes >> np.uint64(63 - SKETCH_BITS) & np.uint64(1), 1.0, -1.0)
-    values = (signs * inverse_frequency).astype(np.float32)[counts.indices]
-    weighted = sp.csr_array((values**2, counts.indices, counts.indptr), shape=counts.shape)
-    squares: Array = np.asarray(weighted.sum(axis=1))
+    values = (signs * inverse_frequency).astype(np.float32).take(counts.indices)
+    sums = np.concatenate([[0], np.cumsum(values**2, dtype=np.float64)])
+    squares = np.diff(sums[counts.indptr])
     lengths = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
     values /= np.repeat(lengths, np.diff(counts.indptr))
     shape = (counts.shape[0], 1 << SKETCH_BITS)
-    return np.asarray(sp.csr_array((values, buckets[counts.indices], counts.indptr), shape=shape).toarray())
+    return np.asarray(sp.csr_array((values, buckets.take(counts.indices), counts.indptr), shape=shape).toarray())

@@ -26,7 +26,14 @@ from mixsearch.topics._hint import WordHint, hint_from_documents
 from mixsearch.topics._left_out import check_documents, check_words
 from mixsearch.topics._local_em import refine_locally
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._seeds import MIN_DOCUMENTS, Seeds, breadth_for, seed_from_documents, seed_from_words
+from mixsearch.topics._seeds import (
+    MIN_DOCUMENTS,
+    MergeCopies,
+    Seeds,
+    breadth_for,
+    seed_from_documents,
+    seed_from_words,
+)
 
 # Fewer components than were fitted no longer represent a hint if they keep less than this fraction of its projection.
 MIN_KEPT = 0.5
@@ -69,7 +76,7 @@ class TopicQuery:
     feature_names: Sequence[str] | None
     breadth: float = 1.0  # scales the neighbourhood of local EM
     by_rarity: bool = False  # make it narrower the rarer the words are
-    merge_copies: bool = False  # give near-copies one vote together
+    merge_copies: MergeCopies = "auto"  # give near-copies fewer votes
 
     def search_words(self, hint: WordHint, *, project: bool, max_documents: int | None) -> Topic:
         """Find the topic of a hint over words, or of its projection onto the components."""

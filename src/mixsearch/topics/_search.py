@@ -16,7 +16,7 @@ from mixsearch.core.em import MAX_ITER, EMOptions, em_options
 from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions
 from mixsearch.core.hints import check_one_hint, hint_from_direction
-from mixsearch.core.validation import AUTO, check_n_components, check_positive_int
+from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_positive_int
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.errors import FewerComponentsWarning, warn_user
@@ -280,7 +280,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         tol: float = 0.01,
         max_iter: int | None = None,
         max_documents: int | None = None,
-        merge_copies: bool = False,
+        merge_copies: bool | Literal["auto"] = "auto",
         **extraction: Unpack[ExtractionOptions],
     ) -> Topic:
         """Find the topic that a hint means.
@@ -315,9 +315,10 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         max_documents : int, optional
             If more documents contain the words of the hint, this many at even steps represent all: a bound on the time
             that a frequent word takes. By default all of them are read.
-        merge_copies : bool, default=False
-            In local EM from words, give documents that are near-copies of each other one vote together, so that a
-            template that mentions a word does not outweigh the documents about it.
+        merge_copies : bool or "auto", default="auto"
+            In local EM from words, give n documents that are near-copies of each other the weight of √n others, so
+            that a template that mentions a word does not outweigh the documents about it. "auto" does so unless most
+            of them are near-copies and their template always has the word: then it is what the word means.
         **extraction
             How the topic is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the
             fields of `Extraction`. Whitening takes the topic with the largest share of the hint, ``choose="share"``;
@@ -336,6 +337,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         check_one_hint({"hint": hint, "words": words, "documents": documents})
         if max_documents is not None:
             check_positive_int("max_documents", max_documents)
+        check_choice("merge_copies", merge_copies, (True, False, "auto"))
         options = self._check_refinement(refine, tol, max_iter)
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,10 +12,10 @@ from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Maximum, TopRows, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
-from mixsearch.topics._documents import ScoredPartition, TopicPartition, local_rows, pick_documents
+from mixsearch.topics._documents import DocumentSample, ScoredPartition, TopicPartition, local_rows, pick_documents
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._near_copies import count_copies
+from mixsearch.topics._near_copies import find_copies, list_fixed_words
 from mixsearch.topics._ranking import NamedDocuments, mean_of_named, measure_counts, word_weights
 
 # A hint that fewer documents contain than this carries little information.
@@ -26,6 +26,11 @@ SCORE_ROUNDING = 1e-9
 MIN_BREADTH = 0.25
 # If more documents contain the hint, those with the most of it represent all.
 MAX_SEEDS = 2000
+# Documents that have more than this share of all words are alike without being copies.
+MAX_WORD_SHARE = 0.1
+# A template is what a hint asks for if at least this share of its copies contain it.
+ASKED_SHARE = 0.9
+MergeCopies = bool | Literal["auto"]
 
 
 class Seeds(NamedTuple):
@@ -35,17 +40,17 @@ class Seeds(NamedTuple):
     min_score: float  # the hint names the documents with larger scores
     named: NamedDocuments | None  # what they have in common; None if the hint names no document
     size: int  # a lower bound of the number of documents about the topic
-    merge_copies: bool = False  # near-copies have one vote together
+    merge_copies: bool = False  # few of each group of near-copies are needed
 
 
-def seed_from_words(hint: WordHint, merge_copies: bool, family: TopicFamily, weight: float) -> Seeds:
+def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFamily, weight: float) -> Seeds:
     """Return the documents that contain the words of a hint, weighted by how much of them is about these.
 
     Parameters
     ----------
     hint : WordHint
-    merge_copies : bool
-        Whether near-copies have one vote together.
+    merge_copies : bool or "auto"
+        Whether near-copies have fewer votes; "auto" unless they are what the hint asks for.
     family : TopicFamily
     weight : float
         The weight of the topic found, from which its size follows if no document contains a word of the hint.
@@ -70,11 +75,44 @@ def seed_from_words(hint: WordHint, merge_copies: bool, family: TopicFamily, wei
         )
     if not n_named:
         return Seeds(scored, min_score, None, _estimate_size(family, weight))
-    documents, votes = pick_documents(family.partitions, densest.indices), densest.scores
+    documents = pick_documents(family.partitions, densest.indices)
+    n_copies, outweigh = np.ones(len(densest.scores)), False
     if merge_copies:
-        votes = votes / count_copies(documents.counts, word_weights(family))
-    named = mean_of_named(family, documents, densest.indices, votes, n_named)
-    return Seeds(scored, min_score, named, n_named, merge_copies)
+        n_copies, outweigh = _count_copies(family, hint, documents, merge_copies)
+    # Together, n near-copies have the votes of √n others.
+    named = mean_of_named(family, documents, densest.indices, densest.scores / np.sqrt(n_copies), n_named)
+    return Seeds(scored, min_score, named, n_named, outweigh)
+
+
+def _count_copies(
+    family: TopicFamily, hint: WordHint, documents: DocumentSample, merge_copies: MergeCopies
+) -> tuple[Array, bool]:
+    """Return how many near-copies each document with words of a hint has, (m,), and whether they outweigh others.
+
+    "auto" counts none if the vocabulary is too small to tell copies, or the largest template is what is asked for.
+    """
+    m, d = documents.counts.shape
+    if merge_copies == "auto" and documents.counts.nnz > MAX_WORD_SHARE * m * d:
+        return np.ones(m), False
+    weights = word_weights(family)
+    copies = find_copies(documents.counts, weights)
+    if merge_copies == "auto" and copies.are_usual:
+        wanted = hint.columns[hint.values > 0]
+        weights[wanted] = 0
+        fixed = list_fixed_words(documents.counts[copies.largest], weights)
+        n_template, n_asked = family.partitions.reduce(_count_template, fixed, wanted).total
+        if n_asked >= ASKED_SHARE * n_template:
+            return np.ones(m), False
+    return copies.n_copies, copies.are_usual
+
+
+def _count_template(partition: TopicPartition, fixed: Array, wanted: Array) -> ArraySum:
+    """Count the documents with all fixed words of a template, and those of them with a wanted word."""
+    if not len(fixed):
+        return ArraySum(np.zeros(2))
+    rows = np.flatnonzero(np.diff(sp.csr_array(partition.by_word[:, fixed]).indptr) == len(fixed))
+    n_asked = np.count_nonzero(partition.by_document[rows][:, wanted].sum(axis=1))
+    return ArraySum(np.array([len(rows), n_asked]))
 
 
 class DensestDocuments(NamedTuple):

@@ -44,6 +44,9 @@ class TopicRequest(BaseModel):
     n_components: int | None = Field(
         None, ge=1, le=100_000, description="How many of the fitted topics to use. By default the hint decides."
     )
+    merge_copies: bool | Literal["auto"] = Field(
+        "auto", description="Give near-copies fewer votes. By default unless they are what the words mean."
+    )
     alternative: int = Field(
         0, ge=0, le=100_000, description="0 for the topic found, else the rank of another one that the hint could mean."
     )

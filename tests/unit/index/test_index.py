@@ -250,6 +250,20 @@ def test_phrases_of_a_question_and_of_a_text_are_those_of_the_index(tmp_path):
     assert counts[columns].tolist() == [1, 2, 1]
 
 
+def test_a_name_with_a_number_is_asked_for_as_such_if_the_texts_have_it(tmp_path):
+    path = tmp_path / "texts.txt"
+    # In few documents: a name may be too rare for a feature, as any word.
+    numbers = [" GPT-4" if i % 2 else " gpt-3" if i < 8 else "" for i in range(len(TEXTS))]
+    path.write_text("".join(f"{text}{end}\n" for text, end in zip(TEXTS, numbers, strict=True)), encoding="utf-8")
+    reading = every_word(phrases=True, min_df=5)
+    index = open_index(build_index(path, tmp_path / "index", IndexOptions(n_components=3), reading).path)
+    asked = ["GPT-4", "gpt\N{NON-BREAKING HYPHEN}4", "GPT-3", "GPT-5", "gpt-4 sushi", "F-16"]
+    assert list(map(index.spell, asked)) == ["gpt-4", "gpt-4", "gpt-3", "gpt", "gpt-4 sushi", "f-16"]
+    assert index.document_frequency("GPT-4") == sum(TEXTS[i] != "" for i in range(1, len(TEXTS), 2))
+    counts = index.count(["Sushi for GPT-4, but not for 4."]).toarray()[0]
+    assert counts[[index.vocabulary.index(word) for word in ("gpt", "gpt-4")]].tolist() == [1, 1]
+
+
 def test_stop_words_of_a_phrase_are_left_out(tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")

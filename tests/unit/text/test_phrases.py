@@ -110,6 +110,31 @@ def test_dropped_duplicates_do_not_count():
     np.testing.assert_array_equal(counts, again)
 
 
+@pytest.mark.parametrize("written", ["GPT-4", "gpt\N{NON-BREAKING HYPHEN}4", "Gpt\N{EN DASH}4", "机器gpt-4翻译"])
+def test_a_name_with_a_number_is_counted_beside_its_letters(written):
+    corpus, counts = read([f"{text} 4" for text in draw_texts(phrase=written)])
+    column = corpus.vocabulary.index
+    assert counts[:, column("gpt-4")].tolist() == counts[:, column("gpt")].tolist() == [i % 2 for i in range(200)]
+    assert {"4", "-4"}.isdisjoint(corpus.vocabulary)
+
+
+def test_a_letter_with_a_number_is_a_name_and_may_be_part_of_a_phrase():
+    corpus, _ = read(draw_texts(phrase="fighter F-16"))
+    assert "f" not in corpus.vocabulary
+    assert list_phrases(corpus) == ["fighter f-16"]
+
+
+@pytest.mark.parametrize("written", ["gpt 4", "gpt--4", "gpt-\n4", "4-4", "gpt/4", "_-4", "gpt-4th"])
+def test_other_numbers_are_no_part_of_a_name(written):
+    corpus, _ = read(draw_texts(phrase=written))
+    assert not any("-" in word or word.isdigit() for word in corpus.vocabulary)
+
+
+@pytest.mark.parametrize("options", [{"phrases": False}, {"token_pattern": "[a-z]+"}, {"tokenizer": str.split}])
+def test_names_with_a_number_are_counted_as_phrases_are_and_only_among_default_words(options):
+    assert "gpt-4" not in read(draw_texts(phrase="GPT-4;"), **options)[0].vocabulary
+
+
 def test_longer_sequences_count_all_pairs_as_before():
     texts = draw_texts(20)
     (one, counts), (other, wanted) = read(texts, ngrams=(1, 2)), read(texts, ngrams=(1, 2), phrases=False)

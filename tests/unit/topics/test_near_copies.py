@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from mixsearch import TopicSearch
-from mixsearch.topics._near_copies import MIN_DISTINCT, count_copies, thin_copies
+from mixsearch.errors import ArgumentError
+from mixsearch.topics._near_copies import MIN_DISTINCT, find_copies, list_fixed_words, thin_copies
 
 N_WORDS = 500
 HINT, TEMPLATE = 499, np.arange(470, 490)
@@ -23,22 +24,27 @@ def draw_documents(rng, n, words=N_WORDS, size=30):
 
 def test_copies_are_counted_and_other_documents_are_single():
     rng = np.random.default_rng(0)
-    copied = np.tile(draw_documents(rng, 1), (40, 1))
-    copied[np.arange(40), rng.choice(N_WORDS, 40)] = 1
-    n_copies = count_copies(sp.csr_array(np.vstack([copied, draw_documents(rng, 60)])), np.ones(N_WORDS))
-    assert np.all(np.abs(n_copies[:40] - 40) <= 1)
-    assert np.all(n_copies[40:] <= 2)
+    copied = np.tile(draw_documents(rng, 1), (20, 1))
+    copied[np.arange(20), rng.choice(N_WORDS, 20)] = 1
+    copies = find_copies(sp.csr_array(np.vstack([copied, draw_documents(rng, 30)])), np.ones(N_WORDS))
+    assert np.all(np.abs(copies.n_copies[:20] - 20) <= 1)
+    assert np.all(copies.n_copies[20:] <= 2)
+    assert set(copies.largest) == set(range(20))
+    assert not copies.are_usual
 
 
 def test_copies_among_many_documents_are_estimated_from_a_sample():
     rng = np.random.default_rng(1)
-    counts = np.vstack([np.tile(draw_documents(rng, 1), (500, 1)), draw_documents(rng, 1500)])[rng.permutation(2000)]
-    n_copies = count_copies(sp.csr_array(counts), np.ones(N_WORDS))
-    assert 350 < n_copies.max() < 650
+    counts = np.vstack([np.tile(draw_documents(rng, 1), (1000, 1)), draw_documents(rng, 1000)])[rng.permutation(2000)]
+    copies = find_copies(sp.csr_array(counts), np.ones(N_WORDS))
+    assert 700 < copies.n_copies.max() < 1300
+    # A document that others are compared with is not its own copy.
+    assert copies.n_copies.min() == 1
 
 
-def test_documents_without_words_are_no_copies():
-    assert np.all(count_copies(sp.csr_array((3, N_WORDS)), np.ones(N_WORDS)) == 1)
+@pytest.mark.parametrize("n", [1, 3])
+def test_documents_without_words_are_no_copies(n):
+    assert np.all(find_copies(sp.csr_array((n, N_WORDS)), np.ones(N_WORDS)).n_copies == 1)
 
 
 def test_about_three_of_each_group_are_kept():
@@ -52,6 +58,23 @@ def test_about_three_of_each_group_are_kept():
 def test_all_are_kept_if_hardly_any_would_be_left():
     counts = sp.csr_array(np.tile(draw_documents(np.random.default_rng(3), 1), (90, 1)))
     assert len(thin_copies(counts, np.ones(N_WORDS))) == 90 > MIN_DISTINCT
+
+
+def test_fixed_words_are_in_nearly_all_copies_and_the_rarest_come_first():
+    counts = draw_documents(np.random.default_rng(2), 20, words=400)
+    counts[:, 401:407] = 1
+    counts[:5, 406] = 0
+    weights = np.arange(1.0, N_WORDS + 1)
+    weights[405] = 0
+    assert list_fixed_words(sp.csr_array(counts), weights).tolist() == [404, 403, 402, 401]
+    assert not len(list_fixed_words(sp.csr_array(counts[:, :403]), weights[:403]))
+
+
+def test_documents_of_a_small_vocabulary_look_like_copies_but_have_no_fixed_words():
+    counts = sp.csr_array(np.random.default_rng(5).multinomial(15, np.full(20, 0.05), 100))
+    copies = find_copies(counts, np.ones(20))
+    assert copies.are_usual
+    assert not len(list_fixed_words(counts[copies.largest], np.ones(20)))
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +95,37 @@ def templates():
     return sp.csr_array(np.vstack([ordinary, filled])[order]), np.append(labels, np.full(400, -1))[order]
 
 
-def test_a_template_does_not_own_the_topic_of_a_word_in_its_slot(templates):
+@pytest.mark.parametrize("merge", [{}, {"merge_copies": "auto"}, {"merge_copies": True}])
+def test_a_template_does_not_own_the_topic_of_a_word_in_its_slot(templates, merge):
     counts, labels = templates
     search = TopicSearch(12).fit(counts)
-    found, plain = (search.search(words=[HINT], merge_copies=merge) for merge in (True, False))
+    found, plain = search.search(words=[HINT], **merge), search.search(words=[HINT], merge_copies=False)
     assert sum(int(word) in TEMPLATE for word, _ in plain.top_words(10)) > 5
     assert not any(int(word) in TEMPLATE for word, _ in found.top_words(10))
     first = [row for row, _ in found.documents(100)]
     assert np.mean(labels[first] == 0) > 0.9
+
+
+def test_a_template_that_always_has_the_word_is_what_the_word_means(templates):
+    counts, labels = templates
+    fixed = counts.toarray()
+    fixed[labels == -1, HINT] = 1
+    search = TopicSearch(12).fit(sp.csr_array(fixed))
+    found, merged = search.search(words=[HINT]), search.search(words=[HINT], merge_copies=True)
+    assert np.mean(labels[[row for row, _ in found.documents(100)]] == -1) > 0.9
+    assert np.mean(labels[[row for row, _ in merged.documents(100)]] == -1) < 0.5
+
+
+def test_documents_with_much_of_a_small_vocabulary_are_no_copies():
+    rng = np.random.default_rng(6)
+    topics = rng.dirichlet(np.full(60, 0.3), 3)
+    search = TopicSearch(3).fit(sp.csr_array(rng.multinomial(60, topics[rng.choice(3, 300)])))
+    word = int(np.argmax(topics[0] - topics[1:].max(axis=0)))
+    found, plain, merged = (search.search(words=[word], merge_copies=merge) for merge in ("auto", False, True))
+    np.testing.assert_allclose(found.probabilities, plain.probabilities)
+    assert np.abs(merged.probabilities - plain.probabilities).max() > 1e-3
+
+
+def test_copies_are_merged_or_not_or_as_it_fits(templates):
+    with pytest.raises(ArgumentError, match="merge_copies must be one of True, False, 'auto', got 'often'"):
+        TopicSearch(2).fit(templates[0][:100]).search(words=[HINT], merge_copies="often")

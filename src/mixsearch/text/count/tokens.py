@@ -11,13 +11,14 @@ import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.text.count.languages import SEGMENTERS, mark_segmented, segment, stem_words
+from mixsearch.text.count.numbered_names import find_numbered_names, unify_hyphens
 from mixsearch.text.count.patterns import WordPattern, find_class, parse_word_pattern
 from mixsearch.text.count.scripts import (
     HAN,
@@ -72,7 +73,7 @@ def find_tokens(texts: Sequence[str], options: CorpusOptions, locate: Callable[[
     pattern = None if options.tokenizer is not None else parse_word_pattern(options.token_pattern)
     cleaned = [_clean(text, options) for text in texts]
     if pattern is not None:
-        tokens = _find_words(cleaned, pattern, options.segmenter if pattern.is_default else None)
+        tokens = _find_words(cleaned, pattern, options)
     else:
         tokens = _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
     if options.counts_phrases:
@@ -122,8 +123,11 @@ def _split(text: str, options: CorpusOptions, locate: Callable[[int], str], i: i
     return [token for token in tokens if token]
 
 
-def _find_words(texts: Sequence[str], pattern: WordPattern, segmenter: str | None) -> Tokens:
+def _find_words(texts: Sequence[str], pattern: WordPattern, options: CorpusOptions) -> Tokens:
     codes = _encode("\n".join(texts))
+    with_names = pattern.is_default and options.phrases
+    if with_names:
+        codes = unify_hyphens(codes)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     # Each text and the line break after it: tokens do not cross it, even if the class contains line breaks.
     offsets = np.concatenate([[0], np.cumsum(lengths + 1)])
@@ -134,24 +138,43 @@ def _find_words(texts: Sequence[str], pattern: WordPattern, segmenter: str | Non
     inside[offsets[1:-1]] = False
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     starts, ends = edges[::2], edges[1::2]
+    segmenter = options.segmenter if pattern.is_default else None
     scripts = None if segmenter is None else find_scripts(codes)
     if scripts is None or segmenter is None:
-        starts, ends = _keep_words(codes, starts, ends, pattern)
+        starts, ends = _keep_words(codes, starts, ends, pattern, with_names=with_names)
     else:
-        starts, ends = _split_scripts(codes, scripts, starts, ends, pattern, segmenter)
+        find_words = partial(_keep_words, codes, pattern=pattern, with_names=with_names)
+        starts, ends = _split_scripts(codes, scripts, starts, ends, find_words, segmenter)
     return Tokens(codes, starts, ends, np.searchsorted(starts, offsets), hash_spans(codes, starts, ends))
 
 
-def _keep_words(codes: Array, starts: Array, ends: Array, pattern: WordPattern) -> tuple[Array, Array]:
-    """Return the runs of characters that are words."""
+def _keep_words(
+    codes: Array, starts: Array, ends: Array, pattern: WordPattern, *, with_names: bool
+) -> tuple[Array, Array]:
+    """Return the runs of characters that are words, and the names with a number beside their first words, in order."""
     kept = ends - starts >= pattern.min_length
-    if pattern.at_edge is not None:
-        kept &= pattern.at_edge[codes[starts]] | pattern.at_edge[codes[ends - 1]]
-    return starts[kept], ends[kept]
+    if pattern.at_edge is None:
+        return starts[kept], ends[kept]
+    has_letter = pattern.at_edge[codes[starts]] | pattern.at_edge[codes[ends - 1]]
+    kept &= has_letter
+    words = starts[kept], ends[kept]
+    return _merge_spans([words, find_numbered_names(codes, starts, ends, has_letter)]) if with_names else words
+
+
+def _merge_spans(found: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return spans of characters in order. Of two that start together, the one that was found first comes first."""
+    starts, ends = (np.concatenate([each[side] for each in found]) for side in (0, 1))
+    order = np.argsort(starts, kind="stable")
+    return starts[order], ends[order]
 
 
 def _split_scripts(
-    codes: Array, scripts: Array, starts: Array, ends: Array, pattern: WordPattern, segmenter: str
+    codes: Array,
+    scripts: Array,
+    starts: Array,
+    ends: Array,
+    find_words: Callable[[Array, Array], tuple[Array, Array]],
+    segmenter: str,
 ) -> tuple[Array, Array]:
     """Return the words of scripts with spaces, and words or pairs of characters of the others, in order."""
     kinds = mark_segmented(segmenter, scripts, SEGMENTED) if segmenter in SEGMENTERS else scripts
@@ -160,13 +183,11 @@ def _split_scripts(
     is_spaced, is_segmented = np.isin(kind, (0, KATAKANA)), kind == SEGMENTED
     is_paired = ~is_spaced & ~is_segmented
     found = [
-        _keep_words(codes, starts[is_spaced], ends[is_spaced], pattern),
+        find_words(starts[is_spaced], ends[is_spaced]),
         split_into_pairs(codes, scripts, starts[is_paired], ends[is_paired]),
         _segment_runs(codes, scripts, starts[is_segmented], ends[is_segmented], segmenter),
     ]
-    all_starts, all_ends = (np.concatenate([each[side] for each in found]) for side in (0, 1))
-    order = np.argsort(all_starts, kind="stable")
-    return all_starts[order], all_ends[order]
+    return _merge_spans(found)
 
 
 def _segment_runs(codes: Array, scripts: Array, starts: Array, ends: Array, segmenter: str) -> tuple[Array, Array]:

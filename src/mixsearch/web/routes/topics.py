@@ -123,7 +123,8 @@ async def _answer(
 ) -> bytes:
     completed = complete_request(index, request)
     # What determines the topic found: the worker that has found it has it in its cache.
-    affinity = (completed.q, completed.documents, completed.narrower, completed.n_components)
+    how = (completed.narrower, completed.n_components, completed.merge_copies)
+    affinity = (completed.q, completed.documents, *how)
     return await workers.call_cached(index, encode, completed, slow=request.confidence, affinity=affinity)
 
 
@@ -143,7 +144,11 @@ def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
             code="one_hint_needed",
             given=" and ".join(name for name, is_given in hints.items() if is_given) or "none",
         )
-    options: dict[str, Any] = {"n_components": request.n_components or "enough", "narrower": request.narrower}
+    options: dict[str, Any] = {
+        "n_components": request.n_components or "enough",
+        "narrower": request.narrower,
+        "merge_copies": request.merge_copies,
+    }
     if request.documents:
         return Query(f"document {', '.join(map(str, request.documents))}", documents=request.documents, **options)
     if texts:
