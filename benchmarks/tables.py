@@ -7,8 +7,9 @@ the examples is fitted once for each table. `GaussianSearch` is given the number
 spreading needs rows of other classes: random rows stand for them. "Best peer" is the best one of this very cell, which
 nobody could know beforehand; "shortfall" is how much `TableSearch` is below it, negative where it is above.
 
-Choices may have been made on the tables for development, not on those reported. Rows "rare" are classes of at most a
-twentieth of a table's rows, and rare classes before a background; they are part of the table's row as well.
+Choices are to be made on the development tables alone, the others are for reporting; the olive oils are in both, with
+coarse labels among those reported. Rows "rare" are rare classes before a background, and classes of at most a twentieth
+of a table's rows, which are part of the table's row as well.
 """
 
 from __future__ import annotations
@@ -98,8 +99,9 @@ def _print_tables(title: str, answers: Sequence[Answer], loaded: Mapping[str, La
     rows = []
     for name, means in by_table.items():
         n, d = loaded[name].X.shape
-        rows.append(_row(f"{name}, {n:,} x {d}", means))
-        if name in by_rare:
+        is_all_rare = bool(loaded[name].only)
+        rows.append(_row(f"{name}, {n:,} x {d}{', rare' * is_all_rare}", means))
+        if name in by_rare and not is_all_rare:
             rows.append(_row(f"{name}, rare", by_rare[name]))
     rows.append(_row("mean over tables", _mean_over(list(by_table.values()))))
     if by_rare:
