@@ -20,6 +20,7 @@ import refinement
 import scale
 import second_moment
 import table_confidence
+import table_scale
 import tables
 import topic_sizes
 import topics
@@ -28,6 +29,7 @@ import verdict
 import web_load
 import web_map
 import web_typing
+import whitened_tables
 from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
 
@@ -45,6 +47,8 @@ BENCHMARKS = {
     "trust": trust,
     "table_confidence": table_confidence,
     "tables": tables,
+    "table_scale": table_scale,
+    "whitened_tables": whitened_tables,
     "quality": quality,
     "verdict": verdict,
     "topic_sizes": topic_sizes,
@@ -68,6 +72,8 @@ ON_REQUEST = (
     "trust",
     "table_confidence",
     "tables",
+    "table_scale",
+    "whitened_tables",
     "quality",
     "reading",
     "scale",

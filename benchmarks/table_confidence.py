@@ -24,11 +24,11 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from labelled_tables import data_folder
 from measuring import print_table, run_seeds
 from sklearn import datasets
 from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.preprocessing import StandardScaler
-from tables import data_folder
 
 from mixsearch import GaussianComponent, GaussianSearch
 from mixsearch._typing import Array

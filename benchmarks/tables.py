@@ -1,241 +1,182 @@
-"""Real tables: each labelled class searched from five members at random, ranked beside what others make of the five.
+"""Rows like a few rows of a table: `TableSearch` beside what others make of the same rows.
 
-Figures are areas under the ROC curve over all samples but the five, means over classes and draws; 1 puts every member
-of the class before all others. Every method sees the same features: as they are, standardised, and whitened within,
-that is scaled by the covariance of neighbours until components are round (`mixsearch.WithinWhitener`). Times are
-those of one answer, with its fit, on the features as they are, one thread. Old Faithful has no labels: eruptions of
-more than three minutes stand for its long ones. Mixtures start from the five and samples at random, or ten times from
-anywhere, and then answer with the component that has most of the five. Images are seen as pixels, by 50 principal
-components, and by these whitened within. Tone perception is a mixture of two lines, one for each way to tune; least
-squares on either group is beside it.
+Each class of at least twenty rows, or the rare class of a table that has one, is searched from a few random rows of it.
+Every row but the examples is ranked; a cell has the area under the ROC curve and the average precision, means over
+classes and draws. `TableSearch` sees the columns as they are, all others see them standardised. What does not depend on
+the examples is fitted once for each table. `GaussianSearch` is given the number of classes, the others are not. Label
+spreading needs rows of other classes: random rows stand for them. "Best peer" is the best one of this very cell, which
+nobody could know beforehand; "shortfall" is how much `TableSearch` is below it, negative where it is above.
+
+Choices are to be made on the development tables alone, the others are for reporting; the olive oils are in both, with
+coarse labels among those reported. Rows "rare" are rare classes before a background, and classes of at most a twentieth
+of a table's rows, which are part of the table's row as well.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import os
-import time
-import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-import ranking
 from joblib import Parallel, delayed
+from labelled_tables import DEVELOPMENT, REPORTED, WITHOUT_FILES, LabelledTable, data_folder
 from measuring import N_THREADS, print_table, seconds
-from ranking import Ranking, Task
-from sklearn.decomposition import PCA
-from sklearn.metrics import roc_auc_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
+from row_rankings import PEERS
+from table_answers import METHODS, OURS, Answer, Fit, search_all
 
-from mixsearch import RegressionSearch, WithinWhitener
 from mixsearch._typing import Array
-from mixsearch.errors import SearchError
 
-N_MEMBERS = 5
-N_DRAWS = 10
-N_FACTORS = 50
-DIM = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """Samples with the class of each."""
-
-    X: Array  # (n, d)
-    labels: Array  # (n,)
-    images: bool = False
-
-    @property
-    def classes(self) -> Array:
-        """The names of the classes, sorted."""
-        return np.unique(self.labels)
-
-    def views(self) -> dict[str, Array]:
-        """The features that methods see."""
-        if self.images:
-            # A component has few images: no more neighbours than that.
-            few = min(10, len(self.X) // len(self.classes) // 2)
-            first, second = PCA(N_FACTORS, random_state=0), WithinWhitener(few)
-            names = ("pixels", f"PCA {N_FACTORS}", "whitened within")
-        else:
-            first, second = StandardScaler(), WithinWhitener()
-            names = ("raw", "standardised", "whitened within")
-        ways = (self.X, first.fit_transform(self.X), make_pipeline(first, second).fit_transform(self.X))
-        return dict(zip(names, ways, strict=True))
+N_EXAMPLES = (1, 3, 5, 10)
+N_DRAWS, N_QUICK = 20, 2
+# Tables of many classes or many columns, which would take most of the time.
+FEWER_DRAWS = {"digits": 10}
+MAX_QUICK_ROWS = 1000
+HALVES = {"development": DEVELOPMENT, "reported": REPORTED}
 
 
-def data_folder() -> Path:
-    return Path(os.environ.get("MIXSEARCH_DATA", Path(__file__).parents[2] / "shared" / "data"))
+def run(*, quick: bool = False, only: str = "", examples: Sequence[int] = N_EXAMPLES, draws: int | None = None) -> None:
+    has_files = (data_folder() / "tables").is_dir()
+    if not has_files:
+        print("\n- only drawn tables and those of scikit-learn, since MIXSEARCH_DATA names no folder with tables")
+    names = [name for half in HALVES.values() for name in half if only in name and (has_files or name in WITHOUT_FILES)]
+    loaded = {name: (DEVELOPMENT | REPORTED)[name]() for name in names}
+    if quick:
+        loaded = {name: table for name, table in loaded.items() if len(table.X) <= MAX_QUICK_ROWS}
+    n_draws = {name: draws or (N_QUICK if quick else FEWER_DRAWS.get(name, N_DRAWS)) for name in loaded}
+    # The longest first, so that the last ones fill the time.
+    order = sorted(loaded, key=lambda name: -loaded[name].X.size * len(loaded[name].classes))
+    with Parallel(n_jobs=N_THREADS, batch_size=1) as parallel:
+        outcomes = parallel(delayed(search_all)(name, loaded[name], examples, n_draws[name]) for name in order)
+    answers = [answer for outcome in outcomes for answer in outcome.answers]
+    fits = [fit for outcome in outcomes for fit in outcome.fits]
+    print(f"\n- draws: {', '.join(f'{name} {n}' for name, n in n_draws.items())}")
+    for n in examples:
+        for title, half in HALVES.items():
+            some = [answer for answer in answers if answer.n_examples == n and answer.table in half]
+            if some:
+                _print_tables(f"{n} example{'s'[: n > 1]}, {title} tables", some, loaded)
+    for title, half in HALVES.items():
+        _print_means(f"Means over {title} tables", [answer for answer in answers if answer.table in half])
+    _print_shortfalls(answers)
+    _print_times(answers, fits)
 
 
-def load_wine() -> Labelled:
-    rows = _rows("wine.csv")
-    return Labelled(np.array([row[1:] for row in rows], dtype=float), np.array([row[0] for row in rows]))
+class Mean(NamedTuple):
+    """Means of the two figures."""
+
+    area: float
+    precision: float
 
 
-def load_iris() -> Labelled:
-    rows = _rows("iris.csv")
-    return Labelled(np.array([row[1:5] for row in rows], dtype=float), np.array([row[5] for row in rows]))
+Means = Mapping[str, Mean]  # by method
 
 
-def load_banknote() -> Labelled:
-    rows = _rows("banknote.txt", delimiter=" ")
-    return Labelled(np.array([row[1:] for row in rows], dtype=float), np.array([row[0] for row in rows]))
+def _means(answers: Sequence[Answer]) -> Means:
+    by_method: dict[str, list[Mean]] = {method: [] for method in METHODS}
+    for answer in answers:
+        by_method[answer.method].append(Mean(answer.area, answer.precision))
+    return {method: Mean(*np.mean(found, axis=0).tolist()) for method, found in by_method.items() if found}
 
 
-def load_faithful() -> Labelled:
-    X = np.array([row[1:] for row in _rows("faithful.csv")], dtype=float)
-    return Labelled(X, np.where(X[:, 0] > 3, "long", "short"))
+def _mean_over(rows: Sequence[Means]) -> Means:
+    """Return the mean over tables for the methods that answered on all of them."""
+    methods = [method for method in METHODS if rows and all(method in row for row in rows)]
+    return {method: Mean(*np.mean([row[method] for row in rows], axis=0).tolist()) for method in methods}
 
 
-def load_images(name: str) -> Callable[[], Labelled]:
-    def load() -> Labelled:
-        with np.load(data_folder() / "subspaces" / name) as stored:
-            X = stored["X"].astype(float)
-            return Labelled(X / X.max(), stored["y"], images=True)
-
-    return load
-
-
-def _rows(name: str, delimiter: str = ",") -> list[list[str]]:
-    """The rows of a table, without its heading."""
-    with open(data_folder() / "tables" / name, newline="") as lines:
-        return list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))[1:]
+def _by_table(answers: Sequence[Answer], *, rare: bool = False) -> dict[str, Means]:
+    """Return the means for every table, of all its classes or of the rare ones."""
+    found: dict[str, list[Answer]] = {}
+    for answer in answers:
+        if answer.is_rare or not rare:
+            found.setdefault(answer.table, []).append(answer)
+    return {name: _means(group) for name, group in found.items()}
 
 
-TABLES: dict[str, Callable[[], Labelled]] = {
-    "wine": load_wine,
-    "iris": load_iris,
-    "banknote": load_banknote,
-    "Old Faithful": load_faithful,
-    "COIL20": load_images("COIL20_32x32.npz"),
-    "ORL": load_images("ORL_32x32.npz"),
-}
-OURS: dict[str, Ranking] = {
-    "GaussianSearch": ranking.gaussian_search,
-    "GaussianSearch, refined": ranking.refined_gaussian_search,
-}
-OUR_SUBSPACES: dict[str, Ranking] = {
-    f"SubspaceSearch, dim={DIM}": ranking.subspace_search(DIM, refine=False),
-    f"SubspaceSearch, dim={DIM}, refined": ranking.subspace_search(DIM, refine=True),
-}
-PEERS: dict[str, Ranking] = {
-    "GaussianMixture, spherical": ranking.gaussian_mixture("spherical"),
-    "GaussianMixture, full": ranking.gaussian_mixture("full"),
-    "GaussianMixture, spherical, 10 starts": ranking.restarted_mixture("spherical"),
-    "GaussianMixture, tied, 10 starts": ranking.restarted_mixture("tied"),
-    "GaussianMixture, full, 10 starts": ranking.restarted_mixture("full"),
-    "KMeans": ranking.kmeans,
-    "LabelSpreading": ranking.label_spreading,
-    "logistic regression": ranking.logistic_regression,
-    "distance to the members' mean": ranking.nearest_mean,
-    "Mahalanobis, members' covariance": ranking.mahalanobis,
-}
-IMAGE_PEERS: dict[str, Ranking] = {"part in the members' span": ranking.members_span}
-# Matrices of (pixels x pixels) for each component, or ten fits of them: left out.
-NOT_ON_PIXELS = tuple(name for name in PEERS if "full" in name or "starts" in name or "Mahalanobis" in name)
-
-
-def run(*, quick: bool = False, only: str = "") -> None:
-    if not (data_folder() / "tables").is_dir():
-        print("\n- skipped, since MIXSEARCH_DATA names no folder with tables")
-        return
-    for name, load in TABLES.items():
-        if only in name:
-            table = load()
-            draws = 1 if quick or table.images else N_DRAWS
-            methods = OURS | OUR_SUBSPACES | PEERS | IMAGE_PEERS if table.images else OURS | PEERS
-            _print_areas(f"{name}, {len(table.X):,} x {table.X.shape[1]:,}", table, methods, draws)
-    if only in "tone":
-        _print_tone(1 if quick else N_DRAWS)
-
-
-def _print_areas(title: str, table: Labelled, methods: Mapping[str, Ranking], draws: int) -> None:
-    views = table.views()
-    with Parallel(n_jobs=N_THREADS) as parallel:
-        jobs = (delayed(_areas)(table, views, rank, name, draws) for name, rank in methods.items())
-        results = dict(zip(methods, parallel(jobs), strict=True))
-    rows = [(name, *map(_cell, result.areas), seconds(result.seconds)) for name, result in results.items()]
-    print_table(f"{title}, {len(table.classes)} classes, {draws} draws", ("method", *views, "time"), rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What one method makes of one table."""
-
-    areas: list[Array]  # per view, NaN where it gave no answer
-    seconds: float  # of an answer, median
-
-
-def _areas(table: Labelled, views: Mapping[str, Array], rank: Ranking, name: str, draws: int) -> Result:
-    areas, times = [], []
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for view, X in views.items():
-            if view == "pixels" and name in NOT_ON_PIXELS:
-                areas.append(np.array([]))
-                continue
-            answers = [_one_area(table, X, rank, label, seed) for label in table.classes for seed in range(draws)]
-            areas.append(np.array([area for area, _ in answers]))
-            times.append(float(np.median([spent for _, spent in answers])))
-    return Result(areas, times[0])
-
-
-def _one_area(table: Labelled, X: Array, rank: Ranking, label: object, seed: int) -> tuple[float, float]:
-    """The area under the curve and the time it took; NaN where a method says that it cannot answer."""
-    rng = np.random.default_rng(seed)
-    members = rng.choice(np.flatnonzero(table.labels == label), N_MEMBERS, replace=False)
-    others = np.setdiff1d(np.arange(len(X)), members)
-    start = time.perf_counter()
-    try:
-        scores = rank(Task(X, members, len(table.classes), rng))
-    except SearchError:
-        return float("nan"), time.perf_counter() - start
-    spent = time.perf_counter() - start
-    return float(roc_auc_score(table.labels[others] == label, scores[others])), spent
-
-
-def _cell(areas: Array) -> str:
-    if not len(areas):
-        return ""
-    refused = int(np.isnan(areas).sum())
-    if refused == len(areas):
-        return "refused"
-    return f"{np.nanmean(areas):.3f}" + (f" ({refused} refused)" if refused else "")
-
-
-def _print_tone(draws: int) -> None:
-    """The two lines of the tone data, from five samples of each."""
-    x, y = np.array(_rows("tonedata.csv"), dtype=float).T
-    in_tune = np.abs(y - x) < np.abs(y - 2)
+def _print_tables(title: str, answers: Sequence[Answer], loaded: Mapping[str, LabelledTable]) -> None:
+    by_table, by_rare = _by_table(answers), _by_table(answers, rare=True)
     rows = []
-    for name, group in {"as stretched, tuned = ratio": in_tune, "the octave, tuned = 2": ~in_tune}.items():
-        slope, level = np.polyfit(x[group], y[group], 1)
-        rows.append((name, "least squares on the group", f"{slope:.3f}", f"{level:.3f}", f"{group.mean():.3f}", ""))
-        lines = np.array([_line(x, y, group, seed) for seed in range(draws)])
-        middle, spread = np.median(lines, axis=0), lines.max(axis=0) - lines.min(axis=0)
-        rows.append((name, "refined search, median", *(f"{value:.3f}" for value in middle), f"{spread.max():.2g}"))
-    columns = ("line", "estimate", "slope", "intercept", "weight", "largest range over draws")
-    print_table(f"Tone perception, {len(x)} samples, {draws} draws of {N_MEMBERS} of either group", columns, rows)
+    for name, means in by_table.items():
+        n, d = loaded[name].X.shape
+        is_all_rare = bool(loaded[name].only)
+        rows.append(_row(f"{name}, {n:,} x {d}{', rare' * is_all_rare}", means))
+        if name in by_rare and not is_all_rare:
+            rows.append(_row(f"{name}, rare", by_rare[name]))
+    rows.append(_row("mean over tables", _mean_over(list(by_table.values()))))
+    if by_rare:
+        rows.append(_row("mean over rare", _mean_over(list(by_rare.values()))))
+    print_table(title, ("AUC / average precision", *METHODS, "best peer", "shortfall"), rows)
 
 
-def _line(x: Array, y: Array, group: Array, seed: int) -> tuple[float, float, float]:
-    rows = np.random.default_rng(seed).choice(np.flatnonzero(group), N_MEMBERS, replace=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        search = RegressionSearch(2).fit(x[:, None], y)
-        found = search.search(examples=(x[rows, None], y[rows]), refine=True)
-    return float(found.center[0]), found.intercept, found.weight
+def _row(name: str, means: Means) -> tuple[str, ...]:
+    shortfalls = [_best_peer(means, figure) for figure in range(2)]
+    peers, gaps = zip(*shortfalls, strict=True)
+    cells = [_cell(means[method]) if method in means else "" for method in METHODS]
+    return (name, *cells, " / ".join(peers), " / ".join(f"{gap:+.3f}" for gap in gaps))
+
+
+def _cell(mean: Mean) -> str:
+    return f"{mean.area:.3f} / {mean.precision:.3f}"
+
+
+def _best_peer(means: Means, figure: int) -> tuple[str, float]:
+    """Return the best peer by one figure, and how much ours is below it."""
+    best = max((name for name in PEERS if name in means), key=lambda name: means[name][figure])
+    return best, means[best][figure] - means[OURS][figure]
+
+
+def _print_means(title: str, answers: Sequence[Answer]) -> None:
+    if not answers:
+        return
+    counts = sorted({answer.n_examples for answer in answers})
+    columns = [f"{n}{kind}" for n in counts for kind in ("", ", rare")]
+    means = []
+    for n in counts:
+        some = [answer for answer in answers if answer.n_examples == n]
+        means += [_mean_over(list(_by_table(some, rare=rare).values())) for rare in (False, True)]
+    rows = []
+    for method in METHODS:
+        refused = sum(answer.refused for answer in answers if answer.method == method)
+        cells = [_cell(mean[method]) if method in mean else "" for mean in means]
+        rows.append((method, *cells, str(refused or "")))
+    print_table(title, ("AUC / average precision, examples:", *columns, "refused"), rows)
+
+
+def _shortfalls(answers: Sequence[Answer]) -> Iterator[tuple[str, ...]]:
+    """Yield the worst table for each half, number of examples and figure."""
+    for title, half in HALVES.items():
+        for n in sorted({answer.n_examples for answer in answers}):
+            by_table = _by_table([answer for answer in answers if answer.n_examples == n and answer.table in half])
+            for figure, label in enumerate(("AUC", "average precision")):
+                gaps = {name: _best_peer(means, figure) for name, means in by_table.items()}
+                if gaps:
+                    name = max(gaps, key=lambda name: gaps[name][1])
+                    ahead = sum(gap <= 0 for _, gap in gaps.values())
+                    peer, gap = gaps[name]
+                    yield (title, str(n), label, f"{gap:+.3f}", name, peer, f"{ahead} of {len(gaps)}")
+
+
+def _print_shortfalls(answers: Sequence[Answer]) -> None:
+    columns = ("tables", "examples", "figure", "shortfall", "table", "best peer", "no peer ahead")
+    print_table("Largest shortfall against the best peer of a table", columns, list(_shortfalls(answers)))
+
+
+def _print_times(answers: Sequence[Answer], fits: Sequence[Fit]) -> None:
+    rows = []
+    for method in METHODS:
+        spent: Array = np.array([answer.seconds for answer in answers if answer.method == method])
+        total = sum(fit.seconds for fit in fits if fit.method == method)
+        median, late = (seconds(float(np.quantile(spent, q))) if len(spent) else "" for q in (0.5, 0.95))
+        rows.append((method, seconds(total), median, late))
+    print_table("Times, one thread", ("method", "fits of all tables", "a question, median", "95th percentile"), rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="tables with this in their name")
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--examples", type=int, nargs="+", default=N_EXAMPLES, help="how many rows to search from")
+    parser.add_argument("--draws", type=int, help=f"of examples for each class; {N_DRAWS}, but for digits, by default")
+    parser.add_argument("--quick", action="store_true", help=f"small tables, {N_QUICK} draws")
     options = parser.parse_args()
-    run(quick=options.quick, only=options.only)
+    run(quick=options.quick, only=options.only, examples=options.examples, draws=options.draws)

@@ -1,4 +1,4 @@
-"""Ways to rank samples from a few known members of a class, and features to see the samples by."""
+"""Ways to rank samples from a few known members of a class; mixtures are fitted anew for each question."""
 
 from __future__ import annotations
 
