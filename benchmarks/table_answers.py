@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from labelled_tables import LabelledTable
-from mixsearch.table import TableSearch
 from row_rankings import MIN_EXAMPLES, PEERS, Rank
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import StandardScaler
@@ -19,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
+from mixsearch.table import TableSearch
 
 
 class Answer(NamedTuple):

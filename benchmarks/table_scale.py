@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 from measuring import N_THREADS, measure, measure_together, megabytes, print_table, ratio, seconds, verdict
-from mixsearch.table import TableSearch
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array
 from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture
+from mixsearch.table import TableSearch
 
 N_ROWS, N_COLUMNS, K = 1_000_000, 30, 10
 N_SMALLER, N_MORE_COLUMNS = 10_000, 50

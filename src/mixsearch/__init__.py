@@ -10,6 +10,7 @@ from mixsearch.gaussian import GaussianComponent, GaussianSearch, WithinWhitener
 from mixsearch.regression import RegressionComponent, RegressionSearch
 from mixsearch.segmentation import Segmentation, segment
 from mixsearch.subspace import Subspace, SubspaceErrors, SubspaceSearch
+from mixsearch.table import TableComponent, TableSearch, find
 from mixsearch.topics import Topic, TopicSearch
 
 __version__ = "0.9.0"
@@ -29,10 +30,13 @@ __all__ = [
     "Subspace",
     "SubspaceErrors",
     "SubspaceSearch",
+    "TableComponent",
+    "TableSearch",
     "Topic",
     "TopicSearch",
     "WeakHintWarning",
     "WithinWhitener",
+    "find",
     "search_family",
     "search_moments",
     "segment",

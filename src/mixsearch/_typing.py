@@ -21,3 +21,7 @@ Samples: TypeAlias = "Array | Sparse"
 Matrix = Array | LinearOperator
 # What users pass as samples: anything that converts to an array, or a sparse matrix.
 SamplesLike: TypeAlias = "npt.ArrayLike | sp.sparray | sp.spmatrix"
+# A table: an array, a DataFrame of pandas or Polars, a pyarrow.Table, or a mapping from names to columns.
+TableLike: TypeAlias = Any
+# Of pandas or Polars, neither of which is needed.
+DataFrame: TypeAlias = Any

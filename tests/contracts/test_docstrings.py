@@ -18,6 +18,7 @@ FRONTS = (
     "mixsearch.plots",
     "mixsearch.segmentation",
     "mixsearch.storage",
+    "mixsearch.table",
     "mixsearch.text",
     "mixsearch.topics",
     "mixsearch.web",

@@ -1,8 +1,20 @@
-"""Mixtures of spherical Gaussians."""
+"""Mixtures of Gaussians: spherical ones from moments, and those of any shape that grow from one."""
 
 from mixsearch.gaussian._component import GaussianComponent
+from mixsearch.gaussian._growth import choose_mixture
 from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
 from mixsearch.gaussian._search import GaussianSearch
+from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture
 from mixsearch.gaussian._whitener import WithinWhitener
 
-__all__ = ["GaussianComponent", "GaussianFamily", "GaussianSearch", "WithinWhitener", "fit_gaussian"]
+__all__ = [
+    "SHAPES",
+    "GaussianComponent",
+    "GaussianFamily",
+    "GaussianSearch",
+    "Shape",
+    "ShapedMixture",
+    "WithinWhitener",
+    "choose_mixture",
+    "fit_gaussian",
+]

@@ -141,6 +141,7 @@ class TableEncoder(BaseEstimator):
         Parameters
         ----------
         table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+            At least two rows.
         columns : iterable of str, optional
             Use only these.
 
@@ -156,6 +157,7 @@ class TableEncoder(BaseEstimator):
         Parameters
         ----------
         features : ndarray of shape (n_features,)
+            The point.
 
         Returns
         -------

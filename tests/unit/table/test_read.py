@@ -134,7 +134,7 @@ def test_parquet_is_read(tmp_path):
     ("name", "data", "code", "sentence"),
     [
         ("a.csv", b"", "empty_file", "is empty"),
-        ("a.csv.gz", gzip.compress(b"\n \n"), "empty_file", "is empty"),
+        ("a.csv.gz", gzip.compress(b"\n \n", mtime=0), "empty_file", "is empty"),
         ("a.csv", b"a,b\n", "no_rows", "has 2 columns, but no rows"),
         ("a.json", b"[]", "no_rows", "has 0 columns, but no rows"),
         ("a.csv", b"a,b\n1,2\n3\n", "wrong_row_length", "Row 3 of .* has 1 values, but the header has 2: '3'"),

@@ -1,0 +1,150 @@
+"""How many Gaussians, and of which shape: components split along the directions that their own moments show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture, run_shaped_em
+
+# EM iterations after a split, and of the mixture chosen.
+SPLIT_ITER, FINAL_ITER = 8, 50
+# Growing ends after so many splits without a better criterion.
+PATIENCE = 2
+# Both halves of a split have at least this many samples.
+MIN_MEMBERS = 5
+# Full covariances have d(d + 1)/2 parameters each: above this dimension, those of low rank do.
+MAX_FULL = 40
+# EM of a 1-dimensional split, and the iterations that find a direction of large third moment.
+LINE_ITER, POWER_ITER = 10, 8
+
+
+class GrownMixture(NamedTuple):
+    """A mixture of as many components as the likelihood supports."""
+
+    mixture: ShapedMixture
+    resp: Array  # (n, k)
+    criterion: float  # the Bayesian information criterion, in nats
+
+
+def choose_mixture(X: Array, *, shapes: Sequence[Shape] = SHAPES, max_components: int = 15) -> GrownMixture:
+    """Return the mixture whose shape and number of components have the best Bayesian information criterion.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    shapes : sequence of str
+    max_components : int
+
+    Returns
+    -------
+    GrownMixture
+
+    Notes
+    -----
+    There are no random starts. A mixture begins with one Gaussian, and then the component splits whose samples gain
+    most as two Gaussians along a line: its longest axis, the direction of its largest third moment, or one of its
+    smallest or largest fourth moment, by which two equal halves or a rare group far out show. The number of components
+    may exceed the number of features.
+    """
+    possible = [shape for shape in shapes if shape != "full" or X.shape[1] <= MAX_FULL] or list(shapes)
+    grown = [grow_mixture(X, shape, max_components) for shape in possible]
+    return min(grown, key=lambda each: each.criterion)
+
+
+def grow_mixture(X: Array, shape: Shape, max_components: int) -> GrownMixture:
+    """Return the best mixture of one shape, from one component on."""
+    grown = best = _run_em(X, np.ones((len(X), 1)), shape, max_iter=1)
+    n_worse = 0
+    while n_worse < PATIENCE and grown.resp.shape[1] < max_components:
+        split = _best_split(X, grown.resp)
+        if split is None:
+            break
+        grown = _run_em(X, split, shape, max_iter=SPLIT_ITER)
+        n_worse = 0 if grown.criterion < best.criterion else n_worse + 1
+        best = best if n_worse else grown
+    return _run_em(X, best.resp, shape, max_iter=FINAL_ITER, tol=1e-5)
+
+
+def _run_em(X: Array, resp: Array, shape: Shape, *, max_iter: int, tol: float = 1e-3) -> GrownMixture:
+    mixture, resp, log_likelihood = run_shaped_em(X, resp, shape, max_iter=max_iter, tol=tol)
+    return GrownMixture(mixture, resp, mixture.bic(log_likelihood, len(X)))
+
+
+def _best_split(X: Array, resp: Array) -> Array | None:
+    """Return responsibilities with the component split that gains most, (n, k + 1), or None if none can be."""
+    best, best_gain = None, -np.inf
+    for index in range(resp.shape[1]):
+        weights = resp[:, index]
+        if weights.sum() < 2 * MIN_MEMBERS:
+            continue
+        own = np.flatnonzero(weights > 0.01)
+        for positions in _split_lines(X[own], weights[own]):
+            half, gain = _split_line(positions, weights[own])
+            if gain > best_gain:
+                best, best_gain = (index, own, half), gain
+    if best is None:
+        return None
+    index, own, half = best
+    split = np.column_stack([resp, np.zeros(len(resp))])
+    split[own, -1] = resp[own, index] * half
+    split[own, index] -= split[own, -1]
+    return split
+
+
+def _split_lines(X: Array, weights: Array) -> Iterator[Array]:
+    """Yield positions of a component's samples along the directions in which two groups may show, (m,) each."""
+    total = weights.sum()
+    Z = X - weights @ X / total
+    values, axes = np.linalg.eigh((Z * weights[:, None]).T @ Z / total)
+    yield Z @ axes[:, -1]
+    varies = values > 1e-9 * values[-1]
+    if not varies.any():
+        return
+    Y = Z @ (axes[:, varies] / np.sqrt(values[varies]))
+    squares = weights * np.einsum("ij,ij->i", Y, Y)
+    direction = _normalize(squares @ Y)
+    for _ in range(POWER_ITER):
+        direction = _normalize((weights * (Y @ direction) ** 2) @ Y)
+    yield Y @ direction
+    _, fourth = np.linalg.eigh((Y * squares[:, None]).T @ Y / total)
+    yield Y @ fourth[:, 0]
+    yield Y @ fourth[:, -1]
+
+
+def _normalize(v: Array) -> Array:
+    return np.asarray(v / max(float(np.linalg.norm(v)), np.finfo(np.float64).tiny))
+
+
+def _split_line(positions: Array, weights: Array) -> tuple[Array, float]:
+    """Return the probability of the upper of two Gaussians on a line, (m,), and the gain over one, in nats."""
+    total = weights.sum()
+    spread = float(np.sqrt(weights @ positions**2 / total - (weights @ positions / total) ** 2))
+    if spread <= 0:
+        return np.zeros_like(positions), -np.inf
+    x = (positions - weights @ positions / total) / spread
+    half = (x > _best_threshold(x, weights)).astype(float)
+    for _ in range(LINE_ITER):
+        sizes = np.array([weights @ (1 - half), weights @ half])
+        if sizes.min() < MIN_MEMBERS:
+            return half, -np.inf
+        means = np.array([(weights * (1 - half)) @ x, (weights * half) @ x]) / sizes
+        squares = (x[:, None] - means) ** 2
+        variances = np.array([(weights * (1 - half)) @ squares[:, 0], (weights * half) @ squares[:, 1]]) / sizes
+        variances = np.maximum(variances, 1e-3)
+        logs = np.log(sizes / total) - 0.5 * (squares / variances + np.log(variances))
+        totals = np.logaddexp(logs[:, 0], logs[:, 1])
+        half = np.exp(logs[:, 1] - totals)
+    return half, float(weights @ (totals + 0.5 * x**2))
+
+
+def _best_threshold(x: Array, weights: Array) -> float:
+    """Return the threshold with the least variance on its two sides."""
+    order = np.argsort(x)
+    below = np.cumsum(weights[order])
+    inside = (below > MIN_MEMBERS) & (below < below[-1] - MIN_MEMBERS)
+    between = np.where(inside, np.cumsum(weights[order] * x[order]) ** 2 / (below * (below[-1] - below) + ~inside), -1)
+    return float(x[order][np.argmax(between)])

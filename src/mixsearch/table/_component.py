@@ -1,0 +1,195 @@
+"""The rows of a table that are like a few of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from mixsearch._typing import Array, DataFrame
+from mixsearch.core.separation import verdict_by_confidence
+from mixsearch.display import Card, plain_chance
+from mixsearch.table._differences import ColumnDifference, list_differences
+from mixsearch.table._fit import TableFit
+from mixsearch.table._frames import with_columns
+from mixsearch.table._members import Members
+
+# An interval of the number of members: 95% of those of labelled tables are in it (benchmarks/table_membership.py).
+COUNT_FACTOR = {1: 9.0, 3: 5.0, 10: 3.0}
+# Neighbours of different components agree with the mixture if edges between them keep at most this part.
+MAX_KEPT = 0.15
+
+
+class MemberCount(NamedTuple):
+    """How many rows are members, with a 95% interval.
+
+    Parameters
+    ----------
+    n : int
+        The estimate.
+    low, high : int
+        The ends of the interval.
+    """
+
+    n: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, repr=False)
+class TableComponent:
+    """The rows of a table that are like a few of them.
+
+    Attributes
+    ----------
+    like, not_like : tuple of int
+        The positions of the examples, sorted.
+    """
+
+    like: tuple[int, ...]
+    not_like: tuple[int, ...]
+    _fit: TableFit
+    _members: Members
+    _scores: Array  # of each node, (m,)
+
+    @cached_property
+    def membership(self) -> Array:
+        """The probability that each row is a member, (n,): 1 and 0 for the examples."""
+        membership = np.asarray(self._fit.nodes.values @ self._members.membership)
+        membership[list(self.like)], membership[list(self.not_like)] = 1, 0
+        membership.flags.writeable = False
+        return membership
+
+    @cached_property
+    def score(self) -> Array:
+        """How often the walk from the examples visits each row, (n,): it ranks rows of the same membership."""
+        return np.asarray(self._fit.nodes.values @ self._scores)
+
+    @cached_property
+    def n_members(self) -> MemberCount:
+        """How many rows are members, examples included, with a 95% interval."""
+        n, q = float(self.membership.sum()), len(self.like)
+        counts, factors = list(COUNT_FACTOR), list(COUNT_FACTOR.values())
+        factor = float(np.exp(np.interp(np.log(q), np.log(counts), np.log(factors))))
+        most = self._fit.n_rows - len(self.not_like)
+        return MemberCount(max(round(n), q), max(round(n / factor), q), min(round(n * factor), most))
+
+    @cached_property
+    def confidence(self) -> float:
+        """The mean probability of the rows called members, other than the examples, to be members."""
+        called = self._order[: self.n_members.n]
+        called = called[~np.isin(called, self.like)]
+        return float(self.membership[called].mean()) if len(called) else float(self._members.membership.max())
+
+    @property
+    def verdict(self) -> str:
+        """The confidence as a code: "clear", "likely", "doubtful" or "unclear"."""
+        return verdict_by_confidence(self.confidence)[0]
+
+    @property
+    def carried_by(self) -> Literal["mixture", "neighbours"]:
+        """Whether the components of the mixture are clusters, so that they say where the members end."""
+        return "mixture" if self._fit.graph.kept_between <= MAX_KEPT else "neighbours"
+
+    @cached_property
+    def _order(self) -> Array:
+        """All rows, from the likeliest member on, (n,)."""
+        return np.lexsort([-self.score, -self.membership])
+
+    def predict(self) -> Array:
+        """Return which rows are members: as many as there are members, (n,).
+
+        Returns
+        -------
+        array of bool, shape (n,)
+        """
+        called = np.zeros(self._fit.n_rows, dtype=bool)
+        called[self._order[: self.n_members.n]] = True
+        return called
+
+    def typical_rows(self, n: int = 10) -> Array:
+        """Return the positions of the likeliest members that are not examples.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many.
+
+        Returns
+        -------
+        array of int, shape (n,)
+        """
+        return self._without_examples(self._order)[:n]
+
+    def ask_next(self, n: int = 5) -> Array:
+        """Return the positions of rows whose label would help most: the doubtful ones, far from each other.
+
+        Parameters
+        ----------
+        n : int, default=5
+            How many.
+
+        Returns
+        -------
+        array of int, shape (n,)
+        """
+        order = self._without_examples(self._order)
+        edge = np.searchsorted(-self.membership[order], -0.5 * self._members.membership.max())
+        # Doubtful rows are those around the last member, in both directions.
+        nearest = np.argsort(np.abs(np.log((np.arange(len(order)) + 1.0) / (edge + 1.0))), kind="stable")
+        candidates = order[nearest[: max(10 * n, 50)]]
+        return _spread_out(self._fit.X[candidates], candidates, n)
+
+    def differences(self) -> list[ColumnDifference]:
+        """Return the columns, those that set the members apart from all rows first.
+
+        Returns
+        -------
+        list of ColumnDifference
+        """
+        return list_differences(self._fit.encoder, self._fit.X, self.membership)
+
+    def to_frame(self) -> DataFrame:
+        """Return the table with two more columns: `membership` and `is_member`.
+
+        Returns
+        -------
+        DataFrame
+            Of the package of the table; of pandas, if the table is none.
+        """
+        return with_columns(self._fit.table, {"membership": self.membership, "is_member": self.predict()})
+
+    def _without_examples(self, rows: Array) -> Array:
+        return np.asarray(rows[~np.isin(rows, [*self.like, *self.not_like])])
+
+    def _card(self) -> Card:
+        n, low, high = self.n_members
+        columns = self.differences()[:10]
+        return Card(
+            title="Rows like " + ", ".join(map(str, self.like[:5])) + (", ..." if len(self.like) > 5 else ""),
+            facts=[
+                ("members", f"{n:,} ({low:,} to {high:,}) of {self._fit.n_rows:,} rows"),
+                ("confidence", f"{plain_chance(self.confidence)}: {self.verdict}"),
+                ("carried by", self.carried_by),
+            ],
+            bars=[(each.column, abs(each.effect)) for each in columns],
+            bars_title="columns that set them apart",
+        )
+
+    def __repr__(self) -> str:
+        return self._card().text()
+
+    def _repr_html_(self) -> str:
+        return self._card().html()
+
+
+def _spread_out(X: Array, rows: Array, n: int) -> Array:
+    """Return rows far from each other: the first, then always the one farthest from those chosen, (n,)."""
+    chosen = [0]
+    distances = np.sum((X - X[0]) ** 2, axis=1)
+    while len(chosen) < min(n, len(rows)):
+        chosen.append(int(np.argmax(distances)))
+        distances = np.minimum(distances, np.sum((X - X[chosen[-1]]) ** 2, axis=1))
+    return np.asarray(rows[chosen])

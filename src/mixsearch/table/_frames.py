@@ -1,0 +1,46 @@
+"""Tables with further columns, as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from mixsearch._typing import Array, DataFrame, TableLike
+from mixsearch.errors import SearchError
+from mixsearch.table._columns import open_table
+
+
+def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
+    """Return a table as a data frame with further columns; the table is not changed.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+    columns : mapping from str to array of shape (n,)
+
+    Returns
+    -------
+    DataFrame
+        Of the package of the table; of pandas, if the table is none.
+    """
+    if hasattr(table, "assign"):  # pandas
+        return table.assign(**columns)
+    if hasattr(table, "hstack") and hasattr(table, "to_arrow"):  # Polars
+        return table.drop(*columns, strict=False).hstack(type(table)(dict(columns)))
+    if hasattr(table, "to_pandas"):  # PyArrow
+        return table.to_pandas().assign(**columns)
+    opened = open_table(table)
+    named = {name: opened.get_raw(j) for j, name in enumerate(opened.names)}
+    return _import_pandas().DataFrame({**named, **columns})
+
+
+def _import_pandas() -> Any:
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise SearchError(
+            "A data frame needs pandas, which is not installed: pip install pandas.",
+            code="package_missing",
+            package="pandas",
+        ) from error

@@ -1,0 +1,207 @@
+"""Search in tables: fit once, then find the rows like a few given ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from mixsearch._typing import Array, TableLike
+from mixsearch.core.validation import check_choice, check_positive_int
+from mixsearch.errors import HintError, Option
+from mixsearch.gaussian import SHAPES, Shape
+from mixsearch.table._component import TableComponent
+from mixsearch.table._fit import TableFit, fit_table
+from mixsearch.table._members import find_members, score_nodes
+
+Covariance = Literal["auto"] | Shape
+
+
+class TableSearch(BaseEstimator):
+    """Find the rows of a table that are like a few of them.
+
+    Parameters
+    ----------
+    covariance : {"auto", "spherical", "diagonal", "tied", "low-rank", "full"}, default="auto"
+        The shape of the components of the mixture. "auto" chooses the one with the best Bayesian information criterion.
+    max_components : int, default=15
+        The mixture has at most this many components; the criterion chooses how many.
+
+    Attributes
+    ----------
+    n_components_ : int
+        The number of components of the mixture.
+    covariance_ : str
+        The shape of the components.
+    columns_ : tuple of str
+        The columns in use.
+    dropped_columns_ : dict from str to str
+        The other columns, each with the reason.
+
+    Notes
+    -----
+    Fitting needs no examples: fit once, then search as often as you like. A mixture of Gaussians shows which groups
+    there are, and a graph of nearest neighbours where they end if they are not Gaussian. A random walk starts at the
+    examples and goes along the graph; edges between two components of the mixture count less, as far as neighbours
+    agree with the mixture.
+
+    References
+    ----------
+    D. Zhou, O. Bousquet, T. N. Lal, J. Weston and B. Schölkopf, "Learning with Local and Global Consistency", NIPS
+    2003.
+
+    R. Andersen, F. Chung and K. Lang, "Local Graph Partitioning using PageRank Vectors", FOCS 2006.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mixsearch import TableSearch
+    >>> X, species = load_iris(return_X_y=True)
+    >>> found = TableSearch().fit(X).search(like=[3, 17, 40])
+    >>> round(float((species[found.predict()] == 0).mean()), 1)
+    1.0
+    """
+
+    def __init__(self, covariance: Covariance = "auto", *, max_components: int = 15) -> None:
+        self.covariance = covariance
+        self.max_components = max_components
+
+    def fit(self, table: TableLike, y: None = None, *, columns: Iterable[Any] | None = None) -> Self:
+        """Fit a mixture to the rows of a table, and connect each row with its neighbours.
+
+        Parameters
+        ----------
+        table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+            Numbers, dates, booleans and categories; values may be missing. It is not changed.
+        y : None
+            Ignored.
+        columns : iterable of str, optional
+            Use only these columns.
+
+        Returns
+        -------
+        self
+        """
+        check_choice("covariance", self.covariance, ("auto", *SHAPES))
+        check_positive_int("max_components", self.max_components)
+        shape = None if self.covariance == "auto" else self.covariance
+        self._fit = fit_table(table, columns, shape, self.max_components)
+        self.columns_ = self._fit.encoder.columns_
+        self.dropped_columns_ = self._fit.encoder.dropped_columns_
+        self.n_components_ = len(self._fit.mixture.weights)
+        self.covariance_ = self._fit.mixture.shape
+        return self
+
+    def search(self, like: Iterable[int], *, not_like: Iterable[int] = ()) -> TableComponent:
+        """Find the rows that are like a few of them.
+
+        Parameters
+        ----------
+        like : iterable of int
+            Positions of rows that are members.
+        not_like : iterable of int, optional
+            Positions of rows that are no members.
+
+        Returns
+        -------
+        TableComponent
+        """
+        check_is_fitted(self)
+        fit = self._fit
+        members, others = _check_rows("like", like, fit), _check_rows("not_like", not_like, fit)
+        if not len(members):
+            raise HintError("{argument} names no row.", code="no_rows_named", argument=Option("like"))
+        both = np.intersect1d(members, others)
+        if len(both):
+            raise HintError(
+                "Rows cannot be both members and no members: {rows}.",
+                code="contradicting_rows",
+                rows=", ".join(map(str, both.tolist())),
+            )
+        walk = fit.graph.with_examples(len(members) + len(others))
+        visits = walk.visits(fit.starts(np.concatenate([members, others])))
+        visits, visits_not = visits[:, : len(members)], visits[:, len(members) :]
+        mean_not = visits_not.sum(axis=1) / len(members)
+        starts = fit.nodes.values.indices[members]
+        found = find_members(walk, visits, mean_not, starts, fit.nodes.sizes, _expected_size(fit, members))
+        return TableComponent(
+            like=tuple(members.tolist()),
+            not_like=tuple(others.tolist()),
+            _fit=fit,
+            _members=found,
+            _scores=score_nodes(visits.mean(axis=1), mean_not),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fit")
+
+
+def find(
+    table: TableLike,
+    like: Iterable[int],
+    not_like: Iterable[int] = (),
+    *,
+    columns: Iterable[Any] | None = None,
+) -> TableComponent:
+    """Find the rows of a table that are like a few of them, in one call.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        Numbers, dates, booleans and categories; values may be missing.
+    like : iterable of int
+        Positions of rows that are members.
+    not_like : iterable of int, optional
+        Positions of rows that are no members.
+    columns : iterable of str, optional
+        Use only these columns.
+
+    Returns
+    -------
+    TableComponent
+
+    See Also
+    --------
+    TableSearch : Fit once, search many times.
+
+    Examples
+    --------
+    >>> import mixsearch
+    >>> from sklearn.datasets import load_iris
+    >>> found = mixsearch.find(load_iris().data, like=[3, 17, 40])
+    >>> len(found.membership)
+    150
+    """
+    return TableSearch().fit(table, columns=columns).search(like, not_like=not_like)
+
+
+def _check_rows(argument: str, rows: Iterable[int], fit: TableFit) -> Array:
+    """Return positions of rows, each once."""
+    positions = np.asarray(list(rows) if not isinstance(rows, np.ndarray) else rows)
+    if positions.size and (positions.ndim != 1 or positions.dtype.kind not in "iu"):
+        raise HintError(
+            "{argument} must be positions of rows, as integers, got {value!r}.",
+            code="bad_rows",
+            argument=Option(argument),
+            value=positions.ravel()[:3].tolist(),
+        )
+    outside = positions[(positions < -fit.n_rows) | (positions >= fit.n_rows)] if positions.size else positions
+    if outside.size:
+        raise HintError(
+            "{argument} names row {row}, but the table has {n_rows} rows, from 0 to {last}.",
+            code="row_out_of_range",
+            argument=Option(argument),
+            row=int(outside[0]),
+            n_rows=fit.n_rows,
+            last=fit.n_rows - 1,
+        )
+    return np.unique(positions.astype(np.intp) % fit.n_rows)
+
+
+def _expected_size(fit: TableFit, members: Array) -> float:
+    """Return the number of rows in the component of an example, the geometric mean over examples."""
+    sizes = fit.resp[members] @ fit.resp.sum(axis=0)
+    return float(np.exp(np.mean(np.log(np.maximum(sizes, 1.0)))))
