@@ -57,7 +57,7 @@ class TableComponent:
     @cached_property
     def membership(self) -> Array:
         """The probability that each row is a member, (n,): 1 and 0 for the examples."""
-        membership = np.asarray(self._fit.nodes.values @ self._members.membership)
+        membership = self._members.membership[self._fit.nodes.of_row]
         membership[list(self.like)], membership[list(self.not_like)] = 1, 0
         membership.flags.writeable = False
         return membership
@@ -65,7 +65,7 @@ class TableComponent:
     @cached_property
     def score(self) -> Array:
         """How often the walk from the examples visits each row, (n,): it ranks rows of the same membership."""
-        return np.asarray(self._fit.nodes.values @ self._scores)
+        return np.asarray(self._scores[self._fit.nodes.of_row])
 
     @cached_property
     def n_members(self) -> MemberCount:
@@ -95,8 +95,12 @@ class TableComponent:
 
     @cached_property
     def _order(self) -> Array:
-        """All rows, from the likeliest member on, (n,)."""
-        return np.lexsort([-self.score, -self.membership])
+        """All rows, from the likeliest member on, (n,): examples first, rows that are no members last."""
+        place = np.empty(len(self._scores), dtype=np.int32)
+        place[np.argsort(-self._scores, kind="stable")] = np.arange(len(place))
+        places = place[self._fit.nodes.of_row]
+        places[list(self.like)], places[list(self.not_like)] = -1, len(place)
+        return np.argsort(places, kind="stable")
 
     def predict(self) -> Array:
         """Return which rows are members: as many as there are members, (n,).

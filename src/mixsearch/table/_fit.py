@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, TableLike
+from mixsearch.data.threads import one_blas_thread
 from mixsearch.gaussian import SHAPES, Shape, ShapedMixture, choose_mixture
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._graph import NeighbourGraph, build_graph
 from mixsearch.table._nodes import Nodes
 
-# The mixture is chosen on at most this many rows, and the graph has at most this many nodes.
-MAX_MIXTURE_ROWS, MAX_NODES = 3000, 20_000
+# The mixture is chosen on at most this many rows.
+MAX_MIXTURE_ROWS = 3000
+# All rows are nodes of the graph up to this number of them, else so many.
+MAX_NODES, N_NODES = 20_000, 10_000
 # Variances within components are at least this fraction of their average.
 MIN_WITHIN = 1e-3
 
@@ -38,7 +41,9 @@ class TableFit:
 
     def starts(self, rows: Array) -> Array:
         """Return where walks from rows of the table start on the graph, (n_nodes, q)."""
-        return np.asarray(self.nodes.values[rows].T.toarray())
+        starts = np.zeros((len(self.nodes.rows), len(rows)))
+        starts[self.nodes.of_row[rows], np.arange(len(rows))] = 1
+        return starts
 
 
 def fit_table(table: TableLike, columns: Any, covariance: Shape | None, max_components: int) -> TableFit:
@@ -47,10 +52,11 @@ def fit_table(table: TableLike, columns: Any, covariance: Shape | None, max_comp
     X = encoder.fit_transform(table, columns)
     some = X[:: -(-len(X) // MAX_MIXTURE_ROWS)]
     shapes = SHAPES if covariance is None else (covariance,)
-    mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
+    with one_blas_thread:  # for small matrices, several threads take longer
+        mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
     resp, _ = mixture.posterior(X)
     whitened = X @ _within_factor(X, resp)
-    nodes = Nodes.choose(whitened, resp, MAX_NODES)
+    nodes = Nodes.choose(whitened, resp, len(X) if len(X) <= MAX_NODES else N_NODES)
     graph = build_graph(X[nodes.rows], whitened[nodes.rows], resp[nodes.rows])
     return TableFit(table, encoder, X, mixture, resp, nodes, graph)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
@@ -18,12 +17,12 @@ class Nodes(NamedTuple):
     """Some rows of a table, evenly spread over it; all of them if there are not too many."""
 
     rows: Array  # (m,)
-    values: sp.csr_array  # (n, m): 1 for the node that stands for a row
+    of_row: Array  # the index of the node that stands for each row, (n,)
 
     @property
     def sizes(self) -> Array:
         """The number of rows that each node stands for, (m,)."""
-        return np.bincount(self.values.indices, minlength=len(self.rows)).astype(np.float64)
+        return np.bincount(self.of_row, minlength=len(self.rows)).astype(np.float64)
 
     @classmethod
     def choose(cls, X: Array, resp: Array, max_nodes: int) -> Self:
@@ -44,8 +43,7 @@ class Nodes(NamedTuple):
         rows = np.arange(0, n, -(-n // max_nodes))
         nearest = np.arange(n) if len(rows) == n else find_nearest(X, resp, X[rows], resp[rows])
         nearest[rows] = np.arange(len(rows))
-        values = sp.csr_array((np.ones(n), nearest, np.arange(n + 1)), shape=(n, len(rows)))
-        return cls(rows, values)
+        return cls(rows, nearest)
 
 
 def find_nearest(X: Array, resp: Array, nodes: Array, node_resp: Array) -> Array:

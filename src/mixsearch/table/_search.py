@@ -125,7 +125,7 @@ class TableSearch(BaseEstimator):
         visits = walk.visits(fit.starts(np.concatenate([members, others])))
         visits, visits_not = visits[:, : len(members)], visits[:, len(members) :]
         mean_not = visits_not.sum(axis=1) / len(members)
-        starts = fit.nodes.values.indices[members]
+        starts = fit.nodes.of_row[members]
         found = find_members(walk, visits, mean_not, starts, fit.nodes.sizes, _expected_size(fit, members))
         return TableComponent(
             like=tuple(members.tolist()),
