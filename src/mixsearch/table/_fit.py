@@ -18,6 +18,9 @@ from mixsearch.table._nodes import Nodes
 MAX_MIXTURE_ROWS = 3000
 # All rows are nodes of the graph up to this number of them, else so many.
 MAX_NODES, N_NODES = 20_000, 10_000
+# With more features than this, neighbours are found along as many principal axes, and the mixture along fewer: noise in
+# many directions hides both.
+MAX_FEATURES, N_AXES = 50, 20
 # Variances within components are at least this fraction of their average.
 MIN_WITHIN = 1e-3
 
@@ -50,14 +53,18 @@ def fit_table(table: TableLike, columns: Any, covariance: Shape | None, max_comp
     """Encode a table, choose a mixture, and connect its rows with their neighbours."""
     encoder = TableEncoder()
     X = encoder.fit_transform(table, columns)
-    some = X[:: -(-len(X) // MAX_MIXTURE_ROWS)]
+    near, Z = X, X
+    if X.shape[1] > MAX_FEATURES:
+        near = X @ _principal_axes(X[:: -(-len(X) // MAX_NODES)], MAX_FEATURES)
+        Z = near[:, :N_AXES]
+    some = Z[:: -(-len(Z) // MAX_MIXTURE_ROWS)]
     shapes = SHAPES if covariance is None else (covariance,)
     with one_blas_thread:  # for small matrices, several threads take longer
         mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
-    resp, _ = mixture.posterior(X)
-    whitened = X @ _within_factor(X, resp)
+    resp, _ = mixture.posterior(Z)
+    whitened = Z @ _within_factor(Z, resp)
     nodes = Nodes.choose(whitened, resp, len(X) if len(X) <= MAX_NODES else N_NODES)
-    graph = build_graph(X[nodes.rows], whitened[nodes.rows], resp[nodes.rows])
+    graph = build_graph(near[nodes.rows], whitened[nodes.rows], resp[nodes.rows])
     return TableFit(table, encoder, X, mixture, resp, nodes, graph)
 
 
@@ -68,3 +75,13 @@ def _within_factor(X: Array, resp: Array) -> Array:
     within = (X.T @ X - (centers * sizes[:, None]).T @ centers) / len(X)
     within += np.eye(len(within)) * MIN_WITHIN * max(float(np.trace(within)) / len(within), np.finfo(np.float64).tiny)
     return np.asarray(np.linalg.inv(np.linalg.cholesky(within)).T)
+
+
+def _principal_axes(X: Array, n_axes: int) -> Array:
+    """Return the principal axes of rows, longest first, (p, n_axes)."""
+    centered = X - X.mean(axis=0)
+    if len(X) < X.shape[1]:
+        _, _, axes = np.linalg.svd(centered, full_matrices=False)
+        return np.asarray(axes[:n_axes].T)
+    _, axes = np.linalg.eigh(centered.T @ centered)
+    return np.asarray(axes[:, ::-1][:, :n_axes])
