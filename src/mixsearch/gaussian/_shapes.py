@@ -44,7 +44,10 @@ class ShapedMixture(NamedTuple):
 
     def log_densities(self, X: Array) -> Array:
         """Return the log density of each component at each sample, (n, k)."""
-        return np.vstack([self._log_densities(X[rows]) for rows in row_slices(len(X), CHUNK_ROWS)])
+        logs = np.empty((len(X), len(self.weights)))
+        for rows in row_slices(len(X), CHUNK_ROWS):
+            logs[rows] = self._log_densities(X[rows])
+        return logs
 
     def _log_densities(self, X: Array) -> Array:
         k, d = self.centers.shape

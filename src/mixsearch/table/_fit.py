@@ -11,11 +11,11 @@ from mixsearch._typing import Array, TableLike
 from mixsearch.gaussian import SHAPES, Shape, ShapedMixture, choose_mixture
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._graph import NeighbourGraph, build_graph
-from mixsearch.table._nodes import Nodes
+from mixsearch.table._nodes import Nodes, find_nearest
 
 # The mixture is chosen on at most this many rows, and the graph has at most this many nodes.
 MAX_MIXTURE_ROWS, MAX_NODES = 3000, 20_000
-# Variances within components are at least this fraction of their average.
+# Variances within components are at least this fraction of their average, which is at least this one of all variances.
 MIN_WITHIN = 1e-3
 
 
@@ -28,6 +28,7 @@ class TableFit:
     X: Array  # (n, p)
     mixture: ShapedMixture
     resp: Array  # (n, k)
+    whitener: Array  # (p, p): after it, the average covariance within components is the identity
     nodes: Nodes
     graph: NeighbourGraph
 
@@ -36,9 +37,12 @@ class TableFit:
         """The number of rows of the table."""
         return len(self.X)
 
-    def starts(self, rows: Array) -> Array:
-        """Return where walks from rows of the table start on the graph, (n_nodes, q)."""
-        return np.asarray(self.nodes.values[rows].T.toarray())
+    def find_nodes(self, table: TableLike) -> tuple[Array, Array]:
+        """Return the nearest node, (q,), and the posterior, (q, k), of rows that need not be of the fitted table."""
+        X = self.encoder.transform(table)
+        resp, _ = self.mixture.posterior(X)
+        rows = self.nodes.rows
+        return find_nearest(X @ self.whitener, resp, self.X[rows] @ self.whitener, self.resp[rows]), resp
 
 
 def fit_table(table: TableLike, columns: Any, covariance: Shape | None, max_components: int) -> TableFit:
@@ -49,10 +53,11 @@ def fit_table(table: TableLike, columns: Any, covariance: Shape | None, max_comp
     shapes = SHAPES if covariance is None else (covariance,)
     mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
     resp, _ = mixture.posterior(X)
-    whitened = X @ _within_factor(X, resp)
-    nodes = Nodes.choose(whitened, resp, MAX_NODES)
+    whitener = _within_factor(X, resp)
+    whitened = X @ whitener
+    nodes = Nodes.choose(X, whitened, resp, MAX_NODES)
     graph = build_graph(X[nodes.rows], whitened[nodes.rows], resp[nodes.rows])
-    return TableFit(table, encoder, X, mixture, resp, nodes, graph)
+    return TableFit(table, encoder, X, mixture, resp, whitener, nodes, graph)
 
 
 def _within_factor(X: Array, resp: Array) -> Array:
@@ -60,5 +65,6 @@ def _within_factor(X: Array, resp: Array) -> Array:
     sizes = np.maximum(resp.sum(axis=0), np.finfo(np.float64).tiny)
     centers = resp.T @ X / sizes[:, None]
     within = (X.T @ X - (centers * sizes[:, None]).T @ centers) / len(X)
-    within += np.eye(len(within)) * MIN_WITHIN * max(float(np.trace(within)) / len(within), np.finfo(np.float64).tiny)
+    average, of_all = float(np.trace(within)) / len(within), float(np.mean(X**2))
+    within += np.eye(len(within)) * MIN_WITHIN * max(average, MIN_WITHIN * of_all)
     return np.asarray(np.linalg.inv(np.linalg.cholesky(within)).T)
