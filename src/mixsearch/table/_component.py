@@ -8,9 +8,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from mixsearch._typing import Array, DataFrame
+from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import Card, plain_chance
+from mixsearch.errors import SearchWarning
 from mixsearch.table._differences import ColumnDifference, list_differences
 from mixsearch.table._fit import TableFit
 from mixsearch.table._frames import with_columns
@@ -45,11 +46,15 @@ class TableComponent:
     Attributes
     ----------
     like, not_like : tuple of int
-        The positions of the examples, sorted.
+        The positions of the examples, sorted; none if they are rows of their own.
+    doubts : tuple of SearchWarning
+        Reasons not to trust the answer.
     """
 
     like: tuple[int, ...]
     not_like: tuple[int, ...]
+    doubts: tuple[SearchWarning, ...]
+    _n_examples: int
     _fit: TableFit
     _members: Members
     _scores: Array  # of each node, (m,)
@@ -70,11 +75,10 @@ class TableComponent:
     @cached_property
     def n_members(self) -> MemberCount:
         """How many rows are members, examples included, with a 95% interval."""
-        n, q = float(self.membership.sum()), len(self.like)
+        n, least, most = float(self.membership.sum()), len(self.like), self._fit.n_rows - len(self.not_like)
         counts, factors = list(COUNT_FACTOR), list(COUNT_FACTOR.values())
-        factor = float(np.exp(np.interp(np.log(q), np.log(counts), np.log(factors))))
-        most = self._fit.n_rows - len(self.not_like)
-        return MemberCount(max(round(n), q), max(round(n / factor), q), min(round(n * factor), most))
+        factor = float(np.exp(np.interp(np.log(self._n_examples), np.log(counts), np.log(factors))))
+        return MemberCount(max(round(n), least), max(round(n / factor), least), min(round(n * factor), most))
 
     @cached_property
     def confidence(self) -> float:
@@ -112,6 +116,22 @@ class TableComponent:
         called = np.zeros(self._fit.n_rows, dtype=bool)
         called[self._order[: self.n_members.n]] = True
         return called
+
+    def membership_of(self, table: TableLike) -> Array:
+        """Return the probability that rows which need not be of the table are members.
+
+        Parameters
+        ----------
+        table : array-like of shape (q, p), DataFrame, pyarrow.Table or mapping from names to columns
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (q,)
+            That of the nearest row in the likeliest component of the mixture.
+        """
+        nodes, _ = self._fit.find_nodes(table)
+        return np.asarray(self._members.membership[nodes])
 
     def typical_rows(self, n: int = 10) -> Array:
         """Return the positions of the likeliest members that are not examples.
@@ -171,8 +191,9 @@ class TableComponent:
     def _card(self) -> Card:
         n, low, high = self.n_members
         columns = self.differences()[:10]
+        listed = ", ".join(map(str, self.like[:5])) + (", ..." if len(self.like) > 5 else "")
         return Card(
-            title="Rows like " + ", ".join(map(str, self.like[:5])) + (", ..." if len(self.like) > 5 else ""),
+            title=f"Rows like {listed or f'{self._n_examples} given ones'}",
             facts=[
                 ("members", f"{n:,} ({low:,} to {high:,}) of {self._fit.n_rows:,} rows"),
                 ("confidence", f"{plain_chance(self.confidence)}: {self.verdict}"),
@@ -191,8 +212,8 @@ class TableComponent:
 
 def _spread_out(X: Array, rows: Array, n: int) -> Array:
     """Return rows far from each other: the first, then always the one farthest from those chosen, (n,)."""
-    chosen = [0]
-    distances = np.sum((X - X[0]) ** 2, axis=1)
+    chosen = [0][: len(rows)]
+    distances = np.sum((X - X[:1]) ** 2, axis=1)
     while len(chosen) < min(n, len(rows)):
         chosen.append(int(np.argmax(distances)))
         distances = np.minimum(distances, np.sum((X - X[chosen[-1]]) ** 2, axis=1))

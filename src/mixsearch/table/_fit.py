@@ -12,7 +12,7 @@ from mixsearch.data.threads import one_blas_thread
 from mixsearch.gaussian import SHAPES, Shape, ShapedMixture, choose_mixture
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._graph import NeighbourGraph, build_graph
-from mixsearch.table._nodes import Nodes
+from mixsearch.table._nodes import Nodes, find_nearest
 
 # The mixture is chosen on at most this many rows.
 MAX_MIXTURE_ROWS = 3000
@@ -21,7 +21,7 @@ MAX_NODES, N_NODES = 20_000, 10_000
 # With more features than this, neighbours are found along as many principal axes, and the mixture along fewer: noise in
 # many directions hides both.
 MAX_FEATURES, N_AXES = 50, 20
-# Variances within components are at least this fraction of their average.
+# Variances within components are at least this fraction of their average, which is at least this one of all variances.
 MIN_WITHIN = 1e-3
 
 
@@ -32,8 +32,10 @@ class TableFit:
     table: TableLike
     encoder: TableEncoder
     X: Array  # (n, p)
+    axes: Array  # along which neighbours are found, (p, a); the mixture is one along the first b of them
     mixture: ShapedMixture
     resp: Array  # (n, k)
+    whitener: Array  # (b, b): after it, the average covariance within components is the identity
     nodes: Nodes
     graph: NeighbourGraph
 
@@ -42,30 +44,37 @@ class TableFit:
         """The number of rows of the table."""
         return len(self.X)
 
-    def starts(self, rows: Array) -> Array:
-        """Return where walks from rows of the table start on the graph, (n_nodes, q)."""
-        starts = np.zeros((len(self.nodes.rows), len(rows)))
-        starts[self.nodes.of_row[rows], np.arange(len(rows))] = 1
-        return starts
+    def find_nodes(self, table: TableLike) -> tuple[Array, Array]:
+        """Return the nearest node, (q,), and the posterior, (q, k), of rows that need not be of the fitted table."""
+        signal, nodes = self._signal(self.encoder.transform(table)), self._signal(self.X[self.nodes.rows])
+        resp, _ = self.mixture.posterior(signal)
+        nearest = find_nearest(signal @ self.whitener, resp, nodes @ self.whitener, self.resp[self.nodes.rows])
+        return nearest, resp
+
+    def _signal(self, X: Array) -> Array:
+        return np.asarray(X @ self.axes[:, : len(self.whitener)])
 
 
 def fit_table(table: TableLike, columns: Any, covariance: Shape | None, max_components: int) -> TableFit:
     """Encode a table, choose a mixture, and connect its rows with their neighbours."""
     encoder = TableEncoder()
     X = encoder.fit_transform(table, columns)
-    near, Z = X, X
+    axes = np.eye(X.shape[1])
+    near = signal = X
     if X.shape[1] > MAX_FEATURES:
-        near = X @ _principal_axes(X[:: -(-len(X) // MAX_NODES)], MAX_FEATURES)
-        Z = near[:, :N_AXES]
-    some = Z[:: -(-len(Z) // MAX_MIXTURE_ROWS)]
+        axes = _principal_axes(X[:: -(-len(X) // MAX_NODES)], MAX_FEATURES)
+        near = X @ axes
+        signal = near[:, :N_AXES]
+    some = signal[:: -(-len(X) // MAX_MIXTURE_ROWS)]
     shapes = SHAPES if covariance is None else (covariance,)
     with one_blas_thread:  # for small matrices, several threads take longer
         mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
-    resp, _ = mixture.posterior(Z)
-    whitened = Z @ _within_factor(Z, resp)
-    nodes = Nodes.choose(whitened, resp, len(X) if len(X) <= MAX_NODES else N_NODES)
+    resp, _ = mixture.posterior(signal)
+    whitener = _within_factor(signal, resp)
+    whitened = signal @ whitener
+    nodes = Nodes.choose(X, whitened, resp, len(X) if len(X) <= MAX_NODES else N_NODES)
     graph = build_graph(near[nodes.rows], whitened[nodes.rows], resp[nodes.rows])
-    return TableFit(table, encoder, X, mixture, resp, nodes, graph)
+    return TableFit(table, encoder, X, axes, mixture, resp, whitener, nodes, graph)
 
 
 def _within_factor(X: Array, resp: Array) -> Array:
@@ -73,7 +82,8 @@ def _within_factor(X: Array, resp: Array) -> Array:
     sizes = np.maximum(resp.sum(axis=0), np.finfo(np.float64).tiny)
     centers = resp.T @ X / sizes[:, None]
     within = (X.T @ X - (centers * sizes[:, None]).T @ centers) / len(X)
-    within += np.eye(len(within)) * MIN_WITHIN * max(float(np.trace(within)) / len(within), np.finfo(np.float64).tiny)
+    average, of_all = float(np.trace(within)) / len(within), float(np.mean(X**2))
+    within += np.eye(len(within)) * MIN_WITHIN * max(average, MIN_WITHIN * of_all)
     return np.asarray(np.linalg.inv(np.linalg.cholesky(within)).T)
 
 

@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from mixsearch._typing import Array
 from mixsearch.table._graph import Walk
+from mixsearch.table._visits import Visits
 
 # With three examples, the ranks of left-out examples say as much about the number of members as the mixture does.
 EXAMPLES_FOR_RANKS = 2
@@ -30,23 +31,14 @@ class Members(NamedTuple):
     conductance: float  # the fraction of the members' edges that leave them
 
 
-def score_nodes(visits: Array, visits_not: Array) -> Array:
-    """Return the score of each node, (m, ...): visits from examples, times the part that they are of all visits."""
-    total = visits + visits_not
-    return np.asarray(visits * (visits / np.where(total > 0, total, 1)))
-
-
-def find_members(walk: Walk, visits: Array, visits_not: Array, starts: Array, sizes: Array, expected: float) -> Members:
+def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expected: float) -> Members:
     """Return the members that the visits of a walk show.
 
     Parameters
     ----------
     walk : Walk
-    visits : array of shape (m, q)
-        From each example.
-    visits_not : array of shape (m,)
-        From rows that are no members; on the scale of the visits from one example.
-    starts : array of shape (q,)
+    visits : Visits
+    nodes : array of shape (q,)
         The node of each example.
     sizes : array of shape (m,)
         The number of rows that each node stands for.
@@ -62,18 +54,19 @@ def find_members(walk: Walk, visits: Array, visits_not: Array, starts: Array, si
     If rows are ranked rightly, a left-out example has any rank among the members with the same probability: the median
     of these ranks is half of the number of members.
     """
-    total, q = visits.sum(axis=1), len(starts)
-    order = np.argsort(-score_nodes(total / q, visits_not), kind="stable")
+    scores, q = visits.scores(), visits.n_examples
+    order = np.argsort(-scores, kind="stable")
     counts = np.cumsum(sizes[order])
     n = expected
     if q > 1:
-        left_out = score_nodes((total[:, None] - visits) / (q - 1), visits_not[:, None])
-        ranks = [sizes[left_out[:, i] > left_out[node, i]].sum() for i, node in enumerate(starts)]
+        left_out = visits.left_out()
+        ranks = sizes @ (left_out > left_out[nodes[visits.tested], np.arange(len(visits.tested))])
         share = (q - 1) / (q - 1 + EXAMPLES_FOR_RANKS)
-        n = float(np.exp(share * np.log(2 * np.median(ranks) + 2) + (1 - share) * np.log(max(expected, 1.0))))
+        n = float(np.exp(share * np.log(2 * np.median(ranks) + 2) + (1 - share) * np.log(expected)))
     n, conductance = _snap(n, counts, sweep_conductance(walk, order))
-    membership = np.empty(len(total))
-    membership[order] = membership_by_rank((counts - 0.5 * sizes[order]) / n, q, conductance)
+    membership = np.empty(len(scores))
+    by_rank = membership_by_rank((counts - 0.5 * sizes[order]) / n, q, conductance)
+    membership[order] = _share_ties(by_rank, scores[order], sizes[order])
     return Members(n, membership, conductance)
 
 
@@ -100,8 +93,17 @@ def sweep_conductance(walk: Walk, order: Array) -> Array:
     return np.asarray(np.cumsum(changes) / np.maximum(smaller, np.finfo(np.float64).tiny))
 
 
+def _share_ties(membership: Array, scores: Array, sizes: Array) -> Array:
+    """Return the mean membership of nodes with equal scores, such as those that no walk visits, for each of them."""
+    tie = np.concatenate([[0], np.cumsum(np.diff(scores) != 0)])
+    return np.asarray((np.bincount(tie, sizes * membership) / np.bincount(tie, sizes))[tie])
+
+
 def _snap(n: float, counts: Array, conductances: Array) -> tuple[float, float]:
     """Return the number of rows near n after which the graph has its best cut, and the conductance there."""
-    low, high = np.minimum(np.searchsorted(counts, [n / MAX_SNAP, n * MAX_SNAP]), len(counts) - 2)
-    best = int(low) + int(np.argmin(conductances[low : high + 1]))
+    low, high = int(np.searchsorted(counts, n / MAX_SNAP)), int(np.searchsorted(counts, n * MAX_SNAP, side="right"))
+    last = len(counts) - 1  # after all rows there is no cut
+    if low >= min(high, last):
+        return n, float(conductances[min(low, last - 1)])
+    best = low + int(np.argmin(conductances[low : min(high, last)]))
     return float(counts[best]), float(conductances[best])
