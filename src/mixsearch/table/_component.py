@@ -18,7 +18,7 @@ from mixsearch.table._frames import with_columns
 from mixsearch.table._members import Members
 
 # An interval of the number of members: 95% of those of labelled tables are in it (benchmarks/table_membership.py).
-COUNT_FACTOR = {1: 9.0, 3: 5.0, 10: 3.0}
+COUNT_FACTOR = {1: 10.5, 2: 7.7, 3: 4.5, 5: 3.9, 10: 2.7}
 # Neighbours of different components agree with the mixture if edges between them keep at most this part.
 MAX_KEPT = 0.15
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -15,12 +15,22 @@ from mixsearch.table._visits import Visits
 EXAMPLES_FOR_RANKS = 2
 # The number of members moves to the best cut of the graph within this factor.
 MAX_SNAP = 1.4
-# Membership as a function of rank / number of members, of the number of examples and of the conductance of the cut.
-# Fitted to labelled tables: benchmarks/table_membership.py.
-HEIGHT = {"constant": -0.19, "log_examples": 0.27, "log_conductance": -0.37}
-STEEPNESS = {"constant": -1.56, "log_examples": 0.52, "log_conductance": -0.66}
-SHIFT = -0.09
 MIN_CONDUCTANCE = 0.01
+
+
+class MembershipCurve(NamedTuple):
+    """Membership as a function of rank / number of members.
+
+    Height and steepness are linear in 1, the log of the number of examples and the log of the conductance.
+    """
+
+    height: tuple[float, float, float]  # the logit of the membership of the first row
+    log_steepness: tuple[float, float, float]
+    shift: float  # where membership falls to half of its height, as a log
+
+
+# Fitted to labelled tables: benchmarks/table_membership.py.
+CURVE = MembershipCurve((-0.75, 0.40, -0.39), (-1.31, 0.49, -0.62), -0.07)
 
 
 class Members(NamedTuple):
@@ -70,11 +80,15 @@ def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expecte
     return Members(n, membership, conductance)
 
 
-def membership_by_rank(ratios: Array, n_examples: int, conductance: float) -> Array:
-    """Return the probability to be a member at each rank, relative to the number of members."""
-    facts = np.array([1.0, np.log(n_examples), np.log(max(conductance, MIN_CONDUCTANCE))])
-    height, steepness = facts @ list(HEIGHT.values()), np.exp(facts @ list(STEEPNESS.values()))
-    return np.asarray(expit(height) * expit(steepness * (SHIFT - np.log(ratios))))
+def membership_by_rank(ratios: Array, n_examples: Any, conductance: Any, curve: MembershipCurve = CURVE) -> Array:
+    """Return the probability to be a member at each rank, relative to the number of members.
+
+    The number of examples and the conductance are numbers, or arrays of the shape of the ranks.
+    """
+    conductance = np.maximum(conductance, MIN_CONDUCTANCE)
+    facts = np.stack(np.broadcast_arrays(1.0, np.log(n_examples), np.log(conductance)))
+    steepness = np.exp(curve.log_steepness @ facts)
+    return np.asarray(expit(curve.height @ facts) * expit(steepness * (curve.shift - np.log(ratios))))
 
 
 def sweep_conductance(walk: Walk, order: Array) -> Array:
