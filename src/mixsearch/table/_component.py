@@ -157,7 +157,7 @@ class TableComponent:
         Returns
         -------
         DataFrame
-            Of the package of the table; of pandas, if the table is none.
+            Of the package of the table, which may be PyArrow; of pandas, if the table is none.
         """
         return with_columns(self._fit.table, {"membership": self.membership, "is_member": self.predict()})
 
@@ -187,6 +187,8 @@ class TableComponent:
 
 def _spread_out(X: Array, rows: Array, n: int) -> Array:
     """Return rows far from each other: the first, then always the one farthest from those chosen, (n,)."""
+    if not len(rows):
+        return rows
     chosen = [0]
     distances = np.sum((X - X[0]) ** 2, axis=1)
     while len(chosen) < min(n, len(rows)):

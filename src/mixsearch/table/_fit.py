@@ -41,10 +41,12 @@ class TableFit:
         return np.asarray(self.nodes.values[rows].T.toarray())
 
 
-def fit_table(table: TableLike, columns: Any, covariance: Shape | None, max_components: int) -> TableFit:
+def fit_table(
+    table: TableLike, columns: Any, id: str | None, covariance: Shape | None, max_components: int
+) -> TableFit:
     """Encode a table, choose a mixture, and connect its rows with their neighbours."""
     encoder = TableEncoder()
-    X = encoder.fit_transform(table, columns)
+    X = encoder.fit_transform(table, columns, id=id)
     some = X[:: -(-len(X) // MAX_MIXTURE_ROWS)]
     shapes = SHAPES if covariance is None else (covariance,)
     mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
