@@ -190,3 +190,10 @@ def test_a_terminal_shows_as_many_columns_as_fit(width: int) -> None:
     rows = [line for line in text.splitlines() if f"│ {answer.typical_rows[0].id} " in line]
     assert len(rows) == 1
     assert ("[b]old[/b]" in rows[0]) == (width == 140)
+
+
+def test_a_figure_is_drawn(patients: Path, tmp_path: Path) -> None:
+    result = invoke("find", patients, "--like", "0,3", "--plot", tmp_path / "members.png", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["written"] == [str(tmp_path / "members.png")]
+    assert (tmp_path / "members.png").read_bytes().startswith(b"\x89PNG")

@@ -1,7 +1,7 @@
 """Tables: the rows like a few given ones."""
 
 from mixsearch.table._answer import ShownRow, TableAnswer, describe_members
-from mixsearch.table._columns import get_values
+from mixsearch.table._columns import Column, get_column, get_values
 from mixsearch.table._component import MemberCount, TableComponent
 from mixsearch.table._differences import ColumnDifference
 from mixsearch.table._encoding import TableEncoder
@@ -10,6 +10,7 @@ from mixsearch.table._rows import find_rows, get_rows
 from mixsearch.table._search import TableSearch, find
 
 __all__ = [
+    "Column",
     "ColumnDifference",
     "MemberCount",
     "ShownRow",
@@ -20,6 +21,7 @@ __all__ = [
     "describe_members",
     "find",
     "find_rows",
+    "get_column",
     "get_rows",
     "get_values",
     "read_table",

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from mixsearch._typing import Array, DataFrame
+from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import Card, plain_chance
 from mixsearch.table._differences import ColumnDifference, list_differences
@@ -53,6 +53,11 @@ class TableComponent:
     _fit: TableFit
     _members: Members
     _scores: Array  # of each node, (m,)
+
+    @property
+    def table(self) -> TableLike:
+        """The table, as it was given."""
+        return self._fit.table
 
     @cached_property
     def membership(self) -> Array:

@@ -64,6 +64,7 @@ def get_rows(table: TableLike, rows: Sequence[int] | Array) -> list[dict[str, An
     Parameters
     ----------
     table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        The table.
     rows : sequence of int
         Their positions.
 

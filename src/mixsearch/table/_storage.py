@@ -54,7 +54,7 @@ def open_fit(path: str | os.PathLike[str]) -> Folder:
 
 def restore_fit(folder: Folder) -> TableFit:
     """Return the fit that a folder holds. Arrays are read when they are used."""
-    arrays = {name: folder[f"mixture/{name}"] for name in _MIXTURE}
+    arrays: dict[str, Any] = {name: folder[f"mixture/{name}"] for name in _MIXTURE}
     mixture = ShapedMixture(**arrays, **folder.facts["mixture"])
     X, rows = folder["features"], folder["graph/nodes"]
     n, m = len(X), len(rows)
