@@ -35,7 +35,7 @@ from mixsearch.table import Column, TableComponent, get_column
 _MAX_PANELS = 4  # on a side
 # Dots of more rows would only cover each other.
 _MAX_DOTS = 6000
-_N_BINS = 30
+_MIN_BINS, _MAX_BINS = 16, 40
 _N_DEVIATIONS = 1.5
 # Wild values may lie outside a panel.
 _SHOWN_SHARE, _SHOWN_MEMBERS = 0.996, 0.98
@@ -181,7 +181,9 @@ def _make_ellipse(members: Array) -> Ellipse | None:
 
 def _draw_histograms(axes: Axes, shown: _Shown, name: str) -> None:
     values, limits = shown.columns[name].values, shown.limits[name]
-    bins = np.linspace(*limits, _N_BINS + 1).tolist()
+    # Rice's rule.
+    n_bins = int(np.clip(2 * len(values) ** (1 / 3), _MIN_BINS, _MAX_BINS))
+    bins = np.linspace(*limits, n_bins + 1).tolist()
     inside = (values >= limits[0]) & (values <= limits[1])
     for rows, color, opacity in ((inside, OTHER_COLOR, 0.7), (inside & shown.is_member, FOUND_COLOR, 0.55)):
         if rows.any():
