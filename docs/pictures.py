@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from sklearn.datasets import load_wine
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, segment
+from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, find, segment
 from mixsearch._typing import Array
 from mixsearch.datasets import (
     load_docstrings,
@@ -26,7 +27,7 @@ from mixsearch.datasets import (
     make_topics,
 )
 from mixsearch.index import build_index, open_index
-from mixsearch.plots import plot_spectrum, plot_topic, plot_topics, save_figure
+from mixsearch.plots import plot_members, plot_spectrum, plot_topic, plot_topics, save_figure
 from mixsearch.text import CorpusOptions, count_texts
 from mixsearch.topics import FittedCorpus
 
@@ -216,6 +217,11 @@ def draw_segments() -> Figure:
     return figure
 
 
+def draw_members() -> Figure:
+    """The wines like three of them."""
+    return plot_members(find(load_wine(as_frame=True).data, like=[0, 5, 9], not_like=[110]))
+
+
 def draw_fold() -> Figure:
     """One pass of a fit on a cluster: what goes to the workers, what comes back, and what stays."""
     figure = Figure(figsize=(9, 3.4), dpi=100, layout="constrained")
@@ -256,6 +262,7 @@ if __name__ == "__main__":
         save_figure(draw_separation(), FOLDER / "separation.png")
         save_figure(draw_confidence(), FOLDER / "confidence.png")
         save_figure(draw_segments(), FOLDER / "segments.png")
+        save_figure(draw_members(), FOLDER / "members.png")
         save_figure(draw_fold(), FOLDER / "fold.png")
         counted = GaussianSearch("auto").fit(make_gaussian_mixture(4000, 60, 6, deviation=2.0, random_state=0).X)
         save_figure(plot_spectrum(counted), FOLDER / "components.png")

@@ -11,15 +11,25 @@ from matplotlib.font_manager import findfont, fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.image import imread
 from numpy.testing import assert_allclose
+from tests.unit.table.planted import make_patients
 
-from mixsearch import GaussianSearch, SearchError, TopicSearch
+from mixsearch import GaussianSearch, SearchError, TableComponent, TableSearch, TopicSearch
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.separation import verdict
 from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
 from mixsearch.display import plain_chance
 from mixsearch.errors import SearchWarning
 from mixsearch.gaussian._component import GaussianComponent
-from mixsearch.plots import FOUND_COLOR, HINT_COLOR, plot_component, plot_spectrum, plot_topic, plot_topics, save_figure
+from mixsearch.plots import (
+    FOUND_COLOR,
+    HINT_COLOR,
+    plot_component,
+    plot_members,
+    plot_spectrum,
+    plot_topic,
+    plot_topics,
+    save_figure,
+)
 from mixsearch.topics import Topic
 
 
@@ -314,3 +324,93 @@ def test_characters_without_a_font_are_named(topics_data, tmp_path, monkeypatch)
         figure = draw_topic("寿司", topics_data)
     assert warned[0].message.code == "glyphs_missing"
     assert save_figure(figure, tmp_path / "topics.png").exists()
+
+
+@pytest.fixture(scope="module")
+def members() -> TableComponent:
+    return TableSearch().fit(make_patients(), id="patient").search([0, 3, 6], not_like=[1])
+
+
+def panels_of(figure) -> list[list[Axes]]:
+    """The grid of a figure of members, whose first axes are its panels."""
+    side = round(len([each for each in figure.axes if each.get_subplotspec() is not None]) ** 0.5)
+    return [figure.axes[side * row : side * (row + 1)] for row in range(side)]
+
+
+def test_members_are_drawn_in_the_columns_that_set_them_apart(members):
+    panels = panels_of(plot_members(members))
+    names = [panel.get_xlabel() for panel in panels[-1]]
+    assert names == [each.column for each in members.differences() if each.column != "ward"]
+    assert [row[0].get_ylabel() for row in panels[1:]] == names[1:]
+    title = texts_of(panels[0][0])
+    assert "Rows like 0, 3, 6" in title
+    n, low, high = members.n_members
+    assert f"{n} members ({low} to {high}) of 150 rows" in title
+    assert not any(panel.axison for i, row in enumerate(panels) for panel in row[i + 1 :])
+
+
+def test_a_dot_is_a_row_in_the_units_of_the_table_with_its_membership_as_color(members):
+    panel = panels_of(plot_members(members, ["age", "weight (kg)"]))[1][0]
+    dots, crossed, marked = panel.collections
+    table, order = make_patients(), np.argsort(members.membership, kind="stable")
+    xy = np.column_stack([table["age"].to_numpy(), table["weight (kg)"].to_numpy()])
+    assert_allclose(dots.get_offsets(), xy[order])
+    assert_allclose(dots.get_array(), members.membership[order])
+    assert_allclose(crossed.get_offsets(), xy[[1]])
+    assert_allclose(marked.get_offsets(), xy[[0, 3, 6]])
+
+
+def test_the_ellipse_has_the_covariance_of_the_members(members):
+    panel = panels_of(plot_members(members, ["age", "weight (kg)"]))[1][0]
+    (ellipse,) = panel.patches
+    table = make_patients()
+    xy = np.column_stack([table["age"].to_numpy(), table["weight (kg)"].to_numpy()])[members.predict()]
+    outline = ellipse.get_patch_transform().transform(unit_circle())
+    inverse = np.linalg.inv(np.cov(xy.T))
+    offsets = outline - xy.mean(axis=0)
+    assert_allclose(np.sqrt(np.einsum("ij,jk,ik->i", offsets, inverse, offsets)), 1.5, rtol=1e-6)
+
+
+def unit_circle():
+    angles = np.linspace(0, 2 * np.pi, 20)
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def test_dates_are_drawn_as_dates(members):
+    figure = plot_members(members, ["admitted"])
+    figure.canvas.draw()
+    panel = figure.axes[0]
+    assert panel.get_xlabel() == "admitted"
+    assert "2024" in panel.xaxis.get_offset_text().get_text() + " ".join(
+        label.get_text() for label in panel.get_xticklabels()
+    )
+
+
+def test_of_many_rows_some_are_drawn_and_wild_values_lie_outside():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(20_000, 2))
+    x[::2] += 10
+    x[7] = 1e4
+    found = TableSearch(max_components=3).fit(x).search([0, 2, 4])
+    panels = panels_of(plot_members(found))
+    n_drawn = len(panels[1][0].collections[0].get_offsets())
+    assert f"{n_drawn:,} rows drawn" in texts_of(panels[0][0])
+    assert n_drawn < 10_000
+    assert panels[1][0].get_xlim()[1] < 100
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [(["ward"], "Only columns of numbers or dates can be drawn, not 'ward'"), (["height"], "no column 'height'")],
+)
+def test_columns_that_cannot_be_drawn_are_named(members, columns, sentence):
+    with pytest.raises(SearchError, match=sentence):
+        plot_members(members, columns)
+
+
+def test_a_table_of_categories_has_no_picture():
+    rng = np.random.default_rng(0)
+    table = {name: rng.choice(list("xyz"), size=60) for name in "abc"}
+    with pytest.raises(SearchError, match="no column of numbers or dates") as caught:
+        plot_members(TableSearch(max_components=1).fit(table).search([0]))
+    assert caught.value.code == "nothing_to_plot"

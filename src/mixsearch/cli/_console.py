@@ -26,6 +26,7 @@ _OTHER_NAMES = {
     "indexes": "INDEX",
     "words": "WORD",
     "image": "IMAGE",
+    "table": "TABLE",
     "seeds": "--seed",
     "hosts": "--allow-host",
 }

@@ -1,8 +1,29 @@
 """Tables: the rows like a few given ones."""
 
+from mixsearch.table._answer import ShownRow, TableAnswer, describe_members
+from mixsearch.table._columns import Column, get_column, get_values
 from mixsearch.table._component import MemberCount, TableComponent
 from mixsearch.table._differences import ColumnDifference
 from mixsearch.table._encoding import TableEncoder
+from mixsearch.table._read import read_table, write_table
+from mixsearch.table._rows import find_rows, get_rows
 from mixsearch.table._search import TableSearch, find
 
-__all__ = ["ColumnDifference", "MemberCount", "TableComponent", "TableEncoder", "TableSearch", "find"]
+__all__ = [
+    "Column",
+    "ColumnDifference",
+    "MemberCount",
+    "ShownRow",
+    "TableAnswer",
+    "TableComponent",
+    "TableEncoder",
+    "TableSearch",
+    "describe_members",
+    "find",
+    "find_rows",
+    "get_column",
+    "get_rows",
+    "get_values",
+    "read_table",
+    "write_table",
+]

@@ -23,12 +23,24 @@ _MICROSECONDS_PER_DAY = _SECONDS_PER_DAY * 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The values of a column, (n,): floats with NaN for missing, or the codes of levels with -1 for missing."""
+    """The values of a column.
+
+    Parameters
+    ----------
+    kind : {"number", "date", "category", "empty", "other"}
+        What the values are.
+    values : array of shape (n,)
+        Numbers, or days since 1970, with NaN for missing; of a category, the codes of levels with -1 for missing.
+    levels : tuple of str, default=()
+        The levels of a category.
+    is_whole : bool, default=False
+        Whether they are integers, or dates without a time.
+    """
 
     kind: Kind
     values: Array
-    levels: tuple[str, ...] = ()  # of a category
-    is_whole: bool = False  # integers, or dates without a time
+    levels: tuple[str, ...] = ()
+    is_whole: bool = False
 
     @property
     def missing(self) -> Array:
@@ -72,13 +84,34 @@ def open_table(table: Any) -> Table:
     return _open_array(table)
 
 
+def get_column(table: Any, name: str) -> Column:
+    """Return one column as an array of numbers or of codes.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        The table.
+    name : str
+        The name of the column.
+
+    Returns
+    -------
+    Column
+        Dates are days since 1970.
+    """
+    opened = open_table(table)
+    return opened.get(find_columns(opened, [name])[0])
+
+
 def get_values(table: Any, name: str) -> list[Any]:
     """Return the values of one column as they are, for instance those of an id column.
 
     Parameters
     ----------
     table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        The table.
     name : str
+        The name of the column.
 
     Returns
     -------

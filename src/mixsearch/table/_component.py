@@ -59,6 +59,11 @@ class TableComponent:
     _members: Members
     _scores: Array  # of each node, (m,)
 
+    @property
+    def table(self) -> TableLike:
+        """The table, as it was given."""
+        return self._fit.table
+
     @cached_property
     def membership(self) -> Array:
         """The probability that each row is a member, (n,): 1 and 0 for the examples."""
@@ -181,7 +186,7 @@ class TableComponent:
         Returns
         -------
         DataFrame
-            Of the package of the table; of pandas, if the table is none.
+            Of the package of the table, which may be PyArrow; of pandas, if the table is none.
         """
         return with_columns(self._fit.table, {"membership": self.membership, "is_member": self.predict()})
 

@@ -17,6 +17,7 @@ from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures
 
 # Few enough rows for all their features to stay in a processor's cache.
 _CHUNK_ROWS = 4096
+_NAMES_ROWS = "it names the rows"
 _KINDS = {"number": "numbers", "date": "dates", "category": "categories", "other": "other values"}
 
 
@@ -61,7 +62,7 @@ class TableEncoder(BaseEstimator):
     def __init__(self, max_categories: int = 20) -> None:
         self.max_categories = max_categories
 
-    def fit(self, table: Any, columns: Iterable[Any] | None = None) -> Self:
+    def fit(self, table: Any, columns: Iterable[Any] | None = None, *, id: str | None = None) -> Self:
         """Find the columns to use, their kinds and their scales.
 
         Parameters
@@ -70,6 +71,8 @@ class TableEncoder(BaseEstimator):
             At least two rows. It is not changed.
         columns : iterable of str, optional
             Use only these; integers that look like ids are then used too. For an array, their indices.
+        id : str, optional
+            The column that names the rows. It is not used.
 
         Returns
         -------
@@ -87,13 +90,16 @@ class TableEncoder(BaseEstimator):
             )
         indices = range(len(opened.names)) if columns is None else find_columns(opened, _check_list(columns))
         _check_unique(opened, indices)
+        named_by = set() if id is None else set(find_columns(opened, [id]))
         keep_ids = columns is not None
         fitted = {
             opened.names[j]: fit_features(opened.names[j], opened.get(j), self.max_categories, keep_ids=keep_ids)
             for j in indices
+            if j not in named_by
         }
         features = tuple(each for each in fitted.values() if not isinstance(each, str))
-        dropped = {name: each for name, each in fitted.items() if isinstance(each, str)}
+        dropped = {opened.names[j]: _NAMES_ROWS for j in named_by}
+        dropped |= {name: each for name, each in fitted.items() if isinstance(each, str)}
         if not features:
             raise SearchError(
                 "The table has no column that can be used: {reasons}. Columns of numbers, dates or a few categories "
@@ -101,8 +107,13 @@ class TableEncoder(BaseEstimator):
                 code="no_usable_column",
                 reasons="; ".join(f"{name!r} ({each})" for name, each in dropped.items()) or "it is empty",
             )
-        self._features: tuple[Features, ...] = features
-        self._n_columns, self._is_named = len(opened.names), opened.is_named
+        return self._set_features(features, dropped, n_columns=len(opened.names), is_named=opened.is_named)
+
+    def _set_features(
+        self, features: tuple[Features, ...], dropped: dict[str, str], *, n_columns: int, is_named: bool
+    ) -> Self:
+        self._features = features
+        self._n_columns, self._is_named = n_columns, is_named
         self.dropped_columns_ = dropped
         self.columns_ = tuple(each.name for each in self._features)
         self.feature_names_ = tuple(name for each in self._features for name in each.names)
@@ -135,7 +146,7 @@ class TableEncoder(BaseEstimator):
                 each.write(values[rows], features[rows, span])
         return features
 
-    def fit_transform(self, table: Any, columns: Iterable[Any] | None = None) -> Array:
+    def fit_transform(self, table: Any, columns: Iterable[Any] | None = None, *, id: str | None = None) -> Array:
         """Fit, and return the features of the same rows.
 
         Parameters
@@ -144,12 +155,14 @@ class TableEncoder(BaseEstimator):
             At least two rows.
         columns : iterable of str, optional
             Use only these.
+        id : str, optional
+            The column that names the rows. It is not used.
 
         Returns
         -------
         ndarray of shape (n, n_features)
         """
-        return self.fit(table, columns).transform(table)
+        return self.fit(table, columns, id=id).transform(table)
 
     def to_units(self, features: Array) -> dict[str, Any]:
         """Return a point, such as the center of a component, in the units of the table.

@@ -55,10 +55,12 @@ class TableFit:
         return np.asarray(X @ self.axes[:, : len(self.whitener)])
 
 
-def fit_table(table: TableLike, columns: Any, covariance: Shape | None, max_components: int) -> TableFit:
+def fit_table(
+    table: TableLike, columns: Any, id: str | None, covariance: Shape | None, max_components: int
+) -> TableFit:
     """Encode a table, choose a mixture, and connect its rows with their neighbours."""
     encoder = TableEncoder()
-    X = encoder.fit_transform(table, columns)
+    X = encoder.fit_transform(table, columns, id=id)
     axes = np.eye(X.shape[1])
     near = signal = X
     if X.shape[1] > MAX_FEATURES:

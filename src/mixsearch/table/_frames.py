@@ -22,14 +22,17 @@ def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
     Returns
     -------
     DataFrame
-        Of the package of the table; of pandas, if the table is none.
+        Of the package of the table, which may be PyArrow; of pandas, if the table is none.
     """
     if hasattr(table, "assign"):  # pandas
         return table.assign(**columns)
     if hasattr(table, "hstack") and hasattr(table, "to_arrow"):  # Polars
         return table.drop(*columns, strict=False).hstack(type(table)(dict(columns)))
-    if hasattr(table, "to_pandas"):  # PyArrow
-        return table.to_pandas().assign(**columns)
+    if hasattr(table, "append_column"):  # PyArrow
+        kept = table.drop_columns([name for name in columns if name in table.column_names])
+        for name, values in columns.items():
+            kept = kept.append_column(name, [values])
+        return kept
     opened = open_table(table)
     named = {name: opened.get_raw(j) for j, name in enumerate(opened.names)}
     return _import_pandas().DataFrame({**named, **columns})

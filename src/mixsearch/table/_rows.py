@@ -1,14 +1,15 @@
-"""Rows that are named by the values of an id column."""
+"""Rows of a table: by the values of an id column, and their values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, TableLike
 from mixsearch.errors import HintError
+from mixsearch.table._columns import open_table
 
 _MAX_LISTED = 8
 
@@ -55,6 +56,40 @@ def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
             first=", ".join(first),
         )
     return np.array([index for found in rows.values() for index in found], dtype=np.intp)
+
+
+def get_rows(table: TableLike, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
+    """Return some rows of a table.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        The table.
+    rows : sequence of int
+        Their positions.
+
+    Returns
+    -------
+    list of dict from str to value
+        The values of each row by the names of their columns, as they are in the table.
+
+    Examples
+    --------
+    >>> get_rows({"area": [50, 70, 90], "city": ["Rome", "Oslo", "Oslo"]}, [2, 0])
+    [{'area': 90, 'city': 'Oslo'}, {'area': 50, 'city': 'Rome'}]
+    """
+    opened, positions = open_table(table), [int(row) for row in rows]
+    columns = {name: _take(opened.get_raw(j), positions) for j, name in enumerate(opened.names)}
+    return [{name: values[i] for name, values in columns.items()} for i in range(len(positions))]
+
+
+def _take(column: Any, rows: list[int]) -> list[Any]:
+    if hasattr(column, "iloc"):  # pandas
+        return list(column.iloc[rows].tolist())
+    if hasattr(column, "take") and hasattr(column, "to_pylist"):  # PyArrow
+        return list(column.take(np.array(rows, dtype=np.int64)).to_pylist())
+    values = [column[row] for row in rows]
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
 def _spell(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, Literal, Self, TypeAlias
 
@@ -15,8 +16,9 @@ from mixsearch.errors import warn_user
 from mixsearch.gaussian import SHAPES, Shape
 from mixsearch.table._component import TableComponent
 from mixsearch.table._examples import check_examples, expected_sizes, find_doubts, read_examples
-from mixsearch.table._fit import fit_table
+from mixsearch.table._fit import TableFit, fit_table
 from mixsearch.table._members import find_members
+from mixsearch.table._storage import open_fit, restore_fit, save_fit
 from mixsearch.table._visits import Visits
 
 Covariance = Literal["auto"] | Shape
@@ -43,6 +45,8 @@ class TableSearch(BaseEstimator):
         The columns in use.
     dropped_columns_ : dict from str to str
         The other columns, each with the reason.
+    table_ : table
+        The table of the fit, as it was given.
 
     Notes
     -----
@@ -72,7 +76,9 @@ class TableSearch(BaseEstimator):
         self.covariance = covariance
         self.max_components = max_components
 
-    def fit(self, table: TableLike, y: None = None, *, columns: Iterable[Any] | None = None) -> Self:
+    def fit(
+        self, table: TableLike, y: None = None, *, columns: Iterable[Any] | None = None, id: str | None = None
+    ) -> Self:
         """Fit a mixture to the rows of a table, and connect each row with its neighbours.
 
         Parameters
@@ -83,6 +89,8 @@ class TableSearch(BaseEstimator):
             Ignored.
         columns : iterable of str, optional
             Use only these columns.
+        id : str, optional
+            The column that names the rows. It is not used.
 
         Returns
         -------
@@ -91,12 +99,7 @@ class TableSearch(BaseEstimator):
         check_choice("covariance", self.covariance, ("auto", *SHAPES))
         check_positive_int("max_components", self.max_components)
         shape = None if self.covariance == "auto" else self.covariance
-        self._fit = fit_table(table, columns, shape, self.max_components)
-        self.columns_ = self._fit.encoder.columns_
-        self.dropped_columns_ = self._fit.encoder.dropped_columns_
-        self.n_components_ = len(self._fit.mixture.weights)
-        self.covariance_ = self._fit.mixture.shape
-        return self
+        return self._set_fit(fit_table(table, columns, id, shape, self.max_components))
 
     def search(self, like: RowsLike, *, not_like: RowsLike = ()) -> TableComponent:
         """Find the rows that are like a few of them.
@@ -136,6 +139,44 @@ class TableSearch(BaseEstimator):
             _members=find_members(walk, visits, members.nodes, fit.nodes.sizes, expected),
             _scores=visits.scores(),
         )
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted search with its table to a folder, without pickle. `load` opens it at once.
+
+        Parameters
+        ----------
+        path : path
+            A folder that does not exist yet. It appears when all of it is written, or not at all.
+        overwrite : bool, default=False
+            Replace a search that was saved there before.
+        """
+        check_is_fitted(self)
+        save_fit(self._fit, self.get_params(), path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Open a search that was saved. Its arrays are mapped from the files; the table is one of PyArrow.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+
+        Returns
+        -------
+        TableSearch
+        """
+        folder = open_fit(path)
+        return cls(**folder.facts["search"])._set_fit(restore_fit(folder))
+
+    def _set_fit(self, fit: TableFit) -> Self:
+        self._fit = fit
+        self.table_ = fit.table
+        self.columns_ = fit.encoder.columns_
+        self.dropped_columns_ = fit.encoder.dropped_columns_
+        self.n_components_ = len(fit.mixture.weights)
+        self.covariance_ = fit.mixture.shape
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fit")

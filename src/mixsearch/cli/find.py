@@ -1,0 +1,192 @@
+"""`mixsearch find`: the rows of a table that are like a few of them."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from mixsearch._typing import Array
+from mixsearch.cli._console import (
+    describe,
+    describe_for_json,
+    print_json,
+    print_notes,
+    record_warnings,
+    report_errors,
+    stderr_console,
+)
+from mixsearch.cli._figures import load_plots, write_figure
+from mixsearch.cli._members import print_members
+from mixsearch.table import (
+    TableComponent,
+    TableSearch,
+    describe_members,
+    find_rows,
+    get_values,
+    read_table,
+    write_table,
+)
+
+_SEARCH, _OUTPUT = "Search", "Output"
+_N_NEXT = 5
+# A path that ends so is a saved fit, even if it does not exist.
+_SAVED_SUFFIX = ".fit"
+
+HELP = """Find the rows of a table that are like a few of them.
+
+Name rows by their numbers, starting at 0 for the first row after the header,
+or, with --id, by their values in a column. Separate several by commas, and
+put a value that contains a comma in double quotes.
+
+Examples:
+
+  mixsearch find patients.csv --like 12,40,77
+  mixsearch find patients.csv --like 12,40,77 --not-like 5 -o labelled.csv
+  mixsearch find patients.csv --id patient_id --like P-17,P-203
+  mixsearch find patients.parquet --like 12 --columns age,weight --plot out.png
+  mixsearch find patients.csv --like 12,40 --save patients.fit
+  mixsearch find patients.fit --like 3,8
+
+TABLE is a file .csv, .tsv, .parquet, .jsonl or .json, or a folder written by
+--save, which answers at once. --output adds two columns: membership, the
+probability that a row is a member, and is_member.
+
+--json prints an object: table, n_table_rows, id, like, not_like, n_members
+(n, low, high), confidence, verdict, carried_by, differences (column, members,
+all_rows, stderr, effect), typical_rows and ask_next (row, id, membership,
+values), n_components, covariance, columns, dropped_columns, warnings,
+written. An error is printed there too: {"error": {"code": ..., "message":
+..., "fields": {...}}}
+
+Exit codes: 0 success, 1 bad table or rows, 2 usage error."""
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    table: Path | None
+    plot: Path | None
+    save: Path | None
+    overwrite: bool
+
+
+def find(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet, JSON lines, or a saved fit.")],
+    like: Annotated[
+        list[str],
+        typer.Option("--like", metavar="ROWS", help="Rows that are members: numbers, starting at 0, or ids."),
+    ],
+    not_like: Annotated[
+        list[str] | None, typer.Option("--not-like", metavar="ROWS", help="Rows that are no members.")
+    ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=_SEARCH),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--columns", metavar="NAMES", help="Use only these columns.", rich_help_panel=_SEARCH),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the table with membership and is_member: .csv, .parquet, .jsonl and others.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    n_rows: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=_OUTPUT)
+    ] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also draw a figure: png, svg or pdf.", rich_help_panel=_OUTPUT),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Keep the fitted table, so that the next search is quick.", rich_help_panel=_OUTPUT
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a fit that was saved before.", rich_help_panel=_OUTPUT)
+    ] = False,
+) -> None:
+    """Find the rows of a table that are like a few of them."""
+    if columns and _is_saved(table):
+        raise typer.BadParameter("A saved fit has its columns: leave out --columns.")
+    members, others = _split(like), _split(not_like or ())
+    outputs = _Outputs(output, plot, save, overwrite)
+    with report_errors(as_json=as_json):
+        if plot is not None:
+            load_plots()
+        with record_warnings() as warned:
+            with stderr_console().status("Fitting the table"):
+                search = _open(table, id, _split(columns) if columns else None)
+            start = time.perf_counter()
+            found = search.search(_to_rows(search, members, id), not_like=_to_rows(search, others, id))
+            answer = describe_members(found, n_rows=n_rows, n_next=min(n_rows, _N_NEXT), id=id)
+            seconds = time.perf_counter() - start
+        written = _write(search, found, outputs)
+        if as_json:
+            notes = [describe_for_json(warning) for warning in warned]
+            print_json({"table": str(table), **answer.as_dict(), "warnings": notes, "written": written})
+        else:
+            print_members(Console(highlight=False), answer, seconds)
+        print_notes(map(describe, warned))
+
+
+def _split(typed: Sequence[str]) -> list[str]:
+    """Return the values of lists that are separated by commas; double quotes protect a comma."""
+    rows = csv.reader(typed, skipinitialspace=True)
+    return [value.strip() for row in rows for value in row if value.strip()]
+
+
+def _is_saved(table: Path) -> bool:
+    return table.is_dir() or table.suffix == _SAVED_SUFFIX
+
+
+def _open(table: Path, id: str | None, columns: list[str] | None) -> TableSearch:
+    if _is_saved(table):
+        return TableSearch.load(table)
+    return TableSearch().fit(read_table(table), columns=columns, id=id)
+
+
+def _to_rows(search: TableSearch, typed: list[str], id: str | None) -> Array:
+    """Return the positions of rows from their numbers or ids."""
+    if id is not None:
+        return find_rows(get_values(search.table_, id), typed)
+    try:
+        return np.array([int(each) for each in typed], dtype=np.intp)
+    except ValueError:
+        wrong = next(each for each in typed if not each.lstrip("+-").isdecimal())
+        raise typer.BadParameter(
+            f"{wrong!r} is not the number of a row. If it is an id, name its column with --id."
+        ) from None
+
+
+def _write(search: TableSearch, found: TableComponent, outputs: _Outputs) -> list[str]:
+    """Write what was asked for, and return the paths."""
+    written: list[Any] = []
+    if outputs.save is not None:
+        search.save(outputs.save, overwrite=outputs.overwrite)
+        written.append(outputs.save)
+    if outputs.table is not None:
+        write_table(found.to_frame(), outputs.table)
+        written.append(outputs.table)
+    for path in written:
+        stderr_console().print(f"Written: {path}", markup=False, soft_wrap=True)
+    if outputs.plot is not None:
+        write_figure(lambda plots: plots.plot_members(found), outputs.plot)
+        written.append(outputs.plot)
+    return list(map(str, written))

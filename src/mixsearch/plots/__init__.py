@@ -1,0 +1,30 @@
+"""Draw answers with matplotlib: topics, Gaussians, members of a table, the spectrum of a fit."""
+
+try:
+    # Figures made without pyplot touch no global state and need no screen.
+    import matplotlib.axes
+    import matplotlib.figure  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError(
+        "Plots need matplotlib. Install it with: pip install 'mixsearch[plot]'", name="matplotlib"
+    ) from error
+
+from mixsearch.plots._component import plot_component
+from mixsearch.plots._members import plot_members
+from mixsearch.plots._spectrum import plot_spectrum
+from mixsearch.plots._style import FOUND_COLOR, HINT_COLOR, MUTED_COLOR, OTHER_COLOR, TEXT_COLOR, save_figure
+from mixsearch.plots._topics import plot_topic, plot_topics
+
+__all__ = [
+    "FOUND_COLOR",
+    "HINT_COLOR",
+    "MUTED_COLOR",
+    "OTHER_COLOR",
+    "TEXT_COLOR",
+    "plot_component",
+    "plot_members",
+    "plot_spectrum",
+    "plot_topic",
+    "plot_topics",
+    "save_figure",
+]

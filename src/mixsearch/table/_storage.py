@@ -1,0 +1,131 @@
+"""A fitted `TableSearch` as arrays in a folder, and back, mapped from the files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array, TableLike
+from mixsearch.data.arrow import import_pyarrow
+from mixsearch.errors import DamagedFolderError, SearchError
+from mixsearch.gaussian import ShapedMixture
+from mixsearch.storage import Folder, open_folder, write_folder
+from mixsearch.table._columns import open_table
+from mixsearch.table._encoding import TableEncoder
+from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures
+from mixsearch.table._fit import TableFit
+from mixsearch.table._graph import NeighbourGraph
+from mixsearch.table._nodes import Nodes
+
+KIND = "fitted table"
+VERSION = 1
+_MIXTURE = ("weights", "centers", "factors")
+_EDGES = ("data", "indices", "indptr")
+
+
+def save_fit(fit: TableFit, parameters: dict[str, Any], path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Write a fit to a folder of its own, with the parameters of the search."""
+    table = _to_bytes(fit.table)
+    with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
+        out.save("table", table)
+        out.save("features", fit.X)
+        out.save("axes", fit.axes)
+        for name in _MIXTURE:
+            out.save(f"mixture/{name}", getattr(fit.mixture, name))
+        out.save("mixture/resp", fit.resp)
+        out.save("mixture/whitener", fit.whitener)
+        out.save("graph/nodes", fit.nodes.rows)
+        out.save("graph/node_of_row", fit.nodes.of_row)
+        for name in _EDGES:
+            out.save(f"graph/{name}", getattr(fit.graph.edges, name))
+        out.save("graph/same", fit.graph.same)
+        out.facts["search"] = parameters
+        out.facts["encoder"] = _describe_encoder(fit.encoder)
+        out.facts["mixture"] = {"shape": fit.mixture.shape, "n_parameters": fit.mixture.n_parameters}
+        out.facts["graph"] = {"kept_between": fit.graph.kept_between}
+
+
+def open_fit(path: str | os.PathLike[str]) -> Folder:
+    """Open the folder of a fit."""
+    return open_folder(path, kind=KIND, version=VERSION)
+
+
+def restore_fit(folder: Folder) -> TableFit:
+    """Return the fit that a folder holds. Arrays are read when they are used."""
+    arrays: dict[str, Any] = {name: folder[f"mixture/{name}"] for name in _MIXTURE}
+    mixture = ShapedMixture(**arrays, **folder.facts["mixture"])
+    rows = folder["graph/nodes"]
+    shape = (len(rows), len(rows))
+    edges = sp.csr_array(tuple(folder[f"graph/{name}"] for name in _EDGES), shape=shape, copy=False)
+    return TableFit(
+        table=_from_bytes(folder["table"]),
+        encoder=_restore_encoder(folder.facts["encoder"]),
+        X=folder["features"],
+        axes=folder["axes"],
+        mixture=mixture,
+        resp=folder["mixture/resp"],
+        whitener=folder["mixture/whitener"],
+        nodes=Nodes(rows, folder["graph/node_of_row"]),
+        graph=NeighbourGraph(edges, folder["graph/same"], folder.facts["graph"]["kept_between"]),
+    )
+
+
+def _describe_encoder(encoder: TableEncoder) -> dict[str, Any]:
+    return {
+        "parameters": encoder.get_params(),
+        "features": [
+            asdict(each) | {"shares": each.shares.tolist()} if isinstance(each, CategoryFeatures) else asdict(each)
+            for each in encoder._features
+        ],
+        "dropped": encoder.dropped_columns_,
+        "n_columns": encoder._n_columns,
+        "is_named": encoder._is_named,
+    }
+
+
+def _restore_encoder(facts: dict[str, Any]) -> TableEncoder:
+    features = tuple(map(_restore_features, facts["features"]))
+    return TableEncoder(**facts["parameters"])._set_features(
+        features, facts["dropped"], n_columns=facts["n_columns"], is_named=facts["is_named"]
+    )
+
+
+def _restore_features(facts: dict[str, Any]) -> Features:
+    if facts["kind"] == "category":
+        return CategoryFeatures(**facts | {"levels": tuple(facts["levels"]), "shares": np.array(facts["shares"])})
+    return NumberFeatures(**facts | {"limits": tuple(facts["limits"])})
+
+
+def _to_bytes(table: TableLike) -> Array:
+    """Return a table in the streaming format of Arrow, which needs no pickle and is mapped without a copy."""
+    arrow = import_pyarrow("Saved tables", "table")
+    try:
+        columns = table if hasattr(table, "__arrow_c_stream__") else _list_columns(table)
+        converted = arrow.table(columns)
+    except (arrow.ArrowException, TypeError, ValueError) as error:
+        raise SearchError(
+            "The table cannot be saved: {reason}. Leave out the columns whose values are of several kinds.",
+            code="table_not_saved",
+            reason=str(error).partition("\n")[0].rstrip("."),
+        ) from error
+    sink = arrow.BufferOutputStream()
+    with arrow.ipc.new_stream(sink, converted.schema) as writer:
+        writer.write_table(converted)
+    return np.frombuffer(sink.getvalue(), dtype=np.uint8)
+
+
+def _list_columns(table: TableLike) -> dict[str, Any]:
+    opened = open_table(table)
+    return {name: opened.get_raw(j) for j, name in enumerate(opened.names)}
+
+
+def _from_bytes(data: Array) -> TableLike:
+    arrow = import_pyarrow("Saved tables", "table")
+    try:
+        return arrow.ipc.open_stream(arrow.py_buffer(data)).read_all()
+    except (arrow.ArrowException, OSError) as error:
+        raise DamagedFolderError("The saved table is damaged. Save the fit again.") from error

@@ -1,0 +1,199 @@
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from rich.console import Console
+from tests.apps.cli_corpus import invoke
+from tests.unit.table.planted import WEIGHTS, group_of_row, make_patients
+
+from mixsearch import TableSearch, find
+from mixsearch.cli._members import print_members
+from mixsearch.table import describe_members, read_table, write_table
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tables") / "patients.csv"
+    write_table(make_patients(), path)
+    return path
+
+
+def lines_of(output: str, name: str) -> list[str]:
+    return [line.removeprefix(name).strip() for line in output.splitlines() if line.startswith(f"{name}  ")]
+
+
+def test_the_members_and_what_sets_them_apart_are_printed(patients: Path) -> None:
+    result = invoke("find", patients, "--like", "0,3", "--like", "6", "--n-rows", "4")
+    assert result.exit_code == 0, result.output
+    assert lines_of(result.stdout, "like") == ["0, 3, 6"]
+    n, low, high = map(
+        int, re.match(r"(\d+) \((\d+) to (\d+)\) of 150 rows", lines_of(result.stdout, "members")[0]).groups()
+    )
+    assert low <= 50 <= high
+    assert low <= n <= high
+    assert lines_of(result.stdout, "confidence")[0].partition(": ")[2] in ("clear", "likely")
+    columns = {line.partition("  ")[0]: line for line in lines_of(result.stdout, "column")}
+    mean, stderr = map(float, re.match(r"weight \(kg\)  ([\d.]+) ± ([\d.]+)", columns["weight (kg)"]).groups())
+    assert mean == pytest.approx(WEIGHTS[0], abs=6 * stderr)
+    assert "north" in columns["ward"]
+    assert "(all rows north 33%" in columns["ward"]
+    assert "2024-01-" in columns["admitted"]
+    assert "days" in columns["admitted"]
+    rows = [int(line.split()[0]) for line in lines_of(result.stdout, "row")]
+    assert len(rows) == 4
+    assert not group_of_row()[rows].any()
+    assert len(lines_of(result.stdout, "next")) == 4
+    assert "country: constant" in lines_of(result.stdout, "left out")
+
+
+def test_ids_name_rows(patients: Path) -> None:
+    result = invoke("find", patients, "--id", "patient", "--like", "P-1, P-4", "--not-like", "P-0", "--n-rows", "3")
+    assert result.exit_code == 0, result.output
+    assert lines_of(result.stdout, "not like") == ["P-0"]
+    typical = [line.split()[0] for line in lines_of(result.stdout, "row")]
+    assert {int(each.removeprefix("P-")) % 3 for each in typical} == {1}
+    assert "patient: it names the rows" in lines_of(result.stdout, "left out")
+
+
+def test_an_id_with_a_comma_is_quoted(tmp_path: Path) -> None:
+    names = [f"Doe, {row}" for row in range(150)]
+    write_table(make_patients().append_column("name", [names]), tmp_path / "named.csv")
+    told = json.loads(
+        invoke("find", tmp_path / "named.csv", "--id", "name", "--like", '"Doe, 2","Doe, 5"', "--json").stdout
+    )
+    assert [each["row"] for each in told["like"]] == [2, 5]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_the_table_is_written_with_its_members(patients: Path, tmp_path: Path, suffix: str) -> None:
+    output = tmp_path / f"labelled.{suffix}"
+    result = invoke("find", patients, "--like", "0,3,6", "-o", output)
+    assert result.exit_code == 0, result.output
+    assert f"Written: {output}" in result.stderr
+    labelled, expected = read_table(output), find(read_table(patients), like=[0, 3, 6])
+    assert labelled.column_names == [*make_patients().column_names, "membership", "is_member"]
+    assert labelled["is_member"].to_pylist() == expected.predict().tolist()
+    np.testing.assert_allclose(labelled["membership"].to_pylist(), expected.membership, atol=1e-6)
+
+
+def test_a_table_that_has_its_members_gets_new_ones(patients: Path, tmp_path: Path) -> None:
+    output = tmp_path / "labelled.csv"
+    invoke("find", patients, "--like", "0,3,6", "-o", output)
+    columns = "weight (kg),age"
+    result = invoke("find", output, "--like", "1,4,7", "--columns", columns, "-o", output, "--n-rows", "1")
+    assert result.exit_code == 0, result.output
+    header = next(csv.reader(io.StringIO(output.read_text())))
+    assert header.count("membership") == header.count("is_member") == 1
+    members = np.flatnonzero(read_table(output)["is_member"].to_pylist())
+    assert set(group_of_row()[members]) == {1}
+
+
+def test_json_has_the_names_of_python(patients: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.csv"
+    told = json.loads(invoke("find", patients, "--like", "0,3", "--not-like", "1", "-o", output, "--json").stdout)
+    answer = describe_members(TableSearch().fit(make_patients()).search([0, 3], not_like=[1]))
+    assert told.keys() == answer.as_dict().keys() | {"table", "warnings", "written"}
+    assert told["n_members"]["n"] == answer.n_members.n
+    assert told["written"] == [str(output)]
+    assert (told["table"], told["n_table_rows"], told["id"]) == (str(patients), 150, None)
+    assert [each["row"] for each in told["like"]] == [0, 3]
+    help_text = " ".join(invoke("find", "--help", COLUMNS="200").stdout.split())
+    assert all(key in help_text for key in told)
+
+
+def test_only_the_named_columns_count(patients: Path) -> None:
+    told = json.loads(invoke("find", patients, "--like", "0", "--columns", "age,ward", "--json").stdout)
+    assert told["columns"] == ["age", "ward"]
+    assert {each["column"] for each in told["differences"]} == {"age", "ward"}
+
+
+def test_a_saved_fit_answers_without_the_file(patients: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "patients.fit"
+    first = invoke("find", patients, "--like", "0,3", "--save", saved, "--json")
+    assert first.exit_code == 0, first.output
+    told = json.loads(invoke("find", saved, "--like", "P-1,P-4", "--id", "patient", "--json").stdout)
+    assert [each["row"] for each in told["like"]] == [1, 4]
+    assert {each["row"] % 3 for each in told["typical_rows"]} == {1}
+    again = invoke("find", patients, "--like", "0,3", "--save", saved)
+    assert again.exit_code == 1
+    assert "--overwrite" in again.stderr
+    assert invoke("find", patients, "--like", "0,3", "--save", saved, "--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("--like", "150"), 1, "--like names row 150, but the table has 150 rows, from 0 to 149."),
+        (("--like", "0", "--not-like", "999"), 1, "--not-like names row 999"),
+        (("--like", "0,3", "--not-like", "3"), 1, "Rows cannot be both members and no members: 3."),
+        (("--like", ","), 1, "--like names no row."),
+        (("--like", "P-3"), 2, "'P-3' is not the number of a row. If it is an id, name its column with --id."),
+        (("--like", "P-3,X-1", "--id", "patient"), 1, "1 of 2 ids are in none of the 150 rows: X-1."),
+        (("--like", "0", "--id", "nobody"), 1, "The table has no column 'nobody'."),
+        (("--like", "0", "--columns", "age,height"), 1, "The table has no column 'height'."),
+        (("--like", "0", "--columns", "country"), 1, "The table has no column that can be used"),
+        (("--like", "0", "-o", "out.xlsx"), 1, "'out.xlsx' has no format that is known."),
+        ((), 2, "--like"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    patients: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    code: int,
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = invoke("find", patients, *arguments, COLUMNS="300")
+    assert result.exit_code == code
+    assert sentence in result.stderr
+    assert "Traceback" not in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_is_json_too(patients: Path) -> None:
+    result = invoke("find", patients, "--like", "150", "--json")
+    assert json.loads(result.stdout)["error"]["code"] == "row_out_of_range"
+
+
+def test_a_file_or_a_fit_that_is_not_there_is_named(tmp_path: Path) -> None:
+    assert "No file" in invoke("find", tmp_path / "no.csv", "--like", "0").stderr
+    assert "no.fit" in invoke("find", tmp_path / "no.fit", "--like", "0").stderr
+    (tmp_path / "empty").mkdir()
+    result = invoke("find", tmp_path / "empty", "--like", "0", COLUMNS="300")
+    assert result.exit_code == 1
+    assert "empty" in result.stderr
+
+
+def test_a_saved_fit_has_its_columns(tmp_path: Path) -> None:
+    result = invoke("find", tmp_path / "some.fit", "--like", "0", "--columns", "age", COLUMNS="300")
+    assert result.exit_code == 2
+    assert "leave out --columns" in result.stderr
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_a_terminal_shows_as_many_columns_as_fit(width: int) -> None:
+    table = make_patients().append_column("membership", [pa.array(["[b]old[/b]"] * 150)])
+    answer = describe_members(TableSearch().fit(table).search([0, 3]), n_rows=2, id="patient")
+    console = Console(force_terminal=True, width=width, color_system=None, file=io.StringIO(), highlight=False)
+    print_members(console, answer, 0.01)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert "Rows like P-0, P-3" in text
+    assert all(len(line) == width for line in text.splitlines())
+    rows = [line for line in text.splitlines() if f"│ {answer.typical_rows[0].id} " in line]
+    assert len(rows) == 1
+    assert ("[b]old[/b]" in rows[0]) == (width == 140)
+
+
+def test_a_figure_is_drawn(patients: Path, tmp_path: Path) -> None:
+    result = invoke("find", patients, "--like", "0,3", "--plot", tmp_path / "members.png", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["written"] == [str(tmp_path / "members.png")]
+    assert (tmp_path / "members.png").read_bytes().startswith(b"\x89PNG")
