@@ -16,7 +16,7 @@ from mixsearch.gaussian import ShapedMixture
 from mixsearch.storage import Folder, open_folder, write_folder
 from mixsearch.table._columns import open_table
 from mixsearch.table._encoding import TableEncoder
-from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures
+from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures, VectorFeatures
 from mixsearch.table._fit import TableFit
 from mixsearch.table._graph import NeighbourGraph
 from mixsearch.table._nodes import Nodes
@@ -78,7 +78,7 @@ def _describe_encoder(encoder: TableEncoder) -> dict[str, Any]:
     return {
         "parameters": encoder.get_params(),
         "features": [
-            asdict(each) | {"shares": each.shares.tolist()} if isinstance(each, CategoryFeatures) else asdict(each)
+            {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in asdict(each).items()}
             for each in encoder._features
         ],
         "dropped": encoder.dropped_columns_,
@@ -97,6 +97,8 @@ def _restore_encoder(facts: dict[str, Any]) -> TableEncoder:
 def _restore_features(facts: dict[str, Any]) -> Features:
     if facts["kind"] == "category":
         return CategoryFeatures(**facts | {"levels": tuple(facts["levels"]), "shares": np.array(facts["shares"])})
+    if facts["kind"] == "vector":
+        return VectorFeatures(**facts | {"center": np.array(facts["center"])})
     return NumberFeatures(**facts | {"limits": tuple(facts["limits"])})
 
 
