@@ -43,6 +43,7 @@ class Search(NamedTuple):
     table: str
     n_examples: int
     conductance: float
+    n_found: float
     ratios: Array  # rank / number of members found, (n,)
     is_member: Array  # (n,)
 
@@ -56,7 +57,6 @@ class Judged(NamedTuple):
     """What a search says with a curve, and what is true."""
 
     membership: Array  # (n,)
-    n_members: float
     confidence: float
     share: float  # of members among the rows called
 
@@ -74,15 +74,16 @@ def search_classes(name: str, table: LabelledTable, draws: int) -> list[Search]:
         order = np.argsort(-answer.score, kind="stable")
         ratios, is_left = (np.arange(n) + 0.5) / answer._members.n, ~np.isin(order, rows)
         is_member = is_member[order][is_left]
-        found.append(Search(name, n_examples, answer._members.conductance, ratios[is_left], is_member))
+        found.append(
+            Search(name, n_examples, answer._members.conductance, answer.n_members.n, ratios[is_left], is_member)
+        )
     return found
 
 
 def judge(search: Search, curve: MembershipCurve) -> Judged:
     membership = membership_by_rank(search.ratios, search.n_examples, search.conductance, curve)
-    n_members = float(membership.sum()) + search.n_examples
-    called = slice(max(round(n_members) - search.n_examples, 1))
-    return Judged(membership, n_members, float(membership[called].mean()), float(search.is_member[called].mean()))
+    called = slice(max(round(search.n_found) - search.n_examples, 1))
+    return Judged(membership, float(membership[called].mean()), float(search.is_member[called].mean()))
 
 
 def fit_curve(searches: Sequence[Search]) -> MembershipCurve:
@@ -155,7 +156,7 @@ def run(*, quick: bool = False) -> None:
             judged[i] = judge(searches[i], curve)
     _print_membership(searches, judged)
     _print_confidence(searches, judged)
-    _print_counts(searches, judged, groups)
+    _print_counts(searches, groups)
     final = fit_curve(searches)
     print_table(
         f"Curve of all tables, shift {final.shift:.2f}",
@@ -203,8 +204,8 @@ def _print_confidence(searches: Sequence[Search], judged: Sequence[Judged]) -> N
     print_table("Mean confidence: share of members among rows called (searches)", columns, rows)
 
 
-def _print_counts(searches: Sequence[Search], judged: Sequence[Judged], groups: Array) -> None:
-    logs = np.array([np.log(j.n_members / s.n_members) for s, j in zip(searches, judged, strict=True)])
+def _print_counts(searches: Sequence[Search], groups: Array) -> None:
+    logs = np.array([np.log(search.n_found / search.n_members) for search in searches])
     counts = np.array([search.n_examples for search in searches])
     covered = np.empty(len(searches), dtype=bool)
     for group in np.unique(groups):

@@ -36,7 +36,7 @@ CURVE = MembershipCurve((-0.75, 0.40, -0.39), (-1.31, 0.49, -0.62), -0.07)
 class Members(NamedTuple):
     """How many rows are like the examples, and how likely each node of the graph is one of them."""
 
-    n: float  # the rank at which membership falls
+    n: float  # the number of members, and the rank at which membership falls
     membership: Array  # (m,)
     conductance: float  # the fraction of the members' edges that leave them
 
