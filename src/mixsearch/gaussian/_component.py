@@ -30,6 +30,8 @@ MISFIT_FACTOR = 0.8
 MIN_SUPPORT, MAX_DEVIATIONS = 0.9, 4.0
 # Examples may be near the edge of a component: only with less confidence than this is the lead of their scores doubted.
 MIN_EXAMPLE_CONFIDENCE = 0.8
+# A component to which no example belongs with more than this probability is not theirs.
+MIN_EXAMPLE_MEMBERSHIP = 0.01
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -163,6 +165,8 @@ class GaussianComponent(SampleComponent):
             doubts += self._example_fit.doubts()
             if self._refined is None and not doubts:
                 doubts += check_lead(self, min_confidence=MIN_EXAMPLE_CONFIDENCE)
+            if self._examples is not None and self.membership(self._examples).max() < MIN_EXAMPLE_MEMBERSHIP:
+                doubts.append(_no_example_belongs())
         if self._fit_p_value < MIN_P_VALUE:
             doubts.append(_misfit(self._fit_p_value))
         if self._support < MIN_SUPPORT:
@@ -246,6 +250,15 @@ def _misfit(p_value: float) -> UnlikelyMixtureWarning:
         "(StandardScaler), or make clusters spherical (WithinWhitener).",
         code="not_spherical",
         p_value=p_value,
+        argument=Option("n_components"),
+    )
+
+
+def _no_example_belongs() -> UnlikelyMixtureWarning:
+    return UnlikelyMixtureWarning(
+        "None of the examples belongs to the component found: the model does not suit the samples. Fit fewer "
+        "components ({argument}), leave out features that hardly vary, or use `mixsearch.find`, which needs no model.",
+        code="no_example_belongs",
         argument=Option("n_components"),
     )
 

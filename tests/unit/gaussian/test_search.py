@@ -137,3 +137,15 @@ def test_a_frame_given_to_fit_with_labels_keeps_its_column_names():
     frame = pd.DataFrame(data.X, columns=[f"f{i}" for i in range(40)])
     y = np.where(np.arange(len(frame)) == np.flatnonzero(data.labels == 1)[0], 1, -1)
     assert GaussianSearch(5).fit(frame, y).component_.weight == pytest.approx(0.2, rel=0.1)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_examples_outside_of_their_own_component_are_a_doubt():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=600)
+    X = np.column_stack([4 * np.eye(3)[labels] + rng.normal(size=(600, 3)), np.zeros(600)])
+    X[0, 3] = 50.0  # left out as an outlier: the others do not vary in this feature, and four components have no noise
+    found = GaussianSearch(4).fit(X).search(examples=X[1:][labels[1:] == 0][:3])
+    assert "no_example_belongs" in [doubt.code for doubt in found.doubts]
+    found = GaussianSearch(3).fit(X[:, :3]).search(examples=X[1:, :3][labels[1:] == 0][:3])
+    assert "no_example_belongs" not in [doubt.code for doubt in found.doubts]
