@@ -15,11 +15,14 @@ from mixsearch.table._differences import ColumnDifference, list_differences
 from mixsearch.table._fit import TableFit
 from mixsearch.table._frames import with_columns
 from mixsearch.table._members import Members
+from mixsearch.table._questions import choose_questions
 
 # An interval of the number of members: 95% of those of labelled tables are in it (benchmarks/table_membership.py).
 COUNT_FACTOR = {1: 10.5, 2: 7.7, 3: 4.5, 5: 3.9, 10: 2.7}
 # Neighbours of different components agree with the mixture if edges between them keep at most this part.
 MAX_KEPT = 0.15
+# Questions are about rows up to this rank, relative to the number of members.
+MAX_ASKED = 4.0
 
 
 class MemberCount(NamedTuple):
@@ -124,7 +127,7 @@ class TableComponent:
         return self._without_examples(self._order)[:n]
 
     def ask_next(self, n: int = 5) -> Array:
-        """Return the positions of rows whose label would help most: the doubtful ones, far from each other.
+        """Return the positions of rows to label next: each is the middle of a cluster of likely members.
 
         Parameters
         ----------
@@ -134,13 +137,12 @@ class TableComponent:
         Returns
         -------
         array of int, shape (n,)
+            The likeliest member first.
         """
         order = self._without_examples(self._order)
-        edge = np.searchsorted(-self.membership[order], -0.5 * self._members.membership.max())
-        # Doubtful rows are those around the last member, in both directions.
-        nearest = np.argsort(np.abs(np.log((np.arange(len(order)) + 1.0) / (edge + 1.0))), kind="stable")
-        candidates = order[nearest[: max(10 * n, 50)]]
-        return _spread_out(self._fit.X[candidates], candidates, n)
+        # Beyond these, rows are hardly members.
+        order = order[: max(round(MAX_ASKED * self._members.n), n)]
+        return np.asarray(order[choose_questions(self._fit.X[order], self.membership[order], n)])
 
     def differences(self) -> list[ColumnDifference]:
         """Return the columns, those that set the members apart from all rows first.
@@ -183,13 +185,3 @@ class TableComponent:
 
     def _repr_html_(self) -> str:
         return self._card().html()
-
-
-def _spread_out(X: Array, rows: Array, n: int) -> Array:
-    """Return rows far from each other: the first, then always the one farthest from those chosen, (n,)."""
-    chosen = [0]
-    distances = np.sum((X - X[0]) ** 2, axis=1)
-    while len(chosen) < min(n, len(rows)):
-        chosen.append(int(np.argmax(distances)))
-        distances = np.minimum(distances, np.sum((X - X[chosen[-1]]) ** 2, axis=1))
-    return np.asarray(rows[chosen])
