@@ -6,7 +6,8 @@ with the same weight. `confidence` should be the share of members among the rows
 found should be within a factor of the true one, which depends on the number of examples: the 95% quantile.
 
 Each table is judged by a curve and by factors that were fitted to the others; the two tables of olive oils, which have
-the same rows, are left out together. All shares are means over tables.
+the same rows, are left out together. The errors that give the factors come from the curves without each table's own
+rows, but not without those of the table judged. All shares are means over tables.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ class TableComponent:
         return self._without_examples(self._order)[:n]
 
     def ask_next(self, n: int = 5) -> Array:
-        """Return the positions of rows whose label would help most: each the middle of a cluster of likely members.
+        """Return the positions of rows to label next: each is the middle of a cluster of likely members.
 
         Parameters
         ----------

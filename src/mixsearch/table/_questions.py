@@ -30,8 +30,8 @@ def choose_questions(X: Array, membership: Array, n: int) -> Array:
 
     Notes
     -----
-    A label says most about the rows around it, so each should stand for as many likely members as possible that no
-    other stands for: k-means with memberships as weights. Rows between two clusters say little about either.
+    Each row should stand for as many likely members as possible that no other stands for: k-means with memberships as
+    weights. docs/decisions/tables.md compares it with other rules.
     """
     some = np.unique(np.linspace(0, len(X) - 1, min(len(X), max(MAX_CANDIDATES, n))).astype(np.intp))
     n_clusters = min(n, len(np.unique(X[some], axis=0)))
