@@ -56,7 +56,7 @@ def fit_table(table: TableLike, columns: Any, covariance: Shape | None, max_comp
     whitener = _within_factor(X, resp)
     whitened = X @ whitener
     nodes = Nodes.choose(X, whitened, resp, MAX_NODES)
-    graph = build_graph(X[nodes.rows], whitened[nodes.rows], resp[nodes.rows])
+    graph = build_graph(X[nodes.rows], whitened[nodes.rows], resp[nodes.rows], nodes.copies)
     return TableFit(table, encoder, X, mixture, resp, whitener, nodes, graph)
 
 

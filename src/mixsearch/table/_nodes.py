@@ -22,6 +22,7 @@ class Nodes(NamedTuple):
 
     rows: Array  # (m,)
     values: sp.csr_array  # (n, m): 1 for the node that stands for a row
+    copies: Array  # how many of the rows that were considered are equal to each node, (m,)
 
     @property
     def sizes(self) -> Array:
@@ -49,14 +50,14 @@ class Nodes(NamedTuple):
         some = np.arange(0, n, -(-n // max_nodes))
         if np.ptp(X[some], axis=0).max() == 0:
             some = np.array([0, np.argmax(np.abs(X - X[0]).max(axis=1))])
-        rows, node = _find_distinct(X[some])
-        rows = some[rows]
+        first, node = _find_distinct(X[some])
+        rows, copies = some[first], np.bincount(node)
         if len(some) < n:
             nearest = find_nearest(whitened, resp, whitened[rows], resp[rows])
             nearest[some] = node
             node = nearest
         values = sp.csr_array((np.ones(n), node, np.arange(n + 1)), shape=(n, len(rows)))
-        return cls(rows, values)
+        return cls(rows, values, copies)
 
 
 def _find_distinct(X: Array) -> tuple[Array, Array]:

@@ -47,6 +47,7 @@ def test_copies_of_a_row_are_one_node():
     assert nodes.rows.tolist() == sorted(nodes.rows)
     assert (copies[nodes.rows[nodes.values.indices]] == copies).all()
     assert sorted(nodes.sizes) == sorted(np.unique(copies, return_counts=True)[1])
+    assert nodes.copies.tolist() == nodes.sizes.tolist()
 
 
 def test_there_are_two_nodes_though_the_rows_chosen_are_equal():
