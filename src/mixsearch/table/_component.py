@@ -208,7 +208,7 @@ class TableComponent:
 
 def _spread_out(X: Array, rows: Array, n: int) -> Array:
     """Return rows far from each other: the first, then always the one farthest from those chosen, (n,)."""
-    chosen = [0][: len(rows)]
+    chosen = [0][: min(n, len(rows))]
     distances = np.sum((X - X[:1]) ** 2, axis=1)
     while len(chosen) < min(n, len(rows)):
         chosen.append(int(np.argmax(distances)))

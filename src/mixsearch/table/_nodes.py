@@ -80,9 +80,10 @@ def find_nearest(X: Array, resp: Array, nodes: Array, node_resp: Array) -> Array
         own = np.flatnonzero(component == index)
         among = np.flatnonzero(of_node == index)
         among = among if len(among) else np.arange(len(nodes))
-        points = nodes[among].astype(np.float32)
+        center = nodes[among].mean(axis=0)  # near which 32 bits suffice
+        points = (nodes[among] - center).astype(np.float32)
         squares = 0.5 * np.einsum("ij,ij->i", points, points)
         for rows in row_slices(len(own), CHUNK_ROWS):
-            products = X[own[rows]].astype(np.float32) @ points.T
+            products = (X[own[rows]] - center).astype(np.float32) @ points.T
             nearest[own[rows]] = among[np.argmax(products - squares, axis=1)]
     return nearest
