@@ -14,8 +14,8 @@ from mixsearch.table._fit import TableFit
 from mixsearch.table._visits import Visits
 
 # Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
-# the other. Of 1290 sets of examples of one class of labelled tables none is then doubted; of sets with one example of
-# another class a third is.
+# the other. No set of examples of one class of labelled tables is then doubted; of sets with one example of another
+# class, a third is.
 MIN_LINK = 0.03
 # An example is doubted if it is less likely than this to be of the same group as any other.
 MIN_SAME = 0.05
