@@ -6,15 +6,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from mixsearch._typing import Array
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option
 from mixsearch.table._fit import TableFit
 from mixsearch.table._visits import Visits
 
-# An example is doubted if it is visited less than this fraction of the edge of the others' component, and is hardly
-# ever of the same component as one of them. On labelled tables about 1 of 1000 sets of examples of a class has one.
-MIN_VISITS, MIN_SAME = 0.03, 0.05
+# Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
+# the other. No set of examples of one class of labelled tables is then doubted; of sets with one example of another
+# class, a third is.
+MIN_LINK = 0.03
+# An example is doubted if it is less likely than this to be of the same group as any other.
+MIN_SAME = 0.05
 MAX_LISTED = 10
 
 
@@ -52,46 +56,34 @@ def check_examples(like: Examples, not_like: Examples) -> None:
         )
 
 
-def expected_sizes(examples: Examples, fit: TableFit) -> Array:
-    """Return the number of rows in the component of each example, (q,)."""
-    return np.asarray(np.maximum(examples.resp @ fit.resp.sum(axis=0), 1.0))
+def expected_size(examples: Examples, visits: Visits, fit: TableFit) -> float:
+    """Return the number of rows in the component of an example, the geometric mean over examples.
 
-
-def find_doubts(examples: Examples, visits: Visits, fit: TableFit) -> list[DoubtfulExamplesWarning]:
-    """Return the doubt that some examples are far from all others, if there are such.
-
-    Parameters
-    ----------
-    examples : Examples
-    visits : Visits
-        From these examples.
-    fit : TableFit
-
-    Returns
-    -------
-    list of DoubtfulExamplesWarning
-
-    Notes
-    -----
-    A walk from the other examples hardly visits such an example: less than the last of as many rows as the components
-    of the others have.
+    Of rows that walks from rows which are no members visit as well, only a part counts.
     """
-    q = len(examples.nodes)
-    if q == 1:
-        return []
-    logs = np.log(expected_sizes(examples, fit))
-    left_out, far = visits.left_out(), []
-    for column, index in enumerate(visits.tested):
-        same = examples.resp @ examples.resp[index]
-        same[index] = 0
-        if same.max() >= MIN_SAME:
-            continue
-        size = np.exp((logs.sum() - logs[index]) / (q - 1))
-        order = np.argsort(-left_out[:, column])
-        edge = np.searchsorted(np.cumsum(fit.nodes.sizes[order]), size)
-        if left_out[examples.nodes[index], column] <= MIN_VISITS * left_out[order[min(edge, len(order) - 1)], column]:
-            far.append(int(index))
-    return [_far_from_others(examples, far)] if far else []
+    weights, resp = fit.nodes.sizes[:, None] * fit.resp[fit.nodes.rows], fit.resp.sum(axis=0)
+    part = visits.part() @ weights / np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
+    return float(np.exp(np.mean(np.log(np.maximum(examples.resp @ (resp * part), 1.0)))))
+
+
+def find_doubts(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarning]:
+    """Return the doubt that some examples are in other groups of rows than all others, if there are such."""
+    of_group = examples.resp @ _find_groups(fit)
+    same = of_group @ of_group.T
+    np.fill_diagonal(same, 0)
+    far = np.flatnonzero(same.max(axis=1) < MIN_SAME).tolist()
+    return [_far_from_others(examples, far)] if far and len(same) > 1 else []
+
+
+def _find_groups(fit: TableFit) -> Array:
+    """Return which components belong to which group: those that edges connect, directly or through others, (k, k)."""
+    resp = fit.resp[fit.nodes.rows]
+    edges = resp.T @ (fit.graph.edges @ resp)
+    of_each = edges.sum(axis=1)
+    # A component without nodes has no edges.
+    links = edges / np.maximum(np.minimum.outer(of_each, of_each), np.finfo(np.float64).tiny)
+    _, group = connected_components(links >= MIN_LINK, directed=False)
+    return np.asarray(np.eye(len(group))[group])
 
 
 def _far_from_others(examples: Examples, far: list[int]) -> DoubtfulExamplesWarning:

@@ -75,7 +75,7 @@ def fit_table(
     whitener = _within_factor(signal, resp)
     whitened = signal @ whitener
     nodes = Nodes.choose(X, whitened, resp, len(X) if len(X) <= MAX_NODES else N_NODES)
-    graph = build_graph(near[nodes.rows], whitened[nodes.rows], resp[nodes.rows])
+    graph = build_graph(near[nodes.rows], whitened[nodes.rows], resp[nodes.rows], nodes.copies)
     return TableFit(table, encoder, X, axes, mixture, resp, whitener, nodes, graph)
 
 

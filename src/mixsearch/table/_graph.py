@@ -81,7 +81,7 @@ class Walk(NamedTuple):
         return np.asarray(np.maximum(solution, 0) * self.scale[:, None])
 
 
-def build_graph(X: Array, whitened: Array, resp: Array) -> NeighbourGraph:
+def build_graph(X: Array, whitened: Array, resp: Array, copies: Array) -> NeighbourGraph:
     """Return the graph of nearest neighbours of rows, with a mixture that says which neighbours belong together.
 
     Parameters
@@ -92,6 +92,8 @@ def build_graph(X: Array, whitened: Array, resp: Array) -> NeighbourGraph:
         The same rows, on a scale on which components are round.
     resp : array of shape (n, k)
         The probability of each component of a mixture for each row.
+    copies : array of shape (n,)
+        How many rows each row stands for that are equal to it; the others are neighbours by an edge to itself.
 
     Returns
     -------
@@ -107,6 +109,8 @@ def build_graph(X: Array, whitened: Array, resp: Array) -> NeighbourGraph:
     between, between_whitened = (1 - _mean_same(edges, resp) for edges in (near, near_whitened))
     weight = np.clip(between / max(between_whitened, MIN_BETWEEN) - 1, 0, MAX_WHITENED)
     edges = near + near_whitened * weight if weight else near
+    if copies.max() > 1:
+        edges = (edges + sp.diags_array(np.minimum(copies - 1.0, N_NEIGHBOURS))).tocsr()
     same = _same_component(edges, resp)
     by_chance = float(np.sum(resp.mean(axis=0) ** 2))
     agreement = (float(edges.data @ same) / float(edges.data.sum()) - by_chance) / max(1 - by_chance, MIN_BETWEEN)

@@ -69,11 +69,14 @@ def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expecte
     counts = np.cumsum(sizes[order])
     n = expected
     if q > 1:
-        left_out = visits.left_out()
-        ranks = sizes @ (left_out > left_out[nodes[visits.tested], np.arange(len(visits.tested))])
+        left_out, tested = visits.left_out(), nodes[visits.tested]
+        # Among the rows that its node stands for, an example has the middle rank.
+        ranks = sizes @ (left_out > left_out[tested, np.arange(len(tested))]) + 0.5 * (sizes[tested] - 1)
         share = (q - 1) / (q - 1 + EXAMPLES_FOR_RANKS)
         n = float(np.exp(share * np.log(2 * np.median(ranks) + 2) + (1 - share) * np.log(expected)))
-    n, conductance = _snap(n, counts, sweep_conductance(walk, order))
+    is_cut = np.diff(scores[order]) != 0  # nodes that no walk visits are in no order
+    visited = float(sizes[scores > 0].sum())
+    n, conductance = _snap(min(n, visited), counts, np.where(is_cut, sweep_conductance(walk, order)[:-1], np.inf))
     membership = np.empty(len(scores))
     by_rank = membership_by_rank((counts - 0.5 * sizes[order]) / n, q, conductance)
     membership[order] = _share_ties(by_rank, scores[order], sizes[order])
@@ -114,10 +117,26 @@ def _share_ties(membership: Array, scores: Array, sizes: Array) -> Array:
 
 
 def _snap(n: float, counts: Array, conductances: Array) -> tuple[float, float]:
-    """Return the number of rows near n after which the graph has its best cut, and the conductance there."""
-    low, high = int(np.searchsorted(counts, n / MAX_SNAP)), int(np.searchsorted(counts, n * MAX_SNAP, side="right"))
-    last = len(counts) - 1  # after all rows there is no cut
-    if low >= min(high, last):
-        return n, float(conductances[min(low, last - 1)])
-    best = low + int(np.argmin(conductances[low : min(high, last)]))
-    return float(counts[best]), float(conductances[best])
+    """Return the number of rows near n after which the graph has its best cut, and the conductance there.
+
+    Parameters
+    ----------
+    n : float
+    counts : array of shape (m,)
+        The number of rows of the first 1, 2, ... nodes.
+    conductances : array of shape (m - 1,)
+        Of the cut after each node but the last; infinite where there is none.
+
+    Returns
+    -------
+    n : float
+        The same if no cut is within a factor of `MAX_SNAP`.
+    conductance : float
+    """
+    distances = np.abs(np.log(counts[:-1] / n))
+    within = np.where(distances <= np.log(MAX_SNAP), conductances, np.inf)
+    best = int(np.argmin(within))
+    if np.isfinite(within[best]):
+        return float(counts[best]), float(conductances[best])
+    nearest = int(np.argmin(np.where(np.isfinite(conductances), distances, np.inf)))
+    return n, float(min(conductances[nearest], 1.0))

@@ -21,6 +21,7 @@ class Nodes(NamedTuple):
 
     rows: Array  # (m,)
     of_row: Array  # the index of the node that stands for each row, (n,)
+    copies: Array  # how many of the rows that were considered are equal to each node, (m,)
 
     @property
     def sizes(self) -> Array:
@@ -48,13 +49,13 @@ class Nodes(NamedTuple):
         some = np.arange(0, n, -(-n // max_nodes))
         if np.ptp(X[some], axis=0).max() == 0:
             some = np.array([0, np.argmax(np.abs(X - X[0]).max(axis=1))])
-        rows, node = _find_distinct(X[some])
-        rows = some[rows]
+        first, node = _find_distinct(X[some])
+        rows, copies = some[first], np.bincount(node)
         if len(some) < n:
             nearest = find_nearest(whitened, resp, whitened[rows], resp[rows])
             nearest[some] = node
             node = nearest
-        return cls(rows, node)
+        return cls(rows, node, copies)
 
 
 def _find_distinct(X: Array) -> tuple[Array, Array]:
@@ -77,9 +78,10 @@ def find_nearest(X: Array, resp: Array, nodes: Array, node_resp: Array) -> Array
         own = np.flatnonzero(component == index)
         among = np.flatnonzero(of_node == index)
         among = among if len(among) else np.arange(len(nodes))
-        points = nodes[among].astype(np.float32)
+        center = nodes[among].mean(axis=0)  # near which 32 bits suffice
+        points = (nodes[among] - center).astype(np.float32)
         squares = 0.5 * np.einsum("ij,ij->i", points, points)
         for rows in row_slices(len(own), CHUNK_ROWS):
-            products = X[own[rows]].astype(np.float32) @ points.T
+            products = (X[own[rows]] - center).astype(np.float32) @ points.T
             nearest[own[rows]] = among[np.argmax(products - squares, axis=1)]
     return nearest

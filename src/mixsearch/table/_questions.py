@@ -33,6 +33,8 @@ def choose_questions(X: Array, membership: Array, n: int) -> Array:
     Each row should stand for as many likely members as possible that no other stands for: k-means with memberships as
     weights. docs/decisions/tables.md compares it with other rules.
     """
+    if not min(n, len(X)):
+        return np.empty(0, dtype=np.intp)
     some = np.unique(np.linspace(0, len(X) - 1, min(len(X), max(MAX_CANDIDATES, n))).astype(np.intp))
     n_clusters = min(n, len(np.unique(X[some], axis=0)))
     weights = np.maximum(membership[some], MIN_WEIGHT * membership.max())

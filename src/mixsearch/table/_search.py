@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 from typing import Any, Literal, Self, TypeAlias
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +14,7 @@ from mixsearch.core.validation import check_choice, check_positive_int
 from mixsearch.errors import warn_user
 from mixsearch.gaussian import SHAPES, Shape
 from mixsearch.table._component import TableComponent
-from mixsearch.table._examples import check_examples, expected_sizes, find_doubts, read_examples
+from mixsearch.table._examples import check_examples, expected_size, find_doubts, read_examples
 from mixsearch.table._fit import TableFit, fit_table
 from mixsearch.table._members import find_members
 from mixsearch.table._storage import open_fit, restore_fit, save_fit
@@ -126,8 +125,7 @@ class TableSearch(BaseEstimator):
         check_examples(members, others)
         walk = fit.graph.with_examples(len(members.nodes) + len(others.nodes))
         visits = Visits.of(walk, members.nodes, others.nodes)
-        expected = float(np.exp(np.mean(np.log(expected_sizes(members, fit)))))
-        doubts = find_doubts(members, visits, fit)
+        doubts = find_doubts(members, fit)
         for doubt in doubts:
             warn_user(doubt)
         return TableComponent(
@@ -136,7 +134,7 @@ class TableSearch(BaseEstimator):
             doubts=tuple(doubts),
             _n_examples=len(members.nodes),
             _fit=fit,
-            _members=find_members(walk, visits, members.nodes, fit.nodes.sizes, expected),
+            _members=find_members(walk, visits, members.nodes, fit.nodes.sizes, expected_size(members, visits, fit)),
             _scores=visits.scores(),
         )
 

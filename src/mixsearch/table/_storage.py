@@ -40,6 +40,7 @@ def save_fit(fit: TableFit, parameters: dict[str, Any], path: str | os.PathLike[
         out.save("mixture/whitener", fit.whitener)
         out.save("graph/nodes", fit.nodes.rows)
         out.save("graph/node_of_row", fit.nodes.of_row)
+        out.save("graph/copies", fit.nodes.copies)
         for name in _EDGES:
             out.save(f"graph/{name}", getattr(fit.graph.edges, name))
         out.save("graph/same", fit.graph.same)
@@ -69,7 +70,7 @@ def restore_fit(folder: Folder) -> TableFit:
         mixture=mixture,
         resp=folder["mixture/resp"],
         whitener=folder["mixture/whitener"],
-        nodes=Nodes(rows, folder["graph/node_of_row"]),
+        nodes=Nodes(rows, folder["graph/node_of_row"], folder["graph/copies"]),
         graph=NeighbourGraph(edges, folder["graph/same"], folder.facts["graph"]["kept_between"]),
     )
 

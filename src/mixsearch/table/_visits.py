@@ -41,6 +41,12 @@ class Visits(NamedTuple):
         """Return the score of each node, (m,)."""
         return score_nodes(self.total / self.n_examples, self.no_members)
 
+    def part(self) -> Array:
+        """Return the part of the visits of each node that are from examples, (m,): 1 if there are no visits."""
+        members = self.total / self.n_examples
+        total = members + self.no_members
+        return np.where(total > 0, members, 1) / np.where(total > 0, total, 1)
+
     def left_out(self) -> Array:
         """Return the score of each node without one of the tested examples, (m, t)."""
         others = (self.total[:, None] - self.alone) / max(self.n_examples - 1, 1)

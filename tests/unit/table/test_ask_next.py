@@ -62,6 +62,7 @@ def test_the_likeliest_row_is_asked_for_first(found):
     assert np.all(np.diff(found.membership[found.ask_next(5)]) <= 0)
 
 
+@pytest.mark.filterwarnings("ignore:.*far from:mixsearch.errors.DoubtfulExamplesWarning")
 def test_the_labels_asked_for_find_a_class_of_two_clusters():
     """One example shows one of two clusters: only a label can say that the other one belongs to the class."""
     rng = np.random.default_rng(1)

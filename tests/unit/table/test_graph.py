@@ -8,7 +8,7 @@ from mixsearch.table._graph import N_NEIGHBOURS, STAY, build_graph
 
 def make_graph(X, labels=None):
     labels = np.zeros(len(X), dtype=int) if labels is None else labels
-    return build_graph(X, X, np.eye(labels.max() + 1)[labels])
+    return build_graph(X, X, np.eye(labels.max() + 1)[labels], np.ones(len(X)))
 
 
 def two_blobs(distance=50.0, n=40, seed=0):
@@ -94,8 +94,8 @@ def test_whitening_counts_if_it_brings_neighbours_of_a_component_together():
     whitened = rng.normal(size=(120, 2)) + np.outer(labels, [0, 6.0])
     X = whitened * [30, 1]
     resp = np.eye(2)[labels]
-    same = build_graph(X, whitened, resp).edges.toarray()[labels == 0][:, labels == 0]
-    alone = build_graph(X, X, resp).edges.toarray()[labels == 0][:, labels == 0]
+    same = build_graph(X, whitened, resp, np.ones(120)).edges.toarray()[labels == 0][:, labels == 0]
+    alone = build_graph(X, X, resp, np.ones(120)).edges.toarray()[labels == 0][:, labels == 0]
     assert same.sum() > 1.5 * alone.sum()
 
 
@@ -105,3 +105,19 @@ def test_equal_rows_have_a_graph(n):
     visits = graph.with_examples(1).visits(np.eye(n)[:, [0]])
     assert np.isfinite(visits).all()
     assert graph.edges.nnz > 0
+
+
+def test_copies_of_a_row_are_its_neighbours():
+    X, labels = two_blobs(distance=1.0)
+    copies = np.ones(len(X))
+    copies[[3, 5]] = 4, 100
+    resp = np.eye(2)[labels]
+    graph, plain = build_graph(X, X, resp, copies), build_graph(X, X, resp, np.ones(len(X)))
+    loops = np.zeros(len(X))
+    loops[[3, 5]] = 3, N_NEIGHBOURS
+    assert_allclose(graph.edges.toarray(), plain.edges.toarray() + np.diag(loops))
+    assert graph.kept_between < plain.kept_between
+    walk = graph.with_examples(1)
+    starts = np.eye(len(X))[:, [3, 5]]
+    expected = dense_visits(walk, starts)
+    assert_allclose(walk.visits(starts), expected, atol=2e-3 * expected.max())

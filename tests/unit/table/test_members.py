@@ -57,19 +57,29 @@ def test_a_clean_cut_makes_members_surer():
 def test_the_number_of_members_moves_within_a_factor(n):
     rng = np.random.default_rng(1)
     counts = np.cumsum(rng.integers(1, 8, size=80)).astype(float)
-    snapped, _ = _snap(n, counts, rng.random(80))
+    snapped, _ = _snap(n, counts, rng.random(79))
     assert n / MAX_SNAP - 1e-9 <= snapped <= n * MAX_SNAP + 1e-9
 
 
 def test_the_number_of_members_moves_to_the_best_cut():
-    conductances = np.ones(50)
-    conductances[[23, 40]] = 0.1, 0.01
+    conductances = np.ones(49)
+    conductances[[21, 23, 40]] = np.inf, 0.1, 0.01
     assert _snap(20.0, np.arange(1.0, 51.0), conductances) == (24.0, 0.1)
 
 
 def test_two_nodes_have_a_cut():
-    n, cut = _snap(5.0, np.array([3.0, 6.0]), np.array([0.5, 0.0]))
-    assert (n, cut) == (5.0, 0.5)
+    assert _snap(5.0, np.array([3.0, 6.0]), np.array([0.5])) == (5.0, 0.5)
+    assert _snap(4.0, np.array([3.0, 6.0]), np.array([0.5])) == (3.0, 0.5)
+
+
+def test_nodes_in_no_order_have_no_cut():
+    assert _snap(5.0, np.array([1.0, 5.0, 9.0]), np.array([0.3, np.inf])) == (5.0, 0.3)
+    assert _snap(5.0, np.array([1.0, 5.0, 9.0]), np.array([np.inf, np.inf])) == (5.0, 1.0)
+
+
+@pytest.mark.parametrize("expected", [55.0, 95.0, 1000.0])
+def test_rows_that_no_walk_visits_are_not_counted_as_members(expected):
+    assert search([3], expected=expected)[0].n == 50
 
 
 def blobs(n=50, seed=0):
@@ -81,7 +91,7 @@ def blobs(n=50, seed=0):
 
 def search(nodes, expected, nodes_not=(), sizes=None):
     X, labels = blobs()
-    walk: Walk = build_graph(X, X, np.eye(3)[labels]).with_examples(len(nodes))
+    walk: Walk = build_graph(X, X, np.eye(3)[labels], np.ones(len(X))).with_examples(len(nodes))
     visits = Visits.of(walk, np.array(nodes), np.array(nodes_not, dtype=int))
     sizes = np.ones(len(X)) if sizes is None else sizes
     return find_members(walk, visits, np.array(nodes), sizes, expected), visits, labels

@@ -34,6 +34,14 @@ def test_other_rows_have_the_nearest_node_of_their_component(max_nodes, monkeypa
         assert nodes.rows[found] == expected
 
 
+def test_components_far_out_have_their_nearest_node_too():
+    X, resp = draw()
+    resp = np.eye(4)[resp.argmax(axis=1)]
+    far = X + 1e4 * resp[:, :3]
+    expected, found = (find_nearest(rows, resp, rows[::3], resp[::3]) for rows in (X, far))
+    assert found.tolist() == expected.tolist()
+
+
 def test_a_component_without_nodes_has_the_nearest_of_all():
     X, nodes = np.array([[0.9], [0.1]]), np.array([[0.0], [1.0]])
     assert find_nearest(X, np.array([[0.0, 1.0]] * 2), nodes, np.array([[1.0, 0.0]] * 2)).tolist() == [1, 0]
@@ -47,6 +55,7 @@ def test_copies_of_a_row_are_one_node():
     assert nodes.rows.tolist() == sorted(nodes.rows)
     assert (copies[nodes.rows[nodes.of_row]] == copies).all()
     assert sorted(nodes.sizes) == sorted(np.unique(copies, return_counts=True)[1])
+    assert nodes.copies.tolist() == nodes.sizes.tolist()
 
 
 def test_there_are_two_nodes_though_the_rows_chosen_are_equal():
