@@ -14,8 +14,7 @@ from mixsearch.table._fit import TableFit
 from mixsearch.table._visits import Visits
 
 # Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
-# the other. No set of examples of one class of labelled tables is then doubted; of sets with one example of another
-# class, a third is.
+# the other. Chosen on labelled tables: docs/decisions/tables.md.
 MIN_LINK = 0.03
 # An example is doubted if fewer other examples than this are expected in its group.
 MIN_SAME = 0.05
