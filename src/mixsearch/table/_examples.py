@@ -14,10 +14,9 @@ from mixsearch.table._fit import TableFit
 from mixsearch.table._visits import Visits
 
 # Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
-# the other. No set of examples of one class of labelled tables is then doubted; of sets with one example of another
-# class, a third is.
+# the other. Chosen on labelled tables: docs/decisions/tables.md.
 MIN_LINK = 0.03
-# An example is doubted if it is less likely than this to be of the same group as any other.
+# An example is doubted if fewer other examples than this are expected in its group.
 MIN_SAME = 0.05
 MAX_LISTED = 10
 
@@ -69,10 +68,9 @@ def expected_size(examples: Examples, visits: Visits, fit: TableFit) -> float:
 def find_doubts(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarning]:
     """Return the doubt that some examples are in other groups of rows than all others, if there are such."""
     of_group = examples.resp @ _find_groups(fit)
-    same = of_group @ of_group.T
-    np.fill_diagonal(same, 0)
-    far = np.flatnonzero(same.max(axis=1) < MIN_SAME).tolist()
-    return [_far_from_others(examples, far)] if far and len(same) > 1 else []
+    n_same = np.einsum("ij,ij->i", of_group, of_group.sum(axis=0) - of_group)
+    far = np.flatnonzero(n_same < MIN_SAME).tolist()
+    return [_far_from_others(examples, far)] if far and len(n_same) > 1 else []
 
 
 def _find_groups(fit: TableFit) -> Array:
