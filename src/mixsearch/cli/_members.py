@@ -119,7 +119,7 @@ def _rows(answer: TableAnswer, rows: Sequence[ShownRow], width: int) -> Renderab
     columns = [(answer.id or "row", [_name_row(row) for row in rows], answer.id is None)]
     columns.append(("membership", [plain_chance(row.membership) for row in rows], True))
     for name in _list_columns(answer, rows[0]):
-        is_number = isinstance(rows[0].values[name], int | float)
+        is_number = isinstance(rows[0].values[name], int | float) and not isinstance(rows[0].values[name], bool)
         columns.append((name, [_format_value(row.values[name]) for row in rows], is_number))
     ends = np.cumsum([max(map(cell_len, (name, *cells))) + _GAP for name, cells, _ in columns])
     shown = columns[: max(2, int(np.searchsorted(ends, width + _GAP, side="right")))]
