@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture, run_shaped_em
+from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture, min_variance, run_shaped_em
 
 # EM iterations after a split, and of the mixture chosen.
 SPLIT_ITER, FINAL_ITER = 8, 50
@@ -77,12 +77,13 @@ def _run_em(X: Array, resp: Array, shape: Shape, *, max_iter: int, tol: float = 
 def _best_split(X: Array, resp: Array) -> Array | None:
     """Return responsibilities with the component split that gains most, (n, k + 1), or None if none can be."""
     best, best_gain = None, -np.inf
+    least = min_variance(X)
     for index in range(resp.shape[1]):
         weights = resp[:, index]
         if weights.sum() < 2 * MIN_MEMBERS:
             continue
         own = np.flatnonzero(weights > 0.01)
-        for positions in _split_lines(X[own], weights[own]):
+        for positions in _split_lines(X[own], weights[own], least):
             half, gain = _split_line(positions, weights[own])
             if gain > best_gain:
                 best, best_gain = (index, own, half), gain
@@ -95,15 +96,18 @@ def _best_split(X: Array, resp: Array) -> Array | None:
     return split
 
 
-def _split_lines(X: Array, weights: Array) -> Iterator[Array]:
-    """Yield positions of a component's samples along the directions in which two groups may show, (m,) each."""
+def _split_lines(X: Array, weights: Array, least: float) -> Iterator[Array]:
+    """Yield positions of a component's samples along the directions in which two groups may show, (m,) each.
+
+    A component whose variances are all below the least one has none.
+    """
     total = weights.sum()
     Z = X - weights @ X / total
     values, axes = np.linalg.eigh((Z * weights[:, None]).T @ Z / total)
+    if values[-1] < least:
+        return
     yield Z @ axes[:, -1]
     varies = values > 1e-9 * values[-1]
-    if not varies.any():
-        return
     Y = Z @ (axes[:, varies] / np.sqrt(values[varies]))
     squares = weights * np.einsum("ij,ij->i", Y, Y)
     direction = _normalize(squares @ Y)
@@ -122,10 +126,11 @@ def _normalize(v: Array) -> Array:
 def _split_line(positions: Array, weights: Array) -> tuple[Array, float]:
     """Return the probability of the upper of two Gaussians on a line, (m,), and the gain over one, in nats."""
     total = weights.sum()
-    spread = float(np.sqrt(weights @ positions**2 / total - (weights @ positions / total) ** 2))
-    if spread <= 0:
+    x = positions - weights @ positions / total
+    spread = float(np.sqrt(weights @ x**2 / total))
+    if spread == 0:
         return np.zeros_like(positions), -np.inf
-    x = (positions - weights @ positions / total) / spread
+    x /= spread
     half = (x > _best_threshold(x, weights)).astype(float)
     for _ in range(LINE_ITER):
         sizes = np.array([weights @ (1 - half), weights @ half])

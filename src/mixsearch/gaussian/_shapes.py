@@ -14,7 +14,8 @@ Shape = Literal["spherical", "diagonal", "tied", "low-rank", "full"]
 SHAPES: tuple[Shape, ...] = ("spherical", "diagonal", "tied", "low-rank", "full")
 # Covariances of a component are shrunk towards the average one as if it had d + 2 more samples, variances 2 more.
 MIN_PRIOR = 2
-# Every variance is at least this fraction of the average variance of a feature.
+# Every average variance is at least this fraction of the mean square of the data. A fraction of the variance within
+# components would fall with every split, and a direction without variance would reward them.
 MIN_VARIANCE = 1e-4
 # Samples per chunk of an E-step.
 CHUNK_ROWS = 4096
@@ -43,7 +44,10 @@ class ShapedMixture(NamedTuple):
 
     def log_densities(self, X: Array) -> Array:
         """Return the log density of each component at each sample, (n, k)."""
-        return np.vstack([self._log_densities(X[rows]) for rows in row_slices(len(X), CHUNK_ROWS)])
+        logs = np.empty((len(X), len(self.weights)))
+        for rows in row_slices(len(X), CHUNK_ROWS):
+            logs[rows] = self._log_densities(X[rows])
+        return logs
 
     def _log_densities(self, X: Array) -> Array:
         k, d = self.centers.shape
@@ -85,10 +89,15 @@ def m_step(X: Array, resp: Array, shape: Shape) -> ShapedMixture:
     return ShapedMixture(sizes / sizes.sum(), centers, factors, shape, n_parameters)
 
 
+def min_variance(X: Array) -> float:
+    """Return the least variance of a component of the data; that of unit data if all of them are zero."""
+    return MIN_VARIANCE * (float(np.einsum("ij,ij->", X, X)) / X.size or 1.0)
+
+
 def _independent(X: Array, resp: Array, sizes: Array, centers: Array, shape: Shape) -> tuple[Array, int]:
     variances = np.maximum(resp.T @ X**2 / sizes[:, None] - centers**2, 0)
     average = sizes @ variances / sizes.sum()
-    average = np.maximum(average, MIN_VARIANCE * max(average.mean(), np.finfo(np.float64).tiny))
+    average = np.maximum(average, min_variance(X))
     shrunk = (sizes[:, None] * variances + MIN_PRIOR * average) / (sizes[:, None] + MIN_PRIOR)
     if shape == "spherical":
         shrunk = np.repeat(shrunk.mean(axis=1, keepdims=True), X.shape[1], axis=1)
@@ -100,7 +109,7 @@ def _correlated(X: Array, resp: Array, sizes: Array, centers: Array, shape: Shap
     scatter = np.stack([(X * resp[:, i, None]).T @ X for i in range(k)]) / sizes[:, None, None]
     covariances = scatter - np.einsum("ki,kj->kij", centers, centers)
     average = np.tensordot(sizes, covariances, 1) / sizes.sum()
-    average += np.eye(d) * MIN_VARIANCE * max(np.trace(average) / d, np.finfo(np.float64).tiny)
+    average += np.eye(d) * min_variance(X)
     if shape == "tied":
         return np.broadcast_to(_precision_factor(average), (k, d, d)), d * (d + 1) // 2
     prior = d + MIN_PRIOR
@@ -123,10 +132,10 @@ def _rank_parameters(d: int, rank: int) -> int:
 def _lower_rank(covariance: Array, size: float) -> tuple[Array, int]:
     """Return a covariance with its long axes only, the others averaged, and how many the likelihood supports."""
     values, axes = np.linalg.eigh(covariance)
-    values, axes = np.maximum(values[::-1], np.finfo(np.float64).tiny), axes[:, ::-1]
+    values, axes = values[::-1], axes[:, ::-1]
     d = len(values)
     ranks = np.arange(d)
-    rest = (values.sum() - np.concatenate([[0], np.cumsum(values)[:-1]])) / (d - ranks)
+    rest = np.cumsum(values[::-1])[::-1] / (d - ranks)
     logs = np.concatenate([[0], np.cumsum(np.log(values))[:-1]]) + (d - ranks) * np.log(rest)
     parameters = d * ranks - ranks * (ranks - 1) // 2 + 1
     rank = int(np.argmin(size * logs + parameters * np.log(max(size, 2.0))))

@@ -109,7 +109,7 @@ def _choose_columns(found: TableComponent, columns: Iterable[str] | None) -> lis
     names = [each.column for each in found.differences() if each.stderr is not None]
     if not names:
         raise SearchError(
-            "The table has no column of numbers or dates that could be drawn: all have categories.",
+            "The table has no column of numbers or dates that could be drawn.",
             code="nothing_to_plot",
         )
     return names[:_MAX_PANELS]

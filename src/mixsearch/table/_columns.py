@@ -15,7 +15,7 @@ from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.errors import SearchError
 
-Kind = Literal["number", "date", "category", "empty", "other"]
+Kind = Literal["number", "date", "category", "vector", "empty", "other"]
 
 _SECONDS_PER_DAY = 86_400
 _MICROSECONDS_PER_DAY = _SECONDS_PER_DAY * 1_000_000
@@ -45,6 +45,8 @@ class Column:
     @property
     def missing(self) -> Array:
         """Which values are missing, (n,)."""
+        if self.kind == "vector":
+            return np.asarray(~np.isfinite(self.values).all(axis=1))
         return self.values < 0 if self.kind == "category" else ~np.isfinite(self.values)
 
 
@@ -251,11 +253,23 @@ def _convert_objects(values: list[Any]) -> Column:
     if all(issubclass(each, date) for each in types):
         return _convert_dates(np.array([_to_datetime64(value) for value in present], dtype="datetime64[us]"))
     if any(issubclass(each, list | tuple | dict | set | np.ndarray | bytes) for each in types):
-        return Column("other", np.full(len(values), np.nan))
+        return _convert_vectors(present)
     # One level for each text: True and "True" are the same.
     index: dict[str, int] = {}
     codes = [-1 if value is None else index.setdefault(str(value), len(index)) for value in present]
     return Column("category", np.array(codes, dtype=np.intp), tuple(index))
+
+
+def _convert_vectors(values: list[Any]) -> Column:
+    """Return a column of vectors, such as embeddings: lists or arrays of numbers, all of the same length."""
+    length = next((len(value) for value in values if isinstance(value, list | tuple | np.ndarray)), 0)
+    try:
+        vectors = np.array([np.full(length, np.nan) if value is None else value for value in values], dtype=np.float64)
+    except (TypeError, ValueError):
+        vectors = np.empty(0)
+    if vectors.ndim != 2 or not length:
+        return Column("other", np.full(len(values), np.nan))
+    return Column("vector", vectors)
 
 
 def _is_missing(value: Any) -> bool:
@@ -294,4 +308,6 @@ def _convert_arrow(column: Any) -> Column:
         encoded = column.cast(arrow.large_string()).combine_chunks().dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return Column("category", codes.astype(np.intp), _name(encoded.dictionary.to_pylist()))
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return _convert_vectors(column.to_numpy(zero_copy_only=False).tolist())
     return Column("other", np.full(len(column), np.nan))

@@ -11,15 +11,19 @@ import numpy as np
 from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import Card, plain_chance
+from mixsearch.errors import SearchWarning
 from mixsearch.table._differences import ColumnDifference, list_differences
 from mixsearch.table._fit import TableFit
 from mixsearch.table._frames import with_columns
 from mixsearch.table._members import Members
+from mixsearch.table._questions import choose_questions
 
 # An interval of the number of members: 95% of those of labelled tables are in it (benchmarks/table_membership.py).
-COUNT_FACTOR = {1: 9.0, 3: 5.0, 10: 3.0}
+COUNT_FACTOR = {1: 10.5, 2: 7.7, 3: 4.5, 5: 3.9, 10: 2.7}
 # Neighbours of different components agree with the mixture if edges between them keep at most this part.
 MAX_KEPT = 0.15
+# Questions are about rows up to this rank, relative to the number of members.
+MAX_ASKED = 4.0
 
 
 class MemberCount(NamedTuple):
@@ -45,11 +49,15 @@ class TableComponent:
     Attributes
     ----------
     like, not_like : tuple of int
-        The positions of the examples, sorted.
+        The positions of the examples, sorted; none if they are rows of their own.
+    doubts : tuple of SearchWarning
+        Reasons not to trust the answer.
     """
 
     like: tuple[int, ...]
     not_like: tuple[int, ...]
+    doubts: tuple[SearchWarning, ...]
+    _n_examples: int
     _fit: TableFit
     _members: Members
     _scores: Array  # of each node, (m,)
@@ -62,7 +70,7 @@ class TableComponent:
     @cached_property
     def membership(self) -> Array:
         """The probability that each row is a member, (n,): 1 and 0 for the examples."""
-        membership = np.asarray(self._fit.nodes.values @ self._members.membership)
+        membership = self._members.membership[self._fit.nodes.of_row]
         membership[list(self.like)], membership[list(self.not_like)] = 1, 0
         membership.flags.writeable = False
         return membership
@@ -70,16 +78,15 @@ class TableComponent:
     @cached_property
     def score(self) -> Array:
         """How often the walk from the examples visits each row, (n,): it ranks rows of the same membership."""
-        return np.asarray(self._fit.nodes.values @ self._scores)
+        return np.asarray(self._scores[self._fit.nodes.of_row])
 
     @cached_property
     def n_members(self) -> MemberCount:
         """How many rows are members, examples included, with a 95% interval."""
-        n, q = float(self.membership.sum()), len(self.like)
+        n, least, most = self._members.n, len(self.like), self._fit.n_rows - len(self.not_like)
         counts, factors = list(COUNT_FACTOR), list(COUNT_FACTOR.values())
-        factor = float(np.exp(np.interp(np.log(q), np.log(counts), np.log(factors))))
-        most = self._fit.n_rows - len(self.not_like)
-        return MemberCount(max(round(n), q), max(round(n / factor), q), min(round(n * factor), most))
+        factor = float(np.exp(np.interp(np.log(self._n_examples), np.log(counts), np.log(factors))))
+        return MemberCount(min(max(round(n), least), most), max(round(n / factor), least), min(round(n * factor), most))
 
     @cached_property
     def confidence(self) -> float:
@@ -100,8 +107,12 @@ class TableComponent:
 
     @cached_property
     def _order(self) -> Array:
-        """All rows, from the likeliest member on, (n,)."""
-        return np.lexsort([-self.score, -self.membership])
+        """All rows, from the likeliest member on, (n,): examples first, rows that are no members last."""
+        place = np.empty(len(self._scores), dtype=np.int32)
+        place[np.argsort(-self._scores, kind="stable")] = np.arange(len(place))
+        places = place[self._fit.nodes.of_row]
+        places[list(self.like)], places[list(self.not_like)] = -1, len(place)
+        return np.argsort(places, kind="stable")
 
     def predict(self) -> Array:
         """Return which rows are members: as many as there are members, (n,).
@@ -113,6 +124,22 @@ class TableComponent:
         called = np.zeros(self._fit.n_rows, dtype=bool)
         called[self._order[: self.n_members.n]] = True
         return called
+
+    def membership_of(self, table: TableLike) -> Array:
+        """Return the probability that rows which need not be of the table are members.
+
+        Parameters
+        ----------
+        table : array-like of shape (q, p), DataFrame, pyarrow.Table or mapping from names to columns
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (q,)
+            That of the nearest row in the likeliest component of the mixture.
+        """
+        nodes, _ = self._fit.find_nodes(table)
+        return np.asarray(self._members.membership[nodes])
 
     def typical_rows(self, n: int = 10) -> Array:
         """Return the positions of the likeliest members that are not examples.
@@ -129,7 +156,7 @@ class TableComponent:
         return self._without_examples(self._order)[:n]
 
     def ask_next(self, n: int = 5) -> Array:
-        """Return the positions of rows whose label would help most: the doubtful ones, far from each other.
+        """Return the positions of rows whose label would help most: each the middle of a cluster of likely members.
 
         Parameters
         ----------
@@ -139,13 +166,12 @@ class TableComponent:
         Returns
         -------
         array of int, shape (n,)
+            The likeliest member first.
         """
         order = self._without_examples(self._order)
-        edge = np.searchsorted(-self.membership[order], -0.5 * self._members.membership.max())
-        # Doubtful rows are those around the last member, in both directions.
-        nearest = np.argsort(np.abs(np.log((np.arange(len(order)) + 1.0) / (edge + 1.0))), kind="stable")
-        candidates = order[nearest[: max(10 * n, 50)]]
-        return _spread_out(self._fit.X[candidates], candidates, n)
+        # Beyond these, rows are hardly members.
+        order = order[: max(round(MAX_ASKED * self._members.n), n)]
+        return np.asarray(order[choose_questions(self._fit.X[order], self.membership[order], n)])
 
     def differences(self) -> list[ColumnDifference]:
         """Return the columns, those that set the members apart from all rows first.
@@ -172,8 +198,9 @@ class TableComponent:
     def _card(self) -> Card:
         n, low, high = self.n_members
         columns = self.differences()[:10]
+        listed = ", ".join(map(str, self.like[:5])) + (", ..." if len(self.like) > 5 else "")
         return Card(
-            title="Rows like " + ", ".join(map(str, self.like[:5])) + (", ..." if len(self.like) > 5 else ""),
+            title=f"Rows like {listed or f'{self._n_examples} given ones'}",
             facts=[
                 ("members", f"{n:,} ({low:,} to {high:,}) of {self._fit.n_rows:,} rows"),
                 ("confidence", f"{plain_chance(self.confidence)}: {self.verdict}"),
@@ -188,15 +215,3 @@ class TableComponent:
 
     def _repr_html_(self) -> str:
         return self._card().html()
-
-
-def _spread_out(X: Array, rows: Array, n: int) -> Array:
-    """Return rows far from each other: the first, then always the one farthest from those chosen, (n,)."""
-    if not len(rows):
-        return rows
-    chosen = [0]
-    distances = np.sum((X - X[0]) ** 2, axis=1)
-    while len(chosen) < min(n, len(rows)):
-        chosen.append(int(np.argmax(distances)))
-        distances = np.minimum(distances, np.sum((X - X[chosen[-1]]) ** 2, axis=1))
-    return np.asarray(rows[chosen])

@@ -35,7 +35,7 @@ class ColumnDifference(NamedTuple):
 
 
 def list_differences(encoder: TableEncoder, X: Array, membership: Array) -> list[ColumnDifference]:
-    """Return the columns of a table, from the largest effect on.
+    """Return the columns of a table but those of vectors, from the largest effect on.
 
     Parameters
     ----------
@@ -57,6 +57,8 @@ def list_differences(encoder: TableEncoder, X: Array, membership: Array) -> list
     effects = (mean - everywhere) / np.where(deviations > 0, deviations, 1)
     differences = []
     for j, column in enumerate(encoder.columns_):
+        if isinstance(members[column], list):
+            continue  # the mean of vectors says nothing to a reader
         own = np.flatnonzero(encoder.column_of_feature_ == j)
         scale = encoder.scales.get(column)
         stderr = None if scale is None else scale * float(errors[own[0]])

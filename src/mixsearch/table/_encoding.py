@@ -13,12 +13,12 @@ from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
 from mixsearch.errors import Option, SearchError
 from mixsearch.table._columns import Column, Table, find_columns, open_table
-from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures, fit_features
+from mixsearch.table._features import Features, NumberFeatures, fit_features
 
 # Few enough rows for all their features to stay in a processor's cache.
 _CHUNK_ROWS = 4096
 _NAMES_ROWS = "it names the rows"
-_KINDS = {"number": "numbers", "date": "dates", "category": "categories", "other": "other values"}
+_KINDS = {"number": "numbers", "date": "dates", "category": "categories", "vector": "vectors", "other": "other values"}
 
 
 class TableEncoder(BaseEstimator):
@@ -239,7 +239,7 @@ def _check_unique(table: Table, indices: Iterable[int]) -> None:
         )
 
 
-def _check_kind(features: NumberFeatures | CategoryFeatures, column: Column) -> Column:
+def _check_kind(features: Features, column: Column) -> Column:
     if column.kind not in (features.kind, "empty"):
         raise SearchError(
             "The column {column!r} had {expected} at the fit, but has {found} now.",

@@ -1,4 +1,4 @@
-"""How one column becomes features, and back: numbers and dates are standardised, categories are indicators."""
+"""How one column becomes features, and back: numbers, dates and vectors are scaled, categories are indicators."""
 
 from __future__ import annotations
 
@@ -113,20 +113,59 @@ class CategoryFeatures:
         return {MISSING if self.levels[i] is None else str(self.levels[i]): float(shares[i]) for i in order}
 
 
-Features = NumberFeatures | CategoryFeatures
+@dataclass(frozen=True, slots=True)
+class VectorFeatures:
+    """A column of vectors, such as embeddings: centered, on one scale, with an average variance of 1."""
+
+    name: str
+    center: Array  # (m,)
+    scale: float
+    kind: Kind = "vector"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return tuple(f"{self.name}[{i}]" for i in range(len(self.center)))
+
+    def prepare(self, column: Column) -> Array:
+        """Return the values that `write` takes."""
+        return np.full((len(column.values), len(self.center)), np.nan) if column.kind == "empty" else column.values
+
+    def write(self, values: Array, out: Array) -> None:
+        """Write the features of some rows, (n, m); zeros, the mean, for a missing vector."""
+        out[:] = np.nan_to_num((values - self.center) / self.scale, nan=0.0, posinf=0.0, neginf=0.0)
+
+    def to_units(self, features: Array) -> list[float]:
+        """Return the vector of a point."""
+        return list(map(float, self.center + self.scale * features))
+
+
+Features = NumberFeatures | CategoryFeatures | VectorFeatures
 
 
 def fit_features(name: str, column: Column, max_categories: int, *, keep_ids: bool) -> Features | str:
     """Return the features of a column, or the reason why it has none."""
     if column.kind == "other":
-        return "values that are neither numbers, dates nor text"
+        return "values that are neither numbers, dates, text nor vectors of one length"
     if column.kind == "empty":
         return _NO_VALUES
     if column.kind == "category":
         return _fit_category(name, column, max_categories)
+    if column.kind == "vector":
+        return _fit_vectors(name, column)
     if not keep_ids and column.kind == "number" and _is_id(name, column):
         return "an id: a different integer in every row"
     return _fit_number(name, column)
+
+
+def _fit_vectors(name: str, column: Column) -> Features | str:
+    vectors = column.values[~column.missing]
+    if not len(vectors):
+        return _NO_VALUES
+    scale = float(np.sqrt(np.mean(vectors.var(axis=0))))
+    if scale <= _ROUNDING * float(np.abs(vectors).max()):
+        return "constant"
+    return VectorFeatures(name, vectors.mean(axis=0), scale)
 
 
 def _is_id(name: str, column: Column) -> bool:

@@ -2,51 +2,53 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from mixsearch._typing import Array
 from mixsearch.table._graph import Walk
+from mixsearch.table._visits import Visits
 
 # With three examples, the ranks of left-out examples say as much about the number of members as the mixture does.
 EXAMPLES_FOR_RANKS = 2
 # The number of members moves to the best cut of the graph within this factor.
 MAX_SNAP = 1.4
-# Membership as a function of rank / number of members, of the number of examples and of the conductance of the cut.
-# Fitted to labelled tables: benchmarks/table_membership.py.
-HEIGHT = {"constant": -0.19, "log_examples": 0.27, "log_conductance": -0.37}
-STEEPNESS = {"constant": -1.56, "log_examples": 0.52, "log_conductance": -0.66}
-SHIFT = -0.09
 MIN_CONDUCTANCE = 0.01
+
+
+class MembershipCurve(NamedTuple):
+    """Membership as a function of rank / number of members.
+
+    Height and steepness are linear in 1, the log of the number of examples and the log of the conductance.
+    """
+
+    height: tuple[float, float, float]  # the logit of the membership of the first row
+    log_steepness: tuple[float, float, float]
+    shift: float  # where membership falls to half of its height, as a log
+
+
+# Fitted to labelled tables: benchmarks/table_membership.py.
+CURVE = MembershipCurve((-0.75, 0.40, -0.39), (-1.31, 0.49, -0.62), -0.07)
 
 
 class Members(NamedTuple):
     """How many rows are like the examples, and how likely each node of the graph is one of them."""
 
-    n: float  # the rank at which membership falls
+    n: float  # the number of members, and the rank at which membership falls
     membership: Array  # (m,)
     conductance: float  # the fraction of the members' edges that leave them
 
 
-def score_nodes(visits: Array, visits_not: Array) -> Array:
-    """Return the score of each node, (m, ...): visits from examples, times the part that they are of all visits."""
-    total = visits + visits_not
-    return np.asarray(visits * (visits / np.where(total > 0, total, 1)))
-
-
-def find_members(walk: Walk, visits: Array, visits_not: Array, starts: Array, sizes: Array, expected: float) -> Members:
+def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expected: float) -> Members:
     """Return the members that the visits of a walk show.
 
     Parameters
     ----------
     walk : Walk
-    visits : array of shape (m, q)
-        From each example.
-    visits_not : array of shape (m,)
-        From rows that are no members; on the scale of the visits from one example.
-    starts : array of shape (q,)
+    visits : Visits
+    nodes : array of shape (q,)
         The node of each example.
     sizes : array of shape (m,)
         The number of rows that each node stands for.
@@ -62,26 +64,31 @@ def find_members(walk: Walk, visits: Array, visits_not: Array, starts: Array, si
     If rows are ranked rightly, a left-out example has any rank among the members with the same probability: the median
     of these ranks is half of the number of members.
     """
-    total, q = visits.sum(axis=1), len(starts)
-    order = np.argsort(-score_nodes(total / q, visits_not), kind="stable")
+    scores, q = visits.scores(), visits.n_examples
+    order = np.argsort(-scores, kind="stable")
     counts = np.cumsum(sizes[order])
     n = expected
     if q > 1:
-        left_out = score_nodes((total[:, None] - visits) / (q - 1), visits_not[:, None])
-        ranks = [sizes[left_out[:, i] > left_out[node, i]].sum() for i, node in enumerate(starts)]
+        left_out = visits.left_out()
+        ranks = sizes @ (left_out > left_out[nodes[visits.tested], np.arange(len(visits.tested))])
         share = (q - 1) / (q - 1 + EXAMPLES_FOR_RANKS)
-        n = float(np.exp(share * np.log(2 * np.median(ranks) + 2) + (1 - share) * np.log(max(expected, 1.0))))
+        n = float(np.exp(share * np.log(2 * np.median(ranks) + 2) + (1 - share) * np.log(expected)))
     n, conductance = _snap(n, counts, sweep_conductance(walk, order))
-    membership = np.empty(len(total))
-    membership[order] = membership_by_rank((counts - 0.5 * sizes[order]) / n, q, conductance)
+    membership = np.empty(len(scores))
+    by_rank = membership_by_rank((counts - 0.5 * sizes[order]) / n, q, conductance)
+    membership[order] = _share_ties(by_rank, scores[order], sizes[order])
     return Members(n, membership, conductance)
 
 
-def membership_by_rank(ratios: Array, n_examples: int, conductance: float) -> Array:
-    """Return the probability to be a member at each rank, relative to the number of members."""
-    facts = np.array([1.0, np.log(n_examples), np.log(max(conductance, MIN_CONDUCTANCE))])
-    height, steepness = facts @ list(HEIGHT.values()), np.exp(facts @ list(STEEPNESS.values()))
-    return np.asarray(expit(height) * expit(steepness * (SHIFT - np.log(ratios))))
+def membership_by_rank(ratios: Array, n_examples: Any, conductance: Any, curve: MembershipCurve = CURVE) -> Array:
+    """Return the probability to be a member at each rank, relative to the number of members.
+
+    The number of examples and the conductance are numbers, or arrays of the shape of the ranks.
+    """
+    conductance = np.maximum(conductance, MIN_CONDUCTANCE)
+    facts = np.stack(np.broadcast_arrays(1.0, np.log(n_examples), np.log(conductance)))
+    steepness = np.exp(curve.log_steepness @ facts)
+    return np.asarray(expit(curve.height @ facts) * expit(steepness * (curve.shift - np.log(ratios))))
 
 
 def sweep_conductance(walk: Walk, order: Array) -> Array:
@@ -100,8 +107,17 @@ def sweep_conductance(walk: Walk, order: Array) -> Array:
     return np.asarray(np.cumsum(changes) / np.maximum(smaller, np.finfo(np.float64).tiny))
 
 
+def _share_ties(membership: Array, scores: Array, sizes: Array) -> Array:
+    """Return the mean membership of nodes with equal scores, such as those that no walk visits, for each of them."""
+    tie = np.concatenate([[0], np.cumsum(np.diff(scores) != 0)])
+    return np.asarray((np.bincount(tie, sizes * membership) / np.bincount(tie, sizes))[tie])
+
+
 def _snap(n: float, counts: Array, conductances: Array) -> tuple[float, float]:
     """Return the number of rows near n after which the graph has its best cut, and the conductance there."""
-    low, high = np.minimum(np.searchsorted(counts, [n / MAX_SNAP, n * MAX_SNAP]), len(counts) - 2)
-    best = int(low) + int(np.argmin(conductances[low : high + 1]))
+    low, high = int(np.searchsorted(counts, n / MAX_SNAP)), int(np.searchsorted(counts, n * MAX_SNAP, side="right"))
+    last = len(counts) - 1  # after all rows there is no cut
+    if low >= min(high, last):
+        return n, float(conductances[min(low, last - 1)])
+    best = low + int(np.argmin(conductances[low : min(high, last)]))
     return float(counts[best]), float(conductances[best])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
@@ -15,24 +14,29 @@ CHUNK_ROWS = 2048
 
 
 class Nodes(NamedTuple):
-    """Some rows of a table, evenly spread over it; all of them if there are not too many."""
+    """Some rows of a table, evenly spread over it; all of them if there are not too many.
+
+    No two nodes are equal: a row with more copies than neighbours would have no other neighbours.
+    """
 
     rows: Array  # (m,)
-    values: sp.csr_array  # (n, m): 1 for the node that stands for a row
+    of_row: Array  # the index of the node that stands for each row, (n,)
 
     @property
     def sizes(self) -> Array:
         """The number of rows that each node stands for, (m,)."""
-        return np.bincount(self.values.indices, minlength=len(self.rows)).astype(np.float64)
+        return np.bincount(self.of_row, minlength=len(self.rows)).astype(np.float64)
 
     @classmethod
-    def choose(cls, X: Array, resp: Array, max_nodes: int) -> Self:
+    def choose(cls, X: Array, whitened: Array, resp: Array, max_nodes: int) -> Self:
         """Return the nodes of a table, and the node that stands for each other row.
 
         Parameters
         ----------
         X : array of shape (n, p)
-            Rows, on a scale on which components are round.
+            Rows, at least two of them different.
+        whitened : array of shape (n, p)
+            The same rows, on a scale on which components are round.
         resp : array of shape (n, k)
         max_nodes : int
 
@@ -41,11 +45,25 @@ class Nodes(NamedTuple):
         Nodes
         """
         n = len(X)
-        rows = np.arange(0, n, -(-n // max_nodes))
-        nearest = np.arange(n) if len(rows) == n else find_nearest(X, resp, X[rows], resp[rows])
-        nearest[rows] = np.arange(len(rows))
-        values = sp.csr_array((np.ones(n), nearest, np.arange(n + 1)), shape=(n, len(rows)))
-        return cls(rows, values)
+        some = np.arange(0, n, -(-n // max_nodes))
+        if np.ptp(X[some], axis=0).max() == 0:
+            some = np.array([0, np.argmax(np.abs(X - X[0]).max(axis=1))])
+        rows, node = _find_distinct(X[some])
+        rows = some[rows]
+        if len(some) < n:
+            nearest = find_nearest(whitened, resp, whitened[rows], resp[rows])
+            nearest[some] = node
+            node = nearest
+        return cls(rows, node)
+
+
+def _find_distinct(X: Array) -> tuple[Array, Array]:
+    """Return the first row of each value, in their order, (m,), and for each row the index of its value, (n,)."""
+    _, first, value = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    index = np.empty_like(order)
+    index[order] = np.arange(len(order))
+    return first[order], index[value.ravel()]
 
 
 def find_nearest(X: Array, resp: Array, nodes: Array, node_resp: Array) -> Array:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch._typing import Array, TableLike
+from mixsearch._typing import TableLike
 from mixsearch.core.validation import check_choice, check_positive_int
-from mixsearch.errors import HintError, Option
+from mixsearch.errors import warn_user
 from mixsearch.gaussian import SHAPES, Shape
 from mixsearch.table._component import TableComponent
+from mixsearch.table._examples import check_examples, expected_sizes, find_doubts, read_examples
 from mixsearch.table._fit import TableFit, fit_table
-from mixsearch.table._members import find_members, score_nodes
+from mixsearch.table._members import find_members
 from mixsearch.table._storage import open_fit, restore_fit, save_fit
+from mixsearch.table._visits import Visits
 
 Covariance = Literal["auto"] | Shape
+RowsLike: TypeAlias = Iterable[int] | TableLike
 
 
 class TableSearch(BaseEstimator):
@@ -98,44 +101,43 @@ class TableSearch(BaseEstimator):
         shape = None if self.covariance == "auto" else self.covariance
         return self._set_fit(fit_table(table, columns, id, shape, self.max_components))
 
-    def search(self, like: Iterable[int], *, not_like: Iterable[int] = ()) -> TableComponent:
+    def search(self, like: RowsLike, *, not_like: RowsLike = ()) -> TableComponent:
         """Find the rows that are like a few of them.
 
         Parameters
         ----------
-        like : iterable of int
-            Positions of rows that are members.
-        not_like : iterable of int, optional
-            Positions of rows that are no members.
+        like : iterable of int, array of bool of shape (n,), or table
+            Rows that are members: their positions, a mask, or rows of their own with the columns of the table.
+        not_like : iterable of int, array of bool of shape (n,), or table, optional
+            Rows that are no members.
 
         Returns
         -------
         TableComponent
+
+        Warns
+        -----
+        DoubtfulExamplesWarning
+            If an example is far from all others.
         """
         check_is_fitted(self)
         fit = self._fit
-        members, others = _check_rows("like", like, fit), _check_rows("not_like", not_like, fit)
-        if not len(members):
-            raise HintError("{argument} names no row.", code="no_rows_named", argument=Option("like"))
-        both = np.intersect1d(members, others)
-        if len(both):
-            raise HintError(
-                "Rows cannot be both members and no members: {rows}.",
-                code="contradicting_rows",
-                rows=", ".join(map(str, both.tolist())),
-            )
-        walk = fit.graph.with_examples(len(members) + len(others))
-        visits = walk.visits(fit.starts(np.concatenate([members, others])))
-        visits, visits_not = visits[:, : len(members)], visits[:, len(members) :]
-        mean_not = visits_not.sum(axis=1) / len(members)
-        starts = fit.nodes.values.indices[members]
-        found = find_members(walk, visits, mean_not, starts, fit.nodes.sizes, _expected_size(fit, members))
+        members, others = read_examples("like", like, fit), read_examples("not_like", not_like, fit)
+        check_examples(members, others)
+        walk = fit.graph.with_examples(len(members.nodes) + len(others.nodes))
+        visits = Visits.of(walk, members.nodes, others.nodes)
+        expected = float(np.exp(np.mean(np.log(expected_sizes(members, fit)))))
+        doubts = find_doubts(members, visits, fit)
+        for doubt in doubts:
+            warn_user(doubt)
         return TableComponent(
-            like=tuple(members.tolist()),
-            not_like=tuple(others.tolist()),
+            like=members.list_positions(),
+            not_like=others.list_positions(),
+            doubts=tuple(doubts),
+            _n_examples=len(members.nodes),
             _fit=fit,
-            _members=found,
-            _scores=score_nodes(visits.mean(axis=1), mean_not),
+            _members=find_members(walk, visits, members.nodes, fit.nodes.sizes, expected),
+            _scores=visits.scores(),
         )
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -182,8 +184,8 @@ class TableSearch(BaseEstimator):
 
 def find(
     table: TableLike,
-    like: Iterable[int],
-    not_like: Iterable[int] = (),
+    like: RowsLike,
+    not_like: RowsLike = (),
     *,
     columns: Iterable[Any] | None = None,
 ) -> TableComponent:
@@ -193,10 +195,10 @@ def find(
     ----------
     table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
         Numbers, dates, booleans and categories; values may be missing.
-    like : iterable of int
-        Positions of rows that are members.
-    not_like : iterable of int, optional
-        Positions of rows that are no members.
+    like : iterable of int, array of bool of shape (n,), or table
+        Rows that are members: their positions, a mask, or rows of their own with the columns of the table.
+    not_like : iterable of int, array of bool of shape (n,), or table, optional
+        Rows that are no members.
     columns : iterable of str, optional
         Use only these columns.
 
@@ -217,32 +219,3 @@ def find(
     150
     """
     return TableSearch().fit(table, columns=columns).search(like, not_like=not_like)
-
-
-def _check_rows(argument: str, rows: Iterable[int], fit: TableFit) -> Array:
-    """Return positions of rows, each once."""
-    positions = np.asarray(list(rows) if not isinstance(rows, np.ndarray) else rows)
-    if positions.size and (positions.ndim != 1 or positions.dtype.kind not in "iu"):
-        raise HintError(
-            "{argument} must be positions of rows, as integers, got {value!r}.",
-            code="bad_rows",
-            argument=Option(argument),
-            value=positions.ravel()[:3].tolist(),
-        )
-    outside = positions[(positions < -fit.n_rows) | (positions >= fit.n_rows)] if positions.size else positions
-    if outside.size:
-        raise HintError(
-            "{argument} names row {row}, but the table has {n_rows} rows, from 0 to {last}.",
-            code="row_out_of_range",
-            argument=Option(argument),
-            row=int(outside[0]),
-            n_rows=fit.n_rows,
-            last=fit.n_rows - 1,
-        )
-    return np.unique(positions.astype(np.intp) % fit.n_rows)
-
-
-def _expected_size(fit: TableFit, members: Array) -> float:
-    """Return the number of rows in the component of an example, the geometric mean over examples."""
-    sizes = fit.resp[members] @ fit.resp.sum(axis=0)
-    return float(np.exp(np.mean(np.log(np.maximum(sizes, 1.0)))))

@@ -16,7 +16,7 @@ from mixsearch.gaussian import ShapedMixture
 from mixsearch.storage import Folder, open_folder, write_folder
 from mixsearch.table._columns import open_table
 from mixsearch.table._encoding import TableEncoder
-from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures
+from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures, VectorFeatures
 from mixsearch.table._fit import TableFit
 from mixsearch.table._graph import NeighbourGraph
 from mixsearch.table._nodes import Nodes
@@ -33,11 +33,13 @@ def save_fit(fit: TableFit, parameters: dict[str, Any], path: str | os.PathLike[
     with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
         out.save("table", table)
         out.save("features", fit.X)
+        out.save("axes", fit.axes)
         for name in _MIXTURE:
             out.save(f"mixture/{name}", getattr(fit.mixture, name))
         out.save("mixture/resp", fit.resp)
+        out.save("mixture/whitener", fit.whitener)
         out.save("graph/nodes", fit.nodes.rows)
-        out.save("graph/node_of_row", fit.nodes.values.indices)
+        out.save("graph/node_of_row", fit.nodes.of_row)
         for name in _EDGES:
             out.save(f"graph/{name}", getattr(fit.graph.edges, name))
         out.save("graph/same", fit.graph.same)
@@ -56,17 +58,18 @@ def restore_fit(folder: Folder) -> TableFit:
     """Return the fit that a folder holds. Arrays are read when they are used."""
     arrays: dict[str, Any] = {name: folder[f"mixture/{name}"] for name in _MIXTURE}
     mixture = ShapedMixture(**arrays, **folder.facts["mixture"])
-    X, rows = folder["features"], folder["graph/nodes"]
-    n, m = len(X), len(rows)
-    values = sp.csr_array((np.ones(n), folder["graph/node_of_row"], np.arange(n + 1)), shape=(n, m))
-    edges = sp.csr_array(tuple(folder[f"graph/{name}"] for name in _EDGES), shape=(m, m), copy=False)
+    rows = folder["graph/nodes"]
+    shape = (len(rows), len(rows))
+    edges = sp.csr_array(tuple(folder[f"graph/{name}"] for name in _EDGES), shape=shape, copy=False)
     return TableFit(
         table=_from_bytes(folder["table"]),
         encoder=_restore_encoder(folder.facts["encoder"]),
-        X=X,
+        X=folder["features"],
+        axes=folder["axes"],
         mixture=mixture,
         resp=folder["mixture/resp"],
-        nodes=Nodes(rows, values),
+        whitener=folder["mixture/whitener"],
+        nodes=Nodes(rows, folder["graph/node_of_row"]),
         graph=NeighbourGraph(edges, folder["graph/same"], folder.facts["graph"]["kept_between"]),
     )
 
@@ -75,7 +78,7 @@ def _describe_encoder(encoder: TableEncoder) -> dict[str, Any]:
     return {
         "parameters": encoder.get_params(),
         "features": [
-            asdict(each) | {"shares": each.shares.tolist()} if isinstance(each, CategoryFeatures) else asdict(each)
+            {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in asdict(each).items()}
             for each in encoder._features
         ],
         "dropped": encoder.dropped_columns_,
@@ -94,6 +97,8 @@ def _restore_encoder(facts: dict[str, Any]) -> TableEncoder:
 def _restore_features(facts: dict[str, Any]) -> Features:
     if facts["kind"] == "category":
         return CategoryFeatures(**facts | {"levels": tuple(facts["levels"]), "shares": np.array(facts["shares"])})
+    if facts["kind"] == "vector":
+        return VectorFeatures(**facts | {"center": np.array(facts["center"])})
     return NumberFeatures(**facts | {"limits": tuple(facts["limits"])})
 
 

@@ -36,7 +36,8 @@ from mixsearch.topics._simplex import project_to_simplex
 # A word in few documents belongs to a topic by chance more easily: this many more are assumed not to be about it.
 DOCUMENTS_ELSEWHERE = 10
 # On four of five labelled corpora, the number of documents about a topic is within this factor of those of its label
-# for 93% of words or more; on the fifth, of narrow labels, for 72% (benchmarks/topic_sizes.py).
+# for 93% of words or more; on the fifth, of narrow labels, for 68%. Documents drawn by LDA would need a factor of two
+# at most (benchmarks/topic_sizes.py).
 COUNT_FACTOR = 4.0
 NORMAL_95 = 1.96
 # A difference in probability never outweighs one in typicality.
@@ -157,8 +158,9 @@ class Topic(SampleComponent):
         """How many documents are about the topic, with a 95% interval, and how many contain the words of the hint.
 
         After local EM, those of which at least a quarter is the topic. How many that are cannot be known from counts
-        alone: the interval is a factor that held for labelled corpora. Otherwise `weight` times the number of
-        documents, with an interval from its standard error.
+        alone: the interval is a factor that held for labelled corpora, and wider than a model needs. It is for the
+        topic found; whether that is the one meant is the matter of `confidence`. Otherwise `weight` times the number
+        of documents, with an interval from its standard error.
         """
         n = self._family.partitions.n_rows
         n_holding = self._refined.named.size if self._rests_on_words and isinstance(self._refined, LocalTopic) else None

@@ -186,7 +186,7 @@ def test_constant_and_empty_columns_are_dropped():
         "one": ["a"] * 4,
         "none": [None] * 4,
         "nan": np.full(4, np.nan),
-        "nested": [[1], [2], [3], [4]],
+        "nested": [[1], [2, 5], [3], [4]],
         "x": [1.0, 2.0, 4.0, 1.5],
     }
     for each in (table, pd.DataFrame(table), pa.table(table)):
@@ -195,7 +195,7 @@ def test_constant_and_empty_columns_are_dropped():
         reasons = encoder.dropped_columns_
         assert reasons["same"] == reasons["one"] == "constant"
         assert reasons["none"] == reasons["nan"] == "no values"
-        assert reasons["nested"] == "values that are neither numbers, dates nor text"
+        assert reasons["nested"] == "values that are neither numbers, dates, text nor vectors of one length"
 
 
 def test_ids_and_free_text_are_dropped():
@@ -408,3 +408,30 @@ def test_the_column_that_names_the_rows_is_not_used(columns):
     encoder = TableEncoder().fit(table, columns, id="number")
     assert encoder.columns_ == ("size",)
     assert encoder.dropped_columns_ == {"number": "it names the rows"}
+
+
+@pytest.fixture
+def embedded():
+    """Vectors of two groups, far from each other, and one that is missing."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(60, 8)) + np.repeat([[6.0], [-6.0]], 30, axis=0)
+    return vectors, [*map(list, vectors[:59]), None]
+
+
+@pytest.mark.parametrize("make", [lambda column: {"e": column}, lambda column: pa.table({"e": column})])
+def test_vectors_are_features_on_one_scale(embedded, make):
+    vectors, column = embedded
+    encoder = TableEncoder().fit(make(column))
+    features = encoder.transform(make(column))
+    assert features.shape == (60, 8)
+    assert np.mean(features[:59].var(axis=0)) == pytest.approx(1)
+    assert np.allclose(features[59], 0)
+    distances = np.linalg.norm(features[:5] - features[0], axis=1)
+    expected = np.linalg.norm(vectors[:5] - vectors[0], axis=1)
+    assert np.allclose(distances[1:] / distances[1], expected[1:] / expected[1])
+
+
+def test_vectors_of_several_lengths_are_left_out():
+    encoder = TableEncoder().fit({"e": [[1.0], [1.0, 2.0], [3.0]], "x": [1.0, 2.0, 4.0]})
+    assert encoder.columns_ == ("x",)
+    assert "vectors of one length" in encoder.dropped_columns_["e"]

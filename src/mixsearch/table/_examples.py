@@ -1,0 +1,163 @@
+"""The rows that a search starts from: positions in the table, a mask, or rows of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option
+from mixsearch.table._fit import TableFit
+from mixsearch.table._visits import Visits
+
+# An example is doubted if it is visited less than this fraction of the edge of the others' component, and is hardly
+# ever of the same component as one of them. On labelled tables about 1 of 1000 sets of examples of a class has one.
+MIN_VISITS, MIN_SAME = 0.03, 0.05
+MAX_LISTED = 10
+
+
+class Examples(NamedTuple):
+    """Rows that a search starts from."""
+
+    positions: Array  # in the table, each once; none if they are rows of their own
+    nodes: Array  # the node that stands for each example, (q,)
+    resp: Array  # (q, k)
+
+    def list_positions(self) -> tuple[int, ...]:
+        """Return the positions as a tuple."""
+        return tuple(self.positions.tolist())
+
+
+def read_examples(argument: str, rows: Any, fit: TableFit) -> Examples:
+    """Return the examples that an argument names: positions, a mask, or a table with rows."""
+    if _is_table(rows):
+        nodes, resp = fit.find_nodes(rows)
+        return Examples(np.empty(0, dtype=np.intp), nodes, resp)
+    positions = _check_positions(argument, rows, fit.n_rows)
+    return Examples(positions, fit.nodes.of_row[positions], fit.resp[positions])
+
+
+def check_examples(like: Examples, not_like: Examples) -> None:
+    """Raise an error if there is no example, or a row is both a member and no member."""
+    if not len(like.nodes):
+        raise HintError("{argument} names no row.", code="no_rows_named", argument=Option("like"))
+    both = np.intersect1d(like.positions, not_like.positions)
+    if len(both):
+        raise HintError(
+            "Rows cannot be both members and no members: {rows}.",
+            code="contradicting_rows",
+            rows=", ".join(map(str, both.tolist())),
+        )
+
+
+def expected_sizes(examples: Examples, fit: TableFit) -> Array:
+    """Return the number of rows in the component of each example, (q,)."""
+    return np.asarray(np.maximum(examples.resp @ fit.resp.sum(axis=0), 1.0))
+
+
+def find_doubts(examples: Examples, visits: Visits, fit: TableFit) -> list[DoubtfulExamplesWarning]:
+    """Return the doubt that some examples are far from all others, if there are such.
+
+    Parameters
+    ----------
+    examples : Examples
+    visits : Visits
+        From these examples.
+    fit : TableFit
+
+    Returns
+    -------
+    list of DoubtfulExamplesWarning
+
+    Notes
+    -----
+    A walk from the other examples hardly visits such an example: less than the last of as many rows as the components
+    of the others have.
+    """
+    q = len(examples.nodes)
+    if q == 1:
+        return []
+    logs = np.log(expected_sizes(examples, fit))
+    left_out, far = visits.left_out(), []
+    for column, index in enumerate(visits.tested):
+        same = examples.resp @ examples.resp[index]
+        same[index] = 0
+        if same.max() >= MIN_SAME:
+            continue
+        size = np.exp((logs.sum() - logs[index]) / (q - 1))
+        order = np.argsort(-left_out[:, column])
+        edge = np.searchsorted(np.cumsum(fit.nodes.sizes[order]), size)
+        if left_out[examples.nodes[index], column] <= MIN_VISITS * left_out[order[min(edge, len(order) - 1)], column]:
+            far.append(int(index))
+    return [_far_from_others(examples, far)] if far else []
+
+
+def _far_from_others(examples: Examples, far: list[int]) -> DoubtfulExamplesWarning:
+    rows = examples.positions[far].tolist() if len(examples.positions) else far
+    listed = ", ".join(map(str, rows[:MAX_LISTED])) + (", ..." if len(rows) > MAX_LISTED else "")
+    return DoubtfulExamplesWarning(
+        "Of the {n_examples} examples, {n_far} are far from all others: rows {listed}. Leave out those that may be "
+        "wrong, or search for each group by itself."
+        if len(rows) > 1
+        else "Of the {n_examples} examples, one is far from all others: row {listed}. Leave it out if it may be wrong.",
+        code="examples_disagree",
+        n_examples=len(examples.nodes),
+        n_far=len(rows),
+        listed=listed,
+        rows=rows,
+    )
+
+
+def _is_table(rows: Any) -> bool:
+    if isinstance(rows, np.ndarray):
+        return rows.ndim == 2 or rows.dtype.names is not None
+    if isinstance(rows, list | tuple):
+        return bool(rows) and isinstance(rows[0], list | tuple | np.ndarray)
+    return isinstance(rows, Mapping) or hasattr(rows, "columns")
+
+
+def _check_positions(argument: str, rows: Any, n_rows: int) -> Array:
+    """Return positions of rows, each once and in order."""
+    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
+        raise _bad_rows(argument, rows)
+    positions = np.asarray(rows if isinstance(rows, np.ndarray) else list(rows))
+    if positions.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if positions.ndim != 1 or positions.dtype.kind not in "iub":
+        raise _bad_rows(argument, positions.ravel()[:3].tolist())
+    if positions.dtype.kind == "b":
+        return _check_mask(argument, positions, n_rows)
+    outside = positions[(positions < -n_rows) | (positions >= n_rows)]
+    if outside.size:
+        raise HintError(
+            "{argument} names row {row}, but the table has {n_rows} rows, from 0 to {last}.",
+            code="row_out_of_range",
+            argument=Option(argument),
+            row=int(outside[0]),
+            n_rows=n_rows,
+            last=n_rows - 1,
+        )
+    return np.unique(positions.astype(np.intp) % n_rows)
+
+
+def _check_mask(argument: str, mask: Array, n_rows: int) -> Array:
+    if len(mask) != n_rows:
+        raise HintError(
+            "{argument} is a mask of {length} booleans, but the table has {n_rows} rows.",
+            code="bad_mask",
+            argument=Option(argument),
+            length=len(mask),
+            n_rows=n_rows,
+        )
+    return np.flatnonzero(mask)
+
+
+def _bad_rows(argument: str, value: Any) -> HintError:
+    return HintError(
+        "{argument} must be positions of rows, as integers, a mask or a table with rows, got {value!r}.",
+        code="bad_rows",
+        argument=Option(argument),
+        value=value,
+    )

@@ -1,0 +1,53 @@
+"""How often a walk from the examples visits each node, together and from each example alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.table._graph import Walk
+
+# Examples that are left out in turn, evenly spread over all of them.
+MAX_TESTED = 200
+
+
+class Visits(NamedTuple):
+    """Visits of a walk from examples."""
+
+    total: Array  # from all examples, (m,)
+    alone: Array  # from each of the tested examples, (m, t)
+    tested: Array  # which examples these are, (t,)
+    no_members: Array  # from rows that are no members, on the scale of the visits from one example, (m,)
+    n_examples: int
+
+    @classmethod
+    def of(cls, walk: Walk, nodes: Array, nodes_not: Array) -> Self:
+        """Return the visits from the nodes of examples, (q,), and from those of rows that are no members.
+
+        Visits from several rows are the sum of those from each, so that one walk serves all that are not tested.
+        """
+        q, m = len(nodes), len(walk.scale)
+        tested = np.unique(np.linspace(0, q - 1, min(q, MAX_TESTED)).astype(np.intp))
+        starts = np.zeros((m, len(tested) + 2))
+        starts[nodes[tested], np.arange(len(tested))] = 1
+        np.add.at(starts[:, -2], np.delete(nodes, tested), 1)
+        np.add.at(starts[:, -1], nodes_not, 1)
+        visits = walk.visits(starts)
+        return cls(visits[:, :-1].sum(axis=1), visits[:, :-2], tested, visits[:, -1] / q, q)
+
+    def scores(self) -> Array:
+        """Return the score of each node, (m,)."""
+        return score_nodes(self.total / self.n_examples, self.no_members)
+
+    def left_out(self) -> Array:
+        """Return the score of each node without one of the tested examples, (m, t)."""
+        others = (self.total[:, None] - self.alone) / max(self.n_examples - 1, 1)
+        return score_nodes(np.maximum(others, 0), self.no_members[:, None])
+
+
+def score_nodes(visits: Array, visits_not: Array) -> Array:
+    """Return the score of each node, (m, ...): visits from examples, times the part that they are of all visits."""
+    total = visits + visits_not
+    return np.asarray(visits * (visits / np.where(total > 0, total, 1)))

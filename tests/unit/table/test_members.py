@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from mixsearch.table._graph import NeighbourGraph, Walk, build_graph
+from mixsearch.table._members import MAX_SNAP, _snap, find_members, membership_by_rank, sweep_conductance
+from mixsearch.table._visits import Visits
+
+
+def walk_of(weights):
+    edges = sp.csr_array(weights)
+    return NeighbourGraph(edges, np.ones(edges.nnz), 0.0).with_examples(0)
+
+
+def conductance(weights, members):
+    inside = np.isin(np.arange(len(weights)), members)
+    cut = weights[inside][:, ~inside].sum()
+    return cut / min(weights[inside].sum(), weights[~inside].sum())
+
+
+def test_conductance_is_that_of_every_beginning_of_an_order():
+    rng = np.random.default_rng(0)
+    weights = rng.random((9, 9)) * (rng.random((9, 9)) < 0.6)
+    weights = np.triu(weights, 1) + np.triu(weights, 1).T
+    order = rng.permutation(9)
+    found = sweep_conductance(walk_of(weights), order)
+    expected = [conductance(weights, order[: size + 1]) for size in range(8)]
+    assert_allclose(found[:-1], expected, atol=1e-12)
+
+
+def test_the_best_cut_of_two_cliques_is_between_them():
+    weights = np.kron(np.eye(2), np.ones((5, 5))) - np.eye(10)
+    weights[4, 5] = weights[5, 4] = 0.5
+    found = sweep_conductance(walk_of(weights), np.arange(10))
+    assert np.argmin(found[:-1]) == 4
+    assert found[4] == pytest.approx(0.5 / (5 * 4 + 0.5))
+
+
+def test_membership_falls_with_the_rank_and_is_a_probability():
+    for n_examples in (1, 3, 30):
+        for cut in (0.0, 0.01, 0.3, 1.0):
+            membership = membership_by_rank(np.geomspace(0.5, 2, 20), n_examples, cut)
+            assert (np.diff(membership) < 0).all()
+            assert (membership > 0).all()
+            assert (membership < 1).all()
+
+
+def test_a_clean_cut_makes_members_surer():
+    ratios = np.array([0.1, 10])
+    clean, blurred = membership_by_rank(ratios, 3, 0.01), membership_by_rank(ratios, 3, 0.5)
+    assert clean[0] > blurred[0]
+    assert clean[1] < blurred[1]
+
+
+@pytest.mark.parametrize("n", [1.0, 7.3, 20.0, 41.0, 100.0, 350.0])
+def test_the_number_of_members_moves_within_a_factor(n):
+    rng = np.random.default_rng(1)
+    counts = np.cumsum(rng.integers(1, 8, size=80)).astype(float)
+    snapped, _ = _snap(n, counts, rng.random(80))
+    assert n / MAX_SNAP - 1e-9 <= snapped <= n * MAX_SNAP + 1e-9
+
+
+def test_the_number_of_members_moves_to_the_best_cut():
+    conductances = np.ones(50)
+    conductances[[23, 40]] = 0.1, 0.01
+    assert _snap(20.0, np.arange(1.0, 51.0), conductances) == (24.0, 0.1)
+
+
+def test_two_nodes_have_a_cut():
+    n, cut = _snap(5.0, np.array([3.0, 6.0]), np.array([0.5, 0.0]))
+    assert (n, cut) == (5.0, 0.5)
+
+
+def blobs(n=50, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1, 2], n)
+    X = rng.normal(size=(3 * n, 2)) + np.array([[0, 0], [30, 0], [0, 30]])[labels]
+    return X, labels
+
+
+def search(nodes, expected, nodes_not=(), sizes=None):
+    X, labels = blobs()
+    walk: Walk = build_graph(X, X, np.eye(3)[labels]).with_examples(len(nodes))
+    visits = Visits.of(walk, np.array(nodes), np.array(nodes_not, dtype=int))
+    sizes = np.ones(len(X)) if sizes is None else sizes
+    return find_members(walk, visits, np.array(nodes), sizes, expected), visits, labels
+
+
+@pytest.mark.parametrize("nodes", [[3], [3, 30], [1, 10, 20, 40]])
+def test_the_members_are_the_part_of_the_graph(nodes):
+    found, visits, labels = search(nodes, expected=40.0)
+    assert found.n == 50
+    assert found.conductance == pytest.approx(0, abs=1e-9)
+    assert found.membership[labels == 0].min() > found.membership[labels != 0].max()
+    order = np.argsort(-visits.scores(), kind="stable")
+    assert (np.diff(found.membership[order]) <= 1e-15).all()
+
+
+def test_nodes_that_no_walk_visits_have_the_same_membership():
+    found, _, labels = search([3, 30], expected=50.0)
+    assert_allclose(found.membership[labels != 0], found.membership[-1])
+
+
+def test_a_node_counts_as_many_rows_as_it_stands_for():
+    sizes = np.full(150, 4.0)
+    found, _, labels = search([1, 10, 20, 40], expected=200.0, sizes=sizes)
+    assert found.n == 200
+    assert found.membership[labels == 0].min() > found.membership[labels != 0].max()
