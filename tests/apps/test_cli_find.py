@@ -13,6 +13,7 @@ from tests.unit.table.planted import WEIGHTS, group_of_row, make_patients
 
 from mixsearch import TableSearch, find
 from mixsearch.cli._members import print_members
+from mixsearch.errors import DoubtfulExamplesWarning
 from mixsearch.table import describe_members, read_table, write_table
 
 
@@ -197,3 +198,40 @@ def test_a_figure_is_drawn(patients: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["written"] == [str(tmp_path / "members.png")]
     assert (tmp_path / "members.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_vectors_are_searched_but_not_printed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(90, 6)) + 20 * np.eye(3, 6)[np.arange(90) % 3]
+    write_table(
+        pa.table({"name": [f"n{row}" for row in range(90)], "embedding": vectors.tolist()}), tmp_path / "e.parquet"
+    )
+    for arguments in ((), ("--json",)):
+        result = invoke(
+            "find",
+            tmp_path / "e.parquet",
+            "--like",
+            "0,3",
+            "--n-rows",
+            "2",
+            "--save",
+            tmp_path / "e.fit",
+            "--overwrite",
+            *arguments,
+        )
+        assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["columns"] == ["embedding"]
+    assert told["typical_rows"][0]["values"]["embedding"] == pytest.approx(vectors[told["typical_rows"][0]["row"]])
+    printed = invoke("find", tmp_path / "e.fit", "--like", "0,3", "--n-rows", "2").stdout
+    assert "name=n" in printed
+    assert "embedding" not in printed
+
+
+def test_a_doubt_is_noted_beside_the_answer(patients: Path) -> None:
+    with pytest.warns(DoubtfulExamplesWarning) as warned:
+        find(read_table(patients), like=[0, 3, 6, 9, 12, 15, 1])
+    result = invoke("find", patients, "--like", "0,3,6,9,12,15,1", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["warnings"][0]["message"] == str(warned[0].message)
+    assert "Note: " in result.stderr

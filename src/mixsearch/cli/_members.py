@@ -48,7 +48,9 @@ def _panel(answer: TableAnswer, seconds: float, width: int) -> Panel:
     for name, value in _facts(answer):
         style = "" if name != "confidence" else "yellow" if doubtful else "green"
         facts.add_row(name, Text(value, style=style))
-    parts = [facts, _head("What sets the members apart"), _columns(answer)]
+    parts: list[RenderableType] = [facts]
+    if answer.differences:
+        parts += [_head("What sets the members apart"), _columns(answer)]
     for name, rows in (("Typical rows", answer.typical_rows), ("Rows to look at next", answer.ask_next)):
         if rows:
             parts += [_head(name), _rows(answer, rows, width)]
@@ -80,8 +82,8 @@ def _lines(answer: TableAnswer) -> Iterator[tuple[str, str]]:
         yield "column", f"{each.column}  {members}  (all rows {all_rows})  {each.effect:+.2f} sd"
     for name, rows in (("row", answer.typical_rows), ("next", answer.ask_next)):
         for row in rows:
-            values = ", ".join(f"{name}={_format_value(row.values[name])}" for name in _list_columns(answer, row))
-            yield name, "  ".join([_name_row(row), plain_chance(row.membership), values])
+            values = ", ".join(f"{column}={_format_value(row.values[column])}" for column in _list_columns(answer, row))
+            yield name, "  ".join(filter(None, [_name_row(row), plain_chance(row.membership), values]))
     for line in _list_dropped(answer):
         yield "left out", line
 
@@ -119,7 +121,7 @@ def _rows(answer: TableAnswer, rows: Sequence[ShownRow], width: int) -> Renderab
     columns = [(answer.id or "row", [_name_row(row) for row in rows], answer.id is None)]
     columns.append(("membership", [plain_chance(row.membership) for row in rows], True))
     for name in _list_columns(answer, rows[0]):
-        is_number = isinstance(rows[0].values[name], int | float)
+        is_number = isinstance(rows[0].values[name], int | float) and not isinstance(rows[0].values[name], bool)
         columns.append((name, [_format_value(row.values[name]) for row in rows], is_number))
     ends = np.cumsum([max(map(cell_len, (name, *cells))) + _GAP for name, cells, _ in columns])
     shown = columns[: max(2, int(np.searchsorted(ends, width + _GAP, side="right")))]
@@ -141,7 +143,9 @@ def _name_rows(rows: Sequence[ShownRow]) -> str:
 
 
 def _list_columns(answer: TableAnswer, row: ShownRow) -> list[str]:
-    return [column for column in row.values if column != answer.id][:_MAX_VALUES]
+    """Return the first columns, without those of vectors and other nested values."""
+    plain = [name for name, value in row.values.items() if not isinstance(value, list | dict | np.ndarray)]
+    return [name for name in plain if name != answer.id][:_MAX_VALUES]
 
 
 def _format_value(value: Any) -> str:

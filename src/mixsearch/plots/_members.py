@@ -34,7 +34,8 @@ from mixsearch.table import Column, TableComponent, get_column
 
 _MAX_PANELS = 4  # on a side
 # Dots of more rows would only cover each other.
-_MAX_DOTS = 6000
+_MAX_DOTS = 4000
+_FEW_DOTS = 1000  # may be larger
 _MIN_BINS, _MAX_BINS = 16, 40
 _N_DEVIATIONS = 1.5
 # Wild values may lie outside a panel.
@@ -108,7 +109,7 @@ def _choose_columns(found: TableComponent, columns: Iterable[str] | None) -> lis
     names = [each.column for each in found.differences() if each.stderr is not None]
     if not names:
         raise SearchError(
-            "The table has no column of numbers or dates that could be drawn: all have categories.",
+            "The table has no column of numbers or dates that could be drawn.",
             code="nothing_to_plot",
         )
     return names[:_MAX_PANELS]
@@ -125,9 +126,9 @@ def _collect(found: TableComponent, names: list[str]) -> _Shown:
         )
     membership, is_member = found.membership, found.predict()
     examples = np.array([*found.like, *found.not_like])
-    likeliest = np.lexsort([-found.score, -membership])[: _MAX_DOTS // 2]
-    spread = np.arange(0, len(membership), -(-2 * len(membership) // _MAX_DOTS))
-    dots = np.unique(np.concatenate([likeliest, spread]))
+    # Half of them are members, so that a rare group shows.
+    halves = (np.flatnonzero(is_member), np.arange(len(membership)))
+    dots = np.unique(np.concatenate([rows[:: -(-2 * len(rows) // _MAX_DOTS)] for rows in halves]))
     return _Shown(
         columns,
         {name: _find_limits(column.values, is_member, examples) for name, column in columns.items()},
@@ -155,7 +156,14 @@ def _draw_dots(axes: Axes, shown: _Shown, x: str, y: str) -> None:
     across, up = shown.columns[x].values, shown.columns[y].values
     dots = shown.dots
     points = axes.scatter(
-        across[dots], up[dots], s=9, c=shown.membership[dots], cmap=MEMBERSHIP, vmin=0, vmax=1, linewidths=0
+        across[dots],
+        up[dots],
+        s=9 if len(dots) <= _FEW_DOTS else 4,
+        c=shown.membership[dots],
+        cmap=MEMBERSHIP,
+        vmin=0,
+        vmax=1,
+        linewidths=0,
     )
     points.set_rasterized(True)
     members = np.column_stack([across, up])[shown.is_member]

@@ -400,6 +400,16 @@ def test_the_values_of_a_column_come_as_they_are():
     assert get_values(np.array([[1, 2], [3, 4]]), "x1") == [2, 4]
 
 
+@pytest.mark.parametrize("columns", [None, ["size", "number"]])
+def test_the_column_that_names_the_rows_is_not_used(columns):
+    rng = np.random.default_rng(0)
+    table = {"number": rng.permutation(40) * 3.5, "size": rng.normal(size=40)}
+    assert TableEncoder().fit(table, columns).columns_ != ("size",)
+    encoder = TableEncoder().fit(table, columns, id="number")
+    assert encoder.columns_ == ("size",)
+    assert encoder.dropped_columns_ == {"number": "it names the rows"}
+
+
 @pytest.fixture
 def embedded():
     """Vectors of two groups, far from each other, and one that is missing."""
