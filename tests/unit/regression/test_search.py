@@ -106,10 +106,17 @@ def test_dependent_columns_share_their_coefficient():
     assert_allclose(found.predict(X[:50]), plain.predict(data.X[:50]), atol=1e-8)
 
 
-def test_a_response_whose_square_is_constant_shows_no_component():
+def test_a_response_whose_square_is_constant_shows_no_component_to_moments():
     y = np.where(np.arange(200) % 2, 1.0, -1.0)
     with pytest.raises(RankError, match="rank 0, but 2 components"):
-        RegressionSearch(2, fit_intercept=False).fit(data.X[:200], y)
+        RegressionSearch(2, preset="paper", design="covariance").fit(data.X[:200], y)
+    with pytest.raises(SearchError, match="Moments cannot separate the 2 regressions"):
+        RegressionSearch(2, fit_intercept=False).fit(data.X[:200], y).search(np.ones(8))
+
+
+def test_a_constant_response_has_no_regressions():
+    with pytest.raises(RankError):
+        RegressionSearch(2).fit(data.X[:200], np.ones(200))
 
 
 @pytest.mark.parametrize(
