@@ -1,4 +1,4 @@
-"""Draw answers with matplotlib: the words of topics, the samples of a Gaussian, the spectrum of a fit."""
+"""Draw answers with matplotlib: the words of topics, the samples of Gaussians and regressions, spectra."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from mixsearch.core.separation import verdict
 from mixsearch.display import give_or_take, plain_chance, plain_number
 from mixsearch.errors import SearchError
 from mixsearch.gaussian import GaussianComponent
+from mixsearch.regression import RegressionComponent
 from mixsearch.storage import write_atomically
 from mixsearch.topics import Topic
 
@@ -53,6 +54,7 @@ __all__ = [
     "OTHER_COLOR",
     "TEXT_COLOR",
     "plot_component",
+    "plot_regression",
     "plot_spectrum",
     "plot_topic",
     "plot_topics",
@@ -171,6 +173,79 @@ def plot_component(found: GaussianComponent, X: ArrayLike | Sparse, labels: Arra
     axes.set_ylabel("Along the runner-up", color=TEXT_COLOR)
     axes.legend(loc="upper right", frameon=False, fontsize=9, labelcolor=TEXT_COLOR)
     return figure
+
+
+def plot_regression(
+    found: RegressionComponent,
+    X: ArrayLike,
+    y: ArrayLike,
+    labels: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> Figure:
+    """Draw samples and the line of a regression: against the feature, or against the prediction if there are several.
+
+    Parameters
+    ----------
+    found : RegressionComponent
+        As a search with ``refine=True`` returns it.
+    X : array of shape (n, d)
+        The samples to draw.
+    y : array of shape (n,)
+        Their responses.
+    labels : array of shape (n,), optional
+        1 for known members. They are marked with a ring.
+    names : sequence of str, optional
+        The names of the d features and of the response.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
+    The dark band is 1.96 standard errors of the line to both sides, the pale one 1.96 deviations of the noise.
+    """
+    rows, responses = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    known = _find_known(labels, len(rows))
+    *features, response = names or [*(f"x{j}" for j in range(rows.shape[1])), "y"]
+    predicted, is_one = found.predict(rows), rows.shape[1] == 1
+    along = rows[:, 0] if is_one else predicted
+    samples = np.column_stack([along, responses])
+    figure = Figure(figsize=(7.5, 6), dpi=_DPI, layout=_make_layout())
+    axes = figure.add_subplot()
+    _draw_samples(figure, axes, samples, found.membership(rows, responses), is_plane=False)
+    _draw_line(axes, found, along, predicted, found.predict_stderr(rows))
+    _draw_known(axes, samples[known])
+    _set_title(
+        axes,
+        f"The line of the {len(known)} examples" if len(known) else "The line found",
+        "For all samples"
+        if len(found.scores) == 1
+        else f"One of {len(found.scores)}, {_format_percent(found.weight, found.stderr.weight)} of the samples",
+    )
+    axes.set_xlabel(features[0] if is_one else f"Predicted {response}", color=TEXT_COLOR, parse_math=False)
+    axes.set_ylabel(response, color=TEXT_COLOR, parse_math=False)
+    axes.legend(loc="best", frameon=False, fontsize=9, labelcolor=TEXT_COLOR)
+    choose_fonts(figure)
+    return figure
+
+
+def _draw_line(axes: Axes, found: RegressionComponent, along: Array, predicted: Array, stderr: Array) -> None:
+    order = np.argsort(along)
+    x, line = along[order], predicted[order]
+    noise = 1.96 * np.sqrt(found.noise_variance)
+    axes.fill_between(x, line - noise, line + noise, color=FOUND_COLOR, alpha=0.08, linewidth=0, label="95% of members")
+    # Samples with the same prediction differ in their errors.
+    error = 1.96 * _smooth(stderr[order])
+    axes.fill_between(x, line - error, line + error, color=FOUND_COLOR, alpha=0.35, linewidth=0, label="95% interval")
+    axes.plot(x, line, color=HINT_COLOR, linewidth=1.4, label="Line found")
+
+
+def _smooth(values: Array) -> Array:
+    """Return the average over a hundredth of the values to both sides."""
+    width = max(len(values) // 100, 1)
+    ends = np.pad(values, width, mode="edge")
+    return np.convolve(ends, np.full(2 * width + 1, 1 / (2 * width + 1)), mode="valid")
 
 
 def plot_spectrum(shown: BaseEstimator | Spectrum | ArrayLike) -> Figure:
@@ -380,7 +455,7 @@ def _find_known(labels: ArrayLike | None, n_samples: int) -> Array:
     return np.flatnonzero(known == 1)
 
 
-def _draw_samples(figure: Figure, axes: Axes, samples: Array, membership: Array) -> None:
+def _draw_samples(figure: Figure, axes: Axes, samples: Array, membership: Array, *, is_plane: bool = True) -> None:
     order = np.argsort(membership, kind="stable")  # likely members on top
     x, y = samples[order].T
     points = axes.scatter(x, y, s=7, c=membership[order], cmap=MEMBERSHIP, vmin=0, vmax=1, linewidths=0)
@@ -389,7 +464,8 @@ def _draw_samples(figure: Figure, axes: Axes, samples: Array, membership: Array)
     bar.set_label("Probability of membership", color=TEXT_COLOR)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelsize=9, labelcolor=MUTED_COLOR)
-    axes.set_aspect("equal", adjustable="datalim")
+    if is_plane:
+        axes.set_aspect("equal", adjustable="datalim")
     axes.tick_params(labelsize=9, labelcolor=MUTED_COLOR, color=OTHER_COLOR)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(OTHER_COLOR)

@@ -19,6 +19,7 @@ PYTHON = {
     "index": (build_index, IndexOptions, CorpusOptions, mixsearch.TopicSearch),
     "topic": (open_index, TopicIndex.search, TopicIndex.search_many, Query, AnswerOptions),
     "overview": (open_index, map_topics),
+    "regress": (mixsearch.RegressionSearch, mixsearch.RegressionSearch.fit, mixsearch.RegressionSearch.search),
     "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
     "serve": (make_app, listen, Limits, Access),
 }

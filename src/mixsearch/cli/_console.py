@@ -26,6 +26,8 @@ _OTHER_NAMES = {
     "indexes": "INDEX",
     "words": "WORD",
     "image": "IMAGE",
+    "table": "TABLE",
+    "examples": "--like",
     "seeds": "--seed",
     "hosts": "--allow-host",
 }

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mixsearch import __version__
-from mixsearch.cli import demo, index, info, overview, reproduce, segment, serve, topic
+from mixsearch.cli import demo, index, info, overview, regress, reproduce, segment, serve, topic
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
 
@@ -18,6 +18,7 @@ Examples:
   mixsearch overview reviews.index
   mixsearch serve reviews.index
   mixsearch info reviews.index
+  mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
   mixsearch demo socket fourier
   mixsearch reproduce gmm-error --quick
@@ -52,6 +53,7 @@ app.command(help=index.HELP)(index.index)
 app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
 app.command(help=info.HELP)(info.info)
+app.command(help=regress.HELP)(regress.regress)
 app.command(help=segment.HELP)(segment.segment)
 app.command(help=serve.HELP)(serve.serve)
 app.command(help=reproduce.HELP)(reproduce.reproduce)

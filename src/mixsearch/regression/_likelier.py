@@ -29,9 +29,9 @@ OPTIONS = EMOptions(max_iter=30, tol=0.1)
 MAX_COMPONENTS = 5
 # This many samples show whether a single line suits them.
 MIN_TO_SHOW = 1000
-# A gain of this many nats per sample shows another line also if the samples suit those found so far: noise that is
-# not normal gives less.
-DECISIVE = 0.2
+# A gain of this many nats per sample shows another line also if the samples suit those found so far, if no noise
+# variance is smaller than this fraction of another: noise that is not normal gives less, or lines of different noise.
+DECISIVE, MIN_EVEN = 0.2, 0.1
 # Deviations by which a component may change if another one is added.
 MAX_CHANGE = 4.0
 
@@ -204,10 +204,15 @@ def choose_n_components(part: Regressors) -> int:
     for k in range(1, MAX_COMPONENTS):
         following = _fit_random(part, k + 1)
         is_suited = (k > 1 or n >= MIN_TO_SHOW) and fit_p_value(part, found.state) >= MIN_P_VALUE
-        if following.objectives[-1] - found.objectives[-1] <= max(penalty(part), DECISIVE * n * is_suited):
+        gain = following.objectives[-1] - found.objectives[-1]
+        if gain <= penalty(part) or (is_suited and not _is_decisive(gain / n, following.state)):
             return k
         found = following
     return MAX_COMPONENTS
+
+
+def _is_decisive(gain_per_sample: float, mixture: RegressionMixture) -> bool:
+    return gain_per_sample > DECISIVE and bool(mixture.variances.min() > MIN_EVEN * mixture.variances.max())
 
 
 def _fit_random(part: Regressors, n_components: int) -> EMResult[RegressionMixture]:

@@ -1,8 +1,26 @@
 """Tables: the rows like a few given ones."""
 
+from mixsearch.table._columns import get_values
 from mixsearch.table._component import MemberCount, TableComponent
 from mixsearch.table._differences import ColumnDifference
 from mixsearch.table._encoding import TableEncoder
+from mixsearch.table._numbers import append_numbers, get_numbers, list_numeric_columns
+from mixsearch.table._read import read_table, write_table
+from mixsearch.table._rows import find_rows
 from mixsearch.table._search import TableSearch, find
 
-__all__ = ["ColumnDifference", "MemberCount", "TableComponent", "TableEncoder", "TableSearch", "find"]
+__all__ = [
+    "ColumnDifference",
+    "MemberCount",
+    "TableComponent",
+    "TableEncoder",
+    "TableSearch",
+    "append_numbers",
+    "find",
+    "find_rows",
+    "get_numbers",
+    "get_values",
+    "list_numeric_columns",
+    "read_table",
+    "write_table",
+]

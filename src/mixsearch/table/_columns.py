@@ -78,7 +78,9 @@ def get_values(table: Any, name: str) -> list[Any]:
     Parameters
     ----------
     table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        It is not changed.
     name : str
+        The name of the column.
 
     Returns
     -------

@@ -80,6 +80,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     table : pyarrow.Table, DataFrame or mapping from names to columns
+        The rows to write.
     path : str or path
         A file .csv, .tsv, .parquet, .jsonl or .json. It is replaced if it exists. All but Parquet may be
         compressed: .gz, .bz2, .xz or .zst. In CSV, nested values become JSON.
