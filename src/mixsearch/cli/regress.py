@@ -52,8 +52,8 @@ or, with --id, by their values in a column. Separate several by commas.
 Examples:
 
   mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
-  mixsearch regress sales.csv --y price --x area --like 3,8,11 --plot lines.png
-  mixsearch regress sales.csv --y price --x area --id flat --like A7,B2,C9 -k 3
+  mixsearch regress sales.csv --y price --x area --like 3,8 --plot lines.png
+  mixsearch regress sales.csv --y price --x area --id flat --like A7,B2 -k 3
   mixsearch regress sales.csv --y price --x area --like 3,8 -o members.csv
 
 Rows without a number in --y or --x are left out. --output adds a column
