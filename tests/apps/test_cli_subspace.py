@@ -102,3 +102,10 @@ def test_errors_are_spelt_as_the_command_spells_them(tracks, arguments, code, se
     result = invoke("subspace", tracks, *arguments)
     assert result.exit_code == code
     assert sentence in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_a_table_without_numbers_has_no_subspaces(tmp_path):
+    write_table({"kind": ["walk", "run"]}, tmp_path / "kinds.csv")
+    result = invoke("subspace", tmp_path / "kinds.csv", "--like", "0", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["error"]["code"] == "no_columns"

@@ -33,7 +33,7 @@ from mixsearch.cli._table_rows import (
 from mixsearch.cli._units import format_share, parse_components
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import plain_chance, plain_number
-from mixsearch.errors import CenteredWarning
+from mixsearch.errors import CenteredWarning, SearchError
 from mixsearch.subspace import choose_dim
 from mixsearch.table import append_numbers, list_numeric_columns, read_table, write_table
 
@@ -146,6 +146,8 @@ def subspace(
     with report_errors(as_json=as_json):
         opened = read_table(table)
         used = wanted or [name for name in list_numeric_columns(opened) if name != id]
+        if not used:
+            raise SearchError("{file!r} has no columns of numbers.", code="no_columns", file=str(table))
         rows = take_numbers(opened, {"columns": used}, split_list(like), id)
         X, is_scaled = _scale(rows.values, scale)
         with record_warnings() as warned, stderr_console().status("Fitting subspaces"):

@@ -39,7 +39,10 @@ def get_numbers(table: TableLike, columns: Iterable[Any], argument: str = "colum
            [nan,  0.]])
     """
     opened = open_table(table)
-    found = {opened.names[j]: opened.get(j) for j in find_columns(opened, columns)}
+    names = list(columns)
+    if not names:
+        raise SearchError("{argument} names no column.", code="no_columns", argument=Option(argument))
+    found = {opened.names[j]: opened.get(j) for j in find_columns(opened, names)}
     wrong = [name for name, column in found.items() if not _is_numeric(column)]
     if wrong:
         raise SearchError(

@@ -29,6 +29,12 @@ def test_columns_of_text_are_named_with_the_argument():
     assert raised.value.code == "not_numbers"
 
 
+def test_no_columns_are_an_error():
+    with pytest.raises(SearchError, match="x names no column") as raised:
+        get_numbers(TABLE, [], "x")
+    assert raised.value.code == "no_columns"
+
+
 def test_a_column_is_added_or_replaced_and_nan_is_missing():
     once = append_numbers(TABLE, "membership", np.array([0.1, np.nan, 0.9]))
     assert once.column_names == [*TABLE.column_names, "membership"]
