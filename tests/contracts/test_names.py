@@ -21,6 +21,8 @@ PYTHON = {
     "topic": (open_index, TopicIndex.search, TopicIndex.search_many, Query, AnswerOptions),
     "overview": (open_index, map_topics),
     "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members),
+    "regress": (mixsearch.RegressionSearch, mixsearch.RegressionSearch.fit, mixsearch.RegressionSearch.search),
+    "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim),
     "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
     "serve": (make_app, listen, Limits, Access),
 }

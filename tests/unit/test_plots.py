@@ -1,5 +1,6 @@
 import importlib
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,10 @@ from matplotlib.image import imread
 from numpy.testing import assert_allclose
 from tests.unit.table.planted import make_patients
 
-from mixsearch import GaussianSearch, SearchError, TableComponent, TableSearch, TopicSearch
+from mixsearch import GaussianSearch, RegressionSearch, SearchError, TableComponent, TableSearch, TopicSearch
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.separation import verdict
-from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_topics
+from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_mixed_regression, make_topics
 from mixsearch.display import plain_chance
 from mixsearch.errors import SearchWarning
 from mixsearch.gaussian._component import GaussianComponent
@@ -25,6 +26,7 @@ from mixsearch.plots import (
     HINT_COLOR,
     plot_component,
     plot_members,
+    plot_regression,
     plot_spectrum,
     plot_topic,
     plot_topics,
@@ -414,3 +416,25 @@ def test_a_table_of_categories_has_no_picture():
     with pytest.raises(SearchError, match="no column of numbers or dates") as caught:
         plot_members(TableSearch(max_components=1).fit(table).search([0]))
     assert caught.value.code == "nothing_to_plot"
+
+
+@pytest.mark.parametrize("n_features", [1, 3])
+def test_a_line_is_drawn_among_its_samples(n_features: int) -> None:
+    data = make_mixed_regression(500, 3, 2, intercept=1.0, random_state=0)
+    X, y = data.X[:, :n_features], data.y
+    few = np.flatnonzero(data.labels == 0)[:6]
+    labels = np.where(np.isin(np.arange(500), few), 1, -1)
+    search = RegressionSearch(2).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchWarning)
+        found = search.search(examples=(X[few], y[few]), refine=True)
+    axes, _ = plot_regression(found, X, y, labels, [*(f"x_{j}$" for j in range(n_features)), "y"]).axes
+    (line,) = axes.lines
+    x, height = line.get_data()
+    assert_allclose(height, x * found.center[0] + found.intercept if n_features == 1 else x)
+    assert axes.get_xlabel() == ("x_0$" if n_features == 1 else "Predicted y")
+    assert axes.get_ylabel() == "y"
+    samples, *_, known = axes.collections
+    assert_allclose(samples.get_array(), np.sort(found.membership(X, y)))
+    assert len(known.get_offsets()) == len(few)
+    assert "One of 2" in axes.texts[0].get_text()

@@ -27,6 +27,7 @@ _OTHER_NAMES = {
     "words": "WORD",
     "image": "IMAGE",
     "table": "TABLE",
+    "examples": "--like",
     "seeds": "--seed",
     "hosts": "--allow-host",
 }

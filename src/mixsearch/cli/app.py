@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mixsearch import __version__
-from mixsearch.cli import demo, find, index, info, overview, reproduce, segment, serve, topic
+from mixsearch.cli import demo, find, index, info, overview, regress, reproduce, segment, serve, subspace, topic
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
 
@@ -19,6 +19,8 @@ Examples:
   mixsearch serve reviews.index
   mixsearch info reviews.index
   mixsearch find patients.csv --like 12,40,77
+  mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
+  mixsearch subspace tracks.csv --like 0,4,9
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
   mixsearch demo socket fourier
   mixsearch reproduce gmm-error --quick
@@ -54,6 +56,8 @@ app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
 app.command(help=info.HELP)(info.info)
 app.command(help=find.HELP)(find.find)
+app.command(help=regress.HELP)(regress.regress)
+app.command(help=subspace.HELP)(subspace.subspace)
 app.command(help=segment.HELP)(segment.segment)
 app.command(help=serve.HELP)(serve.serve)
 app.command(help=reproduce.HELP)(reproduce.reproduce)

@@ -1,4 +1,4 @@
-"""Draw answers with matplotlib: topics, Gaussians, members of a table, the spectrum of a fit."""
+"""Draw answers with matplotlib: topics, Gaussians, regressions, members of a table, the spectrum of a fit."""
 
 try:
     # Figures made without pyplot touch no global state and need no screen.
@@ -11,6 +11,7 @@ except ModuleNotFoundError as error:
 
 from mixsearch.plots._component import plot_component
 from mixsearch.plots._members import plot_members
+from mixsearch.plots._regression import plot_regression
 from mixsearch.plots._spectrum import plot_spectrum
 from mixsearch.plots._style import FOUND_COLOR, HINT_COLOR, MUTED_COLOR, OTHER_COLOR, TEXT_COLOR, save_figure
 from mixsearch.plots._topics import plot_topic, plot_topics
@@ -23,6 +24,7 @@ __all__ = [
     "TEXT_COLOR",
     "plot_component",
     "plot_members",
+    "plot_regression",
     "plot_spectrum",
     "plot_topic",
     "plot_topics",

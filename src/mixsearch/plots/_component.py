@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 from mixsearch._typing import Array, Sparse
 from mixsearch.errors import SearchError
 from mixsearch.gaussian import GaussianComponent
+from mixsearch.plots._samples import draw_known, draw_samples, find_known
 from mixsearch.plots._style import (
     DPI,
     HINT_COLOR,
-    MEMBERSHIP,
     MUTED_COLOR,
-    OTHER_COLOR,
     TEXT_COLOR,
     describe_separation,
     format_percent,
@@ -50,12 +49,12 @@ def plot_component(found: GaussianComponent, X: ArrayLike | Sparse, labels: Arra
     rows = X if isinstance(X, sp.sparray | sp.spmatrix) else np.asarray(X)
     membership = found.membership(rows)
     samples = found._frame.whiten(rows) @ plane
-    known = _find_known(labels, len(samples))
+    known = find_known(labels, len(samples))
     figure = Figure(figsize=(7.5, 7), dpi=DPI, layout=make_layout())
     axes = figure.add_subplot()
-    _draw_samples(figure, axes, samples, membership)
+    draw_samples(figure, axes, samples, membership)
     _draw_centers(axes, found, plane)
-    _draw_known(axes, samples[known])
+    draw_known(axes, samples[known])
     set_title(
         axes,
         describe_separation(found.separation),
@@ -75,43 +74,7 @@ def _find_plane(found: GaussianComponent) -> Array:
     return np.asarray(plane * np.sign(np.diag(signs)))
 
 
-def _find_known(labels: ArrayLike | None, n_samples: int) -> Array:
-    if labels is None:
-        return np.array([], dtype=np.intp)
-    known = np.asarray(labels).ravel()
-    if len(known) != n_samples:
-        raise SearchError(
-            "There are {n_labels} labels for {n_samples} samples. Give one label per sample.",
-            code="bad_labels",
-            n_labels=len(known),
-            n_samples=n_samples,
-        )
-    return np.flatnonzero(known == 1)
-
-
-def _draw_samples(figure: Figure, axes: Axes, samples: Array, membership: Array) -> None:
-    order = np.argsort(membership, kind="stable")  # likely members on top
-    x, y = samples[order].T
-    points = axes.scatter(x, y, s=7, c=membership[order], cmap=MEMBERSHIP, vmin=0, vmax=1, linewidths=0)
-    points.set_rasterized(True)
-    bar = figure.colorbar(points, ax=axes, shrink=0.8, pad=0.02)
-    bar.set_label("Probability of membership", color=TEXT_COLOR)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=0, labelsize=9, labelcolor=MUTED_COLOR)
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.tick_params(labelsize=9, labelcolor=MUTED_COLOR, color=OTHER_COLOR)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(OTHER_COLOR)
-
-
 def _draw_centers(axes: Axes, found: GaussianComponent, plane: Array) -> None:
     x, y = np.transpose([center._point @ plane for center in (found, *found.alternatives)])
     axes.scatter(x[:1], y[:1], marker="*", s=320, color=HINT_COLOR, edgecolors="white", zorder=3, label="Center found")
     axes.scatter(x[1:], y[1:], marker="x", s=45, color=MUTED_COLOR, linewidths=1.2, zorder=2, label="Alternatives")
-
-
-def _draw_known(axes: Axes, members: Array) -> None:
-    if len(members):
-        x, y = members.T
-        name = "Known member" if len(members) == 1 else "Known members"
-        axes.scatter(x, y, s=110, facecolors="none", edgecolors="black", linewidths=1.6, label=name)

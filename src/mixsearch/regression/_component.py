@@ -20,10 +20,15 @@ from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import FLOAT_DTYPES, check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_chance, plain_number
-from mixsearch.errors import SearchError
+from mixsearch.errors import Option, SearchError
 from mixsearch.regression._example_fit import MemberNoise, fit_examples, measure_members
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.regression._jackknife import RefinedScores, refined_regression_errors, refined_scores
+from mixsearch.regression._jackknife import (
+    RefinedScores,
+    prediction_errors,
+    refined_regression_errors,
+    refined_scores,
+)
 from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
 from mixsearch.regression._recognition import Recognition, recognise
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit
@@ -250,6 +255,27 @@ class RegressionComponent(SampleComponent):
             rows: Array = dask_arrays().map_rows(self.predict, X, len(self.center))
             return rows
         return np.asarray(check_samples(X, len(self.center), self._feature_names) @ self.center) + self.intercept
+
+    def predict_stderr(self, X: SamplesLike) -> Array:
+        """Return the standard errors of the predictions of a refined regression; at x = 0, that of `intercept`.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Any samples, in the units and with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (n,)
+            Of the line itself, without the noise around it.
+        """
+        if self._refined is None:
+            raise SearchError(
+                "Standard errors of predictions need refinement. Search with {argument}=True.",
+                code="needs_refinement",
+                argument=Option("refine"),
+            )
+        return prediction_errors(self._family, self._refined, check_samples(X, len(self.center), self._feature_names))
 
     def membership(self, X: SamplesLike, y: ArrayLike) -> Array:
         """Return the probability that each sample (x, y) belongs to this component.

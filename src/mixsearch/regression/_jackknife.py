@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, Samples
 from mixsearch.core.frame import project
 from mixsearch.core.jackknife import StandardErrors, invert_information
 from mixsearch.regression._design import Design
@@ -36,10 +36,7 @@ def refined_regression_errors(family: RegressionFamily, refined: RefinedRegressi
     a step, the span is the whole space: then x may have any distribution.
     """
     design, mixture = refined.design, refined.mixture
-    k = mixture.n_components
-    is_small = k * (len(mixture.slopes) + 3) * family.partitions.n_rows < MAX_SCORES
-    state = evaluate(make_regressors(family, design), mixture, whole_space=is_small, step=1)
-    state = _with_residual_variances(state)
+    k, state = mixture.n_components, _evaluate_all(family, refined)
     covariance, q = _covariance(state), state.basis.shape[1]
     axes = design.to_coefficients(state.basis)
     inside = np.einsum("iq,qp,ip->i", axes, covariance[:q, :q], axes)
@@ -47,6 +44,26 @@ def refined_regression_errors(family: RegressionFamily, refined: RefinedRegressi
     by_log_weights = mixture.weights[0] * (np.eye(k)[0] - mixture.weights)
     weight_variance = by_log_weights @ covariance[-k:, -k:] @ by_log_weights
     return StandardErrors(np.sqrt(inside + outside), float(np.sqrt(weight_variance)))
+
+
+def prediction_errors(family: RegressionFamily, refined: RefinedRegression, X: Samples) -> Array:
+    """Return the standard errors of the predictions of a refined regression, (n,)."""
+    design, state = refined.design, _evaluate_all(family, refined)
+    Z = design.predict(X, np.eye(design.n_coordinates))
+    inside = Z @ state.basis
+    features = np.column_stack([inside, np.ones(len(Z))]) if family.fit_intercept else inside
+    q = state.n_features
+    variances = np.einsum("nq,qp,np->n", features, _covariance(state)[:q, :q], features)
+    outside = np.maximum(np.sum(Z**2, axis=1) - np.sum(inside**2, axis=1), 0)
+    return np.asarray(np.sqrt(variances + outside * invert_information(state.sums.score_gram)[0, 0]))
+
+
+def _evaluate_all(family: RegressionFamily, refined: RefinedRegression) -> Evaluation:
+    """Return the scores at the maximum, in the whole space if that takes no more work than a step."""
+    n_scores = refined.mixture.n_components * (len(refined.mixture.slopes) + 3) * family.partitions.n_rows
+    regressors = make_regressors(family, refined.design)
+    state = evaluate(regressors, refined.mixture, whole_space=n_scores < MAX_SCORES, step=1)
+    return _with_residual_variances(state)
 
 
 def _with_residual_variances(state: Evaluation) -> Evaluation:

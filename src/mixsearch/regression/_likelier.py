@@ -11,7 +11,7 @@ from mixsearch._typing import Array
 from mixsearch.core.doubts import MIN_P_VALUE
 from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.regression._em import maximize_likelihood
-from mixsearch.regression._evaluation import Regressors
+from mixsearch.regression._evaluation import Regressors, e_step
 from mixsearch.regression._goodness import fit_p_value
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._starts import MIN_VARIANCE, N_STARTS, draw_starts, likeliest
@@ -29,6 +29,9 @@ OPTIONS = EMOptions(max_iter=30, tol=0.1)
 MAX_COMPONENTS = 5
 # This many samples show whether a single line suits them.
 MIN_TO_SHOW = 1000
+# A gain of this many nats per sample shows another line also if the samples suit those found so far, if no noise
+# variance is smaller than this fraction of another: noise that is not normal gives less, or lines of different noise.
+DECISIVE, MIN_EVEN = 0.2, 0.1
 # Deviations by which a component may change if another one is added.
 MAX_CHANGE = 4.0
 
@@ -90,10 +93,11 @@ def compare(part: Regressors, mixture: RegressionMixture, *, is_trusted: bool = 
     p_value = fit_p_value(part, mixture)
     if p_value >= SUSPICIOUS and is_trusted:
         return Comparison(mixture, p_value, None, 0.0, n)
-    found = maximize_likelihood(part, mixture, OPTIONS)
-    other = _fit_random(part, k)
-    if other.objectives[-1] > found.objectives[-1] + 1:
-        found = other
+    found, other = maximize_likelihood(part, mixture, OPTIONS), _fit_random(part, k)
+    # EM may have stopped on a plateau, from which further iterations lead away.
+    is_left = found.objectives[-1] > _log_likelihood(part, mixture) + penalty(part)
+    if is_left or other.objectives[-1] > found.objectives[-1] + 1:
+        found = max(found, other, key=lambda each: each.objectives[-1])
         mixture = found.state
         p_value = fit_p_value(part, mixture)
     if p_value >= SUSPICIOUS:
@@ -101,6 +105,11 @@ def compare(part: Regressors, mixture: RegressionMixture, *, is_trusted: bool = 
     larger = _fit_larger(part, found.state)
     gain = larger.objectives[-1] - found.objectives[-1]
     return Comparison(mixture, p_value, larger.state if gain > penalty(part) else None, gain, n)
+
+
+def _log_likelihood(part: Regressors, mixture: RegressionMixture) -> float:
+    samples = part.partitions.collect().partition
+    return e_step(mixture, part.design.predict(samples.samples, mixture.slopes), samples.responses)[2]
 
 
 def penalty(part: Regressors) -> float:
@@ -188,18 +197,22 @@ def choose_n_components(part: Regressors) -> int:
 
     Notes
     -----
-    BIC alone finds more lines in noise that is not normal. Few samples do not show that a single line does not suit
-    them, so there BIC alone decides on a second one.
+    BIC alone finds more lines in noise that is not normal, unless its gain is decisive. Few samples do not show that a
+    single line does not suit them, so there BIC alone decides on a second one.
     """
-    found, is_shown = _fit_random(part, 1), part.partitions.n_rows >= MIN_TO_SHOW
+    n, found = part.partitions.n_rows, _fit_random(part, 1)
     for k in range(1, MAX_COMPONENTS):
-        if (k > 1 or is_shown) and fit_p_value(part, found.state) >= MIN_P_VALUE:
-            return k
         following = _fit_random(part, k + 1)
-        if following.objectives[-1] - found.objectives[-1] <= penalty(part):
+        is_suited = (k > 1 or n >= MIN_TO_SHOW) and fit_p_value(part, found.state) >= MIN_P_VALUE
+        gain = following.objectives[-1] - found.objectives[-1]
+        if gain <= penalty(part) or (is_suited and not _is_decisive(gain / n, following.state)):
             return k
         found = following
     return MAX_COMPONENTS
+
+
+def _is_decisive(gain_per_sample: float, mixture: RegressionMixture) -> bool:
+    return gain_per_sample > DECISIVE and bool(mixture.variances.min() > MIN_EVEN * mixture.variances.max())
 
 
 def _fit_random(part: Regressors, n_components: int) -> EMResult[RegressionMixture]:

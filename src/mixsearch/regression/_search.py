@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, Self, Unpack
 
 import numpy as np
@@ -57,11 +58,12 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     Parameters
     ----------
     n_components : int or "auto", default=2
-        k, the number of regressions. Moments separate at most as many as there are independent features. More, such as
-        two lines on one feature, need examples: then the likelihood alone separates them. "auto" counts the directions
-        of coefficients that stand out from the noise (`spectrum_`). A regression whose coefficients others span adds
-        none. Where moments cannot count (up to 2,000 samples, X not normal, fewer than two or all directions), the
-        likelihood counts up to 5: one more as long as BIC prefers it and samples do not suit those found so far.
+        k, the number of regressions. Moments separate at most as many as there are independent features, and often
+        fewer if there are few samples. More, such as two lines on one feature, need examples: then the likelihood alone
+        separates them. "auto" counts the directions of coefficients that stand out from the noise (`spectrum_`). A
+        regression whose coefficients others span adds none. Where moments cannot count (up to 2,000 samples, X not
+        normal, fewer than two or all directions), the likelihood counts up to 5: one more as long as BIC prefers it,
+        and samples do not suit those found so far or the gain is large.
     design : {"covariance", "standard"}, optional
         "covariance", the default, standardizes X by its own mean and covariance and maps the answer back. "standard",
         the default of ``preset="paper"``, takes X as standard normal already. The moments are exact for normal X only.
@@ -147,7 +149,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         self._family = self._fit_family(samples, k, standardized)
         if self.n_components == AUTO:
             k = count_by_likelihood(self._family, self.spectrum_, is_paper=self._is_paper())
-            self._family = self._family if k == self.n_components_ else self._fit_counted(samples, k, standardized)
+            self._family = self._family if k == self.n_components_ else self._fit_family(samples, k, standardized)
             if k == 1 and explained_p_value(self._family) > MIN_P_VALUE:
                 warn_no_signal(self.spectrum_, "one regression")
         self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
@@ -156,9 +158,11 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         return self
 
     def _fit_family(
-        self, samples: Partitions[SamplePartition], n_components: int, standardized: Standardized, **options: bool
+        self, samples: Partitions[SamplePartition], n_components: int, standardized: Standardized
     ) -> RegressionFamily:
-        return fit_regression(
+        """Fit regressions, whether moments can separate them or only their likelihood; the paper needs moments."""
+        fit = partial(
+            fit_regression,
             samples,
             n_components,
             design=self._get_design(),
@@ -166,17 +170,13 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             paper=self._is_paper(),
             seed=self._draw_seed(),
             standardized=standardized,
-            **options,
         )
-
-    def _fit_counted(
-        self, samples: Partitions[SamplePartition], n_components: int, standardized: Standardized
-    ) -> RegressionFamily:
-        """Fit regressions that the likelihood has counted, whether moments can separate them or not."""
         try:
-            return self._fit_family(samples, n_components, standardized)
+            return fit()
         except RankError:
-            return self._fit_family(samples, n_components, standardized, has_frame=False)
+            if self._is_paper() or n_components == 1 or not standardized.power > 0:
+                raise
+            return fit(has_frame=False)
 
     def _standardize(self, partitions: Partitions[SamplePartition]) -> tuple[Partitions[SamplePartition], Standardized]:
         """Return the samples of the fit as they are and standardized, without outliers unless the preset is "paper"."""

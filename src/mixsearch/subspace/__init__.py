@@ -1,9 +1,10 @@
 """Mixtures of subspaces."""
 
 from mixsearch.subspace._component import Subspace
+from mixsearch.subspace._dimension import choose_dim
 from mixsearch.subspace._fit import fit_subspace
 from mixsearch.subspace._jackknife import SubspaceErrors
 from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._search import SubspaceSearch
 
-__all__ = ["Subspace", "SubspaceErrors", "SubspaceFamily", "SubspaceSearch", "fit_subspace"]
+__all__ = ["Subspace", "SubspaceErrors", "SubspaceFamily", "SubspaceSearch", "choose_dim", "fit_subspace"]

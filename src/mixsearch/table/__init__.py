@@ -5,6 +5,7 @@ from mixsearch.table._columns import Column, get_column, get_values
 from mixsearch.table._component import MemberCount, TableComponent
 from mixsearch.table._differences import ColumnDifference
 from mixsearch.table._encoding import TableEncoder
+from mixsearch.table._numbers import append_numbers, get_numbers, list_numeric_columns
 from mixsearch.table._read import read_table, write_table
 from mixsearch.table._rows import find_rows, get_rows
 from mixsearch.table._search import TableSearch, find
@@ -18,12 +19,15 @@ __all__ = [
     "TableComponent",
     "TableEncoder",
     "TableSearch",
+    "append_numbers",
     "describe_members",
     "find",
     "find_rows",
     "get_column",
+    "get_numbers",
     "get_rows",
     "get_values",
+    "list_numeric_columns",
     "read_table",
     "write_table",
 ]

@@ -106,10 +106,17 @@ def test_dependent_columns_share_their_coefficient():
     assert_allclose(found.predict(X[:50]), plain.predict(data.X[:50]), atol=1e-8)
 
 
-def test_a_response_whose_square_is_constant_shows_no_component():
+def test_a_response_whose_square_is_constant_shows_no_component_to_moments():
     y = np.where(np.arange(200) % 2, 1.0, -1.0)
     with pytest.raises(RankError, match="rank 0, but 2 components"):
-        RegressionSearch(2, fit_intercept=False).fit(data.X[:200], y)
+        RegressionSearch(2, preset="paper", design="covariance").fit(data.X[:200], y)
+    with pytest.raises(SearchError, match="Moments cannot separate the 2 regressions"):
+        RegressionSearch(2, fit_intercept=False).fit(data.X[:200], y).search(np.ones(8))
+
+
+def test_a_constant_response_has_no_regressions():
+    with pytest.raises(RankError):
+        RegressionSearch(2).fit(data.X[:200], np.ones(200))
 
 
 @pytest.mark.parametrize(
@@ -234,3 +241,25 @@ def test_copies_of_one_example_are_named(row):
     with pytest.raises(HintError, match="all of them are the same") as raised:
         search.search(examples=(np.repeat(data.X[row : row + 1], 5, axis=0), np.repeat(data.y[row], 5)))
     assert raised.value.code == "examples_uninformative"
+
+
+def test_predictions_have_standard_errors_that_match_their_spread():
+    at = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
+    predictions, errors = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X, labels = rng.normal([3, 0, 1], 1.0, (300, 3)), rng.integers(2, size=300)
+        centers = np.array([[3.0, 0, -1], [-2, 1, 2]])
+        y = np.einsum("ij,ij->i", X, centers[labels]) + np.array([5, -4])[labels] + rng.standard_normal(300)
+        few = np.flatnonzero(labels == 0)[:6]
+        found = RegressionSearch(2).fit(X, y).search(examples=(X[few], y[few]), refine=True)
+        predictions.append(found.predict(at))
+        errors.append(found.predict_stderr(at))
+    assert_allclose(np.mean(errors, axis=0), np.std(predictions, axis=0), rtol=0.3)
+
+
+def test_predictions_from_moments_have_no_standard_errors():
+    found = search.search(make_hint(data.centers, 0, gamma=0.95), refine=False)
+    with pytest.raises(SearchError, match="need refinement. Search with refine=True") as raised:
+        found.predict_stderr(data.X[:2])
+    assert raised.value.code == "needs_refinement"

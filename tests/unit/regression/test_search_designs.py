@@ -60,6 +60,21 @@ def test_more_lines_than_features_need_examples_and_likelihood(question):
     assert error.value.fields["n_components"] == 2
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_components", [3, "auto"])
+def test_as_many_lines_as_features_are_found_from_examples_also_if_moments_lack_one(n_components, seed):
+    rng = np.random.default_rng(seed)
+    X, labels = rng.standard_normal((600, 3)), rng.integers(3, size=600)
+    centers, intercepts = np.array([[3.0, 0, -1], [-2, 1, 2], [0, -3, 1]]), np.array([0.0, 4, -2])
+    y = np.einsum("ij,ij->i", X, centers[labels]) + intercepts[labels] + 0.3 * rng.standard_normal(600)
+    few = np.flatnonzero(labels == 1)[:6]
+    search = RegressionSearch(n_components).fit(X, y)
+    assert search.n_components_ == 3
+    found = search.search(examples=(X[few], y[few]), refine=True)
+    assert_allclose(found.center, centers[1], atol=0.15)
+    assert found.intercept == pytest.approx(4, abs=0.15)
+
+
 def test_all_levels_of_a_category_may_be_columns():
     rng = np.random.default_rng(0)
     n = 4000

@@ -1,0 +1,214 @@
+"""`mixsearch regress`: the line that a few rows of a table lie on, in a mixture of lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from mixsearch import RegressionComponent, RegressionSearch
+from mixsearch.cli._console import (
+    describe,
+    describe_for_json,
+    print_json,
+    print_notes,
+    record_warnings,
+    report_errors,
+    stderr_console,
+)
+from mixsearch.cli._figures import load_plots, write_figure
+from mixsearch.cli._render import print_facts
+from mixsearch.cli._table_rows import (
+    NumberedRows,
+    check_apart,
+    count_rows,
+    find_doubtful,
+    name_rows,
+    rank_rows,
+    split_list,
+    take_numbers,
+)
+from mixsearch.cli._units import format_share, parse_components
+from mixsearch.core.separation import verdict_by_confidence
+from mixsearch.display import give_or_take, plain_chance, plain_number
+from mixsearch.table import append_numbers, read_table, write_table
+
+_SEARCH, _OUTPUT = "Search", "Output"
+_N_DOUBTFUL = 5
+
+HELP = """Find the line that a few rows of a table lie on, among several lines.
+
+Rows of a table may follow different lines: the price of a flat depends on its
+area in one way here and in another way there, and no column says which. Name
+a few rows of one line; the answer is that line, y = intercept + coefficients,
+with standard errors, and how many rows follow it.
+
+Name rows by their numbers, starting at 0 for the first row after the header,
+or, with --id, by their values in a column. Separate several by commas.
+
+Examples:
+
+  mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
+  mixsearch regress sales.csv --y price --x area --like 3,8 --plot lines.png
+  mixsearch regress sales.csv --y price --x area --id flat --like A7,B2 -k 3
+  mixsearch regress sales.csv --y price --x area --like 3,8 -o members.csv
+
+Rows without a number in --y or --x are left out. --output adds a column
+membership, the probability that a row follows the line.
+
+--json prints an object: table, y, x, id, like, n_table_rows, n_rows,
+n_left_out, n_components, coefficients and intercept (value, stderr), weight
+(value, stderr), n_members (n, low, high), noise (standard deviation),
+confidence, verdict, typical_rows and doubtful_rows (row, id, membership, y,
+predicted), warnings, written. An error is printed there too:
+{"error": {"code": ..., "message": ..., "fields": {...}}}
+
+Exit codes: 0 success, 1 bad table or rows, 2 usage error."""
+
+
+def regress(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or JSON lines.")],
+    y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="The column that the line predicts.")],
+    x: Annotated[list[str], typer.Option("--x", metavar="NAMES", help="The columns that it predicts from.")],
+    like: Annotated[
+        list[str], typer.Option("--like", metavar="ROWS", help="Rows of the line: numbers, starting at 0, or ids.")
+    ],
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=_SEARCH),
+    ] = None,
+    n_components: Annotated[
+        str,
+        typer.Option(
+            "--n-components",
+            "-k",
+            metavar="N",
+            help="Number of lines, or auto.",
+            parser=parse_components,
+            rich_help_panel=_SEARCH,
+        ),
+    ] = "auto",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the table with membership: .csv, .parquet, .jsonl and others.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    n_rows: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=_OUTPUT)
+    ] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also draw a figure: png, svg or pdf.", rich_help_panel=_OUTPUT),
+    ] = None,
+) -> None:
+    """Find the line that a few rows lie on."""
+    features = split_list(x)
+    if not features:
+        raise typer.BadParameter("Name at least one column with --x.")
+    with report_errors(as_json=as_json):
+        if plot is not None:
+            load_plots()
+        check_apart(y, features, "y", "x")
+        rows = take_numbers(read_table(table), {"x": features, "y": [y]}, split_list(like), id)
+        with record_warnings() as warned, stderr_console().status("Fitting lines"):
+            found = _search(rows, n_components)
+        notes = [name_rows(warning, rows) for warning in warned]
+        answer = {"table": str(table), "y": y, "x": features, "id": id, **_describe(found, rows, features, n_rows)}
+        written = _write(found, rows, [*features, y], output, plot)
+        if as_json:
+            print_json(answer | {"warnings": list(map(describe_for_json, notes)), "written": written})
+        else:
+            print_facts(Console(highlight=False), _list_facts(answer, rows))
+        print_notes(map(describe, notes))
+
+
+def _search(rows: NumberedRows, n_components: Any) -> RegressionComponent:
+    X, y = rows.values[:, :-1], rows.values[:, -1]
+    search = RegressionSearch(n_components).fit(X, y)
+    return search.search(examples=(X[rows.examples], y[rows.examples]), refine=True)
+
+
+def _describe(found: RegressionComponent, rows: NumberedRows, features: list[str], n_rows: int) -> dict[str, Any]:
+    """Return the answer as JSON has it."""
+    X, y = rows.values[:, :-1], rows.values[:, -1]
+    membership, predicted = found.membership(X, y), found.predict(X)
+    density = np.exp(-0.5 * (y - predicted) ** 2 / max(found.noise_variance, np.finfo(float).tiny))
+
+    def show(indices: Any) -> list[dict[str, Any]]:
+        facts = np.column_stack([membership, y, predicted])[indices].tolist()
+        names = ("membership", "y", "predicted")
+        return [rows.describe(i, **dict(zip(names, each, strict=True))) for i, each in zip(indices, facts, strict=True)]
+
+    errors, at_zero = found.stderr, float(found.predict_stderr(np.zeros((1, len(features))))[0])
+    pairs = zip(features, found.center.tolist(), errors.center.tolist(), strict=True)
+    return {
+        "like": [rows.describe(index) for index in rows.examples],
+        "n_table_rows": rows.table.num_rows,
+        "n_rows": len(rows.rows),
+        "n_left_out": rows.n_left_out,
+        "n_components": len(found.scores),
+        "coefficients": {name: _estimate(value, error) for name, value, error in pairs},
+        "intercept": _estimate(found.intercept, at_zero),
+        "weight": _estimate(found.weight, errors.weight),
+        "n_members": count_rows(found.weight, errors.weight, len(rows.rows)),
+        "noise": float(np.sqrt(found.noise_variance)),
+        "confidence": found.confidence,
+        "verdict": verdict_by_confidence(found.confidence)[0],
+        "typical_rows": show(rank_rows(membership * density, rows, n_rows)),
+        "doubtful_rows": show(find_doubtful(membership, min(n_rows, _N_DOUBTFUL))),
+    }
+
+
+def _estimate(value: float, stderr: float) -> dict[str, float | None]:
+    return {"value": float(value), "stderr": float(stderr) if np.isfinite(stderr) else None}
+
+
+def _list_facts(answer: dict[str, Any], rows: NumberedRows) -> list[tuple[str, str]]:
+    """Return the answer as lines for people."""
+    y, members, n = answer["y"], answer["n_members"], answer["n_rows"]
+    share = format_share(answer["weight"]["value"])
+    lines = "one line for all rows" if answer["n_components"] == 1 else f"one of {answer['n_components']}"
+    facts = [
+        ("like", rows.name_examples()),
+        ("line", lines),
+        *(("coefficient", f"{name}  {_give(each)}") for name, each in answer["coefficients"].items()),
+        ("intercept", _give(answer["intercept"])),
+        ("noise", f"{plain_number(answer['noise'])} (standard deviation of {y} around the line)"),
+        ("members", f"{members['n']:,} ({members['low']:,} to {members['high']:,}) of {n:,} rows, {share}"),
+        ("confidence", f"{plain_chance(answer['confidence'])}: {answer['verdict']}"),
+    ]
+    for name, shown in (("row", answer["typical_rows"]), ("doubtful", answer["doubtful_rows"])):
+        for row in shown:
+            values = f"{y} {plain_number(row['y'])}, predicted {plain_number(row['predicted'])}"
+            facts.append((name, f"{row.get('id', row['row'])}  {plain_chance(row['membership'])}  {values}"))
+    if answer["n_left_out"]:
+        columns = ", ".join([y, *answer["x"]])
+        facts.append(("left out", f"{answer['n_left_out']:,} rows that lack a number in {columns}"))
+    return facts
+
+
+def _give(estimate: dict[str, float | None]) -> str:
+    value, stderr = estimate["value"], estimate["stderr"]
+    return give_or_take(float(value or 0.0), np.inf if stderr is None else stderr)
+
+
+def _write(
+    found: RegressionComponent, rows: NumberedRows, names: list[str], output: Path | None, plot: Path | None
+) -> list[str]:
+    """Write what was asked for, and return the paths."""
+    X, y = rows.values[:, :-1], rows.values[:, -1]
+    if output is not None:
+        write_table(append_numbers(rows.table, "membership", rows.spread(found.membership(X, y))), output)
+        stderr_console().print(f"Written: {output}", markup=False, soft_wrap=True)
+    if plot is not None:
+        write_figure(lambda plots: plots.plot_regression(found, X, y, rows.labels, names), plot)
+    return [str(path) for path in (output, plot) if path is not None]

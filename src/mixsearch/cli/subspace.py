@@ -1,0 +1,253 @@
+"""`mixsearch subspace`: the rows of a table in the same subspace as a few of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from mixsearch import Subspace, SubspaceSearch
+from mixsearch._typing import Array
+from mixsearch.cli._console import (
+    describe,
+    describe_for_json,
+    print_json,
+    print_notes,
+    record_warnings,
+    report_errors,
+    stderr_console,
+)
+from mixsearch.cli._render import print_facts
+from mixsearch.cli._table_rows import (
+    NumberedRows,
+    count_rows,
+    find_doubtful,
+    name_rows,
+    rank_rows,
+    split_list,
+    take_numbers,
+)
+from mixsearch.cli._units import format_share, parse_components
+from mixsearch.core.separation import verdict_by_confidence
+from mixsearch.display import plain_chance, plain_number
+from mixsearch.errors import CenteredWarning, SearchError
+from mixsearch.subspace import choose_dim
+from mixsearch.table import append_numbers, list_numeric_columns, read_table, write_table
+
+_SEARCH, _OUTPUT = "Search", "Output"
+_N_DOUBTFUL = 5
+_MAX_LOADINGS = 5
+# Columns whose deviations differ by more than this factor have different units.
+_MAX_RATIO = 10.0
+
+HELP = """Find the rows of a table in the same subspace as a few of them.
+
+Rows may lie near a few lines, planes or larger subspaces through one point:
+in each, the columns move together in another way, as the coordinates of
+points of one moving body do. Name a few rows of one subspace, at least as
+many as it has dimensions.
+
+Name rows by their numbers, starting at 0 for the first row after the header,
+or, with --id, by their values in a column. Separate several by commas.
+
+Examples:
+
+  mixsearch subspace tracks.csv --like 0,4,9
+  mixsearch subspace tracks.csv --like 0,4,9 --dim 3 -k 2 -o members.csv
+  mixsearch subspace tracks.csv --id track --like A1,A7,B3 --columns x1,y1,x2,y2
+
+All columns of numbers are used, unless --columns names them. They are scaled
+to the same deviation if their deviations differ more than tenfold. Rows that
+lack a number are left out. --output adds a column membership, the probability
+that a row is in the subspace.
+
+--json prints an object: table, id, like, columns, left_out_columns, scaled,
+n_table_rows, n_rows, n_left_out, n_components, dim, centered, basis
+(variance, loadings), noise (standard deviation), weight (value, stderr),
+n_members (n, low, high), confidence, verdict, typical_rows and doubtful_rows
+(row, id, membership), warnings, written. An error is printed there too:
+{"error": {"code": ..., "message": ..., "fields": {...}}}
+
+Exit codes: 0 success, 1 bad table or rows, 2 usage error."""
+
+
+def subspace(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or JSON lines.")],
+    like: Annotated[
+        list[str], typer.Option("--like", metavar="ROWS", help="Rows of the subspace: numbers, starting at 0, or ids.")
+    ],
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=_SEARCH),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--columns", metavar="NAMES", help="Use only these columns.", rich_help_panel=_SEARCH),
+    ] = None,
+    dim: Annotated[
+        str,
+        typer.Option(
+            "--dim",
+            metavar="N",
+            help="Dimension of the subspaces, or auto.",
+            parser=parse_components,
+            rich_help_panel=_SEARCH,
+        ),
+    ] = "auto",
+    n_components: Annotated[
+        str,
+        typer.Option(
+            "--n-components",
+            "-k",
+            metavar="N",
+            help="Number of subspaces, or auto.",
+            parser=parse_components,
+            rich_help_panel=_SEARCH,
+        ),
+    ] = "auto",
+    center: Annotated[
+        bool | None,
+        typer.Option(
+            "--center/--no-center",
+            help="Subspaces contain the mean of all rows, or zero. Default: the mean, if it is not near zero.",
+            show_default=False,
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
+    scale: Annotated[
+        bool | None,
+        typer.Option(
+            "--scale/--no-scale",
+            help="Scale columns to the same deviation. Default: if these differ more than tenfold.",
+            show_default=False,
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the table with membership: .csv, .parquet, .jsonl and others.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    n_rows: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=_OUTPUT)
+    ] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)] = False,
+) -> None:
+    """Find the rows in the same subspace as a few of them."""
+    wanted = split_list(columns or ())
+    with report_errors(as_json=as_json):
+        opened = read_table(table)
+        used = wanted or [name for name in list_numeric_columns(opened) if name != id]
+        if not used:
+            raise SearchError("{file!r} has no columns of numbers.", code="no_columns", file=str(table))
+        rows = take_numbers(opened, {"columns": used}, split_list(like), id)
+        X, is_scaled = _scale(rows.values, scale)
+        with record_warnings() as warned, stderr_console().status("Fitting subspaces"):
+            found = _search(X, rows, n_components, dim, "auto" if center is None else center)
+        # The answer itself says through which point subspaces go.
+        notes = [name_rows(each, rows) for each in warned if not isinstance(each, CenteredWarning)]
+        membership = found.membership(X)
+        others = [] if wanted else [name for name in opened.column_names if name not in (*used, id)]
+        answer = {
+            "table": str(table),
+            "id": id,
+            "columns": used,
+            "left_out_columns": others,
+            "scaled": is_scaled,
+            **_describe(found, rows, used, membership, n_rows),
+        }
+        if output is not None:
+            write_table(append_numbers(opened, "membership", rows.spread(membership)), output)
+            stderr_console().print(f"Written: {output}", markup=False, soft_wrap=True)
+        if as_json:
+            written = [] if output is None else [str(output)]
+            print_json(answer | {"warnings": list(map(describe_for_json, notes)), "written": written})
+        else:
+            print_facts(Console(highlight=False), _list_facts(answer, rows))
+        print_notes(map(describe, notes))
+
+
+def _scale(values: Array, scale: bool | None) -> tuple[Array, bool]:
+    """Return the samples, with columns of the same deviation if they are to be scaled."""
+    deviations = values.std(axis=0)
+    varying = deviations[deviations > 0]
+    if scale is None:
+        scale = bool(len(varying) and varying.max() > _MAX_RATIO * varying.min())
+    return (values / np.where(deviations > 0, deviations, 1.0) if scale else values), scale
+
+
+def _search(X: Array, rows: NumberedRows, n_components: Any, dim: Any, center: Any) -> Subspace:
+    examples = X[rows.examples]
+    chosen = choose_dim(X, examples, n_components, center=center) if dim == "auto" else dim
+    return SubspaceSearch(n_components, dim=chosen, center=center).fit(X).search(examples=examples, refine=True)
+
+
+def _describe(
+    found: Subspace, rows: NumberedRows, columns: list[str], membership: Array, n_rows: int
+) -> dict[str, Any]:
+    """Return the answer as JSON has it."""
+    n, stderr = len(rows.rows), float(found.stderr.weight)
+
+    def show(indices: Array) -> list[dict[str, Any]]:
+        return [rows.describe(int(index), membership=float(membership[index])) for index in indices]
+
+    return {
+        "like": [rows.describe(int(index)) for index in rows.examples],
+        "n_table_rows": rows.table.num_rows,
+        "n_rows": n,
+        "n_left_out": rows.n_left_out,
+        "n_components": len(found.scores),
+        "dim": found.basis.shape[1],
+        "centered": bool(np.any(found.center)),
+        "basis": [
+            {"variance": variance, "loadings": dict(zip(columns, axis, strict=True))}
+            for variance, axis in zip(found.variances.tolist(), found.basis.T.tolist(), strict=True)
+        ],
+        "noise": float(np.sqrt(max(found.noise_variance, 0.0))),
+        "weight": {"value": float(found.weight), "stderr": stderr if np.isfinite(stderr) else None},
+        "n_members": count_rows(found.weight, stderr, n),
+        "confidence": found.confidence,
+        "verdict": verdict_by_confidence(found.confidence)[0],
+        "typical_rows": show(rank_rows(membership, rows, n_rows)),
+        "doubtful_rows": show(find_doubtful(membership, min(n_rows, _N_DOUBTFUL))),
+    }
+
+
+def _list_facts(answer: dict[str, Any], rows: NumberedRows) -> list[tuple[str, str]]:
+    """Return the answer as lines for people."""
+    members, k = answer["n_members"], answer["n_components"]
+    count = f"{members['n']:,} ({members['low']:,} to {members['high']:,}) of {answer['n_rows']:,} rows"
+    scaled = ", scaled to the same deviation" if answer["scaled"] else ""
+    facts = [
+        ("like", rows.name_examples()),
+        ("dimension", f"{answer['dim']} of {len(answer['columns'])} columns{scaled}"),
+        ("through", "the mean of the rows" if answer["centered"] else "zero"),
+        ("subspaces", f"{k}" if k > 1 else "1: all rows are in it"),
+        ("members", f"{count}, {format_share(answer['weight']['value'])}"),
+        ("confidence", f"{plain_chance(answer['confidence'])}: {answer['verdict']}"),
+        *(("direction", _format_axis(axis)) for axis in answer["basis"]),
+        ("noise", f"{plain_number(answer['noise'])} (standard deviation of each column)"),
+    ]
+    for name, shown in (("row", answer["typical_rows"]), ("doubtful", answer["doubtful_rows"])):
+        facts += [(name, f"{row.get('id', row['row'])}  {plain_chance(row['membership'])}") for row in shown]
+    if answer["n_left_out"]:
+        facts.append(("left out", f"{answer['n_left_out']:,} rows that lack a number"))
+    if answer["left_out_columns"]:
+        facts.append(("left out", f"columns without numbers: {', '.join(answer['left_out_columns'])}"))
+    return facts
+
+
+def _format_axis(axis: dict[str, Any]) -> str:
+    """Return the columns with the largest loadings, and the deviation of the rows along the direction."""
+    largest = sorted(axis["loadings"].items(), key=lambda item: -abs(item[1]))
+    listed = ", ".join(f"{name} {loading:+.2f}" for name, loading in largest[:_MAX_LOADINGS])
+    more = f", {len(largest) - _MAX_LOADINGS} smaller" if len(largest) > _MAX_LOADINGS else ""
+    return f"{listed}{more} (deviation {plain_number(np.sqrt(axis['variance']))})"

@@ -1,0 +1,111 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.apps.cli_corpus import invoke
+
+from mixsearch.datasets import make_subspaces
+from mixsearch.table import get_numbers, read_table, write_table
+
+N_ROWS, N_COLUMNS, DIM = 600, 8, 2
+DATA = make_subspaces(N_ROWS, N_COLUMNS, 3, dim=DIM, random_state=0)
+COLUMNS = [f"c{j}" for j in range(N_COLUMNS)]
+
+
+def write_tracks(path: Path, units: np.ndarray | float = 1.0) -> Path:
+    X = DATA.X * units
+    numbers = {name: X[:, j].tolist() for j, name in enumerate(COLUMNS)}
+    numbers["c0"][7] = None
+    names = [f"T{row}" for row in range(N_ROWS)]
+    write_table({"track": names, "kind": ["walk"] * N_ROWS, **numbers}, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def tracks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tracks(tmp_path_factory.mktemp("tables") / "tracks.csv")
+
+
+def examples(component: int, prefix: str = "") -> str:
+    rows = [row for row in np.flatnonzero(DATA.labels == component) if row != 7]
+    lengths = np.linalg.norm(DATA.X[rows], axis=1)
+    # Near zero, where all subspaces meet, a row may be of any.
+    return ",".join(f"{prefix}{rows[index]}" for index in np.argsort(-lengths)[:5])
+
+
+@pytest.mark.parametrize("options", [(), ("--dim", "2", "-k", "3")])
+@pytest.mark.parametrize("component", range(3))
+def test_the_subspace_of_the_examples_is_found(tracks, component, options):
+    result = invoke("subspace", tracks, "--like", examples(component), "--json", *options)
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert (told["dim"], told["n_components"], told["scaled"], told["centered"]) == (DIM, 3, False, False)
+    basis = np.array([[axis["loadings"][name] for name in COLUMNS] for axis in told["basis"]]).T
+    truth = DATA.bases[component]
+    assert np.linalg.norm(basis @ basis.T - truth @ truth.T, 2) < 0.2
+    assert told["n_members"]["low"] < np.sum(DATA.labels == component) < told["n_members"]["high"]
+    assert told["verdict"] == "clear"
+    assert (told["n_rows"], told["n_left_out"], told["warnings"]) == (N_ROWS - 1, 1, [])
+    assert (told["columns"], told["left_out_columns"]) == (COLUMNS, ["track", "kind"])
+    assert all(DATA.labels[row["row"]] == component for row in told["typical_rows"])
+
+
+def test_members_are_written(tracks, tmp_path):
+    out = tmp_path / "members.parquet"
+    result = invoke("subspace", tracks, "--id", "track", "--like", examples(1, "T"), "-o", out)
+    assert result.exit_code == 0, result.output
+    membership = get_numbers(read_table(out), ["membership"])[:, 0]
+    assert np.flatnonzero(np.isnan(membership)).tolist() == [7]
+    is_known = ~np.isnan(membership)
+    assert np.mean((membership[is_known] > 0.5) == (DATA.labels[is_known] == 1)) > 0.9
+    lines = result.stdout.splitlines()
+    assert lines[0].split()[1].startswith("T")
+    assert lines[1].split() == ["dimension", "2", "of", "8", "columns"]
+    assert lines[2].split() == ["through", "zero"]
+    assert sum(line.startswith("direction") for line in lines) == DIM
+    assert lines[-2:] == ["left out    1 rows that lack a number", "left out    columns without numbers: kind"]
+
+
+def test_columns_of_different_units_are_scaled(tmp_path):
+    units = np.array([1000.0, 1, 1, 1, 0.01, 1, 1, 1])
+    path = write_tracks(tmp_path / "units.csv", units)
+    arguments = ("subspace", path, "--like", examples(0), "-o", tmp_path / "out.csv", "--json")
+    told = json.loads(invoke(*arguments).stdout)
+    assert told["scaled"]
+    membership = get_numbers(read_table(tmp_path / "out.csv"), ["membership"])[:, 0]
+    is_known = ~np.isnan(membership)
+    assert np.mean((membership[is_known] > 0.5) == (DATA.labels[is_known] == 0)) > 0.85
+    assert not json.loads(invoke(*arguments, "--no-scale").stdout)["scaled"]
+
+
+def test_rows_off_the_origin_are_taken_relative_to_their_mean(tmp_path):
+    path = tmp_path / "shifted.csv"
+    write_table({name: DATA.X[:, j] + 5 for j, name in enumerate(COLUMNS)}, path)
+    told = json.loads(invoke("subspace", path, "--like", examples(0), "--json").stdout)
+    assert told["centered"]
+    assert (told["dim"], told["verdict"], told["warnings"]) == (DIM, "clear", [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("--like", "7"), 1, "--like names row 7, which lacks a number in c0"),
+        (("--like", "-700"), 1, "--like names row -700, but the table has 600 rows, from 0 to 599."),
+        (("--like", "1,2", "--columns", "c1,kind"), 1, "--columns needs columns of numbers, which 'kind' is not."),
+        (("--like", "1,2", "--dim", "9"), 1, "subspaces of dimension 9 and noise need at least 10 features"),
+        (("--like", "1,2", "-k", "8"), 1, "8 subspaces and noise need at least 9 features"),
+        (("--like", "one"), 2, "'one' is not the number of a row."),
+    ],
+)
+def test_errors_are_spelt_as_the_command_spells_them(tracks, arguments, code, sentence):
+    result = invoke("subspace", tracks, *arguments)
+    assert result.exit_code == code
+    assert sentence in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_a_table_without_numbers_has_no_subspaces(tmp_path):
+    write_table({"kind": ["walk", "run"]}, tmp_path / "kinds.csv")
+    result = invoke("subspace", tmp_path / "kinds.csv", "--like", "0", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["error"]["code"] == "no_columns"
