@@ -44,7 +44,7 @@ class Search(NamedTuple):
     table: str
     n_examples: int
     conductance: float
-    n_found: float
+    n_found: int
     ratios: Array  # rank / number of members found, (n,)
     is_member: Array  # (n,)
 
@@ -75,15 +75,14 @@ def search_classes(name: str, table: LabelledTable, draws: int) -> list[Search]:
         order = np.argsort(-answer.score, kind="stable")
         ratios, is_left = (np.arange(n) + 0.5) / answer._members.n, ~np.isin(order, rows)
         is_member = is_member[order][is_left]
-        found.append(
-            Search(name, n_examples, answer._members.conductance, answer.n_members.n, ratios[is_left], is_member)
-        )
+        conductance, n_found = answer._members.conductance, answer.n_members.n
+        found.append(Search(name, n_examples, conductance, n_found, ratios[is_left], is_member))
     return found
 
 
 def judge(search: Search, curve: MembershipCurve) -> Judged:
     membership = membership_by_rank(search.ratios, search.n_examples, search.conductance, curve)
-    called = slice(max(round(search.n_found) - search.n_examples, 1))
+    called = slice(max(search.n_found - search.n_examples, 1))
     return Judged(membership, float(membership[called].mean()), float(search.is_member[called].mean()))
 
 

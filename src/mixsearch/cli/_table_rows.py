@@ -1,4 +1,4 @@
-"""Rows of a table as users name and read them, for the commands that fit columns of numbers."""
+"""Rows of a table as users name and read them."""
 
 from __future__ import annotations
 
@@ -105,16 +105,21 @@ def take_numbers(table: Any, columns: dict[str, list[str]], like: Sequence[str],
     return NumberedRows(table, values[rows], rows, np.searchsorted(rows, wanted), names)
 
 
-def _find_examples(table: Any, like: Sequence[str], id: str | None) -> Array:
+def parse_rows(table: Any, typed: Sequence[str], id: str | None) -> Array:
     """Return the positions of rows from their numbers or ids, in the order in which they were typed."""
-    if not like:
-        raise HintError("{argument} names no row.", code="no_rows_named", argument=Option("like"))
     if id is not None:
-        return find_rows(get_values(table, id), like)
-    wrong = next((each for each in like if not each.lstrip("+-").isdecimal()), None)
+        return find_rows(get_values(table, id), typed)
+    wrong = next((each for each in typed if not each.lstrip("+-").isdecimal()), None)
     if wrong is not None:
         raise typer.BadParameter(f"{wrong!r} is not the number of a row. If it is an id, name its column with --id.")
-    n, positions = table.num_rows, np.array([int(each) for each in like], dtype=np.intp)
+    return np.array([int(each) for each in typed], dtype=np.intp)
+
+
+def _find_examples(table: Any, like: Sequence[str], id: str | None) -> Array:
+    """Return the positions of examples, each once."""
+    if not like:
+        raise HintError("{argument} names no row.", code="no_rows_named", argument=Option("like"))
+    n, positions = table.num_rows, parse_rows(table, like, id)
     outside = positions[(positions < -n) | (positions >= n)]
     if len(outside):
         raise HintError(

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 
-from mixsearch._typing import Array
 from mixsearch.cli._console import (
     describe,
     describe_for_json,
@@ -25,12 +21,11 @@ from mixsearch.cli._console import (
 )
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._members import print_members
+from mixsearch.cli._table_rows import parse_rows, split_list
 from mixsearch.table import (
     TableComponent,
     TableSearch,
     describe_members,
-    find_rows,
-    get_values,
     read_table,
     write_table,
 )
@@ -125,16 +120,18 @@ def find(
     """Find the rows of a table that are like a few of them."""
     if columns and _is_saved(table):
         raise typer.BadParameter("A saved fit has its columns: leave out --columns.")
-    members, others = _split(like), _split(not_like or ())
+    members, others = split_list(like), split_list(not_like or ())
     outputs = _Outputs(output, plot, save, overwrite)
     with report_errors(as_json=as_json):
         if plot is not None:
             load_plots()
         with record_warnings() as warned:
             with stderr_console().status("Fitting the table"):
-                search = _open(table, id, _split(columns) if columns else None)
+                search = _open(table, id, split_list(columns) if columns else None)
             start = time.perf_counter()
-            found = search.search(_to_rows(search, members, id), not_like=_to_rows(search, others, id))
+            found = search.search(
+                parse_rows(search.table_, members, id), not_like=parse_rows(search.table_, others, id)
+            )
             answer = describe_members(found, n_rows=n_rows, n_next=min(n_rows, _N_NEXT), id=id)
             seconds = time.perf_counter() - start
         written = _write(search, found, outputs)
@@ -146,12 +143,6 @@ def find(
         print_notes(map(describe, warned))
 
 
-def _split(typed: Sequence[str]) -> list[str]:
-    """Return the values of lists that are separated by commas; double quotes protect a comma."""
-    rows = csv.reader(typed, skipinitialspace=True)
-    return [value.strip() for row in rows for value in row if value.strip()]
-
-
 def _is_saved(table: Path) -> bool:
     return table.is_dir() or table.suffix == _SAVED_SUFFIX
 
@@ -160,19 +151,6 @@ def _open(table: Path, id: str | None, columns: list[str] | None) -> TableSearch
     if _is_saved(table):
         return TableSearch.load(table)
     return TableSearch().fit(read_table(table), columns=columns, id=id)
-
-
-def _to_rows(search: TableSearch, typed: list[str], id: str | None) -> Array:
-    """Return the positions of rows from their numbers or ids."""
-    if id is not None:
-        return find_rows(get_values(search.table_, id), typed)
-    try:
-        return np.array([int(each) for each in typed], dtype=np.intp)
-    except ValueError:
-        wrong = next(each for each in typed if not each.lstrip("+-").isdecimal())
-        raise typer.BadParameter(
-            f"{wrong!r} is not the number of a row. If it is an id, name its column with --id."
-        ) from None
 
 
 def _write(search: TableSearch, found: TableComponent, outputs: _Outputs) -> list[str]:

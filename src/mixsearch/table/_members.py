@@ -13,8 +13,8 @@ from mixsearch.table._visits import Visits
 
 # With three examples, the ranks of left-out examples say as much about the number of members as the mixture does.
 EXAMPLES_FOR_RANKS = 2
-# The number of members moves to the best cut of the graph within this factor.
-MAX_SNAP = 1.4
+# The log of the number of members deviates by this power of the number of examples.
+COUNT_DEVIATION = -1 / 3
 MIN_CONDUCTANCE = 0.01
 
 
@@ -76,7 +76,8 @@ def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expecte
         n = float(np.exp(share * np.log(2 * np.median(ranks) + 2) + (1 - share) * np.log(expected)))
     is_cut = np.diff(scores[order]) != 0  # nodes that no walk visits are in no order
     visited = float(sizes[scores > 0].sum())
-    n, conductance = _snap(min(n, visited), counts, np.where(is_cut, sweep_conductance(walk, order)[:-1], np.inf))
+    conductances = np.where(is_cut, sweep_conductance(walk, order)[:-1], np.inf)
+    n, conductance = _find_cut(min(n, visited), q**COUNT_DEVIATION, counts, conductances)
     membership = np.empty(len(scores))
     by_rank = membership_by_rank((counts - 0.5 * sizes[order]) / n, q, conductance)
     membership[order] = _share_ties(by_rank, scores[order], sizes[order])
@@ -116,12 +117,15 @@ def _share_ties(membership: Array, scores: Array, sizes: Array) -> Array:
     return np.asarray((np.bincount(tie, sizes * membership) / np.bincount(tie, sizes))[tie])
 
 
-def _snap(n: float, counts: Array, conductances: Array) -> tuple[float, float]:
-    """Return the number of rows near n after which the graph has its best cut, and the conductance there.
+def _find_cut(n: float, deviation: float, counts: Array, conductances: Array) -> tuple[float, float]:
+    """Return the number of rows after which the graph has its best cut, and the conductance there.
 
     Parameters
     ----------
     n : float
+        The number of rows that is expected.
+    deviation : float
+        The standard deviation of its logarithm.
     counts : array of shape (m,)
         The number of rows of the first 1, 2, ... nodes.
     conductances : array of shape (m - 1,)
@@ -130,13 +134,15 @@ def _snap(n: float, counts: Array, conductances: Array) -> tuple[float, float]:
     Returns
     -------
     n : float
-        The same if no cut is within a factor of `MAX_SNAP`.
+        The same if there is no cut.
     conductance : float
+
+    Notes
+    -----
+    The number of rows has a normal distribution on a logarithmic scale, and a cut is as likely as it is clean.
     """
-    distances = np.abs(np.log(counts[:-1] / n))
-    within = np.where(distances <= np.log(MAX_SNAP), conductances, np.inf)
-    best = int(np.argmin(within))
-    if np.isfinite(within[best]):
-        return float(counts[best]), float(conductances[best])
-    nearest = int(np.argmin(np.where(np.isfinite(conductances), distances, np.inf)))
-    return n, float(min(conductances[nearest], 1.0))
+    if not np.isfinite(conductances).any():
+        return n, 1.0
+    distances = np.log(counts[:-1] / n) / deviation
+    best = int(np.argmin(np.log(np.maximum(conductances, MIN_CONDUCTANCE)) + 0.5 * distances**2))
+    return float(counts[best]), float(min(conductances[best], 1.0))

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from mixsearch.table._graph import NeighbourGraph, Walk, build_graph
-from mixsearch.table._members import MAX_SNAP, _snap, find_members, membership_by_rank, sweep_conductance
+from mixsearch.table._members import _find_cut, find_members, membership_by_rank, sweep_conductance
 from mixsearch.table._visits import Visits
 
 
@@ -53,28 +53,19 @@ def test_a_clean_cut_makes_members_surer():
     assert clean[1] < blurred[1]
 
 
-@pytest.mark.parametrize("n", [1.0, 7.3, 20.0, 41.0, 100.0, 350.0])
-def test_the_number_of_members_moves_within_a_factor(n):
-    rng = np.random.default_rng(1)
-    counts = np.cumsum(rng.integers(1, 8, size=80)).astype(float)
-    snapped, _ = _snap(n, counts, rng.random(79))
-    assert n / MAX_SNAP - 1e-9 <= snapped <= n * MAX_SNAP + 1e-9
+def test_the_number_of_members_is_that_of_a_clean_cut_nearby():
+    counts, conductances = np.arange(1.0, 51.0), np.ones(49)
+    conductances[[21, 23]] = np.inf, 0.1
+    assert _find_cut(20.0, 0.5, counts, conductances) == (24.0, 0.1)
+    assert _find_cut(20.0, 0.05, counts, conductances) == (20.0, 1.0)
+    conductances[40] = 0.02
+    assert _find_cut(20.0, 0.3, counts, conductances) == (24.0, 0.1)
+    assert _find_cut(20.0, 3.0, counts, conductances) == (41.0, 0.02)
 
 
-def test_the_number_of_members_moves_to_the_best_cut():
-    conductances = np.ones(49)
-    conductances[[21, 23, 40]] = np.inf, 0.1, 0.01
-    assert _snap(20.0, np.arange(1.0, 51.0), conductances) == (24.0, 0.1)
-
-
-def test_two_nodes_have_a_cut():
-    assert _snap(5.0, np.array([3.0, 6.0]), np.array([0.5])) == (5.0, 0.5)
-    assert _snap(4.0, np.array([3.0, 6.0]), np.array([0.5])) == (3.0, 0.5)
-
-
-def test_nodes_in_no_order_have_no_cut():
-    assert _snap(5.0, np.array([1.0, 5.0, 9.0]), np.array([0.3, np.inf])) == (5.0, 0.3)
-    assert _snap(5.0, np.array([1.0, 5.0, 9.0]), np.array([np.inf, np.inf])) == (5.0, 1.0)
+def test_without_a_cut_the_number_of_members_is_the_expected_one():
+    assert _find_cut(5.0, 1.0, np.array([3.0, 6.0]), np.array([0.5])) == (3.0, 0.5)
+    assert _find_cut(5.0, 1.0, np.array([1.0, 5.0, 9.0]), np.array([np.inf, np.inf])) == (5.0, 1.0)
 
 
 @pytest.mark.parametrize("expected", [55.0, 95.0, 1000.0])
