@@ -189,7 +189,7 @@ def test_a_terminal_shows_as_many_columns_as_fit(width: int) -> None:
     assert "Rows like P-0, P-3" in text
     assert all(len(line) == width for line in text.splitlines())
     rows = [line for line in text.splitlines() if f"│ {answer.typical_rows[0].id} " in line]
-    assert len(rows) == 1
+    assert rows  # among the typical rows, and perhaps among those to look at next
     assert ("[b]old[/b]" in rows[0]) == (width == 140)
 
 

@@ -19,7 +19,7 @@ from mixsearch.table._members import Members
 from mixsearch.table._questions import choose_questions
 
 # An interval of the number of members: 95% of those of labelled tables are in it (benchmarks/table_membership.py).
-COUNT_FACTOR = {1: 10.5, 2: 7.7, 3: 4.5, 5: 3.9, 10: 2.7}
+COUNT_FACTOR = {1: 13.6, 2: 8.9, 3: 6.0, 5: 4.1, 10: 3.1}
 # Neighbours of different components agree with the mixture if edges between them keep at most this part.
 MAX_KEPT = 0.15
 # Questions are about rows up to this rank, relative to the number of members.

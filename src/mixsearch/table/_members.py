@@ -13,8 +13,8 @@ from mixsearch.table._visits import Visits
 
 # With three examples, the ranks of left-out examples say as much about the number of members as the mixture does.
 EXAMPLES_FOR_RANKS = 2
-# The log of the number of members deviates by this power of the number of examples.
-COUNT_DEVIATION = -1 / 3
+# The log of the number of members deviates by this, over the cubic root of the number of examples.
+COUNT_DEVIATION = 0.4
 MIN_CONDUCTANCE = 0.01
 
 
@@ -30,7 +30,7 @@ class MembershipCurve(NamedTuple):
 
 
 # Fitted to labelled tables: benchmarks/table_membership.py.
-CURVE = MembershipCurve((-0.75, 0.40, -0.39), (-1.31, 0.49, -0.62), -0.07)
+CURVE = MembershipCurve((-0.02, 0.46, -0.16), (-1.30, 0.51, -0.60), -0.08)
 
 
 class Members(NamedTuple):
@@ -77,7 +77,7 @@ def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expecte
     is_cut = np.diff(scores[order]) != 0  # nodes that no walk visits are in no order
     visited = float(sizes[scores > 0].sum())
     conductances = np.where(is_cut, sweep_conductance(walk, order)[:-1], np.inf)
-    n, conductance = _find_cut(min(n, visited), q**COUNT_DEVIATION, counts, conductances)
+    n, conductance = _find_cut(min(n, visited), COUNT_DEVIATION / np.cbrt(q), counts, conductances)
     membership = np.empty(len(scores))
     by_rank = membership_by_rank((counts - 0.5 * sizes[order]) / n, q, conductance)
     membership[order] = _share_ties(by_rank, scores[order], sizes[order])
