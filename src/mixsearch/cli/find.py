@@ -21,6 +21,15 @@ from mixsearch.cli._console import (
 )
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._members import print_members
+from mixsearch.cli._table_options import (
+    OUTPUT,
+    ColumnsOption,
+    IdOption,
+    JsonOption,
+    NRowsOption,
+    OutputOption,
+    PlotOption,
+)
 from mixsearch.cli._table_rows import parse_rows, split_list
 from mixsearch.table import (
     TableComponent,
@@ -30,7 +39,6 @@ from mixsearch.table import (
     write_table,
 )
 
-_SEARCH, _OUTPUT = "Search", "Output"
 _N_NEXT = 5
 # A path that ends so is a saved fit, even if it does not exist.
 _SAVED_SUFFIX = ".fit"
@@ -81,40 +89,20 @@ def find(
     not_like: Annotated[
         list[str] | None, typer.Option("--not-like", metavar="ROWS", help="Rows that are no members.")
     ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option("--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=_SEARCH),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option("--columns", metavar="NAMES", help="Use only these columns.", rich_help_panel=_SEARCH),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the table with membership and is_member: .csv, .parquet, .jsonl and others.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
-    n_rows: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=_OUTPUT)
-    ] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also draw a figure: png, svg or pdf.", rich_help_panel=_OUTPUT),
-    ] = None,
+    id: IdOption = None,
+    columns: ColumnsOption = None,
+    output: OutputOption = None,
+    n_rows: NRowsOption = 10,
+    as_json: JsonOption = False,
+    plot: PlotOption = None,
     save: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Keep the fitted table, so that the next search is quick.", rich_help_panel=_OUTPUT
+            metavar="FOLDER", help="Keep the fitted table, so that the next search is quick.", rich_help_panel=OUTPUT
         ),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a fit that was saved before.", rich_help_panel=_OUTPUT)
+        bool, typer.Option("--overwrite", help="Replace a fit that was saved before.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
     """Find the rows of a table that are like a few of them."""

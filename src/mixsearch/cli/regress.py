@@ -21,6 +21,7 @@ from mixsearch.cli._console import (
 )
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._render import print_facts
+from mixsearch.cli._table_options import IdOption, JsonOption, NComponentsOption, NRowsOption, OutputOption, PlotOption
 from mixsearch.cli._table_rows import (
     NumberedRows,
     check_apart,
@@ -31,12 +32,11 @@ from mixsearch.cli._table_rows import (
     split_list,
     take_numbers,
 )
-from mixsearch.cli._units import format_share, parse_components
+from mixsearch.cli._units import format_share
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import give_or_take, plain_chance, plain_number
 from mixsearch.table import append_numbers, read_table, write_table
 
-_SEARCH, _OUTPUT = "Search", "Output"
 _N_DOUBTFUL = 5
 
 HELP = """Find the line that a few rows of a table lie on, among several lines.
@@ -76,39 +76,12 @@ def regress(
     like: Annotated[
         list[str], typer.Option("--like", metavar="ROWS", help="Rows of the line: numbers, starting at 0, or ids.")
     ],
-    id: Annotated[
-        str | None,
-        typer.Option("--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=_SEARCH),
-    ] = None,
-    n_components: Annotated[
-        str,
-        typer.Option(
-            "--n-components",
-            "-k",
-            metavar="N",
-            help="Number of lines, or auto.",
-            parser=parse_components,
-            rich_help_panel=_SEARCH,
-        ),
-    ] = "auto",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the table with membership: .csv, .parquet, .jsonl and others.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
-    n_rows: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=_OUTPUT)
-    ] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also draw a figure: png, svg or pdf.", rich_help_panel=_OUTPUT),
-    ] = None,
+    id: IdOption = None,
+    n_components: NComponentsOption = "auto",
+    output: OutputOption = None,
+    n_rows: NRowsOption = 5,
+    as_json: JsonOption = False,
+    plot: PlotOption = None,
 ) -> None:
     """Find the line that a few rows lie on."""
     features = split_list(x)

@@ -21,6 +21,15 @@ from mixsearch.cli._console import (
     stderr_console,
 )
 from mixsearch.cli._render import print_facts
+from mixsearch.cli._table_options import (
+    SEARCH,
+    ColumnsOption,
+    IdOption,
+    JsonOption,
+    NComponentsOption,
+    NRowsOption,
+    OutputOption,
+)
 from mixsearch.cli._table_rows import (
     NumberedRows,
     count_rows,
@@ -37,7 +46,6 @@ from mixsearch.errors import CenteredWarning, SearchError
 from mixsearch.subspace import choose_dim
 from mixsearch.table import append_numbers, list_numeric_columns, read_table, write_table
 
-_SEARCH, _OUTPUT = "Search", "Output"
 _N_DOUBTFUL = 5
 _MAX_LOADINGS = 5
 # Columns whose deviations differ by more than this factor have different units.
@@ -79,14 +87,8 @@ def subspace(
     like: Annotated[
         list[str], typer.Option("--like", metavar="ROWS", help="Rows of the subspace: numbers, starting at 0, or ids.")
     ],
-    id: Annotated[
-        str | None,
-        typer.Option("--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=_SEARCH),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option("--columns", metavar="NAMES", help="Use only these columns.", rich_help_panel=_SEARCH),
-    ] = None,
+    id: IdOption = None,
+    columns: ColumnsOption = None,
     dim: Annotated[
         str,
         typer.Option(
@@ -94,27 +96,17 @@ def subspace(
             metavar="N",
             help="Dimension of the subspaces, or auto.",
             parser=parse_components,
-            rich_help_panel=_SEARCH,
+            rich_help_panel=SEARCH,
         ),
     ] = "auto",
-    n_components: Annotated[
-        str,
-        typer.Option(
-            "--n-components",
-            "-k",
-            metavar="N",
-            help="Number of subspaces, or auto.",
-            parser=parse_components,
-            rich_help_panel=_SEARCH,
-        ),
-    ] = "auto",
+    n_components: NComponentsOption = "auto",
     center: Annotated[
         bool | None,
         typer.Option(
             "--center/--no-center",
             help="Subspaces contain the mean of all rows, or zero. Default: the mean, if it is not near zero.",
             show_default=False,
-            rich_help_panel=_SEARCH,
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     scale: Annotated[
@@ -123,23 +115,12 @@ def subspace(
             "--scale/--no-scale",
             help="Scale columns to the same deviation. Default: if these differ more than tenfold.",
             show_default=False,
-            rich_help_panel=_SEARCH,
+            rich_help_panel=SEARCH,
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the table with membership: .csv, .parquet, .jsonl and others.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
-    n_rows: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=_OUTPUT)
-    ] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)] = False,
+    output: OutputOption = None,
+    n_rows: NRowsOption = 5,
+    as_json: JsonOption = False,
 ) -> None:
     """Find the rows in the same subspace as a few of them."""
     wanted = split_list(columns or ())

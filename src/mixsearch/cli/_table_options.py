@@ -1,0 +1,47 @@
+"""Options that the commands about rows of a table share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mixsearch.cli._units import parse_components
+
+SEARCH, OUTPUT = "Search", "Output"
+
+IdOption = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=SEARCH)
+]
+ColumnsOption = Annotated[
+    list[str] | None, typer.Option("--columns", metavar="NAMES", help="Use only these columns.", rich_help_panel=SEARCH)
+]
+NRowsOption = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=OUTPUT)
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)]
+PlotOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Also draw a figure: png, svg or pdf.", rich_help_panel=OUTPUT)
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the table with its membership: .csv, .parquet, .jsonl and others.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+NComponentsOption = Annotated[
+    str,
+    typer.Option(
+        "--n-components",
+        "-k",
+        metavar="N",
+        help="Number of components, or auto.",
+        parser=parse_components,
+        rich_help_panel=SEARCH,
+    ),
+]
