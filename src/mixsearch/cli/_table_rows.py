@@ -12,7 +12,7 @@ import typer
 
 from mixsearch._typing import Array
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option, SearchError, SearchWarning
-from mixsearch.table import find_rows, get_numbers, get_values
+from mixsearch.table import check_positions, find_rows, get_numbers, get_values
 
 _MAX_LISTED = 8
 # Beyond, a row is rather sure to be a member or none.
@@ -119,18 +119,8 @@ def _find_examples(table: Any, like: Sequence[str], id: str | None) -> Array:
     """Return the positions of examples, each once."""
     if not like:
         raise HintError("{argument} names no row.", code="no_rows_named", argument=Option("like"))
-    n, positions = table.num_rows, parse_rows(table, like, id)
-    outside = positions[(positions < -n) | (positions >= n)]
-    if len(outside):
-        raise HintError(
-            "{argument} names row {row}, but the table has {n_rows} rows, from 0 to {last}.",
-            code="row_out_of_range",
-            argument=Option("like"),
-            row=int(outside[0]),
-            n_rows=n,
-            last=n - 1,
-        )
-    return np.array(list(dict.fromkeys((positions % n).tolist())), dtype=np.intp)
+    positions = check_positions("like", parse_rows(table, like, id), table.num_rows)
+    return np.array(list(dict.fromkeys(positions.tolist())), dtype=np.intp)
 
 
 def check_apart(name: str, names: Sequence[str], argument: str, other: str) -> None:

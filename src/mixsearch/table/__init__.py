@@ -7,7 +7,7 @@ from mixsearch.table._differences import ColumnDifference
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._numbers import append_numbers, get_numbers, list_numeric_columns
 from mixsearch.table._read import read_table, write_table
-from mixsearch.table._rows import find_rows, get_rows
+from mixsearch.table._rows import check_positions, find_rows, get_rows
 from mixsearch.table._search import TableSearch, find
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "TableEncoder",
     "TableSearch",
     "append_numbers",
+    "check_positions",
     "describe_members",
     "find",
     "find_rows",

@@ -61,7 +61,7 @@ class TableAnswer:
     typical_rows : list of ShownRow
         The likeliest members that are not examples.
     ask_next : list of ShownRow
-        Rows whose label would help most.
+        Rows to label next.
     n_components : int
         The number of components of the mixture.
     covariance : str

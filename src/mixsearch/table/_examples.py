@@ -6,16 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from mixsearch._typing import Array
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option
 from mixsearch.table._fit import TableFit
+from mixsearch.table._rows import check_positions
 from mixsearch.table._visits import Visits
 
-# Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
-# the other. Chosen on labelled tables: docs/decisions/tables.md.
-MIN_LINK = 0.03
 # An example is doubted if fewer other examples than this are expected in its group.
 MIN_SAME = 0.05
 MAX_LISTED = 10
@@ -38,7 +35,7 @@ def read_examples(argument: str, rows: Any, fit: TableFit) -> Examples:
     if _is_table(rows):
         nodes, resp = fit.find_nodes(rows)
         return Examples(np.empty(0, dtype=np.intp), nodes, resp)
-    positions = _check_positions(argument, rows, fit.n_rows)
+    positions = _read_positions(argument, rows, fit.n_rows)
     return Examples(positions, fit.nodes.of_row[positions], fit.resp[positions])
 
 
@@ -60,28 +57,17 @@ def expected_size(examples: Examples, visits: Visits, fit: TableFit) -> float:
 
     Of rows that walks from rows which are no members visit as well, only a part counts.
     """
-    weights, resp = fit.nodes.sizes[:, None] * fit.resp[fit.nodes.rows], fit.resp.sum(axis=0)
+    weights = fit.nodes.sizes[:, None] * fit.resp[fit.nodes.rows]
     part = visits.part() @ weights / np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
-    return float(np.exp(np.mean(np.log(np.maximum(examples.resp @ (resp * part), 1.0)))))
+    return float(np.exp(np.mean(np.log(np.maximum(examples.resp @ (fit.component_sizes * part), 1.0)))))
 
 
 def find_doubts(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarning]:
     """Return the doubt that some examples are in other groups of rows than all others, if there are such."""
-    of_group = examples.resp @ _find_groups(fit)
+    of_group = examples.resp @ fit.groups
     n_same = np.einsum("ij,ij->i", of_group, of_group.sum(axis=0) - of_group)
     far = np.flatnonzero(n_same < MIN_SAME).tolist()
     return [_far_from_others(examples, far)] if far and len(n_same) > 1 else []
-
-
-def _find_groups(fit: TableFit) -> Array:
-    """Return which components belong to which group: those that edges connect, directly or through others, (k, k)."""
-    resp = fit.resp[fit.nodes.rows]
-    edges = resp.T @ (fit.graph.edges @ resp)
-    of_each = edges.sum(axis=1)
-    # A component without nodes has no edges.
-    links = edges / np.maximum(np.minimum.outer(of_each, of_each), np.finfo(np.float64).tiny)
-    _, group = connected_components(links >= MIN_LINK, directed=False)
-    return np.asarray(np.eye(len(group))[group])
 
 
 def _far_from_others(examples: Examples, far: list[int]) -> DoubtfulExamplesWarning:
@@ -108,7 +94,7 @@ def _is_table(rows: Any) -> bool:
     return isinstance(rows, Mapping) or hasattr(rows, "columns")
 
 
-def _check_positions(argument: str, rows: Any, n_rows: int) -> Array:
+def _read_positions(argument: str, rows: Any, n_rows: int) -> Array:
     """Return positions of rows, each once and in order."""
     if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
         raise _bad_rows(argument, rows)
@@ -119,17 +105,7 @@ def _check_positions(argument: str, rows: Any, n_rows: int) -> Array:
         raise _bad_rows(argument, positions.ravel()[:3].tolist())
     if positions.dtype.kind == "b":
         return _check_mask(argument, positions, n_rows)
-    outside = positions[(positions < -n_rows) | (positions >= n_rows)]
-    if outside.size:
-        raise HintError(
-            "{argument} names row {row}, but the table has {n_rows} rows, from 0 to {last}.",
-            code="row_out_of_range",
-            argument=Option(argument),
-            row=int(outside[0]),
-            n_rows=n_rows,
-            last=n_rows - 1,
-        )
-    return np.unique(positions.astype(np.intp) % n_rows)
+    return np.unique(check_positions(argument, positions, n_rows))
 
 
 def _check_mask(argument: str, mask: Array, n_rows: int) -> Array:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from mixsearch._typing import Array, TableLike
 from mixsearch.data.threads import one_blas_thread
@@ -23,6 +25,9 @@ MAX_NODES, N_NODES = 20_000, 10_000
 MAX_FEATURES, N_AXES = 50, 20
 # Variances within components are at least this fraction of their average, which is at least this one of all variances.
 MIN_WITHIN = 1e-3
+# Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
+# the other. Chosen on labelled tables: docs/decisions/tables.md.
+MIN_LINK = 0.03
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,22 @@ class TableFit:
         resp, _ = self.mixture.posterior(signal)
         nearest = find_nearest(signal @ self.whitener, resp, nodes @ self.whitener, self.resp[self.nodes.rows])
         return nearest, resp
+
+    @cached_property
+    def component_sizes(self) -> Array:
+        """The expected number of rows of each component, (k,)."""
+        return np.asarray(self.resp.sum(axis=0))
+
+    @cached_property
+    def groups(self) -> Array:
+        """Which components belong to which group: those that edges connect, directly or through others, (k, k)."""
+        resp = self.resp[self.nodes.rows]
+        edges = resp.T @ (self.graph.edges @ resp)
+        of_each = edges.sum(axis=1)
+        # A component without nodes has no edges.
+        links = edges / np.maximum(np.minimum.outer(of_each, of_each), np.finfo(np.float64).tiny)
+        _, group = connected_components(links >= MIN_LINK, directed=False)
+        return np.asarray(np.eye(len(group))[group])
 
     def _signal(self, X: Array) -> Array:
         return np.asarray(X @ self.axes[:, : len(self.whitener)])

@@ -38,7 +38,7 @@ class NeighbourGraph(NamedTuple):
         indices, indptr, shape = self.edges.indices, self.edges.indptr, self.edges.shape
         degrees: Array = sp.csr_array((weights, indices, indptr), shape=shape).sum(axis=1)
         scale = 1 / np.sqrt(np.maximum(degrees, np.finfo(np.float64).tiny))
-        normalized = weights * scale[_row_of_edge(self.edges)] * scale[indices]
+        normalized = weights * scale[row_of_edge(self.edges)] * scale[indices]
         return Walk(sp.csr_array((normalized, indices, indptr), shape=shape), scale)
 
 
@@ -118,13 +118,14 @@ def build_graph(X: Array, whitened: Array, resp: Array, copies: Array) -> Neighb
     return NeighbourGraph(edges, same, ((1 - agreement) / agreement) ** 2)
 
 
-def _row_of_edge(edges: sp.csr_array) -> Array:
+def row_of_edge(edges: sp.csr_array) -> Array:
+    """Return the row of each stored edge."""
     return np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
 
 
 def _same_component(edges: sp.csr_array, resp: Array) -> Array:
     """Return the probability that the two ends of each edge are of the same component."""
-    return np.asarray(np.einsum("ij,ij->i", resp[_row_of_edge(edges)], resp[edges.indices]))
+    return np.asarray(np.einsum("ij,ij->i", resp[row_of_edge(edges)], resp[edges.indices]))
 
 
 def _mean_same(edges: sp.csr_array, resp: Array) -> float:

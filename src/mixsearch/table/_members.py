@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from mixsearch._typing import Array
-from mixsearch.table._graph import Walk
+from mixsearch.table._graph import Walk, row_of_edge
 from mixsearch.table._visits import Visits
 
 # With three examples, the ranks of left-out examples say as much about the number of members as the mixture does.
@@ -101,7 +101,7 @@ def sweep_conductance(walk: Walk, order: Array) -> Array:
     position = np.empty(m, dtype=np.intp)
     position[order] = np.arange(m)
     graph = walk.graph
-    rows = np.repeat(np.arange(m), np.diff(graph.indptr))
+    rows = row_of_edge(graph)
     first, last = position[rows], position[graph.indices]
     forward = first < last
     weights = (graph.data / (walk.scale[rows] * walk.scale[graph.indices]))[forward]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.errors import HintError
+from mixsearch.errors import HintError, Option
 from mixsearch.table._columns import open_table
 
 _MAX_LISTED = 8
@@ -56,6 +56,40 @@ def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
             first=", ".join(first),
         )
     return np.array([index for found in rows.values() for index in found], dtype=np.intp)
+
+
+def check_positions(argument: str, positions: Array, n_rows: int) -> Array:
+    """Return positions of rows, counted from the first one; negative ones count from the end.
+
+    Parameters
+    ----------
+    argument : str
+        The argument that names them, for errors.
+    positions : array of int, shape (q,)
+        As they were given.
+    n_rows : int
+        The number of rows of the table.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+
+    Examples
+    --------
+    >>> check_positions("like", np.array([2, -1]), 10)
+    array([2, 9])
+    """
+    outside = positions[(positions < -n_rows) | (positions >= n_rows)]
+    if outside.size:
+        raise HintError(
+            "{argument} names row {row}, but the table has {n_rows} rows, from 0 to {last}.",
+            code="row_out_of_range",
+            argument=Option(argument),
+            row=int(outside[0]),
+            n_rows=n_rows,
+            last=n_rows - 1,
+        )
+    return np.asarray(positions.astype(np.intp) % n_rows)
 
 
 def get_rows(table: TableLike, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
