@@ -35,7 +35,7 @@ from mixsearch.cli._table_rows import (
 from mixsearch.cli._units import format_share
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import give_or_take, plain_chance, plain_number
-from mixsearch.table import append_numbers, read_table, write_table
+from mixsearch.table import read_table, with_columns, write_table
 
 _N_DOUBTFUL = 5
 
@@ -180,7 +180,7 @@ def _write(
     """Write what was asked for, and return the paths."""
     X, y = rows.values[:, :-1], rows.values[:, -1]
     if output is not None:
-        write_table(append_numbers(rows.table, "membership", rows.spread(found.membership(X, y))), output)
+        write_table(with_columns(rows.table, {"membership": rows.spread(found.membership(X, y))}), output)
         stderr_console().print(f"Written: {output}", markup=False, soft_wrap=True)
     if plot is not None:
         write_figure(lambda plots: plots.plot_regression(found, X, y, rows.labels, names), plot)

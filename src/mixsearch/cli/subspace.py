@@ -44,7 +44,7 @@ from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import CenteredWarning, SearchError
 from mixsearch.subspace import choose_dim
-from mixsearch.table import append_numbers, list_numeric_columns, read_table, write_table
+from mixsearch.table import list_numeric_columns, read_table, with_columns, write_table
 
 _N_DOUBTFUL = 5
 _MAX_LOADINGS = 5
@@ -146,7 +146,7 @@ def subspace(
             **_describe(found, rows, used, membership, n_rows),
         }
         if output is not None:
-            write_table(append_numbers(opened, "membership", rows.spread(membership)), output)
+            write_table(with_columns(opened, {"membership": rows.spread(membership)}), output)
             stderr_console().print(f"Written: {output}", markup=False, soft_wrap=True)
         if as_json:
             written = [] if output is None else [str(output)]

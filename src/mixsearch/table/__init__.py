@@ -5,7 +5,8 @@ from mixsearch.table._columns import Column, get_column, get_values
 from mixsearch.table._component import MemberCount, TableComponent
 from mixsearch.table._differences import ColumnDifference
 from mixsearch.table._encoding import TableEncoder
-from mixsearch.table._numbers import append_numbers, get_numbers, list_numeric_columns
+from mixsearch.table._frames import with_columns
+from mixsearch.table._numbers import get_numbers, list_numeric_columns
 from mixsearch.table._read import read_table, write_table
 from mixsearch.table._rows import check_positions, find_rows, get_rows
 from mixsearch.table._search import TableSearch, find
@@ -19,7 +20,6 @@ __all__ = [
     "TableComponent",
     "TableEncoder",
     "TableSearch",
-    "append_numbers",
     "check_positions",
     "describe_members",
     "find",
@@ -30,5 +30,6 @@ __all__ = [
     "get_values",
     "list_numeric_columns",
     "read_table",
+    "with_columns",
     "write_table",
 ]

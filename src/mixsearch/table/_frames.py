@@ -7,17 +7,20 @@ from importlib import import_module
 from typing import Any
 
 from mixsearch._typing import Array, DataFrame, TableLike
+from mixsearch.data.arrow import import_pyarrow
 from mixsearch.errors import SearchError
 from mixsearch.table._columns import open_table
 
 
 def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
-    """Return a table as a data frame with further columns; the table is not changed.
+    """Return a table as a data frame with further columns.
 
     Parameters
     ----------
     table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        It is not changed.
     columns : mapping from str to array of shape (n,)
+        Each replaces a column of the same name. In a table of PyArrow, NaN becomes a missing value.
 
     Returns
     -------
@@ -29,9 +32,10 @@ def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
     if hasattr(table, "hstack") and hasattr(table, "to_arrow"):  # Polars
         return table.drop(*columns, strict=False).hstack(type(table)(dict(columns)))
     if hasattr(table, "append_column"):  # PyArrow
+        arrow = import_pyarrow("Arrow tables", "table")
         kept = table.drop_columns([name for name in columns if name in table.column_names])
         for name, values in columns.items():
-            kept = kept.append_column(name, [values])
+            kept = kept.append_column(name, arrow.array(values, from_pandas=True))
         return kept
     opened = open_table(table)
     named = {name: opened.get_raw(j) for j, name in enumerate(opened.names)}

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.data.arrow import import_pyarrow
 from mixsearch.errors import Option, SearchError
 from mixsearch.table._columns import Column, find_columns, open_table
 
@@ -74,27 +73,6 @@ def list_numeric_columns(table: TableLike) -> list[str]:
     """
     opened = open_table(table)
     return [name for j, name in enumerate(opened.names) if _is_numeric(opened.get(j))]
-
-
-def append_numbers(table: Any, name: str, values: Array) -> Any:
-    """Return a table with one more column of numbers.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        It is not changed.
-    name : str
-        Of the column, which replaces one of the same name.
-    values : array of shape (n,)
-        NaN becomes a missing value.
-
-    Returns
-    -------
-    pyarrow.Table
-    """
-    arrow = import_pyarrow("Arrow tables", "table")
-    kept = table.drop_columns([name]) if name in table.column_names else table
-    return kept.append_column(name, arrow.array(values, from_pandas=True))
 
 
 def _is_numeric(column: Column) -> bool:

@@ -4,7 +4,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mixsearch.errors import SearchError
-from mixsearch.table import append_numbers, get_numbers, list_numeric_columns
+from mixsearch.table import get_numbers, list_numeric_columns, with_columns
 
 TABLE = pa.table(
     {
@@ -36,9 +36,9 @@ def test_no_columns_are_an_error():
 
 
 def test_a_column_is_added_or_replaced_and_nan_is_missing():
-    once = append_numbers(TABLE, "membership", np.array([0.1, np.nan, 0.9]))
+    once = with_columns(TABLE, {"membership": np.array([0.1, np.nan, 0.9])})
     assert once.column_names == [*TABLE.column_names, "membership"]
     assert once["membership"].to_pylist() == [0.1, None, 0.9]
-    twice = append_numbers(once, "membership", np.zeros(3))
+    twice = with_columns(once, {"membership": np.zeros(3)})
     assert twice["membership"].to_pylist() == [0, 0, 0]
     assert twice.num_columns == once.num_columns
