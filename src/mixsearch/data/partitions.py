@@ -1,7 +1,7 @@
 """Samples in partitions: runs of consecutive rows, in memory or on a cluster.
 
 Everything that grows with the number of samples stays in its partition. Computations send a function and small arrays
-to the partitions and get sums back. In memory there is one partition; on a cluster there are many, and the function
+memory there is one partition, or one for each segment of an index. On a cluster there are many, and the function
 runs on the worker that stores each of them.
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.data.chunks import Sums
+from mixsearch.data.chunks import Sums, add_sums
 from mixsearch.errors import SearchError
 
 # Groups of the jackknife, which are left out one at a time.
@@ -323,6 +324,34 @@ class LocalPartitions(Partitions[S]):
     def collect(self) -> LocalPartitions[S]:
         """Return the partitions: they are in this process."""
         return self
+
+
+@dataclass(frozen=True)
+class SegmentedPartitions(Partitions[S]):
+    """Samples in a few partitions, in the memory of this process or mapped into it."""
+
+    segments: tuple[S, ...]
+
+    def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
+        """Sum what the function returns for each partition."""
+        return reduce(add_sums, (summarize(each, *shared) for each in self.segments))
+
+    def map(self, change: Callable[..., T], *shared: Any) -> SegmentedPartitions[T]:
+        """Apply the function to each partition."""
+        return SegmentedPartitions(self.layout, tuple(change(each, *shared) for each in self.segments))
+
+    def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[SegmentedPartitions[T], Sums]:
+        """Apply the function to each partition, and sum what it returns besides."""
+        changed, sums = zip(*(step(each, *shared) for each in self.segments), strict=True)
+        return SegmentedPartitions(self.layout, changed), reduce(add_sums, sums)
+
+    def persist(self) -> Self:
+        """Return the partitions: functions are applied at once."""
+        return self
+
+    def collect(self) -> LocalPartitions[S]:
+        """Join the partitions."""
+        return LocalPartitions(self.layout, type(self.segments[0]).joined(list(self.segments)))
 
 
 class DetachedPartitions(Partitions[S]):

@@ -1,11 +1,11 @@
 """Folders of arrays and texts on disk, written atomically: complete or not there, whatever happens to the writer."""
 
 from mixsearch.storage.disk import explain_os_errors, write_atomically
-from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray
+from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray, read_manifest
 from mixsearch.storage.reader import Folder, open_folder
 from mixsearch.storage.shared_array import SharedArray
 from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, Texts, TextWriter, compress_texts
-from mixsearch.storage.writer import FolderWriter, write_folder
+from mixsearch.storage.writer import FolderWriter, update_folder, write_folder
 
 __all__ = [
     "MANIFEST_NAME",
@@ -20,6 +20,8 @@ __all__ = [
     "compress_texts",
     "explain_os_errors",
     "open_folder",
+    "read_manifest",
+    "update_folder",
     "write_atomically",
     "write_folder",
 ]

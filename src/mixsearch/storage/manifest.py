@@ -30,6 +30,7 @@ FORMAT = "mixsearch folder"
 CHECKSUM_BYTES = 16
 
 _ARRAY_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
+_FILE_NAME = re.compile(_ARRAY_NAME.pattern + r"\.[a-z]+")
 _GENERATION_NAME = re.compile(r"data-[0-9a-f]{16}")
 
 
@@ -47,17 +48,39 @@ class StoredArray:
         Size of the file in bytes.
     checksum : str
         Checksum of the data after the header.
+    generation : str, optional
+        The subfolder that holds the file; empty until the array is part of a folder.
     """
 
     dtype: str
     shape: tuple[int, ...]
     size: int
     checksum: str
+    generation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file in a format of its own, such as Parquet.
+
+    Parameters
+    ----------
+    size : int
+        Size of the file in bytes.
+    checksum : str
+        Checksum of the whole file.
+    generation : str
+        The subfolder that holds the file.
+    """
+
+    size: int
+    checksum: str
+    generation: str
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a folder holds, and which of its generations is current."""
+    """What a folder holds. Each write makes a generation; an update leaves most files in those before it."""
 
     kind: str
     version: int
@@ -66,6 +89,18 @@ class Manifest:
     generation: str
     facts: Mapping[str, Any]
     arrays: Mapping[str, StoredArray]
+    files: Mapping[str, StoredFile]
+
+    @property
+    def generations(self) -> set[str]:
+        """The generations that hold a file of this folder, and the newest one."""
+        return {self.generation, *(path.parts[0] for path in self.paths)}
+
+    @property
+    def paths(self) -> set[Path]:
+        """The files of this folder, relative to it."""
+        arrays = {locate_array(Path(), name, each) for name, each in self.arrays.items()}
+        return arrays | {locate_file(Path(), name, each) for name, each in self.files.items()}
 
     def render(self) -> bytes:
         """Return the bytes of the file, with a checksum."""
@@ -100,11 +135,45 @@ def check_array_name(name: str) -> str:
     return name
 
 
+def check_file_name(name: str) -> str:
+    """Reject names of files that are not plain paths with an extension."""
+    if not _FILE_NAME.fullmatch(name) or name.endswith(".npy"):
+        raise StorageError(
+            "'{name}' is not a valid name of a file. Use lower-case letters, digits and '_', separated by '/', and an "
+            "extension.",
+            code="bad_file_name",
+            name=name,
+        )
+    return name
+
+
 def check_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Reject types that a plain file cannot hold."""
     if dtype.hasobject or dtype.fields is not None or dtype.itemsize == 0:
         raise TypeError(f"An array of {dtype} cannot be stored, only numbers, booleans and texts of fixed length.")
     return dtype
+
+
+def check_kind(folder: Path, manifest: Manifest, kind: str) -> None:
+    """Reject a folder that holds something else."""
+    if manifest.kind != kind:
+        raise ForeignFolderError(
+            "'{path}' holds a {found}, not a {kind}. Check the path.",
+            code="other_kind",
+            path=str(folder),
+            found=manifest.kind,
+            kind=kind,
+        )
+
+
+def locate_array(folder: Path, name: str, stored: StoredArray) -> Path:
+    """Return the path of an array."""
+    return folder / stored.generation / f"{name}.npy"
+
+
+def locate_file(folder: Path, name: str, stored: StoredFile) -> Path:
+    """Return the path of a file in a format of its own."""
+    return folder / stored.generation / name
 
 
 def seal(body: str) -> bytes:
@@ -155,22 +224,33 @@ def damage_error(sentence: str, **fields: Any) -> DamagedFolderError:
 
 def _build_manifest(fields: dict[str, Any]) -> Manifest:
     """Convert the fields; every name is checked before it becomes part of a path."""
-    if not is_generation(fields["generation"]):
-        raise ValueError(f"generation {fields['generation']!r}")
+    generation = _check_generation(fields["generation"])
     return Manifest(
         kind=fields["kind"],
         version=fields["version"],
         written_by=fields["written_by"],
         created=fields["created"],
-        generation=fields["generation"],
+        generation=generation,
         facts=fields["facts"],
-        arrays={check_array_name(name): _build_array(array) for name, array in fields["arrays"].items()},
+        arrays={check_array_name(name): _build_array(each, generation) for name, each in fields["arrays"].items()},
+        files={check_file_name(name): _build_file(each) for name, each in fields.get("files", {}).items()},
     )
 
 
-def _build_array(fields: dict[str, Any]) -> StoredArray:
+def _check_generation(name: str) -> str:
+    if not is_generation(name):
+        raise ValueError(f"generation {name!r}")
+    return name
+
+
+def _build_array(fields: dict[str, Any], newest: str) -> StoredArray:
     check_dtype(np.dtype(fields["dtype"]))
-    return StoredArray(fields["dtype"], tuple(fields["shape"]), fields["size"], fields["checksum"])
+    generation = _check_generation(fields.get("generation", newest))  # before 0.11 there was one only
+    return StoredArray(fields["dtype"], tuple(fields["shape"]), fields["size"], fields["checksum"], generation)
+
+
+def _build_file(fields: dict[str, Any]) -> StoredFile:
+    return StoredFile(fields["size"], fields["checksum"], _check_generation(fields["generation"]))
 
 
 def _find_manifest(folder: Path) -> Path:

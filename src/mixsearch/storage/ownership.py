@@ -18,7 +18,7 @@ from mixsearch.errors import (
 )
 from mixsearch.storage.disk import explain_os_errors, sync_folder
 from mixsearch.storage.lock import LOCK_NAME, acquire_lock, release_lock
-from mixsearch.storage.manifest import MANIFEST_NAME, Manifest, is_generation, read_manifest
+from mixsearch.storage.manifest import MANIFEST_NAME, Manifest, check_kind, is_generation, read_manifest
 
 
 @contextmanager
@@ -37,20 +37,40 @@ def claim_folder(folder: Path, kind: str, *, overwrite: bool) -> Iterator[None]:
         release_lock(lock)
 
 
+@contextmanager
+def claim_existing(folder: Path, kind: str) -> Iterator[Manifest]:
+    """Claim a folder that was written before, as its only writer, and yield its manifest."""
+    read_manifest(folder)
+    lock = acquire_lock(folder)
+    try:
+        # Again, now that nobody else can write.
+        manifest = read_manifest(folder)
+        check_kind(folder, manifest, kind)
+        remove_stale(folder)
+        yield manifest
+    finally:
+        release_lock(lock)
+
+
 def remove_stale(folder: Path) -> None:
-    """Remove the generations that the manifest does not name: replaced ones, and those of killed writers."""
+    """Remove the files that the manifest does not name: replaced ones, and those of killed writers."""
     try:
         manifest = _find_current(folder)
     except StorageError:
         return  # It is unknown which generation is current: remove none.
-    current = manifest.generation if manifest else None
+    current, paths = (manifest.generations, manifest.paths) if manifest else (set(), set())
     with explain_os_errors("write to", folder):
         # The manifest must have reached the disk before anything that it no longer names is removed.
         sync_folder(folder)
-        for entry in list(folder.iterdir()):
-            if is_generation(entry.name) and entry.name != current:
-                # Windows keeps files that a reader still maps; the next writer tries again.
+        for entry in [entry for entry in folder.iterdir() if is_generation(entry.name)]:
+            # Windows keeps files that a reader still maps; the next writer tries again.
+            if entry.name not in current:
                 shutil.rmtree(entry, ignore_errors=True)
+                continue
+            for path in [path for path in entry.rglob("*") if path.is_file()]:
+                if path.relative_to(folder) not in paths:
+                    with suppress(OSError):
+                        path.unlink()
 
 
 def remove_unpublished(folder: Path, staging: Path) -> None:

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 
-from mixsearch.errors import DamagedFolderError, ForeignFolderError, NewerFolderError, StorageError
+from mixsearch.errors import DamagedFolderError, NewerFolderError, StorageError
 from mixsearch.storage.arrays import Array, map_array, verify_array
 from mixsearch.storage.disk import explain_os_errors
-from mixsearch.storage.manifest import Manifest, StoredArray, damage_error, read_manifest
+from mixsearch.storage.files import map_file, verify_file
+from mixsearch.storage.manifest import (
+    Manifest,
+    StoredArray,
+    StoredFile,
+    check_kind,
+    damage_error,
+    locate_array,
+    locate_file,
+    read_manifest,
+)
 from mixsearch.storage.texts import Texts
 
 
@@ -34,8 +47,10 @@ class Folder(Mapping[str, Array]):
         Changes with every write.
     facts : dict
         Facts that the writer stored, as JSON has them.
-    files : dict of StoredArray
+    arrays : dict of StoredArray
         Type, shape, size and checksum of each array.
+    files : dict of StoredFile
+        Size and checksum of each file in a format of its own.
     """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
@@ -44,9 +59,11 @@ class Folder(Mapping[str, Array]):
         self.written_by, self.created = manifest.written_by, manifest.created
         self.generation = manifest.generation
         self.facts: Mapping[str, Any] = manifest.facts
-        self.files: Mapping[str, StoredArray] = manifest.arrays
+        self.arrays: Mapping[str, StoredArray] = manifest.arrays
+        self.files: Mapping[str, StoredFile] = manifest.files
         # Map all files now: a writer may remove them at any time, but a map keeps them.
-        self._arrays = {name: map_array(self._file(name), stored) for name, stored in self.files.items()}
+        self._arrays = {name: map_array(self._array_path(name), stored) for name, stored in self.arrays.items()}
+        self._files = {name: map_file(self._file_path(name), stored) for name, stored in self.files.items()}
 
     def __getitem__(self, name: str) -> Array:
         try:
@@ -78,6 +95,20 @@ class Folder(Mapping[str, Array]):
         """
         return Texts(self, name)
 
+    def file(self, name: str) -> mmap:
+        """Return the bytes of a file in a format of its own.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file, with its extension.
+
+        Returns
+        -------
+        mmap
+        """
+        return self._files[name]
+
     def sizes(self) -> dict[str, int]:
         """Return the bytes on disk per group of arrays, the group being the first part of their names.
 
@@ -86,25 +117,37 @@ class Folder(Mapping[str, Array]):
         dict of str to int
         """
         sums: dict[str, int] = {}
-        for name, stored in self.files.items():
+        sizes = [(name, stored.size) for name, stored in self.arrays.items()]
+        sizes += [(name.rpartition(".")[0], stored.size) for name, stored in self.files.items()]
+        for name, size in sizes:
             group = name.partition("/")[0]
-            sums[group] = sums.get(group, 0) + stored.size
+            sums[group] = sums.get(group, 0) + size
         return sums
 
     def verify(self) -> None:
         """Read every byte, and raise `DamagedFolderError` for the first file that has changed."""
-        for name, stored in self.files.items():
-            path = self._file(name)
-            with explain_os_errors("read", path):
-                try:
-                    verify_array(path, stored)
-                except FileNotFoundError as error:
-                    self._check_current()
-                    raise _describe_missing(path, stored) from error
+        for name, array in self.arrays.items():
+            with self._explain_missing(self._array_path(name), array) as path:
+                verify_array(path, array)
+        for name, file in self.files.items():
+            with self._explain_missing(self._file_path(name), file) as path:
+                verify_file(path, file)
         self._check_current()
 
-    def _file(self, name: str) -> Path:
-        return self.path / self.generation / f"{name}.npy"
+    @contextmanager
+    def _explain_missing(self, path: Path, stored: StoredArray | StoredFile) -> Iterator[Path]:
+        with explain_os_errors("read", path):
+            try:
+                yield path
+            except FileNotFoundError as error:
+                self._check_current()
+                raise _describe_missing(path, stored) from error
+
+    def _array_path(self, name: str) -> Path:
+        return locate_array(self.path, name, self.arrays[name])
+
+    def _file_path(self, name: str) -> Path:
+        return locate_file(self.path, name, self.files[name])
 
     def _check_current(self) -> None:
         if read_manifest(self.path).generation != self.generation:
@@ -135,7 +178,7 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Fol
     folder, tried = Path(path), ""
     while True:
         manifest = read_manifest(folder)
-        _check_readable(folder, manifest, kind, version)
+        check_readable(folder, manifest, kind, version)
         with explain_os_errors("read", folder):
             try:
                 return Folder(folder, manifest)
@@ -146,15 +189,9 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Fol
                 tried = manifest.generation
 
 
-def _check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -> None:
-    if manifest.kind != kind:
-        raise ForeignFolderError(
-            "'{path}' holds a {found}, not a {kind}. Check the path.",
-            code="other_kind",
-            path=str(folder),
-            found=manifest.kind,
-            kind=kind,
-        )
+def check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -> None:
+    """Reject a folder of another kind, and one in a newer format."""
+    check_kind(folder, manifest, kind)
     if manifest.version > version:
         raise NewerFolderError(
             "'{path}' was written by mixsearch {written_by} in format {found}, but this version reads formats up to "
@@ -168,9 +205,11 @@ def _check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -
 
 
 def _find_missing(folder: Path, manifest: Manifest) -> DamagedFolderError:
-    paths = ((folder / manifest.generation / f"{name}.npy", stored) for name, stored in manifest.arrays.items())
+    arrays = ((locate_array(folder, name, stored), stored) for name, stored in manifest.arrays.items())
+    files = ((locate_file(folder, name, stored), stored) for name, stored in manifest.files.items())
+    paths: chain[tuple[Path, StoredArray | StoredFile]] = chain(arrays, files)
     return next(_describe_missing(path, stored) for path, stored in paths if not path.exists())
 
 
-def _describe_missing(path: Path, stored: StoredArray) -> DamagedFolderError:
+def _describe_missing(path: Path, stored: StoredArray | StoredFile) -> DamagedFolderError:
     return damage_error("'{path}' is missing: {n_bytes:,} bytes were written.", path=str(path), n_bytes=stored.size)

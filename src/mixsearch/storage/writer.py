@@ -6,6 +6,8 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from copy import deepcopy
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as find_version
@@ -18,8 +20,18 @@ import numpy.typing as npt
 from mixsearch.errors import StorageError
 from mixsearch.storage.arrays import Array, ArrayStream, allocate_array, map_array
 from mixsearch.storage.disk import explain_os_errors, sync_folder, sync_folders, sync_handle
-from mixsearch.storage.manifest import MANIFEST_NAME, Manifest, StoredArray, check_array_name, check_dtype
-from mixsearch.storage.ownership import claim_folder, remove_stale, remove_unpublished
+from mixsearch.storage.files import store_file
+from mixsearch.storage.manifest import (
+    MANIFEST_NAME,
+    Manifest,
+    StoredArray,
+    StoredFile,
+    check_array_name,
+    check_dtype,
+    check_file_name,
+)
+from mixsearch.storage.ownership import claim_existing, claim_folder, remove_stale, remove_unpublished
+from mixsearch.storage.reader import Folder, check_readable, open_folder
 from mixsearch.storage.shared_array import SharedArray
 from mixsearch.storage.texts import TextWriter
 
@@ -31,6 +43,8 @@ class FolderWriter:
     ----------
     staging : Path
         Where the files are until the folder is published.
+    before : Manifest, optional
+        What the folder holds already, and keeps unless it is replaced or removed.
 
     Attributes
     ----------
@@ -40,10 +54,11 @@ class FolderWriter:
         Where the files are until the folder is published.
     """
 
-    def __init__(self, staging: Path) -> None:
-        self.facts: dict[str, Any] = {}
+    def __init__(self, staging: Path, before: Manifest | None = None) -> None:
+        self.facts: dict[str, Any] = {} if before is None else deepcopy(dict(before.facts))
         self.staging = staging
-        self._stored: dict[str, StoredArray] = {}
+        self._stored: dict[str, StoredArray] = {} if before is None else dict(before.arrays)
+        self._files: dict[str, StoredFile] = {} if before is None else dict(before.files)
         self._unfinished: list[ArrayStream | TextWriter] = []
         self._closed = False
 
@@ -167,10 +182,49 @@ class FolderWriter:
         """
         if name not in self._stored:
             raise StorageError("'{name}' cannot be read: it is not finished.", code="array_unfinished", name=name)
-        return map_array(self.staging / f"{name}.npy", self._stored[name])
+        stored = self._stored[name]
+        generation = stored.generation or self.staging.name
+        return map_array(self.staging.parent / generation / f"{name}.npy", stored)
+
+    @contextmanager
+    def file(self, name: str) -> Iterator[Path]:
+        """Write a file in a format of its own, such as Parquet, within a `with` block.
+
+        Parameters
+        ----------
+        name : str
+            As for `save`, with an extension.
+
+        Yields
+        ------
+        Path
+            Where to write the file, which is stored at the end of the block.
+        """
+        path = self._prepare(self.staging / check_file_name(name), name)
+        try:
+            with explain_os_errors("write", path):
+                yield path
+                self._files[name] = store_file(path, self.staging.name)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+    def remove(self, group: str) -> None:
+        """Leave out what an updated folder held under a name.
+
+        Parameters
+        ----------
+        group : str
+            Name of an array or a file, or the first part of several names.
+        """
+        for stored in (self._stored, self._files):
+            for name in [name for name in stored if name == group or name.startswith(f"{group}/")]:
+                del stored[name]
 
     def _make_path(self, name: str) -> Path:
-        path = self.staging / f"{check_array_name(name)}.npy"
+        return self._prepare(self.staging / f"{check_array_name(name)}.npy", name)
+
+    def _prepare(self, path: Path, name: str) -> Path:
         if self._closed:
             raise StorageError(
                 "'{name}' cannot be written: the folder is no longer open for writing.", code="folder_closed", name=name
@@ -186,7 +240,8 @@ class FolderWriter:
         # Texts come after their streams in the list, and are closed first: they still have a block to append.
         for writer in reversed(self._unfinished):
             writer.close()
-        return dict(sorted(self._stored.items()))
+        own = self.staging.name
+        return {name: replace(each, generation=each.generation or own) for name, each in sorted(self._stored.items())}
 
     def _abandon(self) -> None:
         self._closed = True
@@ -224,30 +279,66 @@ def write_folder(
     are released.
     """
     folder = Path(path)
-    with claim_folder(folder, kind, overwrite=overwrite):
-        staging = folder / f"data-{secrets.token_hex(8)}"
-        out = FolderWriter(staging)
-        try:
-            with explain_os_errors("write to", folder):
-                staging.mkdir()
-            yield out
-            _publish(folder, staging, _describe(out, staging.name, kind, version))
-        except BaseException:
-            out._abandon()
-            remove_unpublished(folder, staging)
-            raise
-        remove_stale(folder)
+    with claim_folder(folder, kind, overwrite=overwrite), _write_generation(folder, kind, version) as out:
+        yield out
 
 
-def _describe(out: FolderWriter, generation: str, kind: str, version: int) -> Manifest:
+@contextmanager
+def update_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Iterator[tuple[Folder, FolderWriter]]:
+    """Change some arrays and facts of a folder, completely or not at all. The other files stay where they are.
+
+    Parameters
+    ----------
+    path : path
+        A folder that `write_folder` has written.
+    kind : str
+        What it must hold.
+    version : int
+        Number of the format, as for `write_folder`.
+
+    Yields
+    ------
+    Folder
+        What it holds now.
+    FolderWriter
+        With its facts, and with its arrays, of which some can be replaced, removed or added. Leaving the block
+        publishes the change; an exception leaves everything as it was.
+    """
+    folder = Path(path)
+    with claim_existing(folder, kind) as before:
+        check_readable(folder, before, kind, version)
+        now = open_folder(folder, kind=kind, version=version)
+        with _write_generation(folder, kind, version, before) as out:
+            yield now, out
+
+
+@contextmanager
+def _write_generation(folder: Path, kind: str, version: int, before: Manifest | None = None) -> Iterator[FolderWriter]:
+    """Write to a new generation of a claimed folder, and publish it."""
+    staging = folder / f"data-{secrets.token_hex(8)}"
+    out = FolderWriter(staging, before)
+    try:
+        with explain_os_errors("write to", folder):
+            staging.mkdir()
+        yield out
+        _publish(folder, staging, _describe(out, kind, version))
+    except BaseException:
+        out._abandon()
+        remove_unpublished(folder, staging)
+        raise
+    remove_stale(folder)
+
+
+def _describe(out: FolderWriter, kind: str, version: int) -> Manifest:
     return Manifest(
         kind=kind,
         version=version,
         written_by=_package_version(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        generation=generation,
+        generation=out.staging.name,
         facts=out.facts,
         arrays=out._finish(),
+        files=dict(sorted(out._files.items())),
     )
 
 

@@ -135,7 +135,7 @@ def test_a_folder_is_a_mapping_that_knows_its_sizes(tmp_path):
     on_disk = {path: path.stat().st_size for path in tmp_path.glob("index/data-*/**/*.npy")}
     assert set(folder.sizes()) == {"saved", "group", "texts"}
     assert sum(folder.sizes().values()) == sum(on_disk.values())
-    assert folder.sizes()["saved"] == folder.files["saved"].size
+    assert folder.sizes()["saved"] == folder.arrays["saved"].size
     assert repr(folder) == f"<Folder '{tmp_path / 'index'}': topic index, 6 arrays, {sum(on_disk.values()):,} bytes>"
 
 

@@ -18,7 +18,7 @@ def test_an_array_in_pieces_is_the_array_that_is_saved_at_once(tmp_path):
     folder = open_folder(tmp_path / "x", kind="test", version=1)
     folder.verify()
     np.testing.assert_array_equal(folder["pieces"], values)
-    assert folder.files["pieces"] == folder.files["whole"]
+    assert folder.arrays["pieces"] == folder.arrays["whole"]
 
 
 def test_an_array_in_pieces_may_be_empty(tmp_path):
