@@ -1,8 +1,8 @@
 """Samples in partitions: runs of consecutive rows, in memory or on a cluster.
 
 Everything that grows with the number of samples stays in its partition. Computations send a function and small arrays
-memory there is one partition, or one for each segment of an index. On a cluster there are many, and the function
-runs on the worker that stores each of them.
+to the partitions and get sums back. In memory there is one partition, or one for each segment of an index. On a cluster
+there are many, and the function runs on the worker that stores each of them.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class TopicIndex:
     @property
     def n_documents(self) -> int:
         """The number of documents."""
-        return len(self.topics.kept_rows_)
+        return self._fitted.partitions.n_rows
 
     @property
     def n_components(self) -> int:

@@ -1,8 +1,8 @@
 """Folders of arrays and texts on disk, written atomically: complete or not there, whatever happens to the writer."""
 
 from mixsearch.storage.disk import explain_os_errors, write_atomically
-from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray, read_manifest
-from mixsearch.storage.reader import Folder, open_folder
+from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray
+from mixsearch.storage.reader import Folder, open_folder, read_generation
 from mixsearch.storage.shared_array import SharedArray
 from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, Texts, TextWriter, compress_texts
 from mixsearch.storage.writer import FolderWriter, update_folder, write_folder
@@ -20,7 +20,7 @@ __all__ = [
     "compress_texts",
     "explain_os_errors",
     "open_folder",
-    "read_manifest",
+    "read_generation",
     "update_folder",
     "write_atomically",
     "write_folder",

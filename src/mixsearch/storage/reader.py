@@ -189,6 +189,22 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Fol
                 tried = manifest.generation
 
 
+def read_generation(path: str | os.PathLike[str]) -> str:
+    """Return the name of the newest generation of a folder, which changes with every write.
+
+    Parameters
+    ----------
+    path : path
+        Where the folder is.
+
+    Returns
+    -------
+    str
+        As `Folder.generation` has it.
+    """
+    return read_manifest(Path(path)).generation
+
+
 def check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -> None:
     """Reject a folder of another kind, and one in a newer format."""
     check_kind(folder, manifest, kind)

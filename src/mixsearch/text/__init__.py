@@ -6,6 +6,7 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.count.dropped import REASONS, DroppedWords
 from mixsearch.text.count.inspection import InspectedFiles, inspect_files
+from mixsearch.text.count.known_words import KnownWords
 from mixsearch.text.count.partitions import CountedPartition
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import (
@@ -41,6 +42,7 @@ __all__ = [
     "DroppedWords",
     "Format",
     "InspectedFiles",
+    "KnownWords",
     "SegmenterName",
     "Vocabulary",
     "count_texts",

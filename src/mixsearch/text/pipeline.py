@@ -17,6 +17,7 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
 from mixsearch.text.count.dropped import DroppedWords, describe_dropped, find_single, list_others, take_dropped
 from mixsearch.text.count.duplicates import DuplicateFinder
+from mixsearch.text.count.known_words import KnownWords, recall_columns, recall_vocabulary
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS, CountMatrix, read_matrix
 from mixsearch.text.count.patterns import parse_word_pattern
 from mixsearch.text.count.phrases import (
@@ -30,7 +31,7 @@ from mixsearch.text.count.phrases import (
     take_frequent,
 )
 from mixsearch.text.count.spool import Spool
-from mixsearch.text.count.stop_words import StopWordCounts, choose_stop_words, sum_stop_words
+from mixsearch.text.count.stop_words import ChosenStopWords, StopWordCounts, choose_stop_words, sum_stop_words
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
@@ -55,7 +56,11 @@ OnProgress = Callable[[int, int | None], None]
 
 
 def read_corpus(
-    source: Source, options: CorpusOptions | None = None, *, on_progress: OnProgress | None = None
+    source: Source,
+    options: CorpusOptions | None = None,
+    *,
+    known: KnownWords | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Corpus:
     r"""Read files, count their words, and store the counts on disk.
 
@@ -67,6 +72,8 @@ def read_corpus(
         text or a JSON object on each line.
     options : CorpusOptions, optional
         How to read and count.
+    known : KnownWords, optional
+        Count these words, whatever their frequency, in these columns.
     on_progress : callable, optional
         Called as ``on_progress(bytes_done, bytes_total)`` after each chunk, in stored bytes of the files. The total
         is None for standard input.
@@ -104,12 +111,16 @@ def read_corpus(
     state = ReadState(options, describe_source(source), notes=notes)
     report = None if on_progress is None else partial(_report, on_progress, state, sources.n_bytes)
     if sources.format in MATRIX_FORMATS:
-        return _collect_matrix(read_matrix(sources, state), state, report)
-    return _collect_texts(read_documents(sources, state), state, report)
+        return _collect_matrix(read_matrix(sources, state), state, known, report)
+    return _collect_texts(read_documents(sources, state), state, known, report)
 
 
 def count_texts(
-    texts: Iterable[str | None], options: CorpusOptions | None = None, *, names: Iterable[str] | None = None
+    texts: Iterable[str | None],
+    options: CorpusOptions | None = None,
+    *,
+    names: Iterable[str] | None = None,
+    known: KnownWords | None = None,
 ) -> Corpus:
     """Count the words of strings, as `read_corpus` does for files.
 
@@ -121,6 +132,8 @@ def count_texts(
         How to count.
     names : iterable of str, optional
         One per document.
+    known : KnownWords, optional
+        Count these words, whatever their frequency, in these columns.
 
     Returns
     -------
@@ -130,7 +143,7 @@ def count_texts(
     if isinstance(texts, str):
         raise TypeError("texts must be an iterable of strings, got a single string: pass [text], or read_corpus(path).")
     state = ReadState(options or CorpusOptions())
-    return _collect_texts(read_strings(texts, names, state), state, None)
+    return _collect_texts(read_strings(texts, names, state), state, known, None)
 
 
 class _Collector:
@@ -181,7 +194,9 @@ class _Collector:
         )
 
 
-def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Callable[[], None] | None) -> Corpus:
+def _collect_texts(
+    loaders: Iterable[ChunkLoader], state: ReadState, known: KnownWords | None, report: Callable[[], None] | None
+) -> Corpus:
     options = state.options
     stop_words = list_stop_words(options)
     stop_hashes = np.sort(hash_words(stop_words))
@@ -195,28 +210,50 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
                 collector.add(counted)
                 if report is not None:
                     report()
-        limits = choose_limits(options, collector.n_documents, are_texts=True)
+        all_words = _sum_frequencies(collector, state)
+        if known is not None:
+            vocabulary = recall_vocabulary(known.words, options, all_words)
+            dropped = _drop_others(collector, all_words, vocabulary, options, None, [*stop_words, *known.stop_words])
+            return collector.finish(vocabulary, dropped, state.notes)
         found = choose_stop_words(collector.stop_words, options)
-        all_words, read_counts = _sum_frequencies(collector, state), collector.spool.read_counts
-        kept = leave_out(all_words, hash_words(found.left_out))
-        frequencies = choose_words(kept, collector.n_documents, limits)
-        words = spell_words(frequencies, read_counts())
-        frequencies, words = leave_out_sequences(frequencies, words, found.left_out)
-        vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
-        if options.counts_phrases:
-            common = find_common(kept, collector.n_documents, limits)
-            parts = list_parts(vocabulary, common, spell_words(common, read_counts()))
-            phrases = _find_phrases(collector, vocabulary, parts, limits, found.listed)
-            vocabulary = add_phrases(vocabulary, phrases, parts)
-        others = list_others(all_words, vocabulary)
-        others = take_dropped(others, find_single(others, read_counts()) if options.ngrams[1] > 1 else None)
-        spelled = spell_words(others, read_counts())
-        bounds = find_bounds(collector.n_documents, limits)
-        dropped = describe_dropped(others, spelled, bounds, [*stop_words, *found.left_out])
+        vocabulary = _choose_vocabulary(collector, all_words, options, found)
+        bounds = find_bounds(collector.n_documents, choose_limits(options, collector.n_documents, are_texts=True))
+        dropped = _drop_others(collector, all_words, vocabulary, options, bounds, [*stop_words, *found.left_out])
         return collector.finish(vocabulary, dropped, state.notes, found.left_out)
 
 
-def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], None] | None) -> Corpus:
+def _choose_vocabulary(
+    collector: _Collector, all_words: Frequencies, options: CorpusOptions, found: ChosenStopWords
+) -> Vocabulary:
+    limits, read_counts = choose_limits(options, collector.n_documents, are_texts=True), collector.spool.read_counts
+    kept = leave_out(all_words, hash_words(found.left_out))
+    frequencies = choose_words(kept, collector.n_documents, limits)
+    words = spell_words(frequencies, read_counts())
+    frequencies, words = leave_out_sequences(frequencies, words, found.left_out)
+    vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
+    if not options.counts_phrases:
+        return vocabulary
+    common = find_common(kept, collector.n_documents, limits)
+    parts = list_parts(vocabulary, common, spell_words(common, read_counts()))
+    return add_phrases(vocabulary, _find_phrases(collector, vocabulary, parts, limits, found.listed), parts)
+
+
+def _drop_others(
+    collector: _Collector,
+    all_words: Frequencies,
+    vocabulary: Vocabulary,
+    options: CorpusOptions,
+    bounds: tuple[float, float] | None,
+    stop_words: Sequence[str],
+) -> DroppedWords:
+    others, read_counts = list_others(all_words, vocabulary), collector.spool.read_counts
+    others = take_dropped(others, find_single(others, read_counts()) if options.ngrams[1] > 1 else None)
+    return describe_dropped(others, spell_words(others, read_counts()), bounds, stop_words)
+
+
+def _collect_matrix(
+    matrix: CountMatrix, state: ReadState, known: KnownWords | None, report: Callable[[], None] | None
+) -> Corpus:
     options = state.options
     with _open_collector(options) as collector:
         for counts in matrix.chunks:
@@ -227,16 +264,19 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
                 report()
         limits = choose_limits(options, collector.n_documents, are_texts=False)
         stop_words = list_stop_words(options)
-        known = set(stop_words)
-        stop_keys = np.array([i for i, word in enumerate(matrix.words) if word in known], dtype=np.uint64)
+        listed = set(stop_words)
+        stop_keys = np.array([i for i, word in enumerate(matrix.words) if word in listed], dtype=np.uint64)
         kept = leave_out(_sum_frequencies(collector, state), stop_keys)
-        frequencies = choose_words(kept, collector.n_documents, limits)
-        words = [matrix.words[key] for key in frequencies.keys.tolist()]
-        vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False)
+        bounds = None if known is not None else find_bounds(collector.n_documents, limits)
+        if known is not None:
+            vocabulary = recall_columns(known.words, matrix.words, kept)
+        else:
+            frequencies = choose_words(kept, collector.n_documents, limits)
+            words = [matrix.words[key] for key in frequencies.keys.tolist()]
+            vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False)
         others = take_dropped(list_others(kept, vocabulary), None)
         spelled = [matrix.words[key] for key in others.keys.tolist()]
-        dropped = describe_dropped(others, spelled, find_bounds(collector.n_documents, limits), stop_words)
-        return collector.finish(vocabulary, dropped, state.notes)
+        return collector.finish(vocabulary, describe_dropped(others, spelled, bounds, stop_words), state.notes)
 
 
 def _find_phrases(

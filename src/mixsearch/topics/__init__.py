@@ -8,17 +8,8 @@ from mixsearch.topics._dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
 from mixsearch.topics._dropped import Postings, store_dropped
 from mixsearch.topics._hint import join_weights, parse_word, parse_words
 from mixsearch.topics._search import TopicSearch
-from mixsearch.topics._storage import (
-    BY_DOCUMENT,
-    BY_WORD,
-    DOCUMENTS,
-    KIND,
-    VERSION,
-    open_search,
-    sparse_from,
-    store_documents,
-    store_search,
-)
+from mixsearch.topics._segments import BY_DOCUMENT, BY_WORD, DOCUMENTS, sparse_from
+from mixsearch.topics._storage import KIND, VERSION, open_search, store_documents, store_search
 
 __all__ = [
     "BY_DOCUMENT",

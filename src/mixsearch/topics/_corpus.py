@@ -158,7 +158,7 @@ class FittedCorpus:
     @property
     def n_nonzeros(self) -> int:
         """The number of non-zero counts."""
-        return int(self._search._family.local.by_document.nnz)
+        return sum(int(each.by_document.nnz) for each in self._search._family.segments)
 
     @property
     def document_frequencies(self) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -97,6 +97,19 @@ class TopicPartition(DocumentPartition):
         """
         n_pairs = self.lengths * (self.lengths - 1) if distinct else self.lengths**2
         return np.asarray(self.pair_weights * n_pairs)
+
+    def scale_weights(self, factor: float) -> Self:
+        """Return the same documents with all weights times a factor.
+
+        Parameters
+        ----------
+        factor : float
+
+        Returns
+        -------
+        TopicPartition
+        """
+        return replace(self, pair_weights=self.pair_weights * factor, triple_weights=self.triple_weights * factor)
 
 
 def corpus_in_memory(

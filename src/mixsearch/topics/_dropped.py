@@ -17,11 +17,13 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import DroppedWordError, DroppedWordWarning
 from mixsearch.storage import Folder, FolderWriter
+from mixsearch.topics._segments import Segment, place_in
 
 TOO_COMMON, TOO_RARE, BEYOND_MAX_WORDS, STOP_WORD = "too_common", "too_rare", "beyond_max_words", "stop_word"
+ADDED = "added"  # came with documents that were added to the corpus
 # For how many documents an index stores how often they contain a word: those with most of it. A common word is in a
 # large part of the corpus, of which these are enough to start from; the others are many, and mostly in fewer.
-MAX_DOCUMENTS = {TOO_COMMON: 1000, TOO_RARE: 20, BEYOND_MAX_WORDS: 20, STOP_WORD: 0}
+MAX_DOCUMENTS = {TOO_COMMON: 1000, TOO_RARE: 20, BEYOND_MAX_WORDS: 20, STOP_WORD: 0, ADDED: 200}
 # Counts are stored in a byte.
 MAX_COUNT = 255
 
@@ -51,6 +53,7 @@ class DroppedWord:
             TOO_RARE: "{word!r} occurs in only {n_documents} of {n_all:,} documents: too rare to add to other words.",
             BEYOND_MAX_WORDS: "{word!r} is not among the most frequent words, which alone were counted.",
             STOP_WORD: "{word!r} is a stop word: it was left out when the index was made.",
+            ADDED: "{word!r} came with documents that were added later. Refresh the index to add it to other words.",
         }
         sentence = sentences[self.reason]
         if not self.n_documents and self.reason != STOP_WORD:
@@ -65,6 +68,8 @@ class DroppedWord:
             TOO_RARE: "{word!r} occurs in only {n_documents} of {n_all:,} documents: the answer rests on nothing else.",
             BEYOND_MAX_WORDS: "{word!r} is not among the most frequent words: the answer starts from {n_used} of the "
             "{n_documents:,} documents that contain it.",
+            ADDED: "{word!r} came with documents that were added later: the answer starts from {n_used} of the "
+            "{n_documents:,} documents that contain it. Refresh the index to search for it like for other words.",
         }
         return DroppedWordWarning(sentences[self.reason], code=f"word_{self.reason}", **self._facts)
 
@@ -81,28 +86,27 @@ class DroppedWords:
     ----------
     folder : Folder
         The folder of the search.
-    n_all : int
-        The number of documents of the corpus.
+    segments : sequence of Segment
+        The segments of the corpus.
     """
 
-    def __init__(self, folder: Folder, n_all: int) -> None:
-        self._folder, self._n_all = folder, n_all
-        self._reasons: Sequence[str] = folder.facts[_GROUP]["reasons"]
-        self._max_documents: Mapping[str, int] = folder.facts[_GROUP]["max_documents"]
+    def __init__(self, folder: Folder, segments: Sequence[Segment]) -> None:
+        self._n_all = sum(segment.n_documents for segment in segments)
+        stored = [segment for segment in segments if segment.place(_GROUP) in folder.facts]
+        self._lists = [_DroppedList(folder, segment) for segment in stored]
 
     def find(self, word: str) -> DroppedWord | None:
         """Return a word, or None if it is not among the dropped ones."""
-        index = self._index.get(word)
-        if index is None:
+        found = [each for each in (own.find(word) for own in self._lists) if each is not None]
+        if not found:
             return None
-        stored = slice(self._starts[index], self._starts[index + 1])
         return DroppedWord(
             word,
-            self._reasons[self._folder[f"{_GROUP}/reasons"][index]],
-            int(self._folder[f"{_GROUP}/n_documents"][index]),
+            found[0].reason,
+            sum(each.n_documents for each in found),
             self._n_all,
-            np.asarray(self._folder[f"{_GROUP}/documents"][stored], dtype=np.intp),
-            np.asarray(self._folder[f"{_GROUP}/counts"][stored], dtype=np.float64),
+            np.concatenate([each.documents for each in found]),
+            np.concatenate([each.counts for each in found]),
         )
 
     def match(self, pattern: str) -> list[DroppedWord]:
@@ -114,26 +118,67 @@ class DroppedWords:
     @cached_property
     def common(self) -> dict[str, int]:
         """Words that are too common to be features, with the number of documents that contain each."""
-        reasons = self._folder[f"{_GROUP}/reasons"]
-        found = np.flatnonzero(np.asarray(reasons) == self._reasons.index(TOO_COMMON))
-        n_documents = self._folder[f"{_GROUP}/n_documents"]
-        words = self._folder.texts(f"{_GROUP}/words").read(found)
-        return {word: int(n_documents[index]) for word, index in zip(words, found.tolist(), strict=True)}
+        return {word: n_documents for own in self._lists for word, n_documents in own.list_common().items()}
+
+
+class _DroppedEntry(NamedTuple):
+    """A dropped word in one segment of the corpus."""
+
+    reason: str
+    n_documents: int
+    documents: Array
+    counts: Array
+
+
+class _DroppedList:
+    """The dropped words of one segment of the corpus."""
+
+    def __init__(self, folder: Folder, segment: Segment) -> None:
+        self._folder, self._segment = folder, segment
+        facts = folder.facts[segment.place(_GROUP)]
+        self._reasons: Sequence[str] = facts["reasons"]
+        self._max_documents: Mapping[str, int] = facts["max_documents"]
+
+    def find(self, word: str) -> _DroppedEntry | None:
+        """Return a word, or None if it is not among them."""
+        index = self._index.get(word)
+        if index is None:
+            return None
+        stored = slice(self._starts[index], self._starts[index + 1])
+        return _DroppedEntry(
+            self._reasons[self._read("reasons")[index]],
+            int(self._read("n_documents")[index]),
+            np.asarray(self._read("documents")[stored], dtype=np.intp) + self._segment.first,
+            np.asarray(self._read("counts")[stored], dtype=np.float64),
+        )
+
+    def list_common(self) -> dict[str, int]:
+        """Return the words that are too common to be features, with the number of documents that contain each."""
+        found = np.flatnonzero(np.asarray(self._read("reasons")) == self._reasons.index(TOO_COMMON))
+        words = self._folder.texts(self._segment.place(f"{_GROUP}/words")).read(found)
+        return dict(zip(words, self._read("n_documents")[found].tolist(), strict=True))
+
+    def _read(self, name: str) -> Array:
+        return self._folder[self._segment.place(f"{_GROUP}/{name}")]
 
     @cached_property
     def _index(self) -> dict[str, int]:
-        return {word: index for index, word in enumerate(self._folder.texts(f"{_GROUP}/words"))}
+        words = self._folder.texts(self._segment.place(f"{_GROUP}/words"))
+        return {word: index for index, word in enumerate(words)}
 
     @cached_property
     def _starts(self) -> Array:
+        if self._segment.place(f"{_GROUP}/starts") in self._folder:
+            return self._read("starts")
+        # Written before 0.11, or by a cluster.
         largest = np.array([self._max_documents[reason] for reason in self._reasons])
-        sizes = np.minimum(self._folder[f"{_GROUP}/n_documents"], largest[self._folder[f"{_GROUP}/reasons"]])
+        sizes = np.minimum(self._read("n_documents"), largest[self._read("reasons")])
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
-def open_dropped(folder: Folder, n_all: int) -> DroppedWords | None:
+def open_dropped(folder: Folder, segments: Sequence[Segment]) -> DroppedWords | None:
     """Return the dropped words of a folder; None if it was written by a version that did not store them."""
-    return DroppedWords(folder, n_all) if _GROUP in folder.facts else None
+    return DroppedWords(folder, segments) if _GROUP in folder.facts else None
 
 
 class Postings(NamedTuple):
@@ -153,7 +198,9 @@ class Postings(NamedTuple):
     counts: Array
 
 
-def store_dropped(out: FolderWriter, words: Sequence[str], reasons: Sequence[str], postings: Postings) -> None:
+def store_dropped(
+    out: FolderWriter, words: Sequence[str], reasons: Sequence[str], postings: Postings, segment: str = ""
+) -> None:
     """Write the words of a corpus that are not features.
 
     Parameters
@@ -165,13 +212,16 @@ def store_dropped(out: FolderWriter, words: Sequence[str], reasons: Sequence[str
     reasons : sequence of str
         Why each was dropped: keys of `MAX_DOCUMENTS`, which also says for how many documents counts are stored.
     postings : Postings
-        The documents that contain them.
+        The documents that contain them, by their indices in the segment.
+    segment : str, default=""
+        The segment of the corpus.
     """
-    names = list(MAX_DOCUMENTS)
-    with out.texts(f"{_GROUP}/words") as texts:
+    names, group = list(MAX_DOCUMENTS), place_in(segment, _GROUP)
+    with out.texts(f"{group}/words") as texts:
         texts.append(words)
-    out.save(f"{_GROUP}/reasons", np.array([names.index(reason) for reason in reasons], dtype=np.uint8))
-    out.save(f"{_GROUP}/n_documents", postings.n_documents.astype(np.uint32))
-    out.save(f"{_GROUP}/documents", postings.documents.astype(np.int32))
-    out.save(f"{_GROUP}/counts", np.minimum(postings.counts, MAX_COUNT).astype(np.uint8))
-    out.facts[_GROUP] = {"n_words": dict(Counter(reasons)), "reasons": names, "max_documents": MAX_DOCUMENTS}
+    out.save(f"{group}/reasons", np.array([names.index(reason) for reason in reasons], dtype=np.uint8))
+    out.save(f"{group}/n_documents", postings.n_documents.astype(np.uint32))
+    out.save(f"{group}/starts", np.searchsorted(postings.words, np.arange(len(words) + 1)))
+    out.save(f"{group}/documents", postings.documents.astype(np.int32))
+    out.save(f"{group}/counts", np.minimum(postings.counts, MAX_COUNT).astype(np.uint8))
+    out.facts[group] = {"n_words": dict(Counter(reasons)), "reasons": names, "max_documents": MAX_DOCUMENTS}

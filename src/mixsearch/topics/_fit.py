@@ -120,6 +120,7 @@ def fit_topics(
         own_triples=own_triples,
         own_crossed=projection.crossed,
         document_frequency=sums.document_frequency,
+        idf=idf,
         n_applications=n_applications,
         mean_document=MeanDocument.from_sums(projection.units, partitions.n_rows),
         partitions=projected,

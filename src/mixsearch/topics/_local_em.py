@@ -34,7 +34,7 @@ from mixsearch.topics._local_topic import LocalState, LocalTopic
 from mixsearch.topics._mixture import mix_topics
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._near_copies import thin_copies
-from mixsearch.topics._ranking import mean_of_named, word_weights
+from mixsearch.topics._ranking import mean_of_named
 from mixsearch.topics._seeds import Seeds
 from mixsearch.topics._simplex import project_to_simplex
 
@@ -79,7 +79,7 @@ def refine_locally(
     few = options._replace(max_iter=min(options.max_iter, MAX_LOCAL_ITER))
     near = pick_documents(family.partitions, documents)
     if seeds.merge_copies:
-        kept = thin_copies(near.counts, word_weights(family))
+        kept = thin_copies(near.counts, family.idf)
         near, documents = near.take(kept), documents[kept]
     state, objectives = _run_local_em(family, near, documents, start, candidates, few)
     return _describe(whole, state, objectives, seeds, float(candidates.weights[0]) / family.alpha0)

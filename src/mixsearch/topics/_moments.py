@@ -12,7 +12,7 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.second_moment import weighted_gram
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import LocalPartitions, Partitions
+from mixsearch.data.partitions import LocalPartitions, Partitions, SegmentedPartitions
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, SearchError
 from mixsearch.topics._documents import HintedPartition, TopicPartition, match_documents
@@ -38,6 +38,7 @@ class TopicFamily:
     own_triples: Array  # Σ triple weight x c, (d,): triples of a word with itself
     own_crossed: Array  # Σ triple weight x c y', (d, k): triples of a word with itself and another word
     document_frequency: Array  # the number of documents that contain each word, (d,)
+    idf: Array  # of each word at the time of the fit, (d,)
     mean_document: MeanDocument  # means of all documents as unit vectors
     n_applications: int  # passes over the counts that the eigenvectors took
     partitions: Partitions[TopicPartition]
@@ -148,17 +149,24 @@ class TopicFamily:
         return float(self.partitions.reduce(_count_words).total)
 
     @property
-    def local(self) -> TopicPartition:
-        """All documents, if they are in this process."""
+    def segments(self) -> tuple[TopicPartition, ...]:
+        """All documents in one partition or a few, if they are in this process."""
         if isinstance(self.partitions, LocalPartitions):
-            partition: TopicPartition = self.partitions.partition
-            return partition
+            return (self.partitions.partition,)
+        if isinstance(self.partitions, SegmentedPartitions):
+            return self.partitions.segments
         raise SearchError(
             "The {n_documents:,} documents of this fit are on a cluster, but this operation needs them in this "
             "process. Fit a corpus in memory, or build an index.",
             code="documents_on_cluster",
             n_documents=self.partitions.n_rows,
         )
+
+    @property
+    def local(self) -> TopicPartition:
+        """All documents in one partition, if they are in this process."""
+        segments = self.segments
+        return segments[0] if len(segments) == 1 else TopicPartition.joined(list(segments))
 
     def _hinted_in_frame(self, third: Array, hint: Array) -> Hinted:
         return self._correct(*self._contract_in_frame(third, hint), float(self.mean @ hint), hint)
@@ -270,9 +278,7 @@ def _sum_weights(partition: TopicPartition, distinct: bool) -> ArraySum:
 
 
 def _scale_weights(partition: TopicPartition, total: float) -> TopicPartition:
-    return replace(
-        partition, pair_weights=partition.pair_weights / total, triple_weights=partition.triple_weights / total
-    )
+    return partition.scale_weights(1 / total)
 
 
 def _count_words(partition: TopicPartition) -> ArraySum:

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.topics._documents import DocumentSample, pick_evenly
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._unit_vectors import broad_places, inverse_frequency, tfidf_lengths, unit_places
+from mixsearch.topics._unit_vectors import broad_places, tfidf_lengths, unit_places
 
 # The share of the topic in a document for which its words are compared with the corpus.
 TOPIC_SHARE = 0.2
@@ -106,7 +106,7 @@ def mean_of_named(
     words = np.asarray(documents.counts.T @ weights)
     weights = weights / weights.sum()
     lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
-    tfidf = word_weights(family) * np.asarray(documents.counts.T @ (weights / lengths))
+    tfidf = family.idf * np.asarray(documents.counts.T @ (weights / lengths))
     places = [weights @ own for own in unit_places(documents.projected, family.frame.values)]
     n_named = len(weights) if size is None else size
     return NamedDocuments(indices, n_named, words / words.sum(), tfidf, np.stack(places))
@@ -118,7 +118,7 @@ def measure_counts(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
         first=0,
         counts=counts,
         lengths=np.asarray(counts.sum(axis=1), dtype=np.float64),
-        tfidf_lengths=tfidf_lengths(counts, word_weights(family)),
+        tfidf_lengths=tfidf_lengths(counts, family.idf),
         projected=np.asarray(family.frame.whiten(counts)),
     )
 
@@ -146,13 +146,8 @@ def rank_by(family: TopicFamily, probabilities: Array, named: NamedDocuments) ->
     topic = FOUND_PART * probabilities + (1 - FOUND_PART) * named.words
     corpus = np.where(family.word_mean > 0, family.word_mean, np.inf)
     log_ratios = np.log1p(TOPIC_SHARE * (topic / corpus - 1))
-    words = np.column_stack([word_weights(family) * contrast, log_ratios])
+    words = np.column_stack([family.idf * contrast, log_ratios])
     ranking = Ranking(words, named.places - mean.places, family.frame.values, weights=np.ones(4))
     spread = ranking.view(pick_evenly(family.partitions, MAX_SAMPLED)).std(axis=0)
     # A view that is the same for all documents says nothing.
     return replace(ranking, weights=np.divide(1, spread, out=np.zeros(4), where=spread > 0))
-
-
-def word_weights(family: TopicFamily) -> Array:
-    """Return the inverse document frequency of each word, (d,)."""
-    return inverse_frequency(family.document_frequency, family.partitions.n_rows)

@@ -230,8 +230,8 @@ class TopicSearch(SemiSupervised[TopicFamily]):
     @property
     def kept_rows_(self) -> Array:
         """The rows of X that were fitted, (n,), if X was in memory."""
-        rows: Array = self._family.local.rows
-        return rows
+        segments = self._family.segments
+        return segments[0].rows if len(segments) == 1 else np.concatenate([each.rows for each in segments])
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted search to a folder, without pickle. `load` opens it at once, whatever its size.

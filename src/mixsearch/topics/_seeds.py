@@ -16,7 +16,7 @@ from mixsearch.topics._documents import DocumentSample, ScoredPartition, TopicPa
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._near_copies import find_copies, list_fixed_words
-from mixsearch.topics._ranking import NamedDocuments, mean_of_named, measure_counts, word_weights
+from mixsearch.topics._ranking import NamedDocuments, mean_of_named, measure_counts
 
 # A hint that fewer documents contain than this carries little information.
 MIN_DOCUMENTS = 5
@@ -94,7 +94,7 @@ def _count_copies(
     m, d = documents.counts.shape
     if merge_copies == "auto" and documents.counts.nnz > MAX_WORD_SHARE * m * d:
         return np.ones(m), False
-    weights = word_weights(family)
+    weights = family.idf.copy()
     copies = find_copies(documents.counts, weights)
     if merge_copies == "auto" and copies.are_usual:
         wanted = hint.columns[hint.values > 0]

@@ -11,8 +11,8 @@ from mixsearch._typing import Array
 from mixsearch.text.count.ngrams import BLANK, ChunkCounts
 from mixsearch.text.count.vocabulary import Frequencies, Vocabulary
 
-# Why a word is not a feature: `max_df`, `min_df`, `max_words`, `stop_words`.
-REASONS = ("too_common", "too_rare", "beyond_max_words", "stop_word")
+# Why a word is not a feature: `max_df`, `min_df`, `max_words`, `stop_words`; or it came with documents that were added.
+REASONS = ("too_common", "too_rare", "beyond_max_words", "stop_word", "added")
 # A bound on the memory for their spelling; the most frequent ones stay.
 MAX_DROPPED = 1_000_000
 # Nobody asks for what has more letters: encoded files and the like.
@@ -68,11 +68,11 @@ def take_dropped(frequencies: Frequencies, single: Array | None) -> Frequencies:
 
 
 def describe_dropped(
-    frequencies: Frequencies, words: list[str], bounds: tuple[float, float], stop_words: Collection[str]
+    frequencies: Frequencies, words: list[str], bounds: tuple[float, float] | None, stop_words: Collection[str]
 ) -> DroppedWords:
     """Return dropped words in the order of their number of documents, then of the alphabet.
 
-    The bounds are the smallest and the largest number of documents of a feature.
+    The bounds are the smallest and the largest number of documents of a feature; None if the features were known.
     """
     short = np.array([len(word) <= MAX_LETTERS for word in words], dtype=bool)
     words, frequencies = [word for word in words if len(word) <= MAX_LETTERS], frequencies.take(short)
@@ -84,6 +84,9 @@ def describe_dropped(
     )
     listed = set(stop_words)
     is_stop_word = np.array([word in listed for word in vocabulary.words], dtype=bool)
-    cases = [is_stop_word, ranked.documents > bounds[1], ranked.documents < bounds[0]]
-    reasons = np.select(cases, [3, 0, 1], 2).astype(np.uint8)
+    if bounds is None:
+        reasons = np.where(is_stop_word, 3, 4).astype(np.uint8)
+    else:
+        cases = [is_stop_word, ranked.documents > bounds[1], ranked.documents < bounds[0]]
+        reasons = np.select(cases, [3, 0, 1], 2).astype(np.uint8)
     return DroppedWords(vocabulary, reasons, tuple(sorted(listed.difference(words))))

@@ -88,10 +88,15 @@ def count_ngrams(tokens: Tokens, ngrams: tuple[int, int]) -> ChunkCounts:
 
 def hash_ngrams(tokens: Tokens, starts: Array, length: int) -> Array:
     """Return the hashes of the sequences of `length` tokens that begin at `starts`, (n,)."""
-    hashes = tokens.hashes[starts]
+    return join_hashes(tokens.hashes, starts, length)
+
+
+def join_hashes(hashes: Array, starts: Array, length: int) -> Array:
+    """Return the hashes of sequences, given those of all words and where each sequence begins, (n,)."""
+    joined = hashes[starts]
     for step in range(1, length):
-        hashes = hashes * _FIRST + tokens.hashes[starts + step] * _NEXT
-    return hashes
+        joined = joined * _FIRST + hashes[starts + step] * _NEXT
+    return joined
 
 
 def group_hashes(hashes: Array) -> tuple[Array, Array]:

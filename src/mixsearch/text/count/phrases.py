@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -129,6 +129,20 @@ def add_phrases(vocabulary: Vocabulary, phrases: Frequencies, parts: PhraseParts
         codes[rising],
         columns[n_words:][rising],
     )
+
+
+def recall_phrases(vocabulary: Vocabulary, phrases: Mapping[int, tuple[str, str]]) -> Vocabulary:
+    """Return a vocabulary with phrases that are known already, given by their columns.
+
+    The columns of a phrase and of its words are those of the whole vocabulary.
+    """
+    parts = np.array([hash_words(pair) for pair in phrases.values()], dtype=np.uint64).reshape(-1, 2)
+    part_keys, own = np.unique(parts, return_inverse=True)
+    first, second = own.reshape(-1, 2).T
+    codes = (first * len(part_keys) + second).astype(np.uint64)
+    rising = np.argsort(codes)
+    columns = np.array(list(phrases), dtype=np.int64)
+    return replace(vocabulary, part_keys=part_keys, pairs=codes[rising], pair_columns=columns[rising])
 
 
 def count_phrases(counts: ChunkCounts, vocabulary: Vocabulary) -> tuple[Array, Array]:

@@ -238,6 +238,16 @@ def build_vocabulary(
     return Vocabulary([words[i] for i in chosen], keys, columns, kept.documents, kept.totals)
 
 
+def number_columns(words: list[str], keys: Array, frequencies: Frequencies) -> Vocabulary:
+    """Return a vocabulary of words in the order of their columns, given their keys and the frequencies of a corpus."""
+    order = np.argsort(keys)
+    nearest = np.searchsorted(frequencies.keys, keys).clip(max=max(len(frequencies) - 1, 0))
+    found = frequencies.keys[nearest] == keys if len(frequencies) else np.zeros(len(keys), dtype=bool)
+    documents, totals = np.zeros((2, len(words)), dtype=np.int64)
+    documents[found], totals[found] = frequencies.documents[nearest[found]], frequencies.totals[nearest[found]]
+    return Vocabulary(words, keys[order], order, documents, totals)
+
+
 def to_count(frequency: int | float, n_documents: int) -> float:
     """Return a number of documents, given as one or as a share."""
     return frequency if isinstance(frequency, int) else frequency * n_documents

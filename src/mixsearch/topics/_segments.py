@@ -1,0 +1,138 @@
+"""Segments of a stored corpus: documents that were written together. The first ones are those of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.data.partitions import Layout, LocalPartitions, Partitions, SegmentedPartitions
+from mixsearch.storage import Folder, FolderWriter
+from mixsearch.topics._documents import TopicPartition
+
+# Paths of the sparse counts, by document and by word.
+BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
+_SPARSE_PARTS = ("data", "indices", "indptr")
+# Names of files. Fields of `TopicPartition` have the same names.
+DOCUMENTS = ("lengths", "pair_weights", "triple_weights", "tfidf_lengths", "rows")
+_FACT = "segments"
+
+
+def place_in(segment: str, name: str) -> str:
+    """Return the name of an array of a segment, or of a group of them."""
+    return f"{segment}/{name}" if segment else name
+
+
+class Segment(NamedTuple):
+    """Documents of a corpus that were written together.
+
+    Parameters
+    ----------
+    name : str
+        The group of its arrays; empty for that of the fit.
+    n_documents : int
+        The number of its documents.
+    mass : float
+        The sum of the weights of its documents, of which each segment stores parts that sum to one.
+    first : int
+        The index of its first document in the corpus.
+    """
+
+    name: str
+    n_documents: int
+    mass: float
+    first: int = 0
+
+    def place(self, name: str) -> str:
+        """Return the name of an array of this segment, or of a group of them."""
+        return place_in(self.name, name)
+
+
+def read_segments(folder: Folder) -> list[Segment]:
+    """Return the segments of a folder, in the order of their documents."""
+    stored = folder.facts.get(_FACT) or [("", len(folder["documents/lengths"]), 1.0)]
+    firsts = accumulate((n_documents for _, n_documents, _ in stored), initial=0)
+    return [Segment(name, n, mass, first) for (name, n, mass), first in zip(stored, firsts, strict=False)]
+
+
+def write_segments(out: FolderWriter, segments: Sequence[Segment]) -> None:
+    """Write which segments a folder has."""
+    out.facts[_FACT] = [(segment.name, segment.n_documents, segment.mass) for segment in segments]
+
+
+def open_counts(folder: Folder, segment: Segment, n_words: int) -> tuple[sp.csr_array, sp.csc_array]:
+    """Return the counts of a segment by document and by word, mapped from the files."""
+    kinds = ((sp.csr_array, BY_DOCUMENT), (sp.csc_array, BY_WORD))
+    by_document, by_word = (
+        sparse_from(
+            kind, [folder[segment.place(f"{group}/{part}")] for part in _SPARSE_PARTS], (segment.n_documents, n_words)
+        )
+        for kind, group in kinds
+    )
+    return by_document, by_word
+
+
+def open_segment(folder: Folder, segment: Segment, n_words: int, **known: Array) -> TopicPartition:
+    """Return the documents of a segment, mapped from the files, with weights that sum to one."""
+    by_document, by_word = open_counts(folder, segment, n_words)
+    stored = (name for name in DOCUMENTS if name not in known)
+    arrays = known | {name: folder[segment.place(f"documents/{name}")] for name in stored}
+    projected = folder[segment.place("documents/projected")]
+    return TopicPartition(segment.first, by_document=by_document, by_word=by_word, projected=projected, **arrays)
+
+
+def join_segments(segments: Sequence[Segment], partitions: Sequence[TopicPartition]) -> Partitions[TopicPartition]:
+    """Return all documents of a corpus, with weights that sum to one."""
+    n, d = sum(segment.n_documents for segment in segments), partitions[0].by_document.shape[1]
+    layout = Layout(n, d, partitions[0].by_document.dtype, is_sparse=True)
+    if len(partitions) == 1:
+        return LocalPartitions(layout, partitions[0])
+    total = sum(segment.mass for segment in segments)
+    shares = [segment.mass / total for segment in segments]
+    scaled = (each.scale_weights(share) for each, share in zip(partitions, shares, strict=True))
+    return SegmentedPartitions(layout, tuple(scaled))
+
+
+def store_partition(out: FolderWriter, documents: TopicPartition, segment: str = "") -> None:
+    """Write documents that are in memory as a segment."""
+    for group, counts in ((BY_DOCUMENT, documents.by_document), (BY_WORD, documents.by_word)):
+        for part in _SPARSE_PARTS:
+            out.save(place_in(segment, f"{group}/{part}"), getattr(counts, part))
+    out.save(place_in(segment, "documents/projected"), documents.projected)
+    store_arrays(out, documents, segment)
+
+
+def store_arrays(out: FolderWriter, documents: TopicPartition, segment: str = "") -> None:
+    """Write the lengths, weights and rows of documents."""
+    for name in DOCUMENTS:
+        out.save(place_in(segment, f"documents/{name}"), getattr(documents, name))
+
+
+def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:
+    """Return a sparse array over parts that are known to be sorted, so that nothing is read to check them.
+
+    Parameters
+    ----------
+    kind : type
+        ``scipy.sparse.csr_array`` or ``csc_array``.
+    parts : list of arrays
+        data, indices and indptr.
+    shape : tuple of int
+        (n, d).
+
+    Returns
+    -------
+    sparse array
+    """
+    counts = kind(tuple(parts), shape=shape, copy=False)
+    counts.has_sorted_indices = counts.has_canonical_format = True
+    return counts
+
+
+def count_by_word(partitions: Sequence[TopicPartition]) -> Array:
+    """Return the number of documents that contain each word, (d,)."""
+    return np.asarray(np.sum([np.diff(each.by_word.indptr) for each in partitions], axis=0))
