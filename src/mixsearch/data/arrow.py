@@ -20,3 +20,12 @@ def import_pyarrow(what: str, extra: str = "text") -> Any:
             extra=extra,
         ) from error
     return pyarrow
+
+
+def has_pyarrow() -> bool:
+    """Return whether PyArrow is installed."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return False
+    return True

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mixsearch._typing import Array
+from mixsearch.data.files.types import to_json
 from mixsearch.table._component import MemberCount, TableComponent
 from mixsearch.table._differences import ColumnDifference
 from mixsearch.table._rows import get_rows
-from mixsearch.table._types import to_json
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.files.types import (
+    DATES,
+    MISSING_MARKS,
+    NUMBERS,
+    NUMBERS_WITH_COMMA,
+    find_types,
+    flatten_types,
+    rename_repeated,
+    to_json,
+)
 from mixsearch.errors import SearchError
 from mixsearch.storage import explain_os_errors, write_atomically
-from mixsearch.table._types import find_types, flatten_types, rename_repeated, to_json
 
 Format = Literal["csv", "tsv", "parquet", "jsonl", "json"]
-
-MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
 
 _FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".csv": "csv",
@@ -198,7 +205,7 @@ def _read_csv(file: Path, format: Format) -> Any:
     types = import_pyarrow("Tables in files", "table").types
     if any(types.is_binary(field.type) for field in table.schema):
         raise _make_encoding_error(file)
-    return find_types(table, decimal_comma=delimiter != ",")
+    return find_types(table, NUMBERS if delimiter == "," else NUMBERS_WITH_COMMA)
 
 
 def _parse_csv(file: Path, delimiter: str, *, use_threads: bool) -> Any:
@@ -258,7 +265,7 @@ def _read_json(file: Path, arrow: Any) -> Any:
 
         with _open(file) as stream:
             table = arrow_json.read_json(stream, arrow_json.ReadOptions(block_size=_BLOCK_BYTES))
-    return find_types(table, decimal_comma=False)
+    return find_types(table, DATES)
 
 
 def _write_json(rows: Any, stream: Any, format: Format) -> None:

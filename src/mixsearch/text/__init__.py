@@ -21,7 +21,9 @@ from mixsearch.text.options import (
 )
 from mixsearch.text.pipeline import count_texts, read_corpus
 from mixsearch.text.question import split_words
+from mixsearch.text.read.formats import inspect_columns
 from mixsearch.text.read.sources import strip_compression_suffix
+from mixsearch.text.read.summary import ColumnSummary
 
 if TYPE_CHECKING:
     from mixsearch.text.count.cluster import DistributedCorpus, read_on_cluster
@@ -34,6 +36,7 @@ __all__ = [
     "DEFAULT_MIN_DF",
     "FORMATS",
     "REASONS",
+    "ColumnSummary",
     "Corpus",
     "CorpusOptions",
     "CountChunk",
@@ -46,6 +49,7 @@ __all__ = [
     "SegmenterName",
     "Vocabulary",
     "count_texts",
+    "inspect_columns",
     "inspect_files",
     "normalize_text",
     "read_corpus",

@@ -16,6 +16,7 @@ Tokenizer = Callable[[str], Sequence[str]]
 Format = Literal["jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz"]
 SegmenterName = Literal["bigrams", "jieba", "fugashi", "pythainlp"]
 SEGMENTER_NAMES: tuple[SegmenterName, ...] = ("bigrams", "jieba", "fugashi", "pythainlp")
+KeptColumns = Sequence[str] | Literal["auto"] | None
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz")
 
 # Measured on mixed texts: characters, code points, masks, positions and hashes of one chunk while it is counted.
@@ -39,6 +40,8 @@ class CorpusOptions:
         or the one called text, body, content, review, description or message.
     id : str, optional
         Column that names the documents.
+    keep : sequence of str, "auto" or None
+        Columns to keep beside the text. "auto" keeps a title, a link, dates, categories with few values and numbers.
     format : str, optional
         One of `FORMATS`. By default the format follows from the file name.
     encoding : str
@@ -95,6 +98,7 @@ class CorpusOptions:
 
     text: str | Sequence[str] | None = None
     id: str | None = None
+    keep: KeptColumns = None
     format: Format | None = None
     encoding: str = "utf-8"
     vocabulary: str | os.PathLike[str] | None = None
@@ -129,6 +133,7 @@ class CorpusOptions:
         _check_positive("memory", self.memory)
         _check_positive("n_jobs", None if self.n_jobs == -1 else self.n_jobs)
         _check_encoding(self.encoding)
+        _check_keep(self.keep)
         if self.tokenizer is not None and self.token_pattern is not None:
             raise ArgumentError(
                 "{first} and {second} exclude each other: leave one out.",
@@ -258,6 +263,13 @@ def _check_encoding(encoding: str) -> None:
             "{argument} must keep ASCII unchanged, got {value!r}: convert the file with `iconv -f {value} -t utf-8`.",
             argument=argument,
             value=encoding,
+        )
+
+
+def _check_keep(keep: object) -> None:
+    if isinstance(keep, str) and keep != "auto":
+        raise ArgumentError(
+            "{argument} must be a list of columns, 'auto' or None, got {value!r}.", argument=Option("keep"), value=keep
         )
 
 

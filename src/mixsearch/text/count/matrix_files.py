@@ -33,6 +33,7 @@ _MAX_QUOTED = 40
 _TEXT_OPTIONS = {
     "text": None,
     "id": None,
+    "keep": None,
     "token_pattern": None,
     "tokenizer": None,
     "drop_duplicates": None,
@@ -80,7 +81,7 @@ def _to_chunk(counts: sp.csr_array[Any]) -> ChunkCounts:
 
 def _check_options(options: CorpusOptions) -> None:
     for name, default in _TEXT_OPTIONS.items():
-        if getattr(options, name) != default:
+        if getattr(options, name) not in (default, "auto"):
             raise ArgumentError(
                 "{argument} needs texts, but the file holds ready-made counts. Leave it out, or read the texts.",
                 code="needs_texts",

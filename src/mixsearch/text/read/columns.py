@@ -1,14 +1,17 @@
-"""The columns of a table that hold the text and the name of a document."""
+"""The columns of a table that hold the text and the name of a document, and those that are kept beside them."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.files.types import allow_readings, flatten_types, to_json
 from mixsearch.errors import Option, SearchError, SearchWarning
-from mixsearch.text.options import CorpusOptions, list_text_columns
+from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
+from mixsearch.text.read.summary import summarize_columns
 
 _USUAL_NAMES = ("text", "body", "content", "review", "description", "message")
 _MAX_LISTED = 20
@@ -20,23 +23,33 @@ class Columns:
 
     texts: tuple[str, ...]
     id: str | None
+    kept: tuple[str, ...] = ()
 
     @property
     def all(self) -> list[str]:
         """Every column that is read, once."""
-        return list(dict.fromkeys([*self.texts, *([] if self.id is None else [self.id])]))
+        return list(dict.fromkeys([*self.texts, *([] if self.id is None else [self.id]), *self.kept]))
 
     def check(self, names: Sequence[str], file: str) -> None:
-        """Raise if a file lacks one of the columns."""
-        for column in self.all:
-            if column not in names:
-                raise _make_missing_column_error(column, names, file)
+        """Raise if a file lacks a column of the text or the id. Of columns that are kept, its values are missing."""
+        for column in replace(self, kept=()).all:
+            check_column(column, names, file)
+
+    def list_available(self, names: Sequence[str]) -> list[str]:
+        """Return the columns to read that are among these names."""
+        return [name for name in self.all if name in names]
+
+
+def check_column(column: str, names: Sequence[str], file: str) -> None:
+    """Raise an error that names the columns there are if a file lacks one."""
+    if column not in names:
+        raise _make_missing_column_error(column, names, file)
 
 
 def choose_columns(
     names: Sequence[str], strings: Sequence[str], options: CorpusOptions, file: str
 ) -> tuple[Columns, SearchWarning | None]:
-    """Return the columns to read, and a note if the text column was guessed."""
+    """Return the columns of the text and the id, and a note if the text column was guessed."""
     named = list_text_columns(options)
     if named:
         return Columns(named, options.id), None
@@ -56,6 +69,46 @@ def choose_columns(
     )
 
 
+def choose_kept(sample: Any, columns: Columns, keep: KeptColumns, file: str) -> tuple[str, ...]:
+    """Return the columns to keep beside the text; `sample` holds the first rows of all columns."""
+    if keep is None:
+        return ()
+    if keep == "auto":
+        return tuple(each.name for each in summarize_columns(sample, columns.texts, columns.id) if each.is_kept)
+    for name in keep:
+        check_column(name, sample.schema.names, file)
+    return tuple(dict.fromkeys(keep))
+
+
+def build_kept(values: Mapping[str, Sequence[Any]], columns: Columns, n_rows: int, readings: Sequence[str]) -> Any:
+    """Return the values of the columns to keep as a record batch; None if there is no such column."""
+    if not columns.kept:
+        return None
+    return take_kept(build_batch({name: values.get(name, [None] * n_rows) for name in columns.kept}, readings), columns)
+
+
+def take_kept(batch: Any, columns: Columns) -> Any:
+    """Return the columns to keep of a record batch, nested values as JSON; None if there is no such column."""
+    if not columns.kept:
+        return None
+    return flatten_types(batch.select([name for name in columns.kept if name in batch.schema.names]))
+
+
+def build_batch(values: Mapping[str, Sequence[Any]], readings: Sequence[str]) -> Any:
+    """Return values as a record batch; those of a column that have no common type become text."""
+    arrow = import_pyarrow("Columns beside the text")
+    arrays = {name: _build_array(column, arrow) for name, column in values.items()}
+    return allow_readings(arrow.RecordBatch.from_pydict(arrays), readings)
+
+
+def _build_array(values: Sequence[Any], arrow: Any) -> Any:
+    try:
+        return arrow.array(values, from_pandas=False)
+    except (arrow.ArrowException, OverflowError, UnicodeEncodeError):
+        texts = [None if value is None else value if isinstance(value, str) else to_json(value) for value in values]
+        return arrow.array([None if text is None else replace_surrogates(text) for text in texts], arrow.string())
+
+
 def join_texts(values: Sequence[Any]) -> str:
     """Return the text of a document from the values of its columns."""
     return to_text(values[0]) if len(values) == 1 else "\n".join(filter(None, map(to_text, values)))
@@ -68,6 +121,17 @@ def to_text(value: Any) -> str:
     if value is None:
         return ""
     return " ".join(map(to_text, value)) if isinstance(value, list) else str(value)
+
+
+def replace_surrogates(text: str) -> str:
+    """Return a text with a replacement character for each lone surrogate, which no UTF-8 file can hold."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _note_guess(column: str, reason: str, file: str) -> SearchWarning:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
+from mixsearch.data.arrow import has_pyarrow
 from mixsearch.errors import SearchWarning
 from mixsearch.text.options import CorpusOptions
-from mixsearch.text.read.columns import Columns, choose_columns
+from mixsearch.text.read.columns import Columns, choose_columns, choose_kept
 from mixsearch.text.read.files import File
 from mixsearch.text.read.sources import STANDARD_INPUT, Progress
 
@@ -25,6 +26,7 @@ class DocumentChunk:
     texts: list[str]
     names: list[str] | None
     locate: Callable[[int], str]  # from the index of a text to its place in the source, for errors
+    columns: Any = None  # a record batch of the columns to keep, a row for each text; `ColumnTypes` finds their types
 
 
 # Reads one chunk when called, on any thread.
@@ -40,11 +42,20 @@ class ReadState:
     progress: Progress = field(default_factory=Progress)
     notes: list[SearchWarning] = field(default_factory=list)
     columns: Columns | None = None
+    sample: Any = None  # a record batch of the first rows of all columns, if columns are to be kept
 
-    def resolve_columns(self, names: list[str], strings: list[str], path: File | None) -> Columns:
-        """Return the columns to read. They are chosen at the first file, and the other files must have them."""
+    def resolve_columns(
+        self, names: list[str], strings: list[str], path: File | None, sample: Callable[[], Any]
+    ) -> Columns:
+        """Return the columns to read. They are chosen at the first file; the others must have the text and the id."""
         if self.columns is None:
-            self.columns, note = choose_columns(names, strings, self.options, name_file(path))
+            file, keep = name_file(path), self.options.keep
+            if keep == "auto" and not has_pyarrow():
+                keep = None  # texts are read without extras
+            self.sample = None if keep is None else sample()
+            columns, note = choose_columns(names, strings, self.options, file)
+            columns.check(names, file)
+            self.columns = replace(columns, kept=choose_kept(self.sample, columns, keep, file))
             self.notes += [] if note is None else [note]
         self.columns.check(names, name_file(path))
         return self.columns
@@ -67,14 +78,3 @@ def group_by_size(items: Iterable[tuple[Item, int]], size: int) -> Iterator[list
             group, total = [], 0
     if group:
         yield group
-
-
-def replace_surrogates(text: str) -> str:
-    """Return a text with a replacement character for each lone surrogate, which no UTF-8 file can hold."""
-    if text.isascii():
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

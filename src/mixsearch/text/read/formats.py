@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from functools import partial
 
-from mixsearch.errors import ArgumentError, Option
-from mixsearch.text.options import limit_chunk_bytes
-from mixsearch.text.read.columns import to_text
-from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size, replace_surrogates
+from mixsearch.errors import ArgumentError, Option, SearchError
+from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
+from mixsearch.text.read.columns import replace_surrogates, to_text
+from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
 from mixsearch.text.read.files import File
 from mixsearch.text.read.lines import read_files, read_jsonl, read_lines
-from mixsearch.text.read.sources import SourceFiles
+from mixsearch.text.read.sources import Source, SourceFiles, describe_source, find_sources
+from mixsearch.text.read.summary import ColumnSummary, summarize_columns
 from mixsearch.text.read.tables import read_csv, read_parquet
 
 _READERS: dict[str, Callable[[File | None, ReadState], Iterator[ChunkLoader]]] = {
@@ -35,6 +38,36 @@ def read_documents(sources: SourceFiles, state: ReadState) -> Generator[ChunkLoa
         yield from _READERS[sources.format](path, state)
 
 
+def inspect_columns(source: Source, options: CorpusOptions | None = None) -> list[ColumnSummary]:
+    """Return what the first rows of the first file show about its columns, and which are kept by default.
+
+    Parameters
+    ----------
+    source : path or list of paths
+        As for `read_corpus`.
+    options : CorpusOptions, optional
+        How to read. `text` and `id` name columns that are known.
+
+    Returns
+    -------
+    list of ColumnSummary
+        One for each column, in their order. Empty for plain text, which has no columns.
+    """
+    options = replace(options or CorpusOptions(), keep="auto")
+    sources = find_sources(source, options.format)
+    if sources.format not in _READERS:
+        return []
+    state = ReadState(options, describe_source(source))
+    try:
+        with closing(read_documents(sources, state)) as loaders:
+            next(loaders, None)
+    except SearchError as error:
+        if error.code != "unclear_text_column":
+            raise
+    texts = state.columns.texts if state.columns is not None else ()
+    return [] if state.sample is None else summarize_columns(state.sample, texts, options.id)
+
+
 def read_strings(texts: Iterable[str | None], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:
     """Read documents that are strings already."""
     pairs: Iterable[tuple[str | None, str | None]] = (
@@ -47,9 +80,9 @@ def read_strings(texts: Iterable[str | None], names: Iterable[str] | None, state
 
 
 def _check_no_columns(state: ReadState) -> None:
-    for name in ("text", "id"):
+    for name in ("text", "id", "keep"):
         value = getattr(state.options, name)
-        if value is not None:
+        if value is not None and value != "auto":
             raise ArgumentError(
                 "{argument} is {value!r}, but {source!r} is plain text without columns. Leave it out, or set "
                 "{format_argument} to the format of the file.",

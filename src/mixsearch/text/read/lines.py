@@ -7,19 +7,20 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from mixsearch.data.files.types import DATES
 from mixsearch.errors import Option, SearchError
 from mixsearch.text.options import limit_chunk_bytes
-from mixsearch.text.read.columns import Columns, join_texts, to_text
+from mixsearch.text.read.columns import Columns, build_batch, build_kept, join_texts, replace_surrogates, to_text
 from mixsearch.text.read.documents import (
     ChunkLoader,
     DocumentChunk,
     ReadState,
     group_by_size,
     name_file,
-    replace_surrogates,
 )
 from mixsearch.text.read.files import File, get_size, name_within
 from mixsearch.text.read.sources import Progress, SourceFiles, open_file
+from mixsearch.text.read.summary import N_SAMPLE_ROWS
 
 _BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -110,13 +111,25 @@ def _decode_lines(data: bytes, encoding: str, path: File | None, first_line: int
 
 
 def _find_columns(lines: NumberedLines, path: File | None, state: ReadState) -> Columns:
-    records = [_parse_record(text, line, path) for line, text in lines[:_N_FIRST_RECORDS] if text.strip()]
-    objects = [record for record in records if isinstance(record, dict)]
+    objects = _list_objects(lines[:_N_FIRST_RECORDS], path)
     if not objects:
         return state.columns or Columns((), None)
-    names = list(dict.fromkeys(name for record in objects for name in record))
+    names = _list_names(objects)
     strings = [name for name in names if any(isinstance(record.get(name), str) for record in objects)]
-    return state.resolve_columns(names, strings, path)
+    return state.resolve_columns(names, strings, path, lambda: _sample(_list_objects(lines[:N_SAMPLE_ROWS], path)))
+
+
+def _list_objects(lines: NumberedLines, path: File | None) -> list[dict[str, Any]]:
+    records = [_parse_record(text, line, path) for line, text in lines if text.strip()]
+    return [record for record in records if isinstance(record, dict)]
+
+
+def _list_names(objects: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for record in objects for name in record))
+
+
+def _sample(objects: list[dict[str, Any]]) -> Any:
+    return build_batch({name: [record.get(name) for record in objects] for name in _list_names(objects)}, DATES)
 
 
 def _load_jsonl(decode_lines: Callable[[], NumberedLines], columns: Columns, path: File | None) -> DocumentChunk:
@@ -130,16 +143,22 @@ def _load_jsonl(decode_lines: Callable[[], NumberedLines], columns: Columns, pat
             file=name_file(path),
         )
     texts = [replace_surrogates(_get_text(record, columns)) for record in records]
-    names = None if columns.id is None else [replace_surrogates(_get_name(record, columns.id)) for record in records]
-    return DocumentChunk(texts, names, partial(_locate_line, [line for line, _ in lines], path))
+    names = (
+        None
+        if columns.id is None
+        else [replace_surrogates(to_text(_get_value(record, columns.id))) for record in records]
+    )
+    values = {name: [_get_value(record, name) for record in records] for name in columns.kept}
+    kept = build_kept(values, columns, len(records), DATES)
+    return DocumentChunk(texts, names, partial(_locate_line, [line for line, _ in lines], path), kept)
 
 
 def _get_text(record: Any, columns: Columns) -> str:
     return join_texts([record.get(name) for name in columns.texts]) if isinstance(record, dict) else to_text(record)
 
 
-def _get_name(record: Any, column: str) -> str:
-    return to_text(record.get(column)) if isinstance(record, dict) else ""
+def _get_value(record: Any, column: str) -> Any:
+    return record.get(column) if isinstance(record, dict) else None
 
 
 def _parse_record(text: str, line: int, path: File | None) -> Any:

@@ -10,20 +10,29 @@ from itertools import chain
 from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.files.types import NUMBERS, NUMBERS_WITH_COMMA, rename_repeated, to_nulls
 from mixsearch.errors import SearchError
 from mixsearch.text.options import limit_chunk_bytes
-from mixsearch.text.read.columns import Columns, join_texts, to_text
+from mixsearch.text.read.columns import (
+    Columns,
+    build_batch,
+    build_kept,
+    join_texts,
+    replace_surrogates,
+    take_kept,
+    to_text,
+)
 from mixsearch.text.read.documents import (
     ChunkLoader,
     DocumentChunk,
     ReadState,
     group_by_size,
     name_file,
-    replace_surrogates,
 )
 from mixsearch.text.read.files import File, RemoteFile, get_size
 from mixsearch.text.read.lines import decode, strip_bom
 from mixsearch.text.read.sources import open_file
+from mixsearch.text.read.summary import N_SAMPLE_ROWS
 
 _DELIMITERS = ",;\t|"
 # The largest limit that the parser accepts on every system; its default is shorter than a long article.
@@ -47,14 +56,15 @@ def read_csv(path: File | None, state: ReadState) -> Iterator[ChunkLoader]:
             )
         delimiter = _guess_delimiter(header, state.options.format)
         rows = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
-        names = next(rows)
+        names = rename_repeated(next(rows))
+        readings = NUMBERS if delimiter == "," else NUMBERS_WITH_COMMA
         columns: Columns | None = None
         for chunk in group_by_size(_check_rows(rows, names, path), limit_chunk_bytes(state.options)):
             if columns is None:
                 # Every value of a CSV is a string, but a column of numbers does not hold the text.
                 strings = _find_text_columns(names, [row for _, row in chunk[:_N_FIRST_ROWS]])
-                columns = state.resolve_columns(names, strings, path)
-            yield partial(_load_rows, chunk, names, columns, path)
+                columns = state.resolve_columns(names, strings, path, partial(_sample_rows, chunk, names, readings))
+            yield partial(_load_rows, chunk, names, columns, path, readings)
 
 
 def read_parquet(path: File | None, state: ReadState, span: range | None = None) -> Iterator[ChunkLoader]:
@@ -67,7 +77,8 @@ def read_parquet(path: File | None, state: ReadState, span: range | None = None)
     with open_parquet(path) as file:
         fields = list(file.schema_arrow)
         strings = [field.name for field in fields if _holds_text(field.type)]
-        columns = state.resolve_columns([field.name for field in fields], strings, path)
+        names = [field.name for field in fields]
+        columns = state.resolve_columns(names, strings, path, partial(_sample_batch, file))
         yield from _read_batches(file, columns, path, state, span)
 
 
@@ -107,8 +118,9 @@ def _read_batches(
     groups = range(file.num_row_groups) if span is None else span
     n_rows, n_bytes = max(file.metadata.num_rows, 1), max(sum(measure_row_groups(file, columns)), 1)
     rows_per_batch = min(max(1, limit_chunk_bytes(state.options) * n_rows // n_bytes), _MAX_BATCH_ROWS)
+    available = columns.list_available(file.schema_arrow.names)
     start, size = sum(file.metadata.row_group(group).num_rows for group in range(groups.start)), get_size(path) or 0
-    for batch in file.iter_batches(batch_size=rows_per_batch, row_groups=list(groups), columns=columns.all):
+    for batch in file.iter_batches(batch_size=rows_per_batch, row_groups=list(groups), columns=available):
         state.progress.add(size * (start + batch.num_rows) // n_rows - size * start // n_rows)
         yield partial(_load_batch, batch, columns, start, path)
         start += batch.num_rows
@@ -118,7 +130,19 @@ def _load_batch(batch: Any, columns: Columns, start: int, path: File) -> Documen
     values = [batch.column(name).to_pylist() for name in columns.texts]
     texts = [join_texts(row) for row in zip(*values, strict=True)]
     names = None if columns.id is None else [to_text(value) for value in batch.column(columns.id).to_pylist()]
-    return DocumentChunk(texts, names, lambda i: f"row {start + i + 1:,} of {name_file(path)!r}")
+    locate = partial(_locate_row, start, path)
+    return DocumentChunk(texts, names, locate, take_kept(batch, columns))
+
+
+def _locate_row(start: int, path: File, i: int) -> str:
+    return f"row {start + i + 1:,} of {name_file(path)!r}"
+
+
+def _sample_batch(file: Any) -> Any:
+    """Return the first rows of all columns but those of bytes, such as images."""
+    names = [field.name for field in file.schema_arrow if "binary" not in str(field.type)]
+    empty = file.schema_arrow.empty_table().select(names).to_batches()
+    return next(file.iter_batches(batch_size=N_SAMPLE_ROWS, columns=names), empty[0] if empty else None)
 
 
 def _holds_text(kind: Any) -> bool:
@@ -183,9 +207,21 @@ def _is_number(value: str) -> bool:
 
 
 def _load_rows(
-    chunk: list[tuple[int, list[str]]], names: Sequence[str], columns: Columns, path: File | None
+    chunk: list[tuple[int, list[str]]],
+    names: Sequence[str],
+    columns: Columns,
+    path: File | None,
+    readings: Sequence[str],
 ) -> DocumentChunk:
     indices = [names.index(name) for name in columns.texts]
     texts = [replace_surrogates(join_texts([row[index] for index in indices])) for _, row in chunk]
     ids = None if columns.id is None else [row[names.index(columns.id)] for _, row in chunk]
-    return DocumentChunk(texts, ids, lambda i: f"line {chunk[i][0]:,} of {name_file(path)!r}")
+    found = {name: names.index(name) for name in columns.kept if name in names}
+    values = {name: to_nulls([row[index] for _, row in chunk]) for name, index in found.items()}
+    kept = build_kept(values, columns, len(chunk), readings)
+    return DocumentChunk(texts, ids, lambda i: f"line {chunk[i][0]:,} of {name_file(path)!r}", kept)
+
+
+def _sample_rows(chunk: list[tuple[int, list[str]]], names: Sequence[str], readings: Sequence[str]) -> Any:
+    rows = [row for _, row in chunk[:N_SAMPLE_ROWS]]
+    return build_batch({name: to_nulls([row[i] for row in rows]) for i, name in enumerate(names)}, readings)
