@@ -8,8 +8,8 @@ from typing import Any
 
 from mixsearch.index.completion import CorpusWord
 from mixsearch.index.starters import Starter
-from mixsearch.storage import Folder
-from mixsearch.topics import FittedCorpus
+from mixsearch.storage import Folder, JoinedTexts
+from mixsearch.topics import FittedCorpus, read_segments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +76,11 @@ class Contents:
         dict
         """
         return asdict(self)
+
+
+def read_texts(folder: Folder, name: str) -> JoinedTexts:
+    """Return the texts or the names of all documents, in the order of the corpus."""
+    return JoinedTexts([folder.texts(segment.place(name)) for segment in read_segments(folder)])
 
 
 def read_contents(

@@ -14,13 +14,14 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import HintError, SearchError, collect_warnings
+from mixsearch.index.columns import Columns
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
-from mixsearch.index.contents import Contents, read_contents
+from mixsearch.index.contents import Contents, read_contents, read_texts
 from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
 from mixsearch.index.spelling import count_known_words, read_token_options, spell_hint, spell_word
 from mixsearch.index.starters import Starter, choose_starters
-from mixsearch.storage import Folder, Texts
+from mixsearch.storage import Folder, JoinedTexts
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import FittedCorpus, Topic, open_search
 
@@ -68,6 +69,8 @@ class TopicIndex:
         The words, one per column; empty if the index has none.
     has_texts, has_names : bool
         Whether the index holds the texts and the names of its documents.
+    columns : Columns
+        The columns of the documents, such as dates and places.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -107,12 +110,17 @@ class TopicIndex:
         return bool(self._corpus.get("has_names"))
 
     @cached_property
-    def _texts(self) -> Texts | None:
-        return self._folder.texts("texts") if self.has_texts else None
+    def _texts(self) -> JoinedTexts | None:
+        return read_texts(self._folder, "texts") if self.has_texts else None
 
     @cached_property
-    def _names(self) -> Texts | None:
-        return self._folder.texts("names") if self.has_names else None
+    def _names(self) -> JoinedTexts | None:
+        return read_texts(self._folder, "names") if self.has_names else None
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The columns of the documents, such as dates and places."""
+        return Columns(self._folder)
 
     @cached_property
     def _n_documents_by_word(self) -> Array:

@@ -1,6 +1,7 @@
 """Folders of arrays and texts on disk, written atomically: complete or not there, whatever happens to the writer."""
 
 from mixsearch.storage.disk import explain_os_errors, write_atomically
+from mixsearch.storage.joined_texts import JoinedTexts
 from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray
 from mixsearch.storage.reader import Folder, open_folder, read_generation
 from mixsearch.storage.shared_array import SharedArray
@@ -13,6 +14,7 @@ __all__ = [
     "CompressedTexts",
     "Folder",
     "FolderWriter",
+    "JoinedTexts",
     "SharedArray",
     "StoredArray",
     "TextWriter",

@@ -23,7 +23,7 @@ from mixsearch.text.pipeline import count_texts, read_corpus
 from mixsearch.text.question import split_words
 from mixsearch.text.read.formats import inspect_columns
 from mixsearch.text.read.sources import strip_compression_suffix
-from mixsearch.text.read.summary import ColumnSummary
+from mixsearch.text.read.summary import ColumnSummary, summarize_columns
 
 if TYPE_CHECKING:
     from mixsearch.text.count.cluster import DistributedCorpus, read_on_cluster
@@ -56,6 +56,7 @@ __all__ = [
     "read_on_cluster",
     "split_words",
     "strip_compression_suffix",
+    "summarize_columns",
 ]
 
 

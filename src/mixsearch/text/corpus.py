@@ -9,6 +9,7 @@ from typing import Any, Self
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.data.files.types import ColumnTypes
 from mixsearch.errors import SearchWarning
 from mixsearch.text.count.chunks import CountChunk, build_matrix, to_count_chunk
 from mixsearch.text.count.dropped import DroppedWords
@@ -42,6 +43,7 @@ class Corpus:
     dropped: DroppedWords = field(repr=False)
     _vocabulary: Vocabulary = field(repr=False)
     _spool: Spool = field(repr=False)
+    _types: ColumnTypes | None = field(default=None, repr=False)
 
     @property
     def vocabulary(self) -> list[str]:
@@ -82,7 +84,7 @@ class Corpus:
             Some documents.
         """
         for chunk in self._spool.read_chunks():
-            yield to_count_chunk(chunk, self._vocabulary, self.dropped.vocabulary)
+            yield to_count_chunk(chunk, self._vocabulary, self.dropped.vocabulary, self._types)
 
     def to_counts(self) -> sp.csr_array[Any]:
         """Return all counts at once, for a corpus that fits into memory.

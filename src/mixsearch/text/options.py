@@ -40,7 +40,7 @@ class CorpusOptions:
         or the one called text, body, content, review, description or message.
     id : str, optional
         Column that names the documents.
-    keep : sequence of str, "auto" or None
+    keep : sequence of str, "auto" or None, default="auto"
         Columns to keep beside the text. "auto" keeps a title, a link, dates, categories with few values and numbers.
     format : str, optional
         One of `FORMATS`. By default the format follows from the file name.
@@ -98,7 +98,7 @@ class CorpusOptions:
 
     text: str | Sequence[str] | None = None
     id: str | None = None
-    keep: KeptColumns = None
+    keep: KeptColumns = "auto"
     format: Format | None = None
     encoding: str = "utf-8"
     vocabulary: str | os.PathLike[str] | None = None

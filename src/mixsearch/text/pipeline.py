@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.data.files.types import ColumnTypes
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
@@ -153,6 +154,7 @@ class _Collector:
         self.spool, self.frequencies = spool, FrequencyCounter()
         self.n_rows = self.n_documents = self.n_tokens = 0
         self.stop_words: list[StopWordCounts] = []
+        self._types: ColumnTypes | None = None
         self._duplicates = DuplicateFinder(options.drop_duplicates)
         self._n_characters = 0
         self._dropped: list[Array] = []
@@ -161,6 +163,8 @@ class _Collector:
         """Number the documents, drop the duplicates, and spool the rest."""
         if counted.stop_words is not None:
             self.stop_words = [sum_stop_words([*self.stop_words, counted.stop_words])]
+        if counted.types is not None:
+            self._types = counted.types if self._types is None else self._types.merge(counted.types)
         chunk = replace(counted.chunk, rows=counted.chunk.rows + self.n_rows)
         self.n_rows += len(chunk.rows)
         is_empty = np.diff(chunk.counts.bounds) == 0
@@ -191,6 +195,7 @@ class _Collector:
             dropped=dropped,
             _vocabulary=vocabulary,
             _spool=self.spool,
+            _types=self._types,
         )
 
 

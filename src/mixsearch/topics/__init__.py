@@ -8,7 +8,16 @@ from mixsearch.topics._dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
 from mixsearch.topics._dropped import Postings, store_dropped
 from mixsearch.topics._hint import join_weights, parse_word, parse_words
 from mixsearch.topics._search import TopicSearch
-from mixsearch.topics._segments import BY_DOCUMENT, BY_WORD, DOCUMENTS, sparse_from
+from mixsearch.topics._segments import (
+    BY_DOCUMENT,
+    BY_WORD,
+    DOCUMENTS,
+    Segment,
+    place_in,
+    read_segments,
+    sparse_from,
+    write_segments,
+)
 from mixsearch.topics._storage import KIND, VERSION, open_search, store_documents, store_search
 
 __all__ = [
@@ -23,6 +32,7 @@ __all__ = [
     "DocumentCount",
     "FittedCorpus",
     "Postings",
+    "Segment",
     "Topic",
     "TopicPartition",
     "TopicSearch",
@@ -38,8 +48,11 @@ __all__ = [
     "open_search",
     "parse_word",
     "parse_words",
+    "place_in",
+    "read_segments",
     "sparse_from",
     "store_documents",
     "store_dropped",
     "store_search",
+    "write_segments",
 ]

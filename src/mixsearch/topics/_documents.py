@@ -104,6 +104,7 @@ class TopicPartition(DocumentPartition):
         Parameters
         ----------
         factor : float
+            What to multiply them by.
 
         Returns
         -------

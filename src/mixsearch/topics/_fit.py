@@ -80,7 +80,7 @@ def fit_topics(
     -------
     TopicFamily
     """
-    weighted, sums = partitions.map_reduce(_add_weights, weight_documents(partitions, weighting, distinct=distinct))
+    weighted, sums = partitions.map_reduce(add_weights, weight_documents(partitions, weighting, distinct=distinct))
     word_mean, own_pairs, own_triples = sums.words.T.copy()
     scale = word_scale(word_mean, metric)
     second = rescale(
@@ -109,7 +109,7 @@ def fit_topics(
     frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=scale)
     beyond = Frame(vectors[:, k:], values[k:], scale)
     idf = inverse_frequency(sums.document_frequency, partitions.n_rows)
-    projected, projection = weighted.map_reduce(_project, frame, idf, allocate)
+    projected, projection = weighted.map_reduce(project_documents, frame, idf, allocate)
     return TopicFamily(
         frame=frame,
         alpha0=alpha0,
@@ -161,7 +161,8 @@ class WordSums(NamedTuple):
     document_frequency: Array  # the number of documents that contain each word, (d,)
 
 
-def _add_weights(partition: CountPartition, weights: DocumentWeights) -> tuple[WeightedPartition, WordSums]:
+def add_weights(partition: CountPartition, weights: DocumentWeights) -> tuple[WeightedPartition, WordSums]:
+    """Return documents with their weights, and sums over them."""
     by_document, by_pair, by_triple = weights.compute(partition.lengths)
     columns = np.column_stack([by_document / partition.lengths, by_pair, by_triple])
     sums = WordSums(sum_rows(partition.counts, columns), np.diff(partition.by_word.indptr))
@@ -211,7 +212,7 @@ class ProjectionSums(NamedTuple):
         return UnitSums(self.tfidf, self.places)
 
 
-def _project(
+def project_documents(
     partition: WeightedPartition, frame: Frame, idf: Array, allocate: Allocate
 ) -> tuple[TopicPartition, ProjectionSums]:
     """Return the documents with their whitened counts Y and their lengths as tf-idf vectors."""

@@ -19,6 +19,7 @@ from mixsearch.data.chunks import RowChunks, chunk_rows
 from mixsearch.data.dask import load_with_dask
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import ArgumentError
+from mixsearch.index.build.contents import SHORT, ContentWriter
 from mixsearch.index.build.dropped import PostingsCollector, write_dropped
 from mixsearch.index.build.fit import (
     check_n_documents,
@@ -136,6 +137,7 @@ def _write(
     store_search(out, search)
     write_dropped(out, corpus.dropped, stored.dropped)
     out.facts["corpus"] = describe_corpus(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
+    out.facts["n_rows"], out.facts["n_components"] = corpus.n_documents + corpus.n_dropped, options.n_components
     return {
         "n_documents": len(rows),
         "n_short": n_short,
@@ -165,7 +167,8 @@ def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, on_
     min_words = get_min_words(search)
     rows: list[Array] = []
     n_short, total, per_word = 0, 0, np.zeros(n_words, dtype=np.int64)
-    texts, names, dropped = None, None, PostingsCollector(corpus.dropped)
+    dropped = PostingsCollector(corpus.dropped)
+    contents, short = ContentWriter(out), ContentWriter(out, SHORT)
     with (
         out.stream(f"{BY_DOCUMENT}/data", np.float32) as data,
         out.stream(f"{BY_DOCUMENT}/indices", np.int32) as indices,
@@ -183,18 +186,14 @@ def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, on_
             total += counts.nnz
             per_word += np.bincount(counts.indices, minlength=n_words)
             rows.append(np.asarray(chunk.rows)[kept])
-            if chunk.texts is not None:
-                texts = texts or out.texts("texts")
-                texts.append(chunk.texts[row] for row in kept)
-            if chunk.names is not None:
-                names = names or out.texts("names")
-                names.append(chunk.names[row] for row in kept)
+            contents.append(chunk, kept)
+            short.append(chunk, np.setdiff1d(np.arange(len(chunk.rows)), kept))
             on_progress("Storing", n_done, corpus.n_documents, "documents")
-    for writer in (texts, names):
-        if writer is not None:
-            writer.close()
+    contents.close()
+    short.close()
     all_rows = np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, dtype=np.int64)
-    return _Stored(all_rows, n_short, total, per_word, min_words, texts is not None, names is not None, dropped)
+    has_texts, has_names = contents.has_texts, contents.has_names
+    return _Stored(all_rows, n_short, total, per_word, min_words, has_texts, has_names, dropped)
 
 
 def _count_documents(chunks: Iterator[CountChunk]) -> Iterator[tuple[int, CountChunk]]:

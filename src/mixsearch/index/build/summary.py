@@ -58,7 +58,26 @@ def describe_corpus(
         "has_texts": has_texts,
         "has_names": has_names,
         "tokens": _describe_tokens(corpus, reading),
+        "reading": None if reading is None else _describe_reading(corpus, reading),
     }
+
+
+# Options that say where the texts are, and those that only matter while they are read, are not stored.
+_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory", "tmp_dir", "n_jobs")
+
+
+def _describe_reading(corpus: Corpus | DistributedCorpus, reading: CorpusOptions) -> dict[str, Any] | None:
+    """Return how to read and count further documents; None for a custom tokenizer."""
+    if reading.tokenizer is not None:
+        return None
+    stored = {name: value for name, value in asdict(reading).items() if name not in _NOT_STORED}
+    return {**stored, "stop_words": _list_stop_words(corpus, reading)}
+
+
+def _list_stop_words(corpus: Corpus | DistributedCorpus, reading: CorpusOptions) -> Any:
+    """Return the stop words as words, unless the corpus chooses them: a file of them may be gone later."""
+    is_kept = reading.stop_words is None or reading.stop_words in ("auto", "english")
+    return reading.stop_words if is_kept else list(corpus.dropped.stop_words)
 
 
 def _describe_tokens(corpus: Corpus | DistributedCorpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
@@ -67,6 +86,6 @@ def _describe_tokens(corpus: Corpus | DistributedCorpus, reading: CorpusOptions 
         return None
     stored = ("token_pattern", "segmenter", "stem", "lowercase", "normal_form", "strip_tags", "ngrams", "phrases")
     tokens = {name: value for name, value in asdict(reading).items() if name in stored}
-    # Stop words matter for n-grams, which skip them. A file of them may be gone when the index is searched.
-    is_listed = reading.stop_words == "english" or isinstance(reading.stop_words, list | tuple)
-    return {**tokens, "stop_words": reading.stop_words if is_listed else list(corpus.stop_words)}
+    # Stop words matter for n-grams, which skip them.
+    stop_words = list(corpus.stop_words) if reading.stop_words == "auto" else _list_stop_words(corpus, reading)
+    return {**tokens, "stop_words": stop_words}

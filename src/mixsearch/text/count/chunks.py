@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.data.arrow import take_rows
+from mixsearch.data.files.types import ColumnTypes, find_column_types
 from mixsearch.text.count.duplicates import compute_fingerprints
 from mixsearch.text.count.ngrams import ChunkCounts, count_ngrams, remove_stop_words
 from mixsearch.text.count.phrases import count_phrases
@@ -29,6 +31,7 @@ class Chunk:
     names: list[str] | None
     texts: Array | None  # packed, see `pack_texts`
     n_characters: Array  # of each text, (n_documents,)
+    columns: Any = None  # a record batch of the columns to keep, or None
 
     def take(self, kept: Array) -> Chunk:
         """Return the documents of a mask."""
@@ -39,7 +42,8 @@ class Chunk:
         names = self.names
         if names is not None:
             names = [name for name, keep in zip(names, kept.tolist(), strict=True) if keep]
-        return Chunk(self.counts.take(kept), self.rows[kept], names, texts, self.n_characters[kept])
+        columns = None if self.columns is None else take_rows(self.columns, np.flatnonzero(kept))
+        return Chunk(self.counts.take(kept), self.rows[kept], names, texts, self.n_characters[kept], columns)
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class CountedChunk:
     chunk: Chunk  # its rows numbered from 0
     fingerprints: Array  # one per document, or none
     stop_words: StopWordCounts | None = None  # if the corpus chooses them
+    types: ColumnTypes | None = None  # of the columns to keep
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,8 @@ class CountChunk:
         The documents as they were read.
     dropped : sparse array of shape (n_rows, n), int32
         How often each dropped word occurs in each document.
+    columns : pyarrow.RecordBatch, optional
+        The columns that are kept beside the text.
     """
 
     counts: sp.csr_array[Any]
@@ -74,6 +81,7 @@ class CountChunk:
     names: list[str] | None
     texts: list[str] | None
     dropped: sp.csr_array[Any]
+    columns: Any = None
 
 
 def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -> CountedChunk:
@@ -87,16 +95,22 @@ def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -
         documents.names,
         pack_texts(documents.texts) if options.keep_texts else None,
         measure_texts(documents.texts),
+        documents.columns,
     )
+    types = None if documents.columns is None else find_column_types(documents.columns)
     stop_words = count_stop_words(counts, get_table(options)) if options.stop_words == AUTO else None
-    return CountedChunk(chunk, compute_fingerprints(options.drop_duplicates, documents.texts, tokens), stop_words)
+    fingerprints = compute_fingerprints(options.drop_duplicates, documents.texts, tokens)
+    return CountedChunk(chunk, fingerprints, stop_words, types)
 
 
-def to_count_chunk(chunk: Chunk, vocabulary: Vocabulary, dropped: Vocabulary) -> CountChunk:
+def to_count_chunk(
+    chunk: Chunk, vocabulary: Vocabulary, dropped: Vocabulary, types: ColumnTypes | None = None
+) -> CountChunk:
     """Return a chunk with the words of a vocabulary as columns, those of dropped words, and its texts unpacked."""
     texts = None if chunk.texts is None else unpack_texts(chunk.texts, chunk.n_characters)
     counts, others = (build_matrix(chunk.counts, words) for words in (vocabulary, dropped))
-    return CountChunk(counts, chunk.rows, chunk.names, texts, others)
+    columns = None if types is None else types.convert(chunk.columns)
+    return CountChunk(counts, chunk.rows, chunk.names, texts, others, columns)
 
 
 def build_matrix(counts: ChunkCounts, vocabulary: Vocabulary) -> sp.csr_array[Any]:

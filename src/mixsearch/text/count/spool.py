@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mixsearch.data.arrow import pack_batch, unpack_batch
 from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.chunks import Chunk, measure_texts, pack_texts, unpack_texts
 from mixsearch.text.count.ngrams import ChunkCounts
@@ -47,6 +48,8 @@ class Spool:
             arrays["name_lengths"] = measure_texts(chunk.names)
         if chunk.texts is not None:
             arrays["texts"] = chunk.texts
+        if chunk.columns is not None:
+            arrays["columns"] = np.frombuffer(pack_batch(chunk.columns), np.uint8)
         try:
             np.savez(self._get_path(self._n_chunks), **arrays)  # type: ignore[arg-type]
         except OSError as error:
@@ -67,7 +70,8 @@ class Spool:
             with np.load(self._get_path(i)) as file:
                 names = unpack_texts(file["names"], file["name_lengths"]) if "names" in file else None
                 texts = file.get("texts")
-                yield Chunk(_load_counts(file), file["rows"], names, texts, file["n_characters"])
+                columns = unpack_batch(file["columns"].tobytes()) if "columns" in file else None
+                yield Chunk(_load_counts(file), file["rows"], names, texts, file["n_characters"], columns)
 
     def close(self) -> None:
         """Remove the folder."""

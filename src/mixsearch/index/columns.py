@@ -1,0 +1,222 @@
+"""Columns of the documents of an index, such as dates and places: stored as Parquet, read when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.data.arrow import import_pyarrow, take_rows
+from mixsearch.data.files.types import rename_repeated
+from mixsearch.errors import SearchError
+from mixsearch.storage import Folder, FolderWriter
+from mixsearch.text import summarize_columns
+from mixsearch.topics import Segment, place_in, read_segments
+
+FILE = "documents.parquet"
+# Columns of the file before those that were kept: the row of a document in the input, and its name.
+ROW, ID = "row", "id"
+FACT = "columns"
+# Rows that are written together.
+_GROUP_ROWS = 100_000
+_NEED = "Columns of documents"
+
+
+@dataclass(frozen=True)
+class StoredColumn:
+    """A column of the documents of an index.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    kind : str
+        Its type, as PyArrow names it: string, int64, double, bool, date32[day], timestamp[us].
+    role : {"title", "link", "date", "category", "number"} or None
+        What it seems to hold.
+    """
+
+    name: str
+    kind: str
+    role: str | None
+
+
+class ColumnWriter:
+    """Writes the columns of the documents of a segment as Parquet.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        The folder of the index.
+    segment : str, default=""
+        The name of the segment.
+    """
+
+    def __init__(self, out: FolderWriter, segment: str = "") -> None:
+        self._out, self._segment = out, segment
+        self._batches: list[Any] = []
+
+    def append(self, rows: Array, names: Sequence[str] | None, columns: Any) -> None:
+        """Add documents.
+
+        Parameters
+        ----------
+        rows : array of shape (n,)
+            Their rows in the input.
+        names : sequence of str, optional
+            Their names.
+        columns : pyarrow.RecordBatch or pyarrow.Table
+            Their columns, of the same types in every call.
+        """
+        self._batches.append(number_rows(rows, names, columns))
+
+    def close(self) -> None:
+        """Write the file."""
+        if not self._batches:
+            return
+        arrow = import_pyarrow(_NEED)
+        write_columns(self._out, arrow.concat_tables(self._batches), self._segment)
+
+
+def number_rows(rows: Array, names: Sequence[str] | None, columns: Any) -> Any:
+    """Return a table of columns with the rows and names of their documents before them."""
+    arrow = import_pyarrow(_NEED)
+    known = {ROW: arrow.array(np.asarray(rows, dtype=np.int64))}
+    if names is not None:
+        known[ID] = arrow.array(names, arrow.string())
+    labels = rename_repeated([*known, *columns.schema.names])
+    return arrow.table([*known.values(), *columns.columns], names=labels)
+
+
+def write_columns(out: FolderWriter, table: Any, segment: str = "") -> None:
+    """Write a table of columns as the file of a segment, and describe it if it is that of the fit."""
+    from pyarrow import parquet
+
+    with out.file(place_in(segment, FILE)) as path:
+        parquet.write_table(table, path, compression="zstd", row_group_size=_GROUP_ROWS)
+    known = {column["name"] for column in out.facts.get(FACT, [])}
+    new = [column for column in _describe(table) if column.name not in known]
+    out.facts[FACT] = [*out.facts.get(FACT, []), *map(asdict, new)]
+
+
+def _describe(table: Any) -> list[StoredColumn]:
+    sample = table.slice(0, 2000).combine_chunks().to_batches()
+    roles = {each.name: each.role for each in summarize_columns(sample[0])} if sample else {}
+    roles |= {ROW: None, ID: "id"}
+    return [StoredColumn(field.name, str(field.type), roles.get(field.name)) for field in table.schema]
+
+
+def read_segment(folder: Folder, segment: Segment) -> Any | None:
+    """Return the table of a segment; None if its documents have no columns."""
+    name = segment.place(FILE)
+    if name not in folder.files:
+        return None
+    arrow = import_pyarrow(_NEED)
+    from pyarrow import parquet
+
+    return parquet.read_table(arrow.BufferReader(arrow.py_buffer(folder.file(name))))
+
+
+def check_schema(table: Any, added: Any) -> None:
+    """Raise if columns of documents to add have types that those of the index cannot take."""
+    arrow = import_pyarrow(_NEED)
+    for field in added.schema:
+        if field.name not in table.schema.names:
+            continue
+        known = table.schema.field(field.name).type
+        try:
+            merge_types(known, field.type)
+        except arrow.ArrowException as error:
+            raise SearchError(
+                "Column {column!r} holds {found} in the documents to add, but {known} in the index. Convert it, or "
+                "leave it out.",
+                code="column_type_changed",
+                column=field.name,
+                found=str(field.type),
+                known=str(known),
+            ) from error
+
+
+def merge_types(one: Any, other: Any) -> Any:
+    """Return the type that holds the values of two."""
+    arrow = import_pyarrow(_NEED)
+    schemas = [arrow.schema([("x", kind)]) for kind in (one, other)]
+    return arrow.unify_schemas(schemas, promote_options="permissive").field(0).type
+
+
+class Columns:
+    """The columns of all documents of an index, in the order of the corpus.
+
+    Parameters
+    ----------
+    folder : Folder
+        The folder of the index.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    @property
+    def described(self) -> list[StoredColumn]:
+        """What the columns are, without reading them."""
+        return [StoredColumn(**column) for column in self._folder.facts.get(FACT, [])]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.described]
+
+    def find(self, role: str) -> str | None:
+        """Return the first column of a role, if there is one.
+
+        Parameters
+        ----------
+        role : str
+            Such as "title", "link" or "date".
+
+        Returns
+        -------
+        str or None
+        """
+        return next((column.name for column in self.described if column.role == role), None)
+
+    @cached_property
+    def table(self) -> Any:
+        """The columns as a pyarrow.Table, one row per document."""
+        arrow = import_pyarrow(_NEED)
+        if not self.names:
+            raise SearchError(
+                "The index '{path}' has no columns beside the texts. Build it again from a table with columns.",
+                code="no_columns",
+                path=str(self._folder.path),
+            )
+        tables = [self._read(segment) for segment in read_segments(self._folder)]
+        return arrow.concat_tables(tables, promote_options="permissive").combine_chunks()
+
+    def take(self, indices: Array, names: Sequence[str] | None = None) -> Any:
+        """Return the columns of some documents.
+
+        Parameters
+        ----------
+        indices : array of shape (n,)
+            Indices of documents in the corpus.
+        names : sequence of str, optional
+            Columns to return; all by default.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        table = self.table if names is None else self.table.select(list(names))
+        return take_rows(table, indices)
+
+    def _read(self, segment: Segment) -> Any:
+        table = read_segment(self._folder, segment)
+        if table is not None:
+            return table
+        # Documents without columns, such as plain text that was added: values are missing.
+        return import_pyarrow(_NEED).table({ROW: np.asarray(self._folder[segment.place("documents/rows")])})

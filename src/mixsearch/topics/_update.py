@@ -1,0 +1,194 @@
+"""Documents that are added to a fitted corpus or removed from it: the frame stays, the sums over documents follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.storage import FolderWriter
+from mixsearch.topics._documents import WEIGHTINGS, TopicPartition, corpus_in_memory, weight_documents
+from mixsearch.topics._fit import add_weights, project_documents
+from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._segments import Segment, open_segment, store_partition
+from mixsearch.topics._storage import store_sums
+from mixsearch.topics._unit_vectors import MeanDocument, UnitSums
+
+if TYPE_CHECKING:
+    from mixsearch.storage import Folder
+    from mixsearch.topics._search import TopicSearch
+
+
+class CorpusSums(NamedTuple):
+    """Sums over documents, each with its weight before all weights are scaled to sum to one.
+
+    Attributes
+    ----------
+    n_documents : int
+        The number of documents.
+    mass : float
+        The sum of their weights.
+    words : array of shape (d, 3)
+        Of counts, as frequencies and with the weights of pairs and of triples.
+    crossed : array of shape (d, k)
+        Of triples of a word with itself and another word.
+    tfidf : array of shape (d, 2)
+        Of tf-idf vectors of length 1 and of their squares, unweighted.
+    places : array of shape (2, k)
+        Of places in the signal space, unweighted.
+    """
+
+    n_documents: int
+    mass: float
+    words: Array
+    crossed: Array
+    tfidf: Array
+    places: Array
+
+    def add(self, other: CorpusSums, sign: int = 1) -> CorpusSums:
+        """Return the sums over both sets of documents, or over the first without the second.
+
+        Parameters
+        ----------
+        other : CorpusSums
+            Sums over other documents, or over some of these.
+        sign : {1, -1}, default=1
+            -1 takes the others away.
+
+        Returns
+        -------
+        CorpusSums
+        """
+        return CorpusSums(*(own + sign * others for own, others in zip(self, other, strict=True)))
+
+
+class MeasuredDocuments(NamedTuple):
+    """Documents in the frame of a fit, with weights that sum to one, and sums over them."""
+
+    partition: TopicPartition
+    sums: CorpusSums
+
+
+def sum_corpus(search: TopicSearch) -> CorpusSums:
+    """Return the sums over all documents of a fit.
+
+    Parameters
+    ----------
+    search : TopicSearch
+        A fitted search.
+
+    Returns
+    -------
+    CorpusSums
+    """
+    family = search._family
+    n, mean = family.partitions.n_rows, family.mean_document
+    mass = sum(_sum_weights(search, each.lengths) for each in family.segments)
+    words = np.column_stack([family.word_mean, family.own_pairs, family.own_triples])
+    tfidf = np.column_stack([mean.tfidf, mean.deviation**2 + mean.tfidf**2])
+    return CorpusSums(n, mass, mass * words, mass * family.own_crossed.astype(float), n * tfidf, n * mean.places)
+
+
+def measure_documents_in(search: TopicSearch, counts: sp.csr_array, rows: Array) -> MeasuredDocuments:
+    """Project further documents onto the frame of a fit.
+
+    Parameters
+    ----------
+    search : TopicSearch
+        A fitted search.
+    counts : sparse array of shape (n, d)
+        Their counts, damped if the search damps.
+    rows : array of shape (n,)
+        Their rows in the input.
+
+    Returns
+    -------
+    MeasuredDocuments
+    """
+    family = search._family
+    corpus = corpus_in_memory(counts, rows=rows)
+    weights = weight_documents(corpus, WEIGHTINGS[search._options.weights], distinct=family.distinct)
+    weighted, by_word = corpus.map_reduce(add_weights, weights)
+    projected, others = weighted.map_reduce(project_documents, family.frame, family.idf, np.empty)
+    mass = weights.total
+    sums = CorpusSums(len(rows), mass, mass * by_word.words, mass * others.crossed, others.tfidf, others.places)
+    return MeasuredDocuments(projected.collect().partition, sums)
+
+
+def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums) -> None:
+    """Write the sums of a fit after documents were added or removed.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        The folder of the search.
+    search : TopicSearch
+        The fitted search before the change.
+    sums : CorpusSums
+        The sums over all documents after it.
+    """
+    family = search._family
+    word_mean, own_pairs, own_triples = (sums.words / sums.mass).T.copy()
+    changed: TopicFamily = replace(
+        family,
+        word_mean=word_mean,
+        own_pairs=own_pairs,
+        own_triples=own_triples,
+        own_crossed=(sums.crossed / sums.mass).astype(family.own_crossed.dtype),
+        mean=family.frame.whiten(family.alpha0 * word_mean),
+        mean_document=MeanDocument.from_sums(UnitSums(sums.tfidf, sums.places), sums.n_documents),
+    )
+    store_sums(out, changed)
+
+
+def join_measured(
+    search: TopicSearch, folder: Folder, segments: Sequence[Segment], new: TopicPartition
+) -> TopicPartition:
+    """Return the documents of some segments and new ones after them, with weights that sum to one."""
+    d = new.by_document.shape[1]
+    partitions = [*(open_segment(folder, segment, d) for segment in segments), new]
+    masses = np.array([_sum_weights(search, each.lengths) for each in partitions])
+    scaled = [each.scale_weights(share) for each, share in zip(partitions, masses / masses.sum(), strict=True)]
+    return TopicPartition.joined(scaled)
+
+
+def store_new_segment(
+    out: FolderWriter, search: TopicSearch, folder: Folder, absorbed: Sequence[Segment], new: TopicPartition, name: str
+) -> Segment:
+    """Write new documents, and those of segments before them, as one segment.
+
+    Parameters
+    ----------
+    out, folder : FolderWriter, Folder
+        The folder of the search, as it will be and as it is.
+    search : TopicSearch
+        The fitted search.
+    absorbed : sequence of Segment
+        Segments whose documents come first.
+    new : TopicPartition
+        The new documents.
+    name : str
+        The name of the segment.
+
+    Returns
+    -------
+    Segment
+    """
+    joined = join_measured(search, folder, absorbed, new)
+    store_partition(out, joined, name)
+    return Segment(name, joined.n_rows, _sum_weights(search, joined.lengths))
+
+
+def scale_masses(search: TopicSearch, folder: Folder, segments: Sequence[Segment]) -> list[Segment]:
+    """Return segments with their masses, which a folder of a single one does not need to know."""
+    return [
+        segment._replace(mass=_sum_weights(search, folder[segment.place("documents/lengths")])) for segment in segments
+    ]
+
+
+def _sum_weights(search: TopicSearch, lengths: Array) -> float:
+    return float(WEIGHTINGS[search._options.weights](np.asarray(lengths)).sum())
