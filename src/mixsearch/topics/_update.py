@@ -152,7 +152,7 @@ def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums)
     store_sums(out, changed)
 
 
-def join_measured(
+def _join_segments(
     search: TopicSearch, folder: Folder, segments: Sequence[Segment], new: TopicPartition
 ) -> TopicPartition:
     """Return the documents of some segments and new ones after them, with weights that sum to one."""
