@@ -7,7 +7,22 @@ from typing import Annotated
 import typer
 
 from mixsearch import __version__
-from mixsearch.cli import demo, find, index, info, overview, regress, reproduce, segment, serve, subspace, topic
+from mixsearch.cli import (
+    add,
+    demo,
+    find,
+    index,
+    info,
+    overview,
+    refresh,
+    regress,
+    remove,
+    reproduce,
+    segment,
+    serve,
+    subspace,
+    topic,
+)
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
 
@@ -18,6 +33,7 @@ Examples:
   mixsearch overview reviews.index
   mixsearch serve reviews.index
   mixsearch info reviews.index
+  mixsearch add reviews.index today.csv
   mixsearch find patients.csv --like 12,40,77
   mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
   mixsearch subspace tracks.csv --like 0,4,9
@@ -55,6 +71,9 @@ app.command(help=index.HELP)(index.index)
 app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
 app.command(help=info.HELP)(info.info)
+app.command(help=add.HELP)(add.add)
+app.command(help=remove.HELP)(remove.remove)
+app.command(help=refresh.HELP)(refresh.refresh)
 app.command(help=find.HELP)(find.find)
 app.command(help=regress.HELP)(regress.regress)
 app.command(help=subspace.HELP)(subspace.subspace)

@@ -9,6 +9,7 @@ import typer
 
 from mixsearch.cli._console import report_errors
 from mixsearch.cli._index_report import run_index
+from mixsearch.cli._keep import parse_keep
 from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
 from mixsearch.index import DEFAULT_COMPONENTS, IndexOptions
 from mixsearch.text import (
@@ -31,6 +32,7 @@ Matrix Market or npz files; all of them also compressed (gz, bz2, xz, zst).
 Examples:
 
   mixsearch index reviews.csv --text review --id review_id
+  mixsearch index reviews.parquet --text review --keep date,shop,stars
   mixsearch index 'news/*.jsonl.gz' -o news.index --ngrams 2
   mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates near
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50
@@ -89,6 +91,15 @@ def index(
         str | None,
         typer.Option("--id", metavar="COLUMN", help="Column with the names of documents.", rich_help_panel=_READING),
     ] = None,
+    keep: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN,...|auto|none",
+            help="Columns to keep for filters, timelines and lists. auto finds a title, a link, dates, categories and "
+            "numbers.",
+            rich_help_panel=_READING,
+        ),
+    ] = "auto",
     format: Annotated[
         Format | None,
         typer.Option(
@@ -260,6 +271,7 @@ def index(
         reading = CorpusOptions(
             text=text or None,
             id=id,
+            keep=parse_keep(keep),
             format=format,
             encoding=encoding,
             vocabulary=vocabulary,

@@ -16,6 +16,7 @@ from mixsearch.text.options import (
     FORMATS,
     CorpusOptions,
     Format,
+    KeptColumns,
     SegmenterName,
     normalize_text,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "DroppedWords",
     "Format",
     "InspectedFiles",
+    "KeptColumns",
     "KnownWords",
     "SegmenterName",
     "Vocabulary",
