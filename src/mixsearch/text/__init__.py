@@ -23,7 +23,7 @@ from mixsearch.text.options import (
 from mixsearch.text.pipeline import count_documents, count_texts, read_corpus
 from mixsearch.text.question import split_words
 from mixsearch.text.read.documents import DocumentChunk
-from mixsearch.text.read.formats import inspect_columns
+from mixsearch.text.read.formats import has_columns, inspect_columns
 from mixsearch.text.read.sources import strip_compression_suffix
 from mixsearch.text.read.summary import ColumnSummary, summarize_columns
 
@@ -54,6 +54,7 @@ __all__ = [
     "Vocabulary",
     "count_documents",
     "count_texts",
+    "has_columns",
     "inspect_columns",
     "inspect_files",
     "normalize_text",

@@ -20,7 +20,7 @@ from mixsearch.index.update.new_documents import Existing, collect_documents
 from mixsearch.index.update.new_segment import write_contents, write_short
 from mixsearch.index.update.remove import remove_from
 from mixsearch.storage import Folder, FolderWriter, update_folder
-from mixsearch.text import Corpus, CorpusOptions, KnownWords, read_corpus
+from mixsearch.text import Corpus, CorpusOptions, KnownWords, has_columns, read_corpus
 from mixsearch.topics import (
     KIND,
     VERSION,
@@ -114,6 +114,8 @@ def add_documents(
     with update_folder(path, kind=KIND, version=VERSION) as (folder, out):
         index = TopicIndex(folder)
         options, known = _choose_reading(index, reading)
+        if not has_columns(source, options.format):
+            options = replace(options, text=None, id=None, keep=None)
         with read_corpus(
             source, options, known=known, on_progress=lambda done, total: report("Reading", done, total, "bytes")
         ) as corpus:

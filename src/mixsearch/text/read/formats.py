@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from mixsearch.errors import ArgumentError, Option, SearchError
-from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
+from mixsearch.text.options import CorpusOptions, Format, limit_chunk_bytes
 from mixsearch.text.read.columns import replace_surrogates, to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
 from mixsearch.text.read.files import File
@@ -66,6 +66,23 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
             raise
     texts = state.columns.texts if state.columns is not None else ()
     return [] if state.sample is None else summarize_columns(state.sample, texts, options.id)
+
+
+def has_columns(source: Source, format: Format | None = None) -> bool:
+    """Return whether documents come from tables, whose columns have names.
+
+    Parameters
+    ----------
+    source : path or list of paths
+        As for `read_corpus`.
+    format : str, optional
+        The format of the files, if it is known.
+
+    Returns
+    -------
+    bool
+    """
+    return find_sources(source, format).format in set(_READERS) - {"lines"}
 
 
 def read_strings(texts: Iterable[str | None], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:
