@@ -12,7 +12,7 @@ from tests.unit.index.update.grown_index import (
     write_reviews,
 )
 
-from mixsearch.errors import BusyFolderError, SearchError, collect_warnings
+from mixsearch.errors import BusyFolderError, SearchError, SkippedWordsWarning, collect_warnings
 from mixsearch.index import add_documents, build_index, open_index
 from mixsearch.storage import update_folder
 from mixsearch.text import CorpusOptions
