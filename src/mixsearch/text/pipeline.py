@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.data.files.sources import Source, describe_source, find_sources, make_empty_error
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
@@ -49,7 +50,6 @@ from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 from mixsearch.text.read.formats import read_documents, read_strings
-from mixsearch.text.read.sources import Source, describe_source, find_sources, make_empty_error
 
 OnProgress = Callable[[int, int | None], None]
 
@@ -100,8 +100,7 @@ def read_corpus(
     """
     options = options or CorpusOptions()
     sources = find_sources(source, options.format)
-    notes = [] if sources.note is None else [sources.note]
-    state = ReadState(options, describe_source(source), notes=notes)
+    state = ReadState(options, describe_source(source), notes=list(sources.notes))
     report = None if on_progress is None else partial(_report, on_progress, state, sources.n_bytes)
     if sources.format in MATRIX_FORMATS:
         return _collect_matrix(read_matrix(sources, state), state, report)
@@ -213,7 +212,7 @@ def _collect_texts(loaders: Iterable[ChunkLoader], state: ReadState, report: Cal
         spelled = spell_words(others, read_counts())
         bounds = find_bounds(collector.n_documents, limits)
         dropped = describe_dropped(others, spelled, bounds, [*stop_words, *found.left_out])
-        return collector.finish(vocabulary, dropped, state.notes, found.left_out)
+        return collector.finish(vocabulary, dropped, state.list_notes(), found.left_out)
 
 
 def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], None] | None) -> Corpus:
@@ -236,7 +235,7 @@ def _collect_matrix(matrix: CountMatrix, state: ReadState, report: Callable[[], 
         others = take_dropped(list_others(kept, vocabulary), None)
         spelled = [matrix.words[key] for key in others.keys.tolist()]
         dropped = describe_dropped(others, spelled, find_bounds(collector.n_documents, limits), stop_words)
-        return collector.finish(vocabulary, dropped, state.notes)
+        return collector.finish(vocabulary, dropped, state.list_notes())
 
 
 def _find_phrases(
