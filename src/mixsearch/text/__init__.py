@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from mixsearch.data.files.detection import FORMATS, Format
+from mixsearch.data.files.signatures import FORMATS, Format
 from mixsearch.data.files.streams import strip_compression_suffix
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk

@@ -51,7 +51,7 @@ class BadRows:
                 n_rows=self._n_rows,
                 listed=listed,
                 more="; ..." if self._n_rows > len(rows) else "",
-                rows=rows,
+                first_rows=rows,
             )
         ]
 

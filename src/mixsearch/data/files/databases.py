@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixsearch.data.files.detection import NAMES
 from mixsearch.data.files.location import File, TableFile
 from mixsearch.data.files.rows import RowSource, choose_table, make_source, require_local, require_package
+from mixsearch.data.files.signatures import NAMES
 from mixsearch.data.files.streams import make_unreadable_error
 
 _ROWS_PER_FETCH = 1000

@@ -10,10 +10,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from mixsearch.data.files.detection import NAMES
 from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File, TableFile
 from mixsearch.data.files.rows import RowSource, choose_table, make_source, require_package
+from mixsearch.data.files.signatures import NAMES
 from mixsearch.data.files.streams import make_unreadable_error
 from mixsearch.data.files.types import MISSING_MARKS
 

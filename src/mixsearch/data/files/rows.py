@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.detection import NAMES, Format
 from mixsearch.data.files.location import File, RemoteFile, get_stored
+from mixsearch.data.files.signatures import NAMES, Format
 from mixsearch.data.files.streams import make_unreadable_error
 from mixsearch.data.files.types import DATES, allow_readings, rename_repeated, to_json
 from mixsearch.errors import SearchError, SearchWarning

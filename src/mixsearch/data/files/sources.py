@@ -13,17 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from mixsearch.data.files.detection import (
-    BINARY_FORMATS,
-    FORMATS,
-    NAMES,
-    Detected,
-    Format,
-    detect_format,
-    guess_by_name,
-    is_binary,
-    refuse_binary,
-)
+from mixsearch.data.files.detection import Detected, detect_format, guess_by_name, is_binary, refuse_binary
 from mixsearch.data.files.location import (
     File,
     RemoteFile,
@@ -36,6 +26,7 @@ from mixsearch.data.files.location import (
     resolve_file,
     split_table,
 )
+from mixsearch.data.files.signatures import BINARY_FORMATS, FORMATS, NAMES, Format
 from mixsearch.data.files.streams import STANDARD_INPUT, find_compression
 from mixsearch.errors import BinaryFileError, Option, SearchError, SearchWarning
 

@@ -10,10 +10,11 @@ from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.files.bad_rows import BadRows
-from mixsearch.data.files.detection import Format, guess_delimiter
+from mixsearch.data.files.detection import guess_delimiter
 from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File, get_size
 from mixsearch.data.files.rows import build_batch, open_parquet, open_rows, read_row_groups, replace_surrogates
+from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.streams import name_file, open_file, strip_bom
 from mixsearch.data.files.types import NUMBERS, NUMBERS_WITH_COMMA, rename_repeated, to_nulls
 from mixsearch.errors import SearchError
