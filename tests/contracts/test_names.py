@@ -11,7 +11,7 @@ import mixsearch
 from mixsearch.cli._console import spell
 from mixsearch.cli.app import app
 from mixsearch.index import AnswerOptions, IndexOptions, Query, TopicIndex, build_index, map_topics, open_index
-from mixsearch.table import TableSearch, describe_members
+from mixsearch.table import TableSearch, describe_members, read_table
 from mixsearch.text import CorpusOptions
 from mixsearch.web import Access, Limits, listen, make_app
 
@@ -20,9 +20,14 @@ PYTHON = {
     "index": (build_index, IndexOptions, CorpusOptions, mixsearch.TopicSearch),
     "topic": (open_index, TopicIndex.search, TopicIndex.search_many, Query, AnswerOptions),
     "overview": (open_index, map_topics),
-    "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members),
-    "regress": (mixsearch.RegressionSearch, mixsearch.RegressionSearch.fit, mixsearch.RegressionSearch.search),
-    "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim),
+    "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members, read_table),
+    "regress": (
+        mixsearch.RegressionSearch,
+        mixsearch.RegressionSearch.fit,
+        mixsearch.RegressionSearch.search,
+        read_table,
+    ),
+    "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim, read_table),
     "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
     "serve": (make_app, listen, Limits, Access),
 }

@@ -61,6 +61,9 @@ def add(
         Format | None, typer.Option(metavar="NAME", help=f"Format of the files: {', '.join(FORMATS)}.")
     ] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of text files. Default: utf-8.")] = None,
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be read, and name the first of them.")
+    ] = False,
     following: Annotated[
         bool, typer.Option("--follow", help="Watch a folder, and add what appears in it until Ctrl-C.")
     ] = False,
@@ -73,6 +76,8 @@ def add(
     with report_errors(as_json=as_json, stopped="Stopped. The index holds what was added completely."):
         places = {"text": text or None, "id": id, "format": format, "encoding": encoding}
         given: dict[str, Any] = {name: value for name, value in places.items() if value is not None}
+        if skip_bad_rows:
+            given["skip_bad_rows"] = True
         if keep is not None:
             given["keep"] = parse_keep(keep)
         # Without options, everything is as when the index was made.

@@ -40,7 +40,7 @@ from mixsearch.topics import (
 # document is written again a number of times that is logarithmic in the number of additions.
 _MERGE_FACTOR = 2
 # Options that say where the texts are.
-_PLACES = ("text", "id", "keep", "format", "encoding", "vocabulary", "n_jobs")
+_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary", "n_jobs")
 
 
 @dataclass(frozen=True)
