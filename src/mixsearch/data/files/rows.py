@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from mixsearch.data.arrow import import_pyarrow
@@ -111,7 +112,7 @@ def read_row_groups(table: Any, names: Sequence[str], n_rows: int, groups: range
     # PyArrow selects by name: repeated ones are all read, and renamed.
     columns = list(names) if unique == stored else None
     for batch in table.iter_batches(batch_size=n_rows, row_groups=list(groups), columns=columns):
-        yield batch if columns is not None else batch.rename_columns(unique).select(list(names))
+        yield _validate(batch if columns is not None else batch.rename_columns(unique).select(list(names)))
 
 
 @contextmanager
@@ -151,8 +152,14 @@ def _read_arrow_stream(source: Any) -> Iterator[Any]:
 
 def _select_batches(read: Callable[[], Iterator[Any]], names: Sequence[str], n_rows: int) -> Iterator[Any]:
     for batch in read():
-        selected = batch.rename_columns(rename_repeated(batch.schema.names)).select(list(names))
+        selected = _validate(batch.rename_columns(rename_repeated(batch.schema.names)).select(list(names)))
         yield from (selected.slice(start, n_rows) for start in range(0, batch.num_rows, n_rows))
+
+
+def _validate(batch: Any) -> Any:
+    """Return a batch whose bytes are what its types need: with others, PyArrow would read memory that is not its."""
+    batch.validate(full=True)
+    return batch
 
 
 def _rename(schema: Any) -> Any:
@@ -174,8 +181,7 @@ def _build_batches(
 ) -> Iterator[Any]:
     indices = {name: all_names.index(name) for name in names}
     rows = read()
-    for first in rows:
-        chunk = [first, *(row for row, _ in zip(rows, range(min(n_rows, _ROWS_PER_BATCH) - 1), strict=False))]
+    while chunk := list(islice(rows, min(n_rows, _ROWS_PER_BATCH))):
         yield build_batch({name: [row[i] for row in chunk] for name, i in indices.items()}, DATES)
 
 
