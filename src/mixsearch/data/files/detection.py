@@ -169,7 +169,7 @@ def _detect_archive(file: File) -> Format:
     try:
         with file.open("rb") as raw, zipfile.ZipFile(raw) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError) as error:
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
         raise make_unreadable_error(file, error) from error
     for entry, format, kind, advice in ARCHIVES:
         if any(name.startswith(entry) for name in names):
