@@ -12,7 +12,7 @@ from typing import Any
 
 from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File, TableFile
-from mixsearch.data.files.rows import RowSource, choose_table, make_source, require_package
+from mixsearch.data.files.rows import RowSource, choose_table, make_package_error, make_source
 from mixsearch.data.files.signatures import NAMES
 from mixsearch.data.files.streams import make_unreadable_error
 from mixsearch.data.files.types import MISSING_MARKS
@@ -29,7 +29,7 @@ def open_excel(file: File, *, no_header: bool = False) -> Iterator[RowSource]:
     try:
         import openpyxl
     except ImportError as error:
-        raise require_package("openpyxl", "Excel workbooks", "excel", error) from error
+        raise make_package_error("openpyxl", "Excel workbooks", "excel") from error
     with file.open("rb") as raw:
         with _explain_errors(file), warnings.catch_warnings():
             # About styles and extensions, which no value depends on.

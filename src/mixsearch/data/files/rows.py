@@ -20,6 +20,13 @@ ROW_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "duckd
 # Rows from which the types of values without declared types are found, and that are read at a time.
 _ROWS_PER_BATCH = 2000
 _MAX_LISTED = 20
+_PLURALS: dict[Format, str] = {
+    "parquet": "Parquet files",
+    "arrow": "Arrow files",
+    "excel": "Excel workbooks",
+    "sqlite": "SQLite databases",
+    "duckdb": "DuckDB databases",
+}
 
 
 @dataclass(frozen=True)
@@ -58,15 +65,6 @@ def open_rows(file: File, format: Format, *, no_header: bool = False) -> Iterato
             yield source
     except (arrow.ArrowException, OSError, EOFError) as error:
         raise make_unreadable_error(file, error, NAMES[format]) from error
-
-
-_PLURALS = {
-    "parquet": "Parquet files",
-    "arrow": "Arrow files",
-    "excel": "Excel workbooks",
-    "sqlite": "SQLite databases",
-    "duckdb": "DuckDB databases",
-}
 
 
 def _open_by_extra(format: str, file: File, **options: Any) -> AbstractContextManager[RowSource]:
@@ -260,7 +258,7 @@ def require_local(file: File, kind: str) -> str:
     return str(stored)
 
 
-def require_package(package: str, what: str, extra: str, error: ImportError) -> SearchError:
+def make_package_error(package: str, what: str, extra: str) -> SearchError:
     """Return the error for an extra that is not installed."""
     return SearchError(
         "{what} need {package}, which is not installed: pip install 'mixsearch[{extra}]'.",

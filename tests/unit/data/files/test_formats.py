@@ -338,6 +338,22 @@ def test_binary_files_in_a_folder_of_texts_are_skipped_and_named(tmp_path):
         assert "notes.db (an SQLite database)" in messages[1]
 
 
+def test_a_format_that_is_given_skips_them_too(tmp_path):
+    (tmp_path / "a.txt").write_text("good sushi")
+    (tmp_path / "logo.png").write_bytes(PNG)
+    write_sqlite(tmp_path / "notes.db")
+    with read_corpus(tmp_path, every_word(format="files", encoding="latin-1")) as corpus:
+        assert corpus.n_documents == 1
+        assert "2 of 3 files were skipped" in str(corpus.notes[0])
+
+
+def test_many_files_of_another_format_are_one_note(tmp_path):
+    for i in range(5):
+        WRITERS["a.jsonl"](tmp_path / f"{i}.csv")
+    _, _, notes = read_texts(tmp_path)
+    assert notes == ["format_by_content"]
+
+
 def test_a_folder_of_binary_files_says_what_they_are(tmp_path):
     (tmp_path / "logo.png").write_bytes(PNG)
     with pytest.raises(BinaryFileError, match="a PNG image"):
