@@ -43,12 +43,13 @@ Examples:
   mixsearch topic reviews.index --hints hints.txt --csv > topics.csv
   mixsearch topic reviews.index sushi --narrower --json
   mixsearch topic reviews.index java --alternative 1
+  mixsearch topic reviews.index sushi --where "stars <= 2" --within
 
 --csv prints one fact per row: hint, kind (fact, word, related, document,
 alternative, warning, error), rank, item, value (probability of a word,
 share of a document in the topic, share of the hint for an alternative),
-likelier (ratio to the corpus), name, snippet; with --errors also stderr,
-and a fact confidence.
+likelier (ratio to the corpus), name, snippet, title, link and date of a
+document; with --errors also stderr, and a fact confidence.
 
 --json prints an object, or a list with --each or --hints. An error is
 printed there too: {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -160,13 +161,27 @@ def topic(
             rich_help_panel=_SEARCH,
         ),
     ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILTER",
+            help='List and count only documents whose columns match, such as "stars <= 2 and date >= 2024-01-01".',
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
+    within: Annotated[
+        bool,
+        typer.Option(
+            "--within", help="Also search for the topic within the documents that match.", rich_help_panel=_SEARCH
+        ),
+    ] = False,
     n_words: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of words to show.", rich_help_panel=_OUTPUT)
     ] = 10,
     n_documents: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of documents to show.", rich_help_panel=_OUTPUT)
     ] = 5,
-    by: Annotated[
+    words_by: Annotated[
         Literal["typical", "probability"], typer.Option(help="Which words come first.", rich_help_panel=_OUTPUT)
     ] = "typical",
     alternative: Annotated[
@@ -205,12 +220,14 @@ def topic(
             "narrower": narrower - broader,
             "refine": refine,
             "merge_copies": "auto" if merge_copies is None else merge_copies,
+            "where": where,
+            "within": within,
         }
         queries = [replace(query, **search) for query in read_queries(typed)]
         options = AnswerOptions(
             n_words=n_words,
             n_documents=n_documents,
-            by=by,
+            words_by=words_by,
             alternative=alternative,
             errors=errors,
             confidence=errors,

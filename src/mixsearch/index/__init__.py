@@ -9,6 +9,7 @@ from mixsearch.index.answer import (
     TopicWord,
     TypicalDocument,
     describe,
+    describe_columns,
 )
 from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
 from mixsearch.index.compare import Outcome, answer_queries, compare_topics
@@ -54,6 +55,7 @@ __all__ = [
     "compare_topics",
     "compute_overlaps",
     "describe",
+    "describe_columns",
     "map_to_csv",
     "map_topics",
     "match_word",

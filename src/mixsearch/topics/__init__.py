@@ -1,6 +1,6 @@
 """LDA topics of a corpus of word counts."""
 
-from mixsearch.topics._component import DocumentCount, Topic, WordStatistics, has_quick_confidence
+from mixsearch.topics._component import DocumentCount, Topic, WordStatistics, has_quick_confidence, keep_documents
 from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
 from mixsearch.topics._counts import damp
 from mixsearch.topics._documents import WORDS_ELSEWHERE, CountPartition, TopicPartition, corpus_in_memory
@@ -44,6 +44,7 @@ __all__ = [
     "has_quick_confidence",
     "is_damped",
     "join_weights",
+    "keep_documents",
     "make_search",
     "open_search",
     "parse_word",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from mixsearch.topics._fit import Allocate
 from mixsearch.topics._query import index_documents
 from mixsearch.topics._search import TopicSearch
 from mixsearch.topics._unit_vectors import to_unit_length
+from mixsearch.topics._within import DroppedWordsWithin, restrict_family
 
 
 def make_search(n_components: int | Literal["auto"], n_words: int, options: Mapping[str, Any]) -> TopicSearch:
@@ -263,6 +265,46 @@ class FittedCorpus:
         """
         counts = pick_documents(self.partitions, self.find_documents(rows)).counts
         return np.column_stack([topic._shares_in(counts) for topic in topics])
+
+    def document_shares(self, topics: Sequence[Topic]) -> Array:
+        """Return the share of each of some topics in every document of the corpus.
+
+        Parameters
+        ----------
+        topics : sequence of Topic
+            Topics that this search found, or a search within some of its documents.
+
+        Returns
+        -------
+        array of shape (n, q)
+            Unbiased estimates, each topic by itself: those of single documents are also below 0 and above 1.
+        """
+        return np.column_stack([self._estimate_shares(topic) for topic in topics])
+
+    def _estimate_shares(self, topic: Topic) -> Array:
+        if topic._family.partitions.n_rows == self.partitions.n_rows:
+            return topic._corpus_shares()
+        segments = self._search._family.segments
+        return np.concatenate([topic._estimate_shares_in(each.by_document) for each in segments])
+
+    def within(self, indices: Array) -> FittedCorpus:
+        """Return the same fit for some documents of the corpus only.
+
+        Parameters
+        ----------
+        indices : array of shape (m,), of int
+            Indices of the documents, rising.
+
+        Returns
+        -------
+        FittedCorpus
+            Its topics are those of these documents, in the signal space of all.
+        """
+        search = copy(self._search)
+        search._family = restrict_family(self._search._family, indices)
+        if search._dropped is not None:
+            search._dropped = DroppedWordsWithin(search._dropped, indices)
+        return FittedCorpus(search)
 
     def find_documents(self, rows: Sequence[int]) -> Array:
         """Return the indices in the corpus of rows of the user's matrix.

@@ -12,7 +12,14 @@ from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Maximum, TopRows, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
-from mixsearch.topics._documents import DocumentSample, ScoredPartition, TopicPartition, local_rows, pick_documents
+from mixsearch.topics._documents import (
+    DocumentSample,
+    ScoredPartition,
+    TopicPartition,
+    local_rows,
+    mask_rows,
+    pick_documents,
+)
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._near_copies import find_copies, list_fixed_words
@@ -134,6 +141,17 @@ def _score_incomplete(phrase: tuple[Array, ...], hint: WordHint, by_word: sp.csc
     is_incomplete = np.any([np.asarray(by_word[:, part].sum(axis=1)) == 0 for part in phrase], axis=0)
     own = np.isin(hint.columns, np.concatenate(phrase))
     return np.asarray(is_incomplete * (by_word[:, hint.columns[own]] @ hint.values[own]))
+
+
+def count_named(family: TopicFamily, hint: WordHint, among: Array) -> int:
+    """Return how many of some documents, (n,) of bool, contain the words of a hint."""
+    scored = family.partitions.map(_score_words, hint)
+    largest: Maximum = scored.reduce(_max_score).total
+    return int(scored.reduce(_count_named, SCORE_ROUNDING * largest.value, among).total)
+
+
+def _count_named(partition: ScoredPartition, min_score: float, among: Array) -> ArraySum:
+    return ArraySum(int(np.count_nonzero((partition.scores > min_score) & mask_rows(partition, among))))
 
 
 def _max_score(partition: ScoredPartition) -> ArraySum:
