@@ -18,6 +18,7 @@ from mixsearch.errors import HintError, SearchError, collect_warnings
 from mixsearch.index.columns import Columns
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.contents import Contents, read_contents, read_texts
+from mixsearch.index.groups import TopicGroups, Topics, group_topics
 from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
 from mixsearch.index.selection import Selection
@@ -113,6 +114,11 @@ class TopicIndex:
     def has_names(self) -> bool:
         """Whether the documents have names."""
         return bool(self._corpus.get("has_names"))
+
+    @property
+    def fitted(self) -> FittedCorpus:
+        """The words and documents of the fit."""
+        return self._fitted
 
     @cached_property
     def _texts(self) -> JoinedTexts | None:
@@ -344,6 +350,36 @@ class TopicIndex:
         """
         shares = np.clip(self._fitted.document_shares(topics), 0, 1)
         return np.asarray(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1))
+
+    def group(
+        self,
+        topics: Topics,
+        *,
+        over: str | None = None,
+        by: str | None = None,
+        every: str | float | None = None,
+        where: str | None = None,
+    ) -> TopicGroups:
+        """Return the shares of topics over time or by group.
+
+        Parameters
+        ----------
+        topics : str, Topic, sequence or mapping of them
+            Words to search for, or topics that this index found. A mapping gives them names.
+        over : str, optional
+            A column of dates or numbers, in whose order the groups are.
+        by : str, optional
+            A column of any kind, whose values are the groups.
+        every : {"year", "quarter", "month", "week", "day"} or float, optional
+            For dates, the period; for numbers, the width of the ranges. By default from the values.
+        where : str, optional
+            A filter of the documents.
+
+        Returns
+        -------
+        TopicGroups
+        """
+        return group_topics(self, topics, over=over, by=by, every=every, where=where)
 
     def has_feature(self, word: str) -> bool:
         """Return whether a word is in the vocabulary.

@@ -30,7 +30,7 @@ from mixsearch.topics._jackknife import floor_errors, local_errors
 from mixsearch.topics._lda_jackknife import include_bias, lda_errors
 from mixsearch.topics._local_topic import LocalTopic
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._seeds import count_named
+from mixsearch.topics._seeds import find_named
 from mixsearch.topics._signals import trust_in_words
 from mixsearch.topics._simplex import project_to_simplex
 
@@ -179,9 +179,18 @@ class Topic(SampleComponent):
 
     def _count_holding(self) -> int | None:
         """Return how many documents contain the words of the hint, if local EM found the topic from words."""
-        if not (self._rests_on_words and isinstance(self._refined, LocalTopic) and isinstance(self._hint, WordHint)):
+        if not isinstance(self._refined, LocalTopic) or not self._rests_on_words:
             return None
-        return self._refined.named.size if self._among is None else count_named(self._family, self._hint, self._among)
+        if self._among is None:
+            return self._refined.named.size
+        is_holding = self._find_holding(self._family)
+        return None if is_holding is None else int(np.count_nonzero(is_holding & self._among))
+
+    def _find_holding(self, family: TopicFamily) -> Array | None:
+        """Return which documents of a fit contain the words of the hint, (n,), if local EM started from words."""
+        if not isinstance(self._hint, WordHint) or not self._rests_on_words:
+            return None
+        return find_named(family, self._hint)
 
     @property
     def _moment_weight(self) -> float:

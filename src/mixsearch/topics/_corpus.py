@@ -15,6 +15,7 @@ from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS
 from mixsearch.topics._documents import CountPartition, TopicPartition, pick_documents
 from mixsearch.topics._fit import Allocate
+from mixsearch.topics._local_topic import ABOUT_SHARE, LocalTopic
 from mixsearch.topics._query import index_documents
 from mixsearch.topics._search import TopicSearch
 from mixsearch.topics._unit_vectors import to_unit_length
@@ -230,6 +231,11 @@ class FittedCorpus:
         found = None if self._search._dropped is None else self._search._dropped.find(word)
         return 0 if found is None else found.n_documents
 
+    @property
+    def segments(self) -> tuple[TopicPartition, ...]:
+        """All documents in one partition or a few."""
+        return self._search._family.segments
+
     def find_columns(self, words: Iterable[str]) -> Array:
         """Return the column of each word.
 
@@ -286,6 +292,38 @@ class FittedCorpus:
             return topic._corpus_shares()
         segments = self._search._family.segments
         return np.concatenate([topic._estimate_shares_in(each.by_document) for each in segments])
+
+    def find_about(self, topic: Topic) -> Array | None:
+        """Return which documents of the corpus are to a fair part about a topic.
+
+        Parameters
+        ----------
+        topic : Topic
+            A topic that this search found.
+
+        Returns
+        -------
+        array of shape (n,), of bool, or None
+            None if the topic was not refined on the documents near its hint: single shares are too noisy then.
+        """
+        if not isinstance(topic._refined, LocalTopic):
+            return None
+        return np.asarray(self._estimate_shares(topic) >= ABOUT_SHARE)
+
+    def find_holding(self, topic: Topic) -> Array | None:
+        """Return which documents of the corpus contain the words of the hint of a topic.
+
+        Parameters
+        ----------
+        topic : Topic
+            A topic that this search found.
+
+        Returns
+        -------
+        array of shape (n,), of bool, or None
+            None if the topic was not refined from words.
+        """
+        return topic._find_holding(self._search._family)
 
     def within(self, indices: Array) -> FittedCorpus:
         """Return the same fit for some documents of the corpus only.

@@ -15,9 +15,9 @@ from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.topics._documents import (
     DocumentSample,
     ScoredPartition,
+    SharePartition,
     TopicPartition,
     local_rows,
-    mask_rows,
     pick_documents,
 )
 from mixsearch.topics._hint import WordHint
@@ -143,15 +143,15 @@ def _score_incomplete(phrase: tuple[Array, ...], hint: WordHint, by_word: sp.csc
     return np.asarray(is_incomplete * (by_word[:, hint.columns[own]] @ hint.values[own]))
 
 
-def count_named(family: TopicFamily, hint: WordHint, among: Array) -> int:
-    """Return how many of some documents, (n,) of bool, contain the words of a hint."""
+def find_named(family: TopicFamily, hint: WordHint) -> Array:
+    """Return which documents of the corpus contain the words of a hint, (n,) of bool."""
     scored = family.partitions.map(_score_words, hint)
     largest: Maximum = scored.reduce(_max_score).total
-    return int(scored.reduce(_count_named, SCORE_ROUNDING * largest.value, among).total)
+    return scored.map(_mark_named, SCORE_ROUNDING * largest.value).collect().partition.shares > 0
 
 
-def _count_named(partition: ScoredPartition, min_score: float, among: Array) -> ArraySum:
-    return ArraySum(int(np.count_nonzero((partition.scores > min_score) & mask_rows(partition, among))))
+def _mark_named(partition: ScoredPartition, min_score: float) -> SharePartition:
+    return SharePartition(partition.first, partition.scores > min_score)
 
 
 def _max_score(partition: ScoredPartition) -> ArraySum:
