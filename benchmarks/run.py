@@ -13,6 +13,7 @@ import counting
 import coverage
 import filters
 import gaussian
+import group_shares
 import one_example
 import passes
 import quality
@@ -60,12 +61,14 @@ BENCHMARKS = {
     "cluster": cluster,
     "passes": passes,
     "filters": filters,
+    "group_shares": group_shares,
     "web_load": web_load,
     "web_typing": web_typing,
     "web_map": web_map,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
+    "group_shares",
     "verdict",
     "topic_sizes",
     "refinement",
