@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from mixsearch import __version__
-from mixsearch.cli import demo, find, index, info, overview, regress, reproduce, segment, serve, subspace, topic
+from mixsearch.cli import (
+    changes,
+    demo,
+    find,
+    index,
+    info,
+    overview,
+    regress,
+    reproduce,
+    segment,
+    serve,
+    subspace,
+    topic,
+)
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
 
@@ -16,6 +29,7 @@ Examples:
   mixsearch index reviews.csv --text review
   mixsearch topic reviews.index sushi
   mixsearch overview reviews.index
+  mixsearch changes reviews.index --before "date < 2024" --after "date >= 2024"
   mixsearch serve reviews.index
   mixsearch info reviews.index
   mixsearch find patients.csv --like 12,40,77
@@ -54,6 +68,7 @@ def mixsearch(
 app.command(help=index.HELP)(index.index)
 app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
+app.command(help=changes.HELP)(changes.changes)
 app.command(help=info.HELP)(info.info)
 app.command(help=find.HELP)(find.find)
 app.command(help=regress.HELP)(regress.regress)

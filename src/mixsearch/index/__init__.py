@@ -17,7 +17,7 @@ from mixsearch.index.completion import CorpusWord
 from mixsearch.index.contents import Contents
 from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
 from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
-from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups, group_topics
+from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups, group_topics, make_unique
 from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
@@ -66,6 +66,7 @@ __all__ = [
     "describe_columns",
     "find_changes",
     "group_topics",
+    "make_unique",
     "map_to_csv",
     "map_topics",
     "match_word",
