@@ -271,7 +271,19 @@ def name_topics(index: TopicIndex, topics: Topics) -> dict[str, Topic]:
 
 
 def make_unique(name: str, known: Mapping[str, Any]) -> str:
-    """Return a name that is not known yet: the same, or with a number behind it."""
+    """Return a name that is not known yet: the same, or with a number behind it.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    known : mapping of str
+        Names that are taken.
+
+    Returns
+    -------
+    str
+    """
     if name not in known:
         return name
     return next(other for i in range(2, len(known) + 3) if (other := f"{name} ({i})") not in known)

@@ -90,8 +90,10 @@ class GroupsRequest(BaseModel):
     )
     over: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of dates or numbers.")
     by: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of any kind.")
-    every: str | float | None = Field(
-        None, description="year, quarter, month, week or day for dates; a width for numbers."
+    every: float | str | None = Field(
+        None,
+        union_mode="left_to_right",
+        description="year, quarter, month, week or day for dates; a width for numbers.",
     )
     where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents.")
 
