@@ -20,7 +20,7 @@ from mixsearch.index import (
     map_topics,
     open_index,
 )
-from mixsearch.table import TableSearch, describe_members
+from mixsearch.table import TableSearch, describe_members, read_table
 from mixsearch.text import CorpusOptions
 from mixsearch.web import Access, Limits, listen, make_app
 
@@ -30,9 +30,14 @@ PYTHON = {
     "topic": (open_index, TopicIndex.search, TopicIndex.search_many, TopicIndex.group, Query, AnswerOptions),
     "changes": (open_index, find_changes),
     "overview": (open_index, map_topics),
-    "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members),
-    "regress": (mixsearch.RegressionSearch, mixsearch.RegressionSearch.fit, mixsearch.RegressionSearch.search),
-    "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim),
+    "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members, read_table),
+    "regress": (
+        mixsearch.RegressionSearch,
+        mixsearch.RegressionSearch.fit,
+        mixsearch.RegressionSearch.search,
+        read_table,
+    ),
+    "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim, read_table),
     "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
     "serve": (make_app, listen, Limits, Access),
 }

@@ -8,13 +8,16 @@ import typer
 
 from mixsearch import __version__
 from mixsearch.cli import (
+    add,
     changes,
     demo,
     find,
     index,
     info,
     overview,
+    refresh,
     regress,
+    remove,
     reproduce,
     segment,
     serve,
@@ -32,6 +35,7 @@ Examples:
   mixsearch changes reviews.index --before "date < 2024" --after "date >= 2024"
   mixsearch serve reviews.index
   mixsearch info reviews.index
+  mixsearch add reviews.index today.csv
   mixsearch find patients.csv --like 12,40,77
   mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
   mixsearch subspace tracks.csv --like 0,4,9
@@ -70,6 +74,9 @@ app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
 app.command(help=changes.HELP)(changes.changes)
 app.command(help=info.HELP)(info.info)
+app.command(help=add.HELP)(add.add)
+app.command(help=remove.HELP)(remove.remove)
+app.command(help=refresh.HELP)(refresh.refresh)
 app.command(help=find.HELP)(find.find)
 app.command(help=regress.HELP)(regress.regress)
 app.command(help=subspace.HELP)(subspace.subspace)

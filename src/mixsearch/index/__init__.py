@@ -12,6 +12,7 @@ from mixsearch.index.answer import (
     describe_columns,
 )
 from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
+from mixsearch.index.columns import ROW, Columns, StoredColumn
 from mixsearch.index.compare import Outcome, answer_queries, compare_topics, name_outcomes
 from mixsearch.index.completion import CorpusWord
 from mixsearch.index.contents import Contents
@@ -26,23 +27,37 @@ from mixsearch.index.snippets import match_word
 from mixsearch.index.starters import Starter
 from mixsearch.index.to_csv import map_to_csv, to_csv
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
+from mixsearch.index.update import (
+    Added,
+    Existing,
+    Growth,
+    Removed,
+    add_documents,
+    refresh_index,
+    remove_documents,
+)
 
 __all__ = [
     "DEFAULT_COMPONENTS",
     "MAX_WORDS",
+    "ROW",
+    "Added",
     "Alternative",
     "Answer",
     "AnswerOptions",
     "AnswerWarning",
     "Built",
     "Change",
+    "Columns",
     "Contents",
     "CorpusChanges",
     "CorpusWord",
     "Document",
+    "Existing",
     "Found",
     "GroupShare",
     "GroupedTopic",
+    "Growth",
     "IndexOptions",
     "MappedTopic",
     "Neighbour",
@@ -50,14 +65,17 @@ __all__ = [
     "Outcome",
     "Query",
     "RelatedWord",
+    "Removed",
     "SkippedWord",
     "Starter",
+    "StoredColumn",
     "TopicGroups",
     "TopicIndex",
     "TopicMap",
     "TopicWord",
     "TypicalDocument",
     "UnmappedWord",
+    "add_documents",
     "answer_queries",
     "build_index",
     "compare_topics",
@@ -72,5 +90,7 @@ __all__ = [
     "match_word",
     "name_outcomes",
     "open_index",
+    "refresh_index",
+    "remove_documents",
     "to_csv",
 ]

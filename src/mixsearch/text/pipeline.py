@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.data.files.sources import Source, describe_source, find_sources, make_empty_error
 from mixsearch.data.files.types import ColumnTypes
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
@@ -51,7 +52,6 @@ from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 from mixsearch.text.read.formats import read_documents, read_strings
-from mixsearch.text.read.sources import Source, describe_source, find_sources, make_empty_error
 
 OnProgress = Callable[[int, int | None], None]
 
@@ -108,8 +108,7 @@ def read_corpus(
     """
     options = options or CorpusOptions()
     sources = find_sources(source, options.format)
-    notes = [] if sources.note is None else [sources.note]
-    state = ReadState(options, describe_source(source), notes=notes)
+    state = ReadState(options, describe_source(source), notes=list(sources.notes))
     report = None if on_progress is None else partial(_report, on_progress, state, sources.n_bytes)
     if sources.format in MATRIX_FORMATS:
         return _collect_matrix(read_matrix(sources, state), state, known, report)
@@ -145,6 +144,28 @@ def count_texts(
         raise TypeError("texts must be an iterable of strings, got a single string: pass [text], or read_corpus(path).")
     state = ReadState(options or CorpusOptions())
     return _collect_texts(read_strings(texts, names, state), state, known, None)
+
+
+def count_documents(
+    loaders: Iterable[ChunkLoader], options: CorpusOptions | None = None, *, known: KnownWords | None = None
+) -> Corpus:
+    """Count the words of documents that are read chunk by chunk, with their names and columns.
+
+    Parameters
+    ----------
+    loaders : iterable of callables
+        Each returns a `DocumentChunk`. They are called in threads.
+    options : CorpusOptions, optional
+        How to count.
+    known : KnownWords, optional
+        Count these words, whatever their frequency, in these columns.
+
+    Returns
+    -------
+    Corpus
+        The counts, on disk.
+    """
+    return _collect_texts(loaders, ReadState(options or CorpusOptions()), known, None)
 
 
 class _Collector:
@@ -219,12 +240,12 @@ def _collect_texts(
         if known is not None:
             vocabulary = recall_vocabulary(known.words, options, all_words)
             dropped = _drop_others(collector, all_words, vocabulary, options, None, [*stop_words, *known.stop_words])
-            return collector.finish(vocabulary, dropped, state.notes)
+            return collector.finish(vocabulary, dropped, state.list_notes())
         found = choose_stop_words(collector.stop_words, options)
         vocabulary = _choose_vocabulary(collector, all_words, options, found)
         bounds = find_bounds(collector.n_documents, choose_limits(options, collector.n_documents, are_texts=True))
         dropped = _drop_others(collector, all_words, vocabulary, options, bounds, [*stop_words, *found.left_out])
-        return collector.finish(vocabulary, dropped, state.notes, found.left_out)
+        return collector.finish(vocabulary, dropped, state.list_notes(), found.left_out)
 
 
 def _choose_vocabulary(
@@ -281,7 +302,7 @@ def _collect_matrix(
             vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False)
         others = take_dropped(list_others(kept, vocabulary), None)
         spelled = [matrix.words[key] for key in others.keys.tolist()]
-        return collector.finish(vocabulary, describe_dropped(others, spelled, bounds, stop_words), state.notes)
+        return collector.finish(vocabulary, describe_dropped(others, spelled, bounds, stop_words), state.list_notes())
 
 
 def _find_phrases(

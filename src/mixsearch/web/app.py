@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from time import monotonic
@@ -18,6 +19,7 @@ from mixsearch.web.middleware import AccessMiddleware, TimeoutMiddleware
 from mixsearch.web.openapi import describe_properties, name_operation
 from mixsearch.web.routes import compare, groups, images, pages, server, topics
 from mixsearch.web.settings import STATIC, STATIC_FILES, Access, Limits
+from mixsearch.web.watch import watch_indexes
 from mixsearch.web.workers import Workers
 
 
@@ -45,7 +47,9 @@ def make_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         workers.warm_up()
+        watch = asyncio.create_task(watch_indexes(app.state.indexes))
         yield
+        watch.cancel()
         workers.close()
 
     app = FastAPI(

@@ -131,12 +131,22 @@ class SegmentationRequest:
     every: int = 1
 
 
+class IndexState(BaseModel):
+    """Which state of an index is served."""
+
+    generation: str = Field(description="Changes with every write to the index.")
+    created: str = Field(description="When that state was written.")
+    n_documents: int
+    problem: str | None = Field(description="Why a newer state could not be opened, if it could not.")
+
+
 class Health(BaseModel):
     """The state of the server."""
 
     status: str
     version: str
     indexes: list[str]
+    states: dict[str, IndexState] = Field(description="The state of each index.")
     uptime: float = Field(description="Seconds since the start.")
 
 
