@@ -24,6 +24,7 @@ import second_moment
 import table_confidence
 import table_scale
 import tables
+import timelines
 import topic_sizes
 import topics
 import trust
@@ -54,6 +55,7 @@ BENCHMARKS = {
     "quality": quality,
     "verdict": verdict,
     "topic_sizes": topic_sizes,
+    "timelines": timelines,
     "reading": reading,
     "scale": scale,
     "cluster": cluster,

@@ -10,7 +10,16 @@ import typer
 import mixsearch
 from mixsearch.cli._console import spell
 from mixsearch.cli.app import app
-from mixsearch.index import AnswerOptions, IndexOptions, Query, TopicIndex, build_index, map_topics, open_index
+from mixsearch.index import (
+    AnswerOptions,
+    IndexOptions,
+    Query,
+    TopicIndex,
+    build_index,
+    find_changes,
+    map_topics,
+    open_index,
+)
 from mixsearch.table import TableSearch, describe_members, read_table
 from mixsearch.text import CorpusOptions
 from mixsearch.web import Access, Limits, listen, make_app
@@ -18,7 +27,8 @@ from mixsearch.web import Access, Limits, listen, make_app
 PAGE = Path(__file__).parents[2] / "docs" / "names.md"
 PYTHON = {
     "index": (build_index, IndexOptions, CorpusOptions, mixsearch.TopicSearch),
-    "topic": (open_index, TopicIndex.search, TopicIndex.search_many, Query, AnswerOptions),
+    "topic": (open_index, TopicIndex.search, TopicIndex.search_many, TopicIndex.group, Query, AnswerOptions),
+    "changes": (open_index, find_changes),
     "overview": (open_index, map_topics),
     "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members, read_table),
     "regress": (
@@ -31,7 +41,7 @@ PYTHON = {
     "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
     "serve": (make_app, listen, Limits, Access),
 }
-ROUTES = {"topic": "/topic", "overview": "/overview", "segment": "/segments"}
+ROUTES = {"topic": "/topic", "overview": "/overview", "changes": "/changes", "segment": "/segments"}
 # Names over HTTP that differ from those in Python.
 OTHERWISE = {"words": "q", "seeds": "seed"}
 

@@ -9,6 +9,7 @@ import typer
 from mixsearch import __version__
 from mixsearch.cli import (
     add,
+    changes,
     demo,
     find,
     index,
@@ -31,6 +32,7 @@ Examples:
   mixsearch index reviews.csv --text review
   mixsearch topic reviews.index sushi
   mixsearch overview reviews.index
+  mixsearch changes reviews.index --before "date < 2024" --after "date >= 2024"
   mixsearch serve reviews.index
   mixsearch info reviews.index
   mixsearch add reviews.index today.csv
@@ -70,6 +72,7 @@ def mixsearch(
 app.command(help=index.HELP)(index.index)
 app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
+app.command(help=changes.HELP)(changes.changes)
 app.command(help=info.HELP)(info.info)
 app.command(help=add.HELP)(add.add)
 app.command(help=remove.HELP)(remove.remove)

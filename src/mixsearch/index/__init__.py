@@ -9,13 +9,17 @@ from mixsearch.index.answer import (
     TopicWord,
     TypicalDocument,
     describe,
+    describe_columns,
 )
 from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
 from mixsearch.index.columns import ROW, Columns, StoredColumn
-from mixsearch.index.compare import Outcome, answer_queries, compare_topics
+from mixsearch.index.compare import Outcome, answer_queries, compare_topics, name_outcomes
 from mixsearch.index.completion import CorpusWord
 from mixsearch.index.contents import Contents
-from mixsearch.index.map import MAX_WORDS, MappedTopic, Neighbour, TopicMap, UnmappedWord, map_topics
+from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
+from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
+from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups, group_topics, make_unique
+from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.query import Found, Query
@@ -43,12 +47,16 @@ __all__ = [
     "AnswerOptions",
     "AnswerWarning",
     "Built",
+    "Change",
     "Columns",
     "Contents",
+    "CorpusChanges",
     "CorpusWord",
     "Document",
     "Existing",
     "Found",
+    "GroupShare",
+    "GroupedTopic",
     "Growth",
     "IndexOptions",
     "MappedTopic",
@@ -61,6 +69,7 @@ __all__ = [
     "SkippedWord",
     "Starter",
     "StoredColumn",
+    "TopicGroups",
     "TopicIndex",
     "TopicMap",
     "TopicWord",
@@ -72,9 +81,14 @@ __all__ = [
     "compare_topics",
     "compute_overlaps",
     "describe",
+    "describe_columns",
+    "find_changes",
+    "group_topics",
+    "make_unique",
     "map_to_csv",
     "map_topics",
     "match_word",
+    "name_outcomes",
     "open_index",
     "refresh_index",
     "remove_documents",

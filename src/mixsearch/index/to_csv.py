@@ -9,11 +9,11 @@ from typing import Any
 
 from mixsearch.index.answer import Answer
 from mixsearch.index.compare import Outcome
+from mixsearch.index.csv_rows import write_rows
 from mixsearch.index.map import TopicMap
 
-COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet")
+COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet", "title", "link", "date")
 MAP_COLUMNS = ("words", "typical_words", "weight", "separation", "verdict", "x", "y")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FACTS = (
     "weight",
     "n_about",
@@ -43,15 +43,13 @@ def to_csv(outcomes: Iterable[Outcome], *, errors: bool = False, for_spreadsheet
     -------
     str
     """
-    text = io.StringIO()
     columns = (*COLUMNS, "stderr") if errors else COLUMNS
-    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for outcome in outcomes:
-        facts = [_row("error", 1, str(outcome.error))] if outcome.answer is None else _list_facts(outcome.answer)
-        rows = ({"hint": outcome.query.name, **fact} for fact in facts)
-        writer.writerows(map(_escape_row, rows) if for_spreadsheets else rows)
-    return text.getvalue()
+    rows = ({"hint": outcome.query.name, **fact} for outcome in outcomes for fact in _list_rows(outcome))
+    return write_rows(rows, columns, for_spreadsheets=for_spreadsheets)
+
+
+def _list_rows(outcome: Outcome) -> Iterable[dict[str, Any]]:
+    return [_row("error", 1, str(outcome.error))] if outcome.answer is None else _list_facts(outcome.answer)
 
 
 def map_to_csv(found: TopicMap) -> str:
@@ -76,14 +74,6 @@ def map_to_csv(found: TopicMap) -> str:
     return text.getvalue()
 
 
-def _escape_row(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: _escape(value) for name, value in row.items()}
-
-
-def _escape(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
 def _list_facts(answer: Answer) -> Iterator[dict[str, Any]]:
     for rank, name in enumerate(_FACTS, 1):
         yield _row("fact", rank, name, getattr(answer, name), stderr=answer.weight_stderr if name == "weight" else "")
@@ -94,7 +84,8 @@ def _list_facts(answer: Answer) -> Iterator[dict[str, Any]]:
     for rank, related in enumerate(answer.related_words, 1):
         yield _row("related", rank, related.word, likelier=related.likelier)
     for rank, document in enumerate(answer.documents, 1):
-        yield _row("document", rank, document.row, document.share, name=document.name, snippet=document.snippet)
+        known = {name: getattr(document, name) for name in ("name", "snippet", "title", "link", "date")}
+        yield _row("document", rank, document.row, document.share, **known)
     for rank, other in enumerate(answer.alternatives, 1):
         yield _row("alternative", rank, " ".join(other.words), other.share_of_hint)
     for rank, warning in enumerate(answer.warnings, 1):

@@ -13,7 +13,7 @@ from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
 from mixsearch.index import Answer, AnswerWarning, CorpusWord, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
-MAX_QUERY_LENGTH = 1000
+MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500
 MAX_WORDS, MAX_COMPARED = 64, 8
 # Documents of a hint, texts of a hint, and typical documents to skip.
 MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
@@ -47,6 +47,12 @@ class TopicRequest(BaseModel):
     merge_copies: bool | Literal["auto"] = Field(
         "auto", description="Give near-copies fewer votes. By default unless they are what the words mean."
     )
+    where: str | None = Field(
+        None,
+        max_length=MAX_FILTER_LENGTH,
+        description="List and count only documents whose columns match: stars <= 2 and date >= 2024-01-01",
+    )
+    within: bool = Field(False, description="Also search within the documents that match.")
     alternative: int = Field(
         0, ge=0, le=100_000, description="0 for the topic found, else the rank of another one that the hint could mean."
     )
@@ -57,7 +63,7 @@ class TopicRequest(BaseModel):
     )
     n_words: int = Field(15, ge=0, le=200, description="Number of words.")
     n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
-    by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
+    words_by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
 
 
 class DocumentsRequest(TopicRequest):
@@ -72,6 +78,35 @@ class TextHint(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     text: list[str] = Field(min_length=1, max_length=MAX_TEXTS)
+
+
+class GroupsRequest(BaseModel):
+    """Topics, and the column whose values make the groups of documents."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    topic: tuple[str, ...] = Field(
+        min_length=1, max_length=MAX_COMPARED, description="Each is a query string of /topic: q=sushi&narrower=1"
+    )
+    over: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of dates or numbers.")
+    by: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of any kind.")
+    every: float | str | None = Field(
+        None,
+        union_mode="left_to_right",
+        description="year, quarter, month, week or day for dates; a width for numbers.",
+    )
+    where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents.")
+
+
+class ChangesRequest(BaseModel):
+    """Two groups of documents, and what to compare between them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    before: str = Field(max_length=MAX_FILTER_LENGTH, description="A filter of documents: date < 2024")
+    after: str = Field(max_length=MAX_FILTER_LENGTH, description="A filter of other documents: date >= 2024")
+    n: int = Field(30, ge=1, le=MAX_MAP_WORDS, description="How many words to choose, whose topics are compared.")
+    n_words: int = Field(15, ge=0, le=200, description="Number of words that rose, and that fell.")
 
 
 class MapRequest(BaseModel):
@@ -177,6 +212,10 @@ class FullDocument(BaseModel):
     name: str | None
     text: str | None = Field(description="null if the index has no texts.")
     is_cut: bool = Field(description="Whether the end of a very long text is left out.")
+    title: str | None = Field(description="From its columns, as link and date are.")
+    link: str | None
+    date: str | None
+    columns: dict[str, Any] = Field(description="All columns of the document beside its text.")
 
 
 class FailedTopic(BaseModel):
