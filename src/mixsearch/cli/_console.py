@@ -30,6 +30,8 @@ _OTHER_NAMES = {
     "examples": "--like",
     "seeds": "--seed",
     "hosts": "--allow-host",
+    "ids": "--id",
+    "rows": "--row",
 }
 
 
