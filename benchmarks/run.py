@@ -21,6 +21,7 @@ import reading
 import refinement
 import scale
 import second_moment
+import subspace_tables
 import table_confidence
 import table_scale
 import tables
@@ -52,6 +53,7 @@ BENCHMARKS = {
     "tables": tables,
     "table_scale": table_scale,
     "whitened_tables": whitened_tables,
+    "subspace_tables": subspace_tables,
     "quality": quality,
     "verdict": verdict,
     "topic_sizes": topic_sizes,

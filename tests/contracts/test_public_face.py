@@ -18,7 +18,7 @@ SHARED = {
 OWN = {
     "gaussian": {"hint_in_signal", "noise_variance", "score"},
     "regression": {"coefficients", "intercept", "noise_variance", "predict", "predict_stderr", "score"},
-    "subspace": {"basis", "hint_in_signal", "noise_variance", "variances"},
+    "subspace": {"basis", "carried_by", "hint_in_signal", "noise_variance", "variances"},
     "topics": {"document_count", "documents", "probabilities", "related_words", "score", "top_words", "word_table"},
 }
 ESTIMATOR = {
@@ -28,7 +28,7 @@ ESTIMATOR = {
 FITTED = {
     "gaussian": {"mean_", "noise_variance_", "outliers_"},
     "regression": {"noise_variance_", "outliers_"},
-    "subspace": {"center_", "noise_variance_", "outliers_"},
+    "subspace": {"center_", "dim_", "noise_variance_", "outliers_"},
     "topics": {"kept_rows_", "load", "n_dropped_", "save", "set_fit_request", "vocabulary_"},
 }
 

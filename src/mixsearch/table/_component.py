@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
+from mixsearch.core.members import Members
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import Card, plain_chance
 from mixsearch.errors import SearchWarning
 from mixsearch.table._differences import ColumnDifference, list_differences
 from mixsearch.table._fit import TableFit
 from mixsearch.table._frames import with_columns
-from mixsearch.table._members import Members
 from mixsearch.table._questions import choose_questions
 
 # An interval of the number of members: 95% of those of labelled tables are in it (benchmarks/table_membership.py).

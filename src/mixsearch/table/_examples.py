@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.visits import Visits
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option
 from mixsearch.table._fit import TableFit
 from mixsearch.table._rows import check_positions
-from mixsearch.table._visits import Visits
 
 # An example is doubted if fewer other examples than this are expected in its group.
 MIN_SAME = 0.05

@@ -10,15 +10,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import TableLike
+from mixsearch.core.members import find_members
 from mixsearch.core.validation import check_choice, check_positive_int
+from mixsearch.core.visits import Visits
 from mixsearch.errors import warn_user
 from mixsearch.gaussian import SHAPES, Shape
 from mixsearch.table._component import TableComponent
 from mixsearch.table._examples import check_examples, expected_size, find_doubts, read_examples
 from mixsearch.table._fit import TableFit, fit_table
-from mixsearch.table._members import find_members
 from mixsearch.table._storage import open_fit, restore_fit, save_fit
-from mixsearch.table._visits import Visits
 
 Covariance = Literal["auto"] | Shape
 RowsLike: TypeAlias = Iterable[int] | TableLike

@@ -3,9 +3,10 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch.table._graph import NeighbourGraph, Walk, build_graph
-from mixsearch.table._members import _find_cut, find_members, membership_by_rank, sweep_conductance
-from mixsearch.table._visits import Visits
+from mixsearch.core.members import _find_cut, find_members, membership_by_rank, sweep_conductance
+from mixsearch.core.visits import Visits
+from mixsearch.core.walk import Walk
+from mixsearch.table._graph import NeighbourGraph, build_graph
 
 
 def walk_of(weights):

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.table._graph import Walk
+from mixsearch.core.walk import Walk
 
 # Examples that are left out in turn, evenly spread over all of them.
 MAX_TESTED = 200

@@ -1,9 +1,9 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from mixsearch.table import _visits
+from mixsearch.core import visits as visits_module
+from mixsearch.core.visits import Visits, score_nodes
 from mixsearch.table._graph import build_graph
-from mixsearch.table._visits import Visits, score_nodes
 
 
 def make_walk(seed=0, n=60):
@@ -30,7 +30,7 @@ def test_visits_are_the_sum_over_examples():
 def test_only_some_of_many_examples_are_left_out_in_turn(monkeypatch):
     walk, nodes = make_walk(), np.arange(0, 60, 3)
     full = Visits.of(walk, nodes, np.array([1]))
-    monkeypatch.setattr(_visits, "MAX_TESTED", 5)
+    monkeypatch.setattr(visits_module, "MAX_TESTED", 5)
     few = Visits.of(walk, nodes, np.array([1]))
     assert few.alone.shape == (60, 5)
     assert few.n_examples == 20
