@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from measuring import print_table, run_seeds
+from measuring import measure, print_table, run_seeds, verdict
 
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
+from mixsearch.datasets import make_topics
 from mixsearch.index.groups import estimate_means
 from mixsearch.topics import FittedCorpus
 
@@ -103,6 +104,26 @@ def run(*, quick: bool = False) -> None:
         )
     columns = ("documents", "corpora", "local EM", "plain", "slope", "moments", "plain", "slope")
     print_table(f"Coverage of 95% intervals of a topic's share in {N_PERIODS} periods", columns, rows)
+    print_time(10_000 if quick else 100_000)
+
+
+def print_time(n_documents: int) -> None:
+    """Measure the shares of all documents, and their means over periods."""
+    data = make_topics(n_documents, 2000, 20, mean_length=80, alpha=0.02, random_state=0)
+    corpus = FittedCorpus(TopicSearch(50).fit(data.counts))
+    codes = np.arange(n_documents) % 60
+    print()
+    for name, refine in (("after local EM", None), ("of moments", False)):
+        topics = [corpus.search.search(words=[data.labelled_word(i)], refine=refine) for i in range(2)]
+        spent = measure(lambda found=topics: estimate_means(corpus.document_shares(found), codes, 60)).seconds
+        print(
+            verdict(
+                f"shares of {n_documents:,} documents {name}, per thousand and topic",
+                5e5 * spent / n_documents,
+                1,
+                " ms",
+            )
+        )
 
 
 if __name__ == "__main__":
