@@ -240,7 +240,7 @@ def group_topics(
 
 def find_column(columns: Columns, name: str) -> str:
     """Return the column of a name, or of a role such as "date", or raise the error that lists those there are."""
-    names = columns.table.column_names
+    names = columns.names or columns.table.column_names
     found = name if name in names else columns.find(name)
     if found is None:
         raise SearchError(

@@ -79,10 +79,11 @@ def detect_format(file: File, *, may_be_records: bool = True) -> Detected:
     by_name = guess_by_name(file)
     found = _detect_binary(head, file)
     if found is None:
-        return _describe(file, _detect_text(head, by_name, file, may_be_records=may_be_records), by_name)
-    if compression is not None and found in BINARY_FORMATS:
+        found = _detect_text(head, by_name, file, may_be_records=may_be_records)
+    elif compression is not None and found in BINARY_FORMATS:
         raise _refuse(file, f"{NAMES[found]} compressed with {compression}", "decompress it first")
-    return _describe(file, found, by_name)
+    is_raw = compression is None and file.suffix.lower() in COMPRESSION_SUFFIXES
+    return _describe(file, "docword" if by_name == "docword" else found, by_name, is_raw=is_raw)
 
 
 def refuse_binary(file: File) -> None:
@@ -112,13 +113,12 @@ def _read_head(file: File) -> tuple[bytes, str | None]:
         return stream.read(_N_HEAD_BYTES), compression
 
 
-def _describe(file: File, found: Format | None, by_name: Format | None) -> Detected:
-    """Return a format with a note if the name stands for another."""
-    is_expected = found == by_name or by_name == "docword" or any({found, by_name} <= same for same in _SAME_NAMES)
+def _describe(file: File, found: Format | None, by_name: Format | None, *, is_raw: bool) -> Detected:
+    """Return a format with a note if the name stands for another, or for a compression that the file does not have."""
+    is_expected = found == by_name or any({found, by_name} <= same for same in _SAME_NAMES)
     is_plain = found is None or (by_name is None and found in BINARY_FORMATS)
-    compression = COMPRESSION_SUFFIXES.get(file.suffix.lower())
-    if (is_expected or is_plain) and not (compression and _is_raw(file)):
-        return Detected("docword" if by_name == "docword" else found)
+    if (is_expected or is_plain) and not is_raw:
+        return Detected(found)
     note = SearchWarning(
         "{file!r} is read as {format}, since that is what it holds, although its name ends in {suffix!r}.",
         code="format_by_content",
@@ -126,12 +126,7 @@ def _describe(file: File, found: Format | None, by_name: Format | None) -> Detec
         format=NAMES[found] if found is not None else "plain text",
         suffix=file.suffix,
     )
-    return Detected("docword" if by_name == "docword" else found, note)
-
-
-def _is_raw(file: File) -> bool:
-    with file.open("rb") as raw:
-        return find_compression(raw.read(_N_HEAD_BYTES)) is None
+    return Detected(found, note)
 
 
 def _detect_binary(head: bytes, file: File) -> Format | None:
@@ -169,7 +164,7 @@ def _detect_archive(file: File) -> Format:
     try:
         with file.open("rb") as raw, zipfile.ZipFile(raw) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError) as error:
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
         raise make_unreadable_error(file, error) from error
     for entry, format, kind, advice in ARCHIVES:
         if any(name.startswith(entry) for name in names):

@@ -99,6 +99,15 @@ def test_bad_rows_of_a_table_are_skipped_counted_and_named(tmp_path):
         read_table(path)
 
 
+def test_rows_of_a_table_in_another_encoding_are_bad_rows(tmp_path):
+    path = write(tmp_path / "a.csv", b"a,b\nx,2\ncaf\xe9,1,3\ncaf\xe9,1\ny,3\n")
+    rows, (warning,) = read_rows(path, skip_bad_rows=True)
+    assert rows == {"a": ["x", "y"], "b": [2, 3]}
+    assert f"2 bad rows were skipped: line 3 of '{path}' (another encoding); line 4 of" in str(warning)
+    with pytest.raises(SearchError, match="is not UTF-8, in line 3. Save it as UTF-8"):
+        read_table(path)
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [(CSV, "wrong_row_length"), ('review\n"open\n', "invalid_csv")],
