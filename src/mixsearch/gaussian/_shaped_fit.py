@@ -33,8 +33,8 @@ from mixsearch.gaussian._subset import test_tails
 from mixsearch.gaussian._units import Units, measure_units
 
 Covariance = Literal["auto", "spherical", "diagonal", "tied", "low-rank", "full"]
-# The mixture is chosen on this many samples, and this many per component; tests and error bars use the same ones.
-MIN_SAMPLES, PER_COMPONENT = 3000, 300
+# The mixture is chosen on this many samples, or this many per component or feature; tests use the same ones.
+MIN_SAMPLES, PER_COMPONENT, PER_FEATURE, MAX_SAMPLES = 3000, 300, 100, 10_000
 # Without a number, no more components than this are tried.
 MAX_COMPONENTS = 15
 # In more features than this, correlated ones are not tried: d x d numbers for every component.
@@ -99,8 +99,9 @@ class ShapedFit:
         resp, _ = self.mixture.posterior(self.rows)
         squares = self.mixture.squared_distances(self.rows)
         pairs = list(zip(squares.T, resp.T, strict=True))
-        p_values = np.array([test_tails(each, own, self.rows.shape[1]) for each, own in pairs])
-        return p_values, tuple(typical_squares(each, own) for each, own in pairs)
+        n_dims = int(np.sum(np.linalg.eigvalsh(self.rows.T @ self.rows / len(self.rows)) > self.least))
+        p_values = [test_tails(each, own, n_dims) if n_dims else 1.0 for each, own in pairs]
+        return np.array(p_values), tuple(typical_squares(each, own) for each, own in pairs)
 
     @property
     def p_values(self) -> Array:
@@ -142,7 +143,9 @@ def choose_shape(
     -------
     ShapedFit
     """
-    needed = max(MIN_SAMPLES, PER_COMPONENT * (n_components or 0))
+    needed = max(
+        MIN_SAMPLES, PER_COMPONENT * (n_components or 0), min(PER_FEATURE * partitions.n_features, MAX_SAMPLES)
+    )
     part = partitions.thin(max(partitions.n_rows // needed, 1)).collect()
     tried = [(measure_units(partitions, is_scaled=is_scaled is not False), _list_shapes(covariance, part.n_features))]
     if is_scaled is None and covariance == "auto":

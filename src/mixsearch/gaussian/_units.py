@@ -22,11 +22,12 @@ class Units(NamedTuple):
 
     origin: Array  # (d,)
     scale: Array  # (d,), positive
+    varies: Array  # whether a feature does, (d,): others are zero in these units, since rounding is no information
 
     def standardize(self, X: Samples) -> Array:
         """Return samples of the user, (n, d), in these units: dense, in double precision."""
         dense = X.toarray() if sp.issparse(X) else X
-        return np.asarray((dense.astype(np.float64, copy=False) - self.origin) / self.scale)
+        return np.asarray((dense.astype(np.float64, copy=False) - self.origin) * (self.varies / self.scale))
 
     def restore(self, points: Array) -> Array:
         """Return points in these units, (..., d), as the user has them."""
@@ -52,20 +53,17 @@ def measure_units(partitions: Partitions[SamplePartition], *, is_scaled: bool) -
     Units
     """
     mean = sample_mean_of(partitions)
-    variances = partitions.reduce(_sum_squares, mean).total / partitions.n_rows
-    if not is_scaled:
-        variances = np.full(len(mean), variances.mean())
-    deviations = np.sqrt(variances)
-    rounding = N_ROUNDINGS * float(np.finfo(partitions.layout.dtype).eps) * np.abs(mean)
-    return Units(mean, np.where(deviations > rounding, deviations, 1.0))
+    deviations = np.sqrt(partitions.reduce(_sum_squares, mean).total / partitions.n_rows)
+    varies = deviations > N_ROUNDINGS * float(np.finfo(partitions.layout.dtype).eps) * np.abs(mean)
+    average = float(np.sqrt(np.mean(deviations[varies] ** 2))) if varies.any() else 1.0
+    return Units(mean, np.where(varies, deviations, average) if is_scaled else np.full(len(mean), average), varies)
 
 
 def _sum_squares(partition: SamplePartition, mean: Array) -> ArraySum:
     """Sum (x - mean)², (d,)."""
-    total = np.zeros(len(mean))
-    units = Units(mean, np.ones(len(mean)))
+    total, ones = np.zeros(len(mean)), np.ones(len(mean))
     for rows in row_slices(partition.n_rows):
-        centered = units.standardize(partition.samples[rows])
+        centered = Units(mean, ones, ones).standardize(partition.samples[rows])
         total += np.einsum("ij,ij->j", centered, centered)
     return ArraySum(total)
 
