@@ -61,7 +61,7 @@ def gaussians(
 
 def shaped_gaussians(shape: str, *, norm: float = 4.0) -> Callable[[int], Asked]:
     def gaussian(seed: int) -> Asked:
-        data = draw_shaped_gaussians(6_000, 5, 3, shape, norm=norm, seed=seed)
+        data = draw_shaped_gaussians(3_000, 4, 3, shape, norm=norm, seed=seed)
         search = GaussianSearch(3, covariance=shape).fit(data.X).search
         return Asked(partial(search, examples=data.X[data.labels == 0][:5]), data.centers[0], data.weights[0])
 
@@ -120,7 +120,7 @@ MODELS: dict[str, tuple[str, Callable[[int], Asked]]] = {
     ),
     **{
         f"Gaussians, {shape}": (
-            "n=6,000, d=5, k=3, fitted with that shape, centers of length 4",
+            "n=3,000, d=4, k=3, fitted with that shape, centers of length 4",
             shaped_gaussians(shape),
         )
         for shape in SHAPES[1:]

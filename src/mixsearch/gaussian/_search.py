@@ -73,7 +73,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     covariance_ : str
         The shape of the components.
     scale_ : array of shape (d,)
-        What each feature is divided by; 1 without a scale.
+        What each feature is divided by: the same number for all without a scale.
     spectrum_ : Spectrum
         What ``n_components="auto"`` counted, if components are spherical.
     noise_variance_ : float
@@ -102,6 +102,8 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     True
     """
 
+    _shaped: ShapedSearch | None
+
     def __init__(
         self,
         n_components: int | Literal["auto"] = "auto",
@@ -122,8 +124,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         check_choice("scale", self.scale, (True, False, AUTO))
         partitions = self._check_partitions(X)
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
-        self._shaped: ShapedSearch | None = None
-        if self.covariance != "spherical" or self.scale is True:
+        if self.covariance != "spherical" or self.scale not in (False, AUTO):
             return self._fit_shapes(partitions, minimum)
         check_n_features(partitions.n_features, minimum, f"{minimum} Gaussians")
         check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their noise")
@@ -132,7 +133,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
         self._family = self._check_family(family)
-        self._spherical = SphericalSearch(self._family)
+        self._spherical, self._shaped = SphericalSearch(self._family), None
         self.mean_ = self._family.sample_mean
         self.noise_variance_ = self._family.noise_variance
         self.covariance_, self.scale_ = "spherical", np.ones(partitions.n_features)
@@ -142,10 +143,10 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         if self._is_paper():
             raise spherical_only("preset='paper'")
         check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their shape")
-        self._forget("spectrum_", "_family")
         k = None if self.n_components == AUTO else minimum
         is_scaled = None if self.scale == AUTO else bool(self.scale)
         self._shaped, self.outliers_ = fit_shapes(partitions, self.covariance, k, is_scaled=is_scaled)
+        self._forget("spectrum_", "_family", "_spherical")
         start = self._shaped.start
         self.mean_, self.noise_variance_ = start.mean, start.noise_variance
         self.covariance_, self.scale_ = start.mixture.shape, start.units.scale

@@ -16,7 +16,7 @@ from mixsearch.gaussian._units import Units
 # Samples whose component is less certain than this make parameters depend on each other.
 MIN_DOUBT = 1e-4
 # The step of the derivative, relative to what a group of samples moves, and when its equations are solved.
-STEP, TOLERANCE, MAX_ITER = 1e-3, 1e-3, 50
+STEP, TOLERANCE, MAX_ITER = 1e-3, 1e-2, 50
 
 
 class MixtureReplicates(NamedTuple):

@@ -9,20 +9,24 @@ from tests.unit.gaussian.shaped import draw
 from mixsearch.core.jackknife import jackknife
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.gaussian._shaped_jackknife import replicate_mixture
-from mixsearch.gaussian._shapes import SHAPES, min_variance, run_shaped_em
+from mixsearch.gaussian._shapes import SHAPES, m_step, min_variance
 from mixsearch.gaussian._units import Units
 
-N = 2000
+N = 1200
 
 
-def run_em(X, resp, shape):
-    return run_shaped_em(X, resp, shape, max_iter=400, tol=1e-12)[:2]
+def run_em(X, resp, shape, n_iter=80):
+    """Shrunk covariances may lower the likelihood by a trace, so that EM has a number of iterations here."""
+    for _ in range(n_iter):
+        mixture = m_step(X, resp, shape)
+        resp, _ = mixture.posterior(X)
+    return mixture, resp
 
 
-@pytest.mark.parametrize("overlap", [1.0, 2.5])
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
-def test_replicates_are_those_of_em_without_each_group(shape, overlap):
-    data = draw(shape, n=N, overlap=overlap)
+def test_replicates_are_those_of_em_without_each_group(shape):
+    data = draw(shape, n=N, overlap=2.0)
     X = data.X - data.X.mean(axis=0)
     mixture, resp = run_em(X, np.eye(3)[data.labels], shape)
     units = Units(np.zeros(4), np.ones(4), np.ones(4))

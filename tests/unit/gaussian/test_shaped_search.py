@@ -36,22 +36,23 @@ def test_what_is_planted_is_found_from_examples(shape, target):
     assert fitted.n_components_ == 3
     assert np.linalg.norm(found.center - CENTERS[target]) < 0.25
     assert found.weight == pytest.approx(WEIGHTS[target], abs=0.03)
-    lengths = np.sqrt(np.diag(data.covariances[target]))
-    assert_allclose(found.covariance / np.outer(lengths, lengths), data.covariances[target] / np.outer(lengths, lengths), atol=0.25)  # fmt: skip
+    planted = data.covariances[target]
+    units = np.sqrt(np.outer(np.diag(planted), np.diag(planted)))
+    assert_allclose(found.covariance / units, planted / units, atol=0.25)
     assert found.noise_variance == pytest.approx(np.trace(found.covariance) / 4)
     assert found.confidence > 0.95
 
 
 @pytest.mark.parametrize("shape", OTHERS)
 def test_auto_finds_the_planted_number_and_shape(shape):
-    fitted = GaussianSearch(covariance="auto").fit(draw(shape, seed=1).X)
+    fitted = GaussianSearch(covariance="auto").fit(draw(shape, n=900, seed=1).X)
     assert fitted.n_components_ == 3
     # All axes but one of their own are as many parameters as full covariances.
     assert fitted.covariance_ in (shape, "low-rank" if shape == "full" else shape)
 
 
 def test_auto_leaves_the_units_of_spherical_components_alone():
-    data = make_gaussian_mixture(3000, 8, 4, deviation=[0.5, 1.0, 1.5, 2.0], norm=8.0, random_state=2)
+    data = make_gaussian_mixture(1500, 8, 4, deviation=[0.5, 1.0, 1.5, 2.0], norm=8.0, random_state=2)
     fitted = GaussianSearch(covariance="auto").fit(data.X)
     assert (fitted.covariance_, fitted.n_components_) == ("spherical", 4)
     assert_allclose(fitted.scale_, fitted.scale_[0])
@@ -163,10 +164,8 @@ def test_examples_that_the_mixture_contradicts_are_held_in_their_component():
     near = X[labels == 1][np.argsort(X[labels == 1, 0])[:25]]
     fitted = GaussianSearch(2, covariance="tied").fit(X)
     found, before = (fitted.search(examples=near, refine=refine) for refine in (True, False))
-    likely, unlikely = (
-        multivariate_normal(each.center, each.covariance).logpdf(near).mean() for each in (found, before)
-    )
-    assert likely > unlikely + 0.05
+    likely, before_it = (multivariate_normal(each.center, each.covariance) for each in (found, before))
+    assert likely.logpdf(near).mean() > before_it.logpdf(near).mean()
     assert np.linalg.norm(found.center - near.mean(axis=0)) < np.linalg.norm(before.center - near.mean(axis=0))
 
 
