@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
@@ -95,8 +94,10 @@ class ShapedMixture(NamedTuple):
     def posterior(self, X: Array) -> tuple[Array, Array]:
         """Return responsibilities, (n, k), and the log-likelihood of each sample, (n,)."""
         joint = self.log_densities(X) + np.log(self.weights)
-        totals = logsumexp(joint, axis=1)
-        return np.exp(joint - totals[:, None]), totals
+        top = joint.max(axis=1)
+        resp = np.exp(joint - top[:, None])
+        sums = resp.sum(axis=1)
+        return resp / sums[:, None], top + np.log(sums)
 
     def bic(self, log_likelihood: float, n_samples: int) -> float:
         """Return the Bayesian information criterion, in nats: smaller is better."""
