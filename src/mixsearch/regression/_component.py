@@ -236,7 +236,8 @@ class RegressionComponent(SampleComponent):
         if self._examples is None:
             raise SearchError("This component has no hint: neither a direction nor examples.", code="no_hint")
         X, y = self._examples
-        return mixture.posterior_of_all(self._family.design.predict(X, mixture.slopes), y - self._family.offset)
+        predicted = self._family.design.predict(X, mixture.slopes)
+        return mixture.posterior_of_all(predicted, y - self._family.offset, mixture.log_features(X))
 
     def predict(self, X: SamplesLike) -> Array:
         """Return ⟨x, center⟩ + intercept for each sample.

@@ -32,18 +32,19 @@ from mixsearch.regression._component import RegressionComponent
 from mixsearch.regression._counting import count_by_likelihood
 from mixsearch.regression._design import Standardized, standardize
 from mixsearch.regression._doubts import doubt_moments, doubt_number
-from mixsearch.regression._examples import fit_from_examples, is_explained
+from mixsearch.regression._examples import can_hold, fit_from_examples, fit_with_examples, is_explained
 from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._hint import check_pair, hint_from_pair
+from mixsearch.regression._joint import Joint
 from mixsearch.regression._likelier import nearest_index
 from mixsearch.regression._likelihood_search import search_by_likelihood
 from mixsearch.regression._moments import explained_p_value, fit_regression
 from mixsearch.regression._outliers import find_regression_outliers
 from mixsearch.regression._rank_selection import regression_spectrum
-from mixsearch.regression._refinement import FittedMixture, fit_mixture, refine_regression
+from mixsearch.regression._refinement import FittedMixture, fit_mixture, nearest_candidate, refine_regression
 from mixsearch.regression._rivals import Rivals
 
-DESIGNS = ("covariance", "standard")
+DESIGNS, JOINT = ("covariance", "standard"), ("auto", True, False)
 # A larger lead is not noise: scores from fourth and sixth moments vary more than those of other families.
 MAX_SEPARATION = 2.0
 # From this p-value down, moments are sure that a direction says something.
@@ -112,12 +113,14 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         *,
         design: Literal["covariance", "standard"] | None = None,
         fit_intercept: bool | None = None,
+        joint: Joint = "auto",
         preset: Preset = "default",
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.design = design
         self.fit_intercept = fit_intercept
+        self.joint = joint
         self.preset = preset
         self.random_state = random_state
 
@@ -148,7 +151,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         )
         self._family = self._fit_family(samples, k, standardized)
         if self.n_components == AUTO:
-            k = count_by_likelihood(self._family, self.spectrum_, is_paper=self._is_paper())
+            k = count_by_likelihood(
+                self._family, self.spectrum_, joint=self._get_joint(), is_paper=self._is_paper()
+            )
             self._family = self._family if k == self.n_components_ else self._fit_family(samples, k, standardized)
             if k == 1 and explained_p_value(self._family) > MIN_P_VALUE:
                 warn_no_signal(self.spectrum_, "one regression")
@@ -203,6 +208,11 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     def _has_intercept(self) -> bool:
         return self.preset != "paper" if self.fit_intercept is None else bool(self.fit_intercept)
 
+    def _get_joint(self) -> Joint:
+        if self._is_paper():
+            return False
+        return "auto" if self.joint == AUTO else bool(self.joint)
+
     def _check_partitions(self, X: Any, y: Any = None) -> Partitions[SamplePartition]:
         """Check the samples and responses of a fit: in memory, or where their chunks are."""
         if is_dask(X):
@@ -215,6 +225,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     def _check_options(self, partitions: Partitions[SamplePartition], design: str) -> None:
         minimum = check_n_components(self.n_components)
         check_choice("design", design, DESIGNS)
+        check_choice("joint", self.joint, JOINT)
         if partitions.layout.is_sparse and design == "covariance":
             raise _sparse_error()
         d = partitions.n_features
@@ -263,13 +274,14 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         """
         how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
         family = self._select_family(n_components)
-        needs_refinement = not (family.is_normal and family.has_moments) and not self._is_paper()
+        has_moments = family.is_normal and family.has_moments and self._get_joint() is not True
+        needs_refinement = not has_moments and not self._is_paper()
         options = em_options(refine, tol, max_iter, needs_refinement=needs_refinement)
         given = check_one_hint({"hint": hint, "examples": examples})
         names = self._get_feature_names()
         pair = check_pair(examples, self.n_features_in_, names) if given == "examples" else None
         if not family.has_moments:
-            found = search_by_likelihood(family, pair, options, names)
+            found = search_by_likelihood(family, pair, options, self._fit_mixture, names)
         elif pair is None:
             found = self._search_direction(hint_from_direction(hint, self.n_features_in_), family, how, options)
         else:
@@ -305,14 +317,21 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     def _refine(self, found: RegressionComponent, options: EMOptions) -> RegressionComponent:
         """Refine with the whole mixture, which is fitted once and serves all hints."""
         family = found._family
-        fitted = self._mixtures.get((family.n_components, options), lambda: fit_mixture(family, options))
+        fitted = self._fit_mixture(family, options)
         refined, index = refine_regression(family, found._candidates, options, fitted, found._preference_of)
-        if found._examples is not None and not is_explained(refined, *found._examples):
-            again = fit_from_examples(family, *found._examples, options).refined
+        if found._examples is not None and family.n_components > 1 and can_hold(family):
+            refined = fit_with_examples(family, *found._examples, fitted, options)
+            index = nearest_candidate(family, found._candidates, refined)
+        elif found._examples is not None and not is_explained(refined, *found._examples):
+            again = fit_from_examples(family, *found._examples, options)
             refined = max(refined, again, key=lambda each: each.objectives[-1])
         found = replace(found, _refined=refined, _rank=index)
         kept = fitted.comparison.keeps(nearest_index(fitted.result.state, refined.mixture.slopes[:, 0]))
         return found if kept else doubt_number(found, fitted.comparison)
+
+    def _fit_mixture(self, family: RegressionFamily, options: EMOptions) -> FittedMixture:
+        joint = self._get_joint()
+        return self._mixtures.get((family.n_components, options), lambda: fit_mixture(family, options, joint))
 
     def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
         hinted = family.hinted(hint)
