@@ -12,7 +12,7 @@ from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.regression._evaluation import Regressors
 from mixsearch.regression._features import n_feature_parameters
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._starts import N_CONTINUED, START
+from mixsearch.regression._starts import N_CONTINUED, N_STARTS
 from mixsearch.regression._whole_em import (
     WholeSamples,
     evaluate_whole,
@@ -27,9 +27,8 @@ Joint = Literal["auto"] | bool
 MAX_P_VALUE = 1e-3
 # A covariance of x takes r² numbers, and its shrinkage is meant for few.
 MAX_FEATURES = 50
-# Starts from clusters of (x, y).
-N_CLUSTERED = 10
-OPTIONS = EMOptions(max_iter=60, tol=0.1)
+# Iterations from every start, and from the best ones.
+START, OPTIONS = EMOptions(max_iter=15, tol=0.5), EMOptions(max_iter=100, tol=0.05)
 
 
 def can_be_joint(regressors: Regressors, n_components: int) -> bool:
@@ -116,7 +115,7 @@ def min_gain(samples: WholeSamples, n_components: int) -> float:
 
 
 def draw_clusters(
-    samples: WholeSamples, n_components: int, first: Array | None = None, n_starts: int = N_CLUSTERED
+    samples: WholeSamples, n_components: int, first: Array | None = None, n_starts: int = N_STARTS
 ) -> list[RegressionMixture]:
     """Draw joint models of samples near points that are far from each other, as k-means++ does.
 

@@ -79,7 +79,10 @@ def fit_mixture(family: RegressionFamily, options: EMOptions, joint: Joint) -> F
         start = fit_random(part, family.n_components).state
         result = maximize_likelihood(replace(regressors, min_variance=MIN_VARIANCE), start, options)
         comparison = Comparison(start, 1.0, None, 0.0, part.partitions.n_rows)
-    result = choose_model(regressors, part, result, joint, options)
+    # The mixture of Gaussians that differ is not normal.
+    if not (joint == "auto" and family.is_normal and family.partitions.n_rows > MAX_STARTED):
+        some = take_part(regressors, family.n_components, MAX_STARTED)
+        result = choose_model(regressors, some, result, joint, options)
     if result.state.features is not None:  # likelier ones were looked for among those without
         comparison = comparison._replace(larger=None)
     return FittedMixture(regressors, result, comparison._replace(mixture=result.state))
