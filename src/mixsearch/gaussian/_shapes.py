@@ -115,9 +115,9 @@ def _correlated(X: Array, resp: Array, sizes: Array, centers: Array, shape: Shap
         return np.broadcast_to(precision_factor(average), (k, d, d)), d * (d + 1) // 2
     shrunk = shrink_covariances(covariances, sizes, average)
     if shape == "full":
-        return np.stack([precision_factor(each) for each in shrunk]), k * d * (d + 1) // 2
+        return precision_factor(shrunk), k * d * (d + 1) // 2
     low, ranks = zip(*(_lower_rank(each, size) for each, size in zip(shrunk, sizes, strict=True)), strict=True)
-    return np.stack([precision_factor(each) for each in low]), sum(_rank_parameters(d, rank) for rank in ranks)
+    return precision_factor(np.stack(low)), sum(_rank_parameters(d, rank) for rank in ranks)
 
 
 def _rank_parameters(d: int, rank: int) -> int:

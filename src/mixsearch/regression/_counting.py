@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, partial
+
+from mixsearch.core.em import EMResult
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.regression._evaluation import Regressors
 from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._joint import Joint, can_be_joint, fit_joint, min_gain, prefers_joint
 from mixsearch.regression._likelier import MAX_COMPONENTS, choose_n_components, fit_random, penalty, take_part
+from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._refinement import make_regressors
 from mixsearch.regression._whole_em import likelihood_of_responses, take_whole
 
@@ -37,11 +42,12 @@ def count_by_likelihood(family: RegressionFamily, spectrum: Spectrum, *, joint: 
     if can_count or is_paper:
         return family.n_components
     part = take_part(make_regressors(family), MAX_COMPONENTS, MAX_COUNTED)
-    n_components = choose_n_components(part)
-    return _count_joint(part, n_components) if joint and can_be_joint(part, 2) else n_components
+    fit = cache(partial(fit_random, part))
+    n_components = choose_n_components(part, fit)
+    return _count_joint(part, n_components, fit) if joint and can_be_joint(part, 2) else n_components
 
 
-def _count_joint(part: Regressors, n_plain: int) -> int:
+def _count_joint(part: Regressors, n_plain: int, fit: Callable[[int], EMResult[RegressionMixture]]) -> int:
     """Return the number of regressions if x differs between them, or that of those between which it does not.
 
     One more must gain as much in the likelihood of y given x as BIC asks of its line, and the joint model as much as
@@ -49,9 +55,9 @@ def _count_joint(part: Regressors, n_plain: int) -> int:
     """
     samples = take_whole(part)
     best = n_plain
-    value = likelihood_of_responses(samples, fit_random(part, n_plain).state) - n_plain * penalty(part)
+    value = fit(n_plain).objectives[-1] - n_plain * penalty(part)
     for k in range(max(n_plain, 2), MAX_COMPONENTS + 1):
-        plain = fit_random(part, k).state
+        plain = fit(k).state
         joint = fit_joint(samples, plain).state
         gained = likelihood_of_responses(samples, joint) - k * penalty(part) - min_gain(samples, k)
         if prefers_joint(samples, joint, plain) and gained > value:

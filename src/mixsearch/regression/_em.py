@@ -89,7 +89,7 @@ def m_step(regressors: Regressors, basis: Array, before: Array, sums: MStepSums)
     """Return the mixture by weighted least squares, from the coefficients of the features before, (q, k)."""
     sizes = np.maximum(sums.sizes, MIN_SIZE)
     explained = sums.products + np.einsum("kij,jk->ki", sums.squares, before)
-    fits = np.column_stack([least_squares(*each) for each in zip(sums.squares, explained, strict=True)])
+    fits = least_squares(sums.squares, explained).T
     # Relative to the regressions before: sums around zero would lose the digits of a small noise.
     change = (fits - before).T
     gain = 2 * sums.products - np.einsum("kij,kj->ki", sums.squares, change)
@@ -136,5 +136,5 @@ def weigh_sums(features: Array, residuals: Array, resp: Array, objective: float)
 
 
 def least_squares(squares: Array, explained: Array) -> Array:
-    """Return coefficients of features s from Σ ss' and Σ ts, (q,); the smallest if samples do not determine them."""
-    return np.asarray(np.linalg.pinv(squares, rcond=1e-12, hermitian=True) @ explained)
+    """Return coefficients of features s from Σ ss' and Σ ts, (..., q); the smallest if samples leave them open."""
+    return np.asarray((np.linalg.pinv(squares, rcond=1e-12, hermitian=True) @ explained[..., None])[..., 0])

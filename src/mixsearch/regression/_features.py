@@ -77,4 +77,4 @@ def estimate_features(design: Design, squares: Array) -> FeatureGaussians:
     mean_square = float(np.einsum("k,kii->", sizes, second)) / (sizes.sum() * max(centers.shape[1], 1))
     average = average_covariance(covariances, sizes, MIN_VARIANCE * (mean_square or 1.0))
     shrunk = shrink_covariances(covariances, sizes, average)
-    return FeatureGaussians(design, centers, np.stack([precision_factor(each) for each in shrunk]))
+    return FeatureGaussians(design, centers, precision_factor(shrunk))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -182,13 +183,15 @@ def _merge_nearest(mixture: RegressionMixture) -> RegressionMixture:
     )
 
 
-def choose_n_components(part: Regressors) -> int:
+def choose_n_components(part: Regressors, fit: Callable[[int], EMResult[RegressionMixture]]) -> int:
     """Count the regressions: one more as long as BIC prefers it, and the samples do not suit those found so far.
 
     Parameters
     ----------
     part : Regressors
         Some samples, in the memory of this process.
+    fit : callable
+        From a number of components to the likeliest mixture of these samples.
 
     Returns
     -------
@@ -200,9 +203,9 @@ def choose_n_components(part: Regressors) -> int:
     BIC alone finds more lines in noise that is not normal, unless its gain is decisive. Few samples do not show that a
     single line does not suit them, so there BIC alone decides on a second one.
     """
-    n, found = part.partitions.n_rows, fit_random(part, 1)
+    n, found = part.partitions.n_rows, fit(1)
     for k in range(1, MAX_COMPONENTS):
-        following = fit_random(part, k + 1)
+        following = fit(k + 1)
         is_suited = (k > 1 or n >= MIN_TO_SHOW) and fit_p_value(part, found.state) >= MIN_P_VALUE
         gain = following.objectives[-1] - found.objectives[-1]
         if gain <= penalty(part) or (is_suited and not _is_decisive(gain / n, following.state)):
