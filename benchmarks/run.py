@@ -17,6 +17,7 @@ import passes
 import quality
 import reading
 import refinement
+import regression_tables
 import scale
 import second_moment
 import table_confidence
@@ -48,6 +49,7 @@ BENCHMARKS = {
     "table_confidence": table_confidence,
     "tables": tables,
     "table_scale": table_scale,
+    "regression_tables": regression_tables,
     "whitened_tables": whitened_tables,
     "quality": quality,
     "verdict": verdict,
