@@ -50,5 +50,5 @@ def shrink_covariances(covariances: Array, sizes: Array, average: Array) -> Arra
 
 
 def precision_factor(covariance: Array) -> Array:
-    """Return an upper triangular matrix whose product with its transpose is the inverse of a covariance, (..., d, d)."""
+    """Return the upper triangular matrix whose product with its transpose inverts a covariance, (..., d, d)."""
     return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)).swapaxes(-1, -2))

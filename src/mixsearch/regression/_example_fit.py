@@ -78,9 +78,7 @@ def measure_members(family: RegressionFamily, mixture: RegressionMixture) -> Mem
     return _measure_residuals(mixture, *_predict_some(family, mixture))
 
 
-def _measure_residuals(
-    mixture: RegressionMixture, samples: Samples, predicted: Array, responses: Array
-) -> MemberNoise:
+def _measure_residuals(mixture: RegressionMixture, samples: Samples, predicted: Array, responses: Array) -> MemberNoise:
     residuals, resp, _ = e_step(mixture, predicted, responses, mixture.log_features(samples))
     return MemberNoise(mixture, [typical_squares(own**2, p) for own, p in zip(residuals.T, resp.T, strict=True)])
 

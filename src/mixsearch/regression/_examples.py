@@ -79,9 +79,7 @@ def fit_with_examples(
         middle = np.append(free.features.standardize(X).mean(axis=0), examples.responses.mean())
         starts += draw_clusters(samples, free.n_components, middle, N_STARTS)
     index = _find_component(regressors, free, examples)
-    result = likeliest_whole(
-        samples, [free.with_first(index), *starts], options._replace(tol=TOL_FACTOR * options.tol)
-    )
+    result = likeliest_whole(samples, [free.with_first(index), *starts], options._replace(tol=TOL_FACTOR * options.tol))
     return make_refined(regressors, result, family.offset, 0)
 
 
@@ -112,9 +110,7 @@ def fit_from_examples(family: RegressionFamily, X: Samples, y: Array, options: E
     return make_refined(regressors, result, family.offset, _find_component(regressors, result.state, examples))
 
 
-def choose_from_examples(
-    family: RegressionFamily, X: Samples, y: Array, fitted: FittedMixture
-) -> RefinedRegression:
+def choose_from_examples(family: RegressionFamily, X: Samples, y: Array, fitted: FittedMixture) -> RefinedRegression:
     """Return the regression of a fitted mixture that a few examples are of.
 
     Parameters

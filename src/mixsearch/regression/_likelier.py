@@ -235,9 +235,7 @@ def fit_random(part: Regressors, n_components: int) -> EMResult[RegressionMixtur
     return _continue_best(part, some, draw_starts(some, n_components, n_starts=N_STARTS if n_components > 1 else 1))
 
 
-def _continue_best(
-    part: Regressors, some: Regressors, starts: list[RegressionMixture]
-) -> EMResult[RegressionMixture]:
+def _continue_best(part: Regressors, some: Regressors, starts: list[RegressionMixture]) -> EMResult[RegressionMixture]:
     """Return the likeliest end of the best starts, which are compared on some of the samples."""
     n_continued = N_CONTINUED if part.partitions.n_rows <= MAX_STARTED else 1
     ends = (maximize_likelihood(part, each.state, OPTIONS) for each in rank_starts(some, starts)[:n_continued])

@@ -64,12 +64,17 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         separates them. "auto" counts the directions of coefficients that stand out from the noise (`spectrum_`). A
         regression whose coefficients others span adds none. Where moments cannot count (up to 2,000 samples, X not
         normal, fewer than two or all directions), the likelihood counts up to 5: one more as long as BIC prefers it,
-        and samples do not suit those found so far or the gain is large.
+        and samples do not suit those found so far or the gain is large; and, unless ``joint=False``, up to 5 between
+        which x differs.
     design : {"covariance", "standard"}, optional
         "covariance", the default, standardizes X by its own mean and covariance and maps the answer back. "standard",
         the default of ``preset="paper"``, takes X as standard normal already. The moments are exact for normal X only.
     fit_intercept : bool, optional
         Give every component its own intercept: True by default, False with ``preset="paper"``.
+    joint : {"auto", True, False}, default="auto"
+        Whether refined components have their own distribution of x, a Gaussian each, so that x too says which one a
+        sample belongs to. "auto" decides by the likelihood of y given x, and never does with ``preset="paper"``, sparse
+        X or more than 50 independent features. Answers say which it was (`RegressionComponent.joint`).
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: standard normal X, no intercept, the smallest singular value for τ² and plain
         third powers. The default moments have less variance.
@@ -151,9 +156,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         )
         self._family = self._fit_family(samples, k, standardized)
         if self.n_components == AUTO:
-            k = count_by_likelihood(
-                self._family, self.spectrum_, joint=self._get_joint(), is_paper=self._is_paper()
-            )
+            k = count_by_likelihood(self._family, self.spectrum_, joint=self._get_joint(), is_paper=self._is_paper())
             self._family = self._family if k == self.n_components_ else self._fit_family(samples, k, standardized)
             if k == 1 and explained_p_value(self._family) > MIN_P_VALUE:
                 warn_no_signal(self.spectrum_, "one regression")
@@ -250,7 +253,8 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         hint : array of shape (d,), optional
             Rough coefficients v, in the units of X and y: the wanted coefficients agree with them most.
         examples : pair of arrays (X, y), optional
-            A few samples of the regression; least squares on them, in the k directions of the fit, gives the hint.
+            A few samples of the regression; least squares on them, in the k directions of the fit, gives the hint. In a
+            fit of up to 2,000 samples, refinement also keeps them in their component.
         n_components : int, optional
             Use the first j of the fitted components only.
         refine : bool, optional
@@ -258,8 +262,8 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             `moment_estimate` is the one before. Refined regressions also identify better which of them the hint means:
             if it is another one than moments prefer, `separation` is below 1. By default, refine where moments do not
             apply: if X is not normal in the directions of the coefficients (skewness above 0.15 or excess kurtosis
-            beyond 0.1, by a test at `fit`), or if there are more components than independent features. Never by default
-            with ``preset="paper"``.
+            beyond 0.1, by a test at `fit`), if there are more components than independent features, or with
+            ``joint=True``. Never by default with ``preset="paper"``.
         tol : float, default=0.01
             Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats.
         max_iter : int, optional

@@ -86,9 +86,7 @@ def hold_examples(regressors: Regressors, X: Samples, responses: Array) -> Whole
     return replace(whole, partitions=replace(whole.partitions.collect(), layout=layout, partition=held))
 
 
-def maximize_whole(
-    samples: WholeSamples, start: RegressionMixture, options: EMOptions
-) -> EMResult[RegressionMixture]:
+def maximize_whole(samples: WholeSamples, start: RegressionMixture, options: EMOptions) -> EMResult[RegressionMixture]:
     """Run EM in all dimensions.
 
     Parameters
