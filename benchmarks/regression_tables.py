@@ -38,7 +38,7 @@ from mixsearch.baselines import em_regressions
 from mixsearch.core.example_fit import posterior_of_all
 from mixsearch.errors import SearchError
 
-N_EXAMPLES, N_DRAWS, N_QUICK, N_STARTS = (3, 5), 4, 1, 20
+N_EXAMPLES, N_DRAWS, N_QUICK, N_STARTS = (3, 5), 3, 1, 20
 HALVES = {"development": DEVELOPMENT, "reported": REPORTED}
 
 

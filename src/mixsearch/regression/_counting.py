@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
-import numpy as np
-
 from mixsearch.core.em import EMResult
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.regression._evaluation import Regressors
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.regression._features import n_feature_parameters
-from mixsearch.regression._joint import Joint, can_be_joint, fit_joint, prefers_joint
+from mixsearch.regression._joint import Joint, can_be_joint, fit_joint, min_gain, prefers_joint
 from mixsearch.regression._likelier import MAX_COMPONENTS, choose_n_components, fit_random, penalty, take_part
 from mixsearch.regression._mixture import RegressionMixture
 from mixsearch.regression._refinement import make_regressors
@@ -53,16 +50,15 @@ def count_by_likelihood(family: RegressionFamily, spectrum: Spectrum, *, joint: 
 def _count_joint(part: Regressors, n_plain: int, fit: Callable[[int], EMResult[RegressionMixture]]) -> int:
     """Return the number of regressions if x differs between them, or that of those between which it does not.
 
-    One more must gain as much in the likelihood of y given x as BIC asks of its line and of its distribution of x.
+    One more must gain as much in the likelihood of y given x as BIC asks of its line, and the joint model as much as
+    its distributions of x must.
     """
     samples, best = take_whole(part), n_plain
-    unit = 0.5 * float(np.log(samples.n_rows))
     value = fit(n_plain).objectives[-1] - n_plain * penalty(part)
     for k in range(max(n_plain, 2), MAX_COMPONENTS + 1):
         plain = fit(k).state
         joint = fit_joint(samples, plain).state
-        asked = k * penalty(part) + unit * n_feature_parameters(k - 1, samples.n_features)
-        gained = likelihood_of_responses(samples, joint) - asked
+        gained = likelihood_of_responses(samples, joint) - k * penalty(part) - min_gain(samples, k)
         if prefers_joint(samples, joint, plain) and gained > value:
             best, value = k, gained
         elif k > n_plain:

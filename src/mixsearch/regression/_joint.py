@@ -106,8 +106,12 @@ def prefers_joint(samples: WholeSamples, joint: RegressionMixture, plain: Regres
     parameters.
     """
     gain = likelihood_of_responses(samples, joint) - likelihood_of_responses(samples, plain)
-    n_parameters = n_feature_parameters(joint.n_components - 1, samples.n_features)
-    return bool(chi2.sf(2 * max(gain, 0.0), n_parameters) < MAX_P_VALUE)
+    return gain > min_gain(samples, joint.n_components)
+
+
+def min_gain(samples: WholeSamples, n_components: int) -> float:
+    """Return what distributions of x must gain, in nats."""
+    return 0.5 * float(chi2.isf(MAX_P_VALUE, n_feature_parameters(n_components - 1, samples.n_features)))
 
 
 def draw_clusters(
