@@ -104,7 +104,7 @@ class RegressionComponent(SampleComponent):
     @property
     def joint(self) -> bool:
         """Whether x differs between components, so that it too says which one a sample belongs to."""
-        return self._refined is not None and self._refined.mixture.features is not None
+        return self._refined is not None and self._refined.is_joint
 
     @property
     def coefficients(self) -> dict[str, float]:

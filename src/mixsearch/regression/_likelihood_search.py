@@ -74,6 +74,6 @@ def _find(
     if can_hold(family):
         return fit_with_examples(family, X, y, fitted, options)
     chosen = choose_from_examples(family, X, y, fitted)
-    if chosen.mixture.features is not None:
+    if chosen.is_joint:
         return chosen
     return max(chosen, fit_from_examples(family, X, y, options), key=lambda each: each.objectives[-1])

@@ -37,6 +37,11 @@ class RefinedRegression(Refined):
     design: Design  # of the mixture's slopes
     offset: float  # of the mixture's levels
 
+    @property
+    def is_joint(self) -> bool:
+        """Whether x differs between components."""
+        return self.mixture.features is not None
+
     def responsibilities(self, X: Samples, y: Array) -> Array:
         """Return the posterior probability of every component for each sample, (n, k)."""
         predicted = self.design.predict(X, self.mixture.slopes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self, Unpack
 
@@ -12,11 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.doubts import MIN_P_VALUE, add_doubts, check_information, check_lead
+from mixsearch.core.doubts import MIN_P_VALUE
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
-from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
-from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
+from mixsearch.core.extraction import Extraction, ExtractionOptions
+from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -31,26 +30,17 @@ from mixsearch.errors import Option, RankError, SparseError, warn_user
 from mixsearch.regression._component import RegressionComponent
 from mixsearch.regression._counting import count_by_likelihood
 from mixsearch.regression._design import Standardized, standardize
-from mixsearch.regression._doubts import doubt_moments, doubt_number
-from mixsearch.regression._examples import can_hold, fit_from_examples, fit_with_examples, is_explained
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.regression._hint import check_pair, hint_from_pair
+from mixsearch.regression._hint import check_pair
 from mixsearch.regression._joint import Joint
-from mixsearch.regression._likelier import nearest_index
-from mixsearch.regression._likelihood_search import search_by_likelihood
 from mixsearch.regression._moments import explained_p_value, fit_regression
 from mixsearch.regression._outliers import find_regression_outliers
+from mixsearch.regression._query import Query
 from mixsearch.regression._rank_selection import regression_spectrum
-from mixsearch.regression._refinement import FittedMixture, fit_mixture, nearest_candidate, refine_regression
+from mixsearch.regression._refinement import FittedMixture, fit_mixture
 from mixsearch.regression._rivals import Rivals
 
 DESIGNS, JOINT = ("covariance", "standard"), ("auto", True, False)
-# A larger lead is not noise: scores from fourth and sixth moments vary more than those of other families.
-MAX_SEPARATION = 2.0
-# From this p-value down, moments are sure that a direction says something.
-SURE_P_VALUE = 1e-6
-# Examples that are of another component with at least this probability are a hint for that one.
-MIN_POSTERIOR = 0.5
 
 
 class RegressionSearch(BaseSearch[RegressionFamily]):
@@ -284,72 +274,21 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         given = check_one_hint({"hint": hint, "examples": examples})
         names = self._get_feature_names()
         pair = check_pair(examples, self.n_features_in_, names) if given == "examples" else None
-        if not family.has_moments:
-            found = search_by_likelihood(family, pair, options, self._fit_mixture, names)
-        elif pair is None:
-            found = self._search_direction(hint_from_direction(hint, self.n_features_in_), family, how, options)
-        else:
-            found = replace(self._extract(hint_from_pair(family, *pair), family, how), _examples=pair)
-            found = self._choose_by_examples(found, how) if options is None else self._refine(found, options)
-        found = found if options is not None else doubt_moments(found)
-        doubts = [] if found._example_fit is None else found._example_fit.doubts()
-        return add_doubts(found, doubts or check_lead(found, max_separation=MAX_SEPARATION))
-
-    def _search_direction(
-        self, direction: Array, family: RegressionFamily, how: Extraction, options: EMOptions | None
-    ) -> RegressionComponent:
-        v = family.design.to_slopes(direction)
-        check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
-        found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
-        p_value = family.information_p_value(v)
-        found = found if options is None else self._refine(found, options)
-        scores = None if options is None else found._scores
-        if p_value > SURE_P_VALUE and scores is not None:  # refined regressions know better
-            p_value = scores.information_p_value()
-        return check_information(found, p_value)
-
-    def _choose_by_examples(self, found: RegressionComponent, how: Extraction) -> RegressionComponent:
-        """Return the regression that examples are of, which need not be the one that their direction prefers."""
-        if self._is_paper() or len(found.scores) == 1:
-            return found
-        posterior = found._preference_of(found._all_rivals.settled.mixture)[: found._rivals.shape[1]]
-        best = int(np.argmax(posterior))
-        if best == found._rival_index or posterior[best] < MIN_POSTERIOR:
-            return found
-        return replace(self._extract(found._rivals[:, best], found._family, how), _examples=found._examples)
-
-    def _refine(self, found: RegressionComponent, options: EMOptions) -> RegressionComponent:
-        """Refine with the whole mixture, which is fitted once and serves all hints."""
-        family = found._family
-        fitted = self._fit_mixture(family, options)
-        refined, index = refine_regression(family, found._candidates, options, fitted, found._preference_of)
-        if found._examples is not None and family.n_components > 1 and can_hold(family):
-            refined = fit_with_examples(family, *found._examples, fitted, options)
-            index = nearest_candidate(family, found._candidates, refined)
-        elif found._examples is not None and not is_explained(refined, *found._examples):
-            again = fit_from_examples(family, *found._examples, options)
-            refined = max(refined, again, key=lambda each: each.objectives[-1])
-        found = replace(found, _refined=refined, _rank=index)
-        kept = fitted.comparison.keeps(nearest_index(fitted.result.state, refined.mixture.slopes[:, 0]))
-        return found if kept else doubt_number(found, fitted.comparison)
+        query = Query(
+            family=family,
+            how=how,
+            options=options,
+            fit_mixture=self._fit_mixture,
+            rivals=self._rivals.get(family.n_components, lambda: Rivals(family)) if family.is_small else None,
+            feature_names=names,
+            is_paper=self._is_paper(),
+        )
+        return query.search(pair or hint_from_direction(hint, self.n_features_in_))
 
     def _fit_mixture(self, family: RegressionFamily, options: EMOptions) -> FittedMixture:
+        """Return the whole mixture, which is fitted once and serves all hints."""
         joint = self._get_joint()
         return self._mixtures.get((family.n_components, options), lambda: fit_mixture(family, options, joint))
-
-    def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
-        hinted = family.hinted(hint)
-        candidates, again = extract_with_rehint(family.contract_again, hinted, family.frame, how)
-        return RegressionComponent(
-            family.frame,
-            candidates,
-            _family=family,
-            _hinted=hinted,
-            _rehint=again,
-            _choose=how.choose,
-            _shared=self._rivals.get(family.n_components, lambda: Rivals(family)) if family.is_small else None,
-            _feature_names=self._get_feature_names(),
-        )
 
     def _whiten(self, X: Samples) -> Array:
         if sp.issparse(X) and self._get_design() == "covariance":
