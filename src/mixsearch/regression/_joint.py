@@ -89,10 +89,20 @@ def fit_joint(samples: WholeSamples, plain: RegressionMixture) -> EMResult[Regre
 def likeliest_whole(
     samples: WholeSamples, starts: list[RegressionMixture], options: EMOptions
 ) -> EMResult[RegressionMixture]:
-    """Return the likeliest of the mixtures that starts lead to; most of them are given up after a few iterations."""
-    tried = sorted((maximize_whole(samples, start, START) for start in starts), key=lambda each: -each.objectives[-1])
-    ends = (maximize_whole(samples, each.state, options) for each in tried[:N_CONTINUED])
-    return max(ends, key=lambda each: each.objectives[-1])
+    """Return the likeliest of the mixtures that starts lead to; most of them are given up after a few iterations.
+
+    Notes
+    -----
+    Examples are all of one component because somebody chose them so. The weight of that component counts once, as in
+    `posterior_of_all`, and not for each of them: a large component is not likelier for that.
+    """
+    n_chosen = max(samples.n_held - 1, 0)
+
+    def value(result: EMResult[RegressionMixture]) -> float:
+        return result.objectives[-1] - n_chosen * float(result.state.log_weights[0])
+
+    tried = sorted((maximize_whole(samples, start, START) for start in starts), key=value, reverse=True)
+    return max((maximize_whole(samples, each.state, options) for each in tried[:N_CONTINUED]), key=value)
 
 
 def prefers_joint(samples: WholeSamples, joint: RegressionMixture, plain: RegressionMixture) -> bool:

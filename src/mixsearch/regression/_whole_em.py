@@ -32,6 +32,7 @@ class WholeSamples:
 
     regressors: Regressors
     partitions: Partitions[WholePartition]
+    n_held: int = 0  # the number of examples
 
     @property
     def n_rows(self) -> int:
@@ -83,7 +84,8 @@ def hold_examples(regressors: Regressors, X: Samples, responses: Array) -> Whole
             is_held[np.argmax(is_same)], is_new[index] = True, False
     held = WholePartition.joined([replace(samples, is_held=is_held), examples.take(is_new)])
     layout = whole.partitions.layout._replace(n_rows=held.n_rows)
-    return replace(whole, partitions=replace(whole.partitions.collect(), layout=layout, partition=held))
+    partitions = replace(whole.partitions.collect(), layout=layout, partition=held)
+    return replace(whole, partitions=partitions, n_held=len(responses))
 
 
 def maximize_whole(samples: WholeSamples, start: RegressionMixture, options: EMOptions) -> EMResult[RegressionMixture]:
