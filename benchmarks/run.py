@@ -19,6 +19,7 @@ import passes
 import quality
 import reading
 import refinement
+import regression_tables
 import scale
 import second_moment
 import subspace_tables
@@ -52,6 +53,7 @@ BENCHMARKS = {
     "table_confidence": table_confidence,
     "tables": tables,
     "table_scale": table_scale,
+    "regression_tables": regression_tables,
     "whitened_tables": whitened_tables,
     "subspace_tables": subspace_tables,
     "quality": quality,

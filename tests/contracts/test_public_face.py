@@ -17,7 +17,7 @@ SHARED = {
 }  # fmt: skip
 OWN = {
     "gaussian": {"covariance", "hint_in_signal", "noise_variance", "score"},
-    "regression": {"coefficients", "intercept", "noise_variance", "predict", "predict_stderr", "score"},
+    "regression": {"coefficients", "intercept", "joint", "noise_variance", "predict", "predict_stderr", "score"},
     "subspace": {"basis", "carried_by", "hint_in_signal", "noise_variance", "variances"},
     "topics": {"document_count", "documents", "probabilities", "related_words", "score", "top_words", "word_table"},
 }

@@ -71,7 +71,7 @@ def _doubt(rows: Array, n_examples: int, like: str, code: str) -> DoubtfulExampl
         verb = "looks" if len(rows) == 1 else "look"
         sentence = f"{list_examples(rows.tolist())} of {{n_examples}} {verb} {like}."
     return DoubtfulExamplesWarning(
-        sentence + " Leave out those that may be wrong.",
+        sentence + (" Leave out those that may be wrong." if n_examples > 1 else " Give others."),
         code=code,
         rows=rows[:MAX_LISTED].tolist(),
         n_examples=n_examples,
@@ -80,8 +80,8 @@ def _doubt(rows: Array, n_examples: int, like: str, code: str) -> DoubtfulExampl
 
 def _several(n_examples: int) -> DoubtfulExamplesWarning:
     return DoubtfulExamplesWarning(
-        "The {n_examples} examples do not look like members of one component. Give fewer examples that surely "
-        "belong together."
+        "The {n_examples} examples do not look like members of one component. Give fewer examples that surely belong "
+        "together."
         if n_examples > 1
         else "The example may as well be of another component. Give more examples.",
         code="examples_disagree",

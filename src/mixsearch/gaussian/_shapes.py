@@ -7,17 +7,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.covariances import (
+    MIN_PRIOR,
+    MIN_VARIANCE,
+    average_covariance,
+    precision_factor,
+    shrink_covariances,
+)
 from mixsearch.data.chunks import row_slices
 
 Shape = Literal["spherical", "diagonal", "tied", "low-rank", "full"]
 SHAPES: tuple[Shape, ...] = ("spherical", "diagonal", "tied", "low-rank", "full")
 # Shapes with features that are independent within a component.
 INDEPENDENT = ("spherical", "diagonal")
-# Covariances of a component are shrunk towards the average one as if it had d + 2 more samples, variances 2 more.
-MIN_PRIOR = 2
-# Every average variance is at least this fraction of the mean square of the data. A fraction of the variance within
-# components would fall with every split, and a direction without variance would reward them.
-MIN_VARIANCE = 1e-4
 # Samples per chunk of an E-step.
 CHUNK_ROWS = 4096
 
@@ -167,21 +169,15 @@ def _independent(squares: Array, sizes: Array, centers: Array, shape: Shape, lea
 
 def _correlated(squares: Array, sizes: Array, centers: Array, shape: Shape, least: float) -> tuple[Array, int]:
     k, d = centers.shape
-    average = (squares.sum(axis=0) - (centers.T * sizes) @ centers) / sizes.sum()
-    average += np.eye(d) * least
-    if shape == "tied":
-        return np.broadcast_to(_precision_factor(average), (k, d, d)), d * (d + 1) // 2
     covariances = squares / sizes[:, None, None] - np.einsum("ki,kj->kij", centers, centers)
-    prior = d + MIN_PRIOR
-    shrunk = (sizes[:, None, None] * covariances + prior * average) / (sizes + prior)[:, None, None]
+    average = average_covariance(covariances, sizes, least)
+    if shape == "tied":
+        return np.broadcast_to(precision_factor(average), (k, d, d)), d * (d + 1) // 2
+    shrunk = shrink_covariances(covariances, sizes, average)
     if shape == "full":
-        return np.stack([_precision_factor(each) for each in shrunk]), k * d * (d + 1) // 2
+        return precision_factor(shrunk), k * d * (d + 1) // 2
     low, ranks = zip(*(_lower_rank(each, size) for each, size in zip(shrunk, sizes, strict=True)), strict=True)
-    return np.stack([_precision_factor(each) for each in low]), sum(_rank_parameters(d, rank) for rank in ranks)
-
-
-def _precision_factor(covariance: Array) -> Array:
-    return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+    return precision_factor(np.stack(low)), sum(_rank_parameters(d, rank) for rank in ranks)
 
 
 def _rank_parameters(d: int, rank: int) -> int:
