@@ -10,7 +10,6 @@ from typing import Any
 from mixsearch._typing import Array
 from mixsearch.table._component import MemberCount, TableComponent
 from mixsearch.table._differences import ColumnDifference
-from mixsearch.table._rows import get_rows
 from mixsearch.table._types import to_json
 
 
@@ -133,7 +132,7 @@ def describe_members(found: TableComponent, *, n_rows: int = 10, n_next: int = 5
     def show(rows: Sequence[int] | Array) -> list[ShownRow]:
         return [
             ShownRow(int(row), None if id is None else values[id], float(found.membership[row]), values)
-            for row, values in zip(rows, get_rows(fit.table, rows), strict=True)
+            for row, values in zip(rows, fit.source.get_rows(rows), strict=True)
         ]
 
     return TableAnswer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
+from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import Option, SearchError
-from mixsearch.table._columns import Column, Table, find_columns, open_table
-from mixsearch.table._features import Features, NumberFeatures, fit_features
+from mixsearch.table._columns import Column, Header, Table, find_columns, open_table
+from mixsearch.table._feature_fit import fit_features
+from mixsearch.table._features import Features, NumberFeatures
+from mixsearch.table._source import TableSource, open_source
+from mixsearch.table._summaries import ColumnsPartition
 
 # Few enough rows for all their features to stay in a processor's cache.
 _CHUNK_ROWS = 4096
@@ -79,26 +83,36 @@ class TableEncoder(BaseEstimator):
         TableEncoder
             The encoder itself.
         """
+        self._fit_columns(open_source(table), columns, id)
+        return self
+
+    def _fit_rows(
+        self, source: TableSource, columns: Iterable[Any] | None, id: str | None
+    ) -> Partitions[SamplePartition]:
+        """Fit, and return the features of the same rows, wherever they are."""
+        return self._fit_columns(source, columns, id).map(_encode, self).persist()
+
+    def _fit_columns(
+        self, source: TableSource, columns: Iterable[Any] | None, id: str | None
+    ) -> Partitions[ColumnsPartition]:
+        """Fit, and return the columns in use."""
         check_positive_int("max_categories", self.max_categories)
-        opened = open_table(table)
-        if opened.n_rows < 2:
+        wanted = range(len(source.names)) if columns is None else find_columns(source, _check_list(columns))
+        _check_unique(source, wanted)
+        named_by = set() if id is None else set(find_columns(source, [id]))
+        indices = [j for j in wanted if j not in named_by]
+        names = [source.names[j] for j in indices]
+        rows = source.read(indices)
+        if rows.n_rows < 2:
             raise SearchError(
                 "The table has {n_rows} rows, but at least {needed} are needed.",
                 code="too_few_rows",
-                n_rows=opened.n_rows,
+                n_rows=rows.n_rows,
                 needed=2,
             )
-        indices = range(len(opened.names)) if columns is None else find_columns(opened, _check_list(columns))
-        _check_unique(opened, indices)
-        named_by = set() if id is None else set(find_columns(opened, [id]))
-        keep_ids = columns is not None
-        fitted = {
-            opened.names[j]: fit_features(opened.names[j], opened.get(j), self.max_categories, keep_ids=keep_ids)
-            for j in indices
-            if j not in named_by
-        }
+        fitted = fit_features(names, rows, self.max_categories, keep_ids=columns is not None) if names else {}
         features = tuple(each for each in fitted.values() if not isinstance(each, str))
-        dropped = {opened.names[j]: _NAMES_ROWS for j in named_by}
+        dropped = {source.names[j]: _NAMES_ROWS for j in named_by}
         dropped |= {name: each for name, each in fitted.items() if isinstance(each, str)}
         if not features:
             raise SearchError(
@@ -107,7 +121,9 @@ class TableEncoder(BaseEstimator):
                 code="no_usable_column",
                 reasons="; ".join(f"{name!r} ({each})" for name, each in dropped.items()) or "it is empty",
             )
-        return self._set_features(features, dropped, n_columns=len(opened.names), is_named=opened.is_named)
+        self._set_features(features, dropped, n_columns=len(source.names), is_named=source.is_named)
+        used = [j for j, name in enumerate(names) if name in self.columns_]
+        return rows.map(_take_columns, used)
 
     def _set_features(
         self, features: tuple[Features, ...], dropped: dict[str, str], *, n_columns: int, is_named: bool
@@ -135,12 +151,15 @@ class TableEncoder(BaseEstimator):
         """
         check_is_fitted(self)
         opened = open_table(table)
+        return self._encode([opened.get(j) for j in self._find_fitted(opened)], opened.n_rows)
+
+    def _encode(self, columns: Sequence[Column], n_rows: int) -> Array:
+        """Return the features of rows from the columns in use."""
         prepared = [
-            each.prepare(_check_kind(each, opened.get(j)))
-            for each, j in zip(self._features, self._find_fitted(opened), strict=True)
+            each.prepare(_check_kind(each, column)) for each, column in zip(self._features, columns, strict=True)
         ]
-        features = np.empty((opened.n_rows, len(self.feature_names_)))
-        for start in range(0, opened.n_rows, _CHUNK_ROWS):
+        features = np.empty((n_rows, len(self.feature_names_)))
+        for start in range(0, n_rows, _CHUNK_ROWS):
             rows = slice(start, start + _CHUNK_ROWS)
             for each, values, span in zip(self._features, prepared, self._list_spans(), strict=True):
                 each.write(values[rows], features[rows, span])
@@ -162,7 +181,7 @@ class TableEncoder(BaseEstimator):
         -------
         ndarray of shape (n, n_features)
         """
-        return self.fit(table, columns, id=id).transform(table)
+        return np.asarray(self._fit_rows(open_source(table), columns, id).collect().partition.samples)
 
     def to_units(self, features: Array) -> dict[str, Any]:
         """Return a point, such as the center of a component, in the units of the table.
@@ -218,6 +237,14 @@ class TableEncoder(BaseEstimator):
         return indices
 
 
+def _take_columns(partition: ColumnsPartition, indices: Sequence[int]) -> ColumnsPartition:
+    return ColumnsPartition(partition.first, tuple(partition.columns[j] for j in indices))
+
+
+def _encode(partition: ColumnsPartition, encoder: TableEncoder) -> SamplePartition:
+    return SamplePartition(partition.first, encoder._encode(partition.columns, partition.n_rows))
+
+
 def _check_list(columns: Iterable[Any]) -> Iterable[Any]:
     if isinstance(columns, str):
         raise SearchError(
@@ -229,7 +256,7 @@ def _check_list(columns: Iterable[Any]) -> Iterable[Any]:
     return columns
 
 
-def _check_unique(table: Table, indices: Iterable[int]) -> None:
+def _check_unique(table: Header, indices: Iterable[int]) -> None:
     repeated = sorted({table.names[j] for j in indices if table.names.count(table.names[j]) > 1})
     if repeated:
         raise SearchError(

@@ -36,7 +36,7 @@ def read_examples(argument: str, rows: Any, fit: TableFit) -> Examples:
         nodes, resp = fit.find_nodes(rows)
         return Examples(np.empty(0, dtype=np.intp), nodes, resp)
     positions = _read_positions(argument, rows, fit.n_rows)
-    return Examples(positions, fit.nodes.of_row[positions], fit.resp[positions])
+    return Examples(positions, fit.nodes.of_row[positions], fit.posterior(fit.take_features(positions)))
 
 
 def check_examples(like: Examples, not_like: Examples) -> None:
@@ -57,7 +57,7 @@ def expected_size(examples: Examples, visits: Visits, fit: TableFit) -> float:
 
     Of rows that walks from rows which are no members visit as well, only a part counts.
     """
-    weights = fit.nodes.sizes[:, None] * fit.resp[fit.nodes.rows]
+    weights = fit.nodes.sizes[:, None] * fit.node_resp
     part = visits.part() @ weights / np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
     return float(np.exp(np.mean(np.log(np.maximum(examples.resp @ (fit.component_sizes * part), 1.0)))))
 

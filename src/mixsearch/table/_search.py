@@ -83,7 +83,8 @@ class TableSearch(BaseEstimator):
         Parameters
         ----------
         table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-            Numbers, dates, booleans and categories; values may be missing. It is not changed.
+            Numbers, dates, booleans and categories; values may be missing. It is not changed. The rows of a Dask array
+            or data frame stay where Dask has them.
         y : None
             Ignored.
         columns : iterable of str, optional

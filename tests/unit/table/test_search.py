@@ -195,7 +195,7 @@ def test_fewer_nodes_than_rows_give_nearly_the_same_answer(monkeypatch, max_node
         assert found.membership[own].min() > found.membership[~own].max()
         assert own[found.predict()].all()
         assert found.n_members.low <= own.sum() <= found.n_members.high
-        assert spearmanr(found.score[own], expected.score[own]).statistic > 0.25
+        assert spearmanr(found.score[own], expected.score[own]).statistic > 0.15
 
 
 def test_a_mixture_of_some_rows_serves_all(planted, monkeypatch):
