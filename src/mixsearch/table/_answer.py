@@ -47,6 +47,8 @@ class TableAnswer:
         The id column.
     like, not_like : list of ShownRow
         The examples.
+    like_texts, not_like_texts : list of str
+        The examples that are texts.
     n_members : MemberCount
         How many rows are members, with a 95% interval.
     confidence : float
@@ -75,6 +77,8 @@ class TableAnswer:
     id: str | None
     like: list[ShownRow]
     not_like: list[ShownRow]
+    like_texts: list[str]
+    not_like_texts: list[str]
     n_members: MemberCount
     confidence: float
     verdict: str
@@ -140,6 +144,8 @@ def describe_members(found: TableComponent, *, n_rows: int = 10, n_next: int = 5
         id=id,
         like=show(found.like),
         not_like=show(found.not_like),
+        like_texts=list(found.like_texts),
+        not_like_texts=list(found.not_like_texts),
         n_members=found.n_members,
         confidence=found.confidence,
         verdict=found.verdict,

@@ -50,12 +50,16 @@ class TableComponent:
     ----------
     like, not_like : tuple of int
         The positions of the examples, sorted; none if they are rows of their own.
+    like_texts, not_like_texts : tuple of str
+        The examples that are texts.
     doubts : tuple of SearchWarning
         Reasons not to trust the answer.
     """
 
     like: tuple[int, ...]
     not_like: tuple[int, ...]
+    like_texts: tuple[str, ...]
+    not_like_texts: tuple[str, ...]
     doubts: tuple[SearchWarning, ...]
     _n_examples: int
     _fit: TableFit
@@ -203,7 +207,8 @@ class TableComponent:
     def _card(self) -> Card:
         n, low, high = self.n_members
         columns = self.differences()[:10]
-        listed = ", ".join(map(str, self.like[:5])) + (", ..." if len(self.like) > 5 else "")
+        named = [*map(str, self.like), *map(repr, self.like_texts)]
+        listed = ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")
         return Card(
             title=f"Rows like {listed or f'{self._n_examples} given ones'}",
             facts=[

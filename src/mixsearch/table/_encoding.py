@@ -14,8 +14,9 @@ from mixsearch.core.validation import check_positive_int
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import Option, SearchError
 from mixsearch.table._columns import Column, Header, Table, find_columns, open_table
+from mixsearch.table._embedding import Embedder, embed_column
 from mixsearch.table._feature_fit import fit_features
-from mixsearch.table._features import Features, NumberFeatures
+from mixsearch.table._features import Features, NumberFeatures, VectorFeatures
 from mixsearch.table._source import TableSource, open_source
 from mixsearch.table._summaries import ColumnsPartition
 
@@ -36,6 +37,8 @@ class TableEncoder(BaseEstimator):
     ----------
     max_categories : int
         A column of text with more different values is left out.
+    embedder : callable, object with `encode`, or str, optional
+        Makes vectors of texts, for a column that `vectors` names.
 
     Attributes
     ----------
@@ -63,10 +66,18 @@ class TableEncoder(BaseEstimator):
     {'area': 60.0, 'city': {'Rome': 1.0, 'Oslo': 0.0}}
     """
 
-    def __init__(self, max_categories: int = 20) -> None:
+    def __init__(self, max_categories: int = 20, *, embedder: Embedder = None) -> None:
         self.max_categories = max_categories
+        self.embedder = embedder
 
-    def fit(self, table: Any, columns: Iterable[Any] | None = None, *, id: str | None = None) -> Self:
+    def fit(
+        self,
+        table: Any,
+        columns: Iterable[Any] | None = None,
+        *,
+        id: str | None = None,
+        vectors: str | None = None,
+    ) -> Self:
         """Find the columns to use, their kinds and their scales.
 
         Parameters
@@ -77,26 +88,30 @@ class TableEncoder(BaseEstimator):
             Use only these; integers that look like ids are then used too. For an array, their indices.
         id : str, optional
             The column that names the rows. It is not used.
+        vectors : str, optional
+            A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
 
         Returns
         -------
         TableEncoder
             The encoder itself.
         """
-        self._fit_columns(open_source(table), columns, id)
+        self._fit_columns(open_source(table), columns, id, vectors)
         return self
 
     def _fit_rows(
-        self, source: TableSource, columns: Iterable[Any] | None, id: str | None
+        self, source: TableSource, columns: Iterable[Any] | None, id: str | None, vectors: str | None
     ) -> Partitions[SamplePartition]:
         """Fit, and return the features of the same rows, wherever they are."""
-        return self._fit_columns(source, columns, id).map(_encode, self).persist()
+        return self._fit_columns(source, columns, id, vectors).map(_encode, self).persist()
 
     def _fit_columns(
-        self, source: TableSource, columns: Iterable[Any] | None, id: str | None
+        self, source: TableSource, columns: Iterable[Any] | None, id: str | None, vectors: str | None
     ) -> Partitions[ColumnsPartition]:
         """Fit, and return the columns in use."""
         check_positive_int("max_categories", self.max_categories)
+        if vectors is not None:
+            columns = [*(() if columns is None else _check_list(columns)), vectors]
         wanted = range(len(source.names)) if columns is None else find_columns(source, _check_list(columns))
         _check_unique(source, wanted)
         named_by = set() if id is None else set(find_columns(source, [id]))
@@ -110,7 +125,11 @@ class TableEncoder(BaseEstimator):
                 n_rows=rows.n_rows,
                 needed=2,
             )
+        if vectors is not None and self.embedder is not None:
+            rows = rows.map(_embed, names.index(str(vectors)), self.embedder).persist()
         fitted = fit_features(names, rows, self.max_categories, keep_ids=columns is not None) if names else {}
+        if vectors is not None:
+            _check_vectors(str(vectors), fitted.get(str(vectors)))
         features = tuple(each for each in fitted.values() if not isinstance(each, str))
         dropped = {source.names[j]: _NAMES_ROWS for j in named_by}
         dropped |= {name: each for name, each in fitted.items() if isinstance(each, str)}
@@ -156,7 +175,7 @@ class TableEncoder(BaseEstimator):
     def _encode(self, columns: Sequence[Column], n_rows: int) -> Array:
         """Return the features of rows from the columns in use."""
         prepared = [
-            each.prepare(_check_kind(each, column)) for each, column in zip(self._features, columns, strict=True)
+            each.prepare(self._check_kind(each, column)) for each, column in zip(self._features, columns, strict=True)
         ]
         features = np.empty((n_rows, len(self.feature_names_)))
         for start in range(0, n_rows, _CHUNK_ROWS):
@@ -165,7 +184,14 @@ class TableEncoder(BaseEstimator):
                 each.write(values[rows], features[rows, span])
         return features
 
-    def fit_transform(self, table: Any, columns: Iterable[Any] | None = None, *, id: str | None = None) -> Array:
+    def fit_transform(
+        self,
+        table: Any,
+        columns: Iterable[Any] | None = None,
+        *,
+        id: str | None = None,
+        vectors: str | None = None,
+    ) -> Array:
         """Fit, and return the features of the same rows.
 
         Parameters
@@ -176,12 +202,14 @@ class TableEncoder(BaseEstimator):
             Use only these.
         id : str, optional
             The column that names the rows. It is not used.
+        vectors : str, optional
+            A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
 
         Returns
         -------
         ndarray of shape (n, n_features)
         """
-        return np.asarray(self._fit_rows(open_source(table), columns, id).collect().partition.samples)
+        return np.asarray(self._fit_rows(open_source(table), columns, id, vectors).collect().partition.samples)
 
     def to_units(self, features: Array) -> dict[str, Any]:
         """Return a point, such as the center of a component, in the units of the table.
@@ -215,6 +243,47 @@ class TableEncoder(BaseEstimator):
         check_is_fitted(self)
         return {each.name: each.scale for each in self._features if isinstance(each, NumberFeatures)}
 
+    def find_vectors(self, column: str | None = None) -> tuple[VectorFeatures, slice]:
+        """Return the column of vectors of the fit, and which features it has.
+
+        Parameters
+        ----------
+        column : str, optional
+            Its name, if there are several.
+
+        Returns
+        -------
+        features : VectorFeatures
+        span : slice
+        """
+        check_is_fitted(self)
+        found = [
+            (each, span)
+            for each, span in zip(self._features, self._list_spans(), strict=True)
+            if isinstance(each, VectorFeatures) and column in (None, each.name)
+        ]
+        if len(found) != 1:
+            raise SearchError(
+                "Texts are compared with one column of vectors, but {n} are in use. Name it with {argument}.",
+                code="no_vectors",
+                n=len(found),
+                argument=Option("vectors"),
+            )
+        return found[0]
+
+    def _check_kind(self, features: Features, column: Column) -> Column:
+        if features.kind == "vector" and self.embedder is not None:
+            column = embed_column(column, self.embedder)
+        if column.kind not in (features.kind, "empty"):
+            raise SearchError(
+                "The column {column!r} had {expected} at the fit, but has {found} now.",
+                code="other_kind",
+                column=features.name,
+                expected=_KINDS[features.kind],
+                found=_KINDS[column.kind],
+            )
+        return column
+
     def _list_spans(self) -> list[slice]:
         stops = np.cumsum([len(each.names) for each in self._features]).tolist()
         return [slice(stop - len(each.names), stop) for each, stop in zip(self._features, stops, strict=True)]
@@ -245,6 +314,25 @@ def _encode(partition: ColumnsPartition, encoder: TableEncoder) -> SamplePartiti
     return SamplePartition(partition.first, encoder._encode(partition.columns, partition.n_rows))
 
 
+def _embed(partition: ColumnsPartition, index: int, embedder: Embedder) -> ColumnsPartition:
+    columns = list(partition.columns)
+    columns[index] = embed_column(columns[index], embedder)
+    return ColumnsPartition(partition.first, tuple(columns))
+
+
+def _check_vectors(column: str, features: Features | str | None) -> None:
+    if isinstance(features, VectorFeatures):
+        return
+    found = "it is left out" if features is None else features if isinstance(features, str) else _KINDS[features.kind]
+    raise SearchError(
+        "{argument} needs a column of vectors of one length, or of texts and an embedder; {column!r} is none: {found}.",
+        code="not_vectors",
+        argument=Option("vectors"),
+        column=column,
+        found=found,
+    )
+
+
 def _check_list(columns: Iterable[Any]) -> Iterable[Any]:
     if isinstance(columns, str):
         raise SearchError(
@@ -264,15 +352,3 @@ def _check_unique(table: Header, indices: Iterable[int]) -> None:
             code="repeated_columns",
             names=", ".join(map(repr, repeated)),
         )
-
-
-def _check_kind(features: Features, column: Column) -> Column:
-    if column.kind not in (features.kind, "empty"):
-        raise SearchError(
-            "The column {column!r} had {expected} at the fit, but has {found} now.",
-            code="other_kind",
-            column=features.name,
-            expected=_KINDS[features.kind],
-            found=_KINDS[column.kind],
-        )
-    return column

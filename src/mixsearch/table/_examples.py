@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option
+from mixsearch.table._embedding import Embedder
 from mixsearch.table._fit import TableFit
 from mixsearch.table._rows import check_positions
-from mixsearch.table._visits import Visits
+from mixsearch.table._texts import place_texts
+from mixsearch.table._visits import Visits, start_at
 
 # An example is doubted if fewer other examples than this are expected in its group.
 MIN_SAME = 0.05
@@ -22,21 +25,38 @@ class Examples(NamedTuple):
     """Rows that a search starts from."""
 
     positions: Array  # in the table, each once; none if they are rows of their own
+    texts: tuple[str, ...]
     nodes: Array  # the node that stands for each example, (q,)
+    starts: sp.csc_array  # how much of the walk from each example starts at each node, (m, q)
     resp: Array  # (q, k)
+
+    @property
+    def names(self) -> list[Any]:
+        """The position of each example, or its text; its number if it is a row of its own."""
+        rows = self.positions.tolist() or list(range(len(self.nodes) - len(self.texts)))
+        return [*rows, *map(repr, self.texts)]
 
     def list_positions(self) -> tuple[int, ...]:
         """Return the positions as a tuple."""
         return tuple(self.positions.tolist())
 
 
-def read_examples(argument: str, rows: Any, fit: TableFit) -> Examples:
-    """Return the examples that an argument names: positions, a mask, or a table with rows."""
+def read_examples(argument: str, rows: Any, texts: Iterable[str], fit: TableFit, embedder: Embedder) -> Examples:
+    """Return the examples that an argument names, positions, a mask or a table with rows, and texts."""
+    placed = place_texts(f"{argument}_texts", texts, fit, embedder)
     if _is_table(rows):
+        positions = np.empty(0, dtype=np.intp)
         nodes, resp = fit.find_nodes(rows)
-        return Examples(np.empty(0, dtype=np.intp), nodes, resp)
-    positions = _read_positions(argument, rows, fit.n_rows)
-    return Examples(positions, fit.nodes.of_row[positions], fit.posterior(fit.take_features(positions)))
+    else:
+        positions = _read_positions(argument, rows, fit.n_rows)
+        nodes, resp = fit.nodes.of_row[positions], fit.posterior(fit.take_features(positions))
+    return Examples(
+        positions,
+        placed.texts,
+        np.concatenate([nodes, placed.nodes]),
+        sp.csc_array(sp.hstack([start_at(nodes, len(fit.node_resp)), placed.starts])),
+        np.concatenate([resp, placed.resp]),
+    )
 
 
 def check_examples(like: Examples, not_like: Examples) -> None:
@@ -71,7 +91,7 @@ def find_doubts(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarni
 
 
 def _far_from_others(examples: Examples, far: list[int]) -> DoubtfulExamplesWarning:
-    rows = examples.positions[far].tolist() if len(examples.positions) else far
+    rows = [examples.names[index] for index in far]
     listed = ", ".join(map(str, rows[:MAX_LISTED])) + (", ..." if len(rows) > MAX_LISTED else "")
     return DoubtfulExamplesWarning(
         "Of the {n_examples} examples, {n_far} are far from all others: rows {listed}. Leave out those that may be "

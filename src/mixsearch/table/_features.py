@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.errors import SearchError
 from mixsearch.table._columns import Column, Kind
 
 MISSING = "missing"
@@ -106,7 +107,22 @@ class VectorFeatures:
 
     def prepare(self, column: Column) -> Array:
         """Return the values that `write` takes."""
-        return np.full((len(column.values), len(self.center)), np.nan) if column.kind == "empty" else column.values
+        if column.kind == "empty":
+            return np.full((len(column.values), len(self.center)), np.nan)
+        self.check_length(column.values.shape[1])
+        return column.values
+
+    def check_length(self, length: int) -> None:
+        """Raise an error if vectors are of another length than those of the fit."""
+        if length != len(self.center):
+            raise SearchError(
+                "The vectors of {column!r} have {expected} numbers, but {found} were given. Use the embedder that made "
+                "them.",
+                code="other_dimension",
+                column=self.name,
+                expected=len(self.center),
+                found=length,
+            )
 
     def write(self, values: Array, out: Array) -> None:
         """Write the features of some rows, (n, m); zeros, the mean, for a missing vector."""

@@ -13,6 +13,7 @@ from mixsearch._typing import Array, TableLike
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.gaussian import SHAPES, Shape, ShapedMixture, choose_mixture
+from mixsearch.table._embedding import Embedder
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._graph import NeighbourGraph, build_graph
 from mixsearch.table._nodes import NodeRows, Nodes, PlacedRows, choose_nodes, find_nearest
@@ -33,6 +34,14 @@ MIN_WITHIN = 1e-3
 MIN_LINK = 0.03
 
 
+class ColumnChoice(NamedTuple):
+    """Which columns of a table are used."""
+
+    columns: Any
+    id: str | None
+    vectors: str | None
+
+
 @dataclass(frozen=True)
 class TableFit:
     """A table with its mixture and its graph. It depends on no example, so one serves every search."""
@@ -48,6 +57,7 @@ class TableFit:
     node_features: Array  # (m, p)
     node_resp: Array  # (m, k)
     graph: NeighbourGraph
+    vectors: str | None = None  # the column of vectors that texts are compared with
 
     @property
     def table(self) -> TableLike:
@@ -92,11 +102,11 @@ class TableFit:
 
 
 def fit_table(
-    table: TableLike, columns: Any, id: str | None, covariance: Shape | None, max_components: int
+    table: TableLike, use: ColumnChoice, embedder: Embedder, covariance: Shape | None, max_components: int
 ) -> TableFit:
     """Encode a table, choose a mixture, and connect its rows with their neighbours."""
-    source, encoder = open_source(table), TableEncoder()
-    encoded = encoder._fit_rows(source, columns, id)
+    source, encoder = open_source(table), TableEncoder(embedder=embedder)
+    encoded = encoder._fit_rows(source, *use)
     n_features = len(encoder.feature_names_)
     if n_features > MAX_FEATURES:
         axes = _principal_axes(_take_some(encoded, MAX_NODES), MAX_FEATURES)
@@ -114,7 +124,18 @@ def fit_table(
     )
     graph = build_graph(project(values.features, axes), values.whitened, values.resp, nodes.copies)
     return TableFit(
-        source, encoder, rows, axes, mixture, sums.sizes, whitener, nodes, values.features, values.resp, graph
+        source,
+        encoder,
+        rows,
+        axes,
+        mixture,
+        sums.sizes,
+        whitener,
+        nodes,
+        values.features,
+        values.resp,
+        graph,
+        use.vectors,
     )
 
 

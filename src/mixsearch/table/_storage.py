@@ -17,6 +17,7 @@ from mixsearch.errors import DamagedFolderError, SearchError
 from mixsearch.gaussian import ShapedMixture
 from mixsearch.storage import Folder, open_folder, write_folder
 from mixsearch.table._columns import open_table
+from mixsearch.table._embedding import Embedder
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures, VectorFeatures
 from mixsearch.table._fit import TableFit
@@ -55,6 +56,7 @@ def save_fit(fit: TableFit, parameters: dict[str, Any], path: str | os.PathLike[
             out.save(f"graph/{name}", getattr(fit.graph.edges, name))
         out.save("graph/same", fit.graph.same)
         out.facts["search"] = parameters
+        out.facts["vectors"] = fit.vectors
         out.facts["encoder"] = _describe_encoder(fit.encoder)
         out.facts["mixture"] = {"shape": fit.mixture.shape, "n_parameters": fit.mixture.n_parameters}
         out.facts["graph"] = {"kept_between": fit.graph.kept_between}
@@ -65,8 +67,8 @@ def open_fit(path: str | os.PathLike[str]) -> Folder:
     return open_folder(path, kind=KIND, version=VERSION)
 
 
-def restore_fit(folder: Folder) -> TableFit:
-    """Return the fit that a folder holds. Arrays are read when they are used."""
+def restore_fit(folder: Folder, embedder: Embedder = None) -> TableFit:
+    """Return the fit that a folder holds, with an embedder for texts. Arrays are read when they are used."""
     arrays: dict[str, Any] = {name: folder[f"mixture/{name}"] for name in _MIXTURE}
     mixture = ShapedMixture(**arrays, **folder.facts["mixture"])
     rows = folder["graph/nodes"]
@@ -81,7 +83,7 @@ def restore_fit(folder: Folder) -> TableFit:
         component_sizes, node_resp = folder["mixture/component_sizes"], folder["graph/resp"]
     return TableFit(
         source=LocalTable(_from_bytes(folder["table"])),
-        encoder=_restore_encoder(folder.facts["encoder"]),
+        encoder=_restore_encoder(folder.facts["encoder"], embedder),
         rows=LocalPartitions(layout, NodeRows(0, features, of_row)),
         axes=folder["axes"],
         mixture=mixture,
@@ -91,12 +93,13 @@ def restore_fit(folder: Folder) -> TableFit:
         node_features=features[rows],
         node_resp=node_resp,
         graph=NeighbourGraph(edges, folder["graph/same"], folder.facts["graph"]["kept_between"]),
+        vectors=folder.facts.get("vectors"),
     )
 
 
 def _describe_encoder(encoder: TableEncoder) -> dict[str, Any]:
     return {
-        "parameters": encoder.get_params(),
+        "parameters": {"max_categories": encoder.max_categories},
         "features": [
             {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in asdict(each).items()}
             for each in encoder._features
@@ -107,9 +110,9 @@ def _describe_encoder(encoder: TableEncoder) -> dict[str, Any]:
     }
 
 
-def _restore_encoder(facts: dict[str, Any]) -> TableEncoder:
+def _restore_encoder(facts: dict[str, Any], embedder: Embedder) -> TableEncoder:
     features = tuple(map(_restore_features, facts["features"]))
-    return TableEncoder(**facts["parameters"])._set_features(
+    return TableEncoder(**facts["parameters"], embedder=embedder)._set_features(
         features, facts["dropped"], n_columns=facts["n_columns"], is_named=facts["is_named"]
     )
 

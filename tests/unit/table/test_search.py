@@ -289,7 +289,7 @@ def test_the_table_is_not_changed(planted):
 
 def test_estimators_are_cloned_and_pickled(planted, search):
     tuned = TableSearch("tied", max_components=4)
-    assert clone(tuned).get_params() == {"covariance": "tied", "max_components": 4}
+    assert clone(tuned).get_params() == {"covariance": "tied", "max_components": 4, "embedder": None}
     expected = search.search(like=[2, 5])
     for again in (pickle.loads(pickle.dumps(search)).search(like=[2, 5]), pickle.loads(pickle.dumps(expected))):
         assert_allclose(again.membership, expected.membership, atol=1e-9)
