@@ -16,7 +16,8 @@ from mixsearch.table._rows import check_positions
 from mixsearch.table._texts import place_texts
 from mixsearch.table._visits import Visits, start_at
 
-# An example is doubted if fewer other examples than this are expected in its group.
+# An example is doubted if fewer other examples than this are expected in its group, or if its group is that of most
+# examples with a lower probability.
 MIN_SAME = 0.05
 MAX_LISTED = 10
 
@@ -83,10 +84,14 @@ def expected_size(examples: Examples, visits: Visits, fit: TableFit) -> float:
 
 
 def find_doubts(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarning]:
-    """Return the doubt that some examples are in other groups of rows than all others, if there are such."""
+    """Return the doubt that some examples are in other groups of rows than the others, if there are such.
+
+    They have no other example in their group, or are not in that of most examples.
+    """
     of_group = examples.resp @ fit.groups
-    n_same = np.einsum("ij,ij->i", of_group, of_group.sum(axis=0) - of_group)
-    far = np.flatnonzero(n_same < MIN_SAME).tolist()
+    n_in_group = of_group.sum(axis=0)
+    n_same = np.einsum("ij,ij->i", of_group, n_in_group - of_group)
+    far = np.flatnonzero((n_same < MIN_SAME) | (of_group[:, np.argmax(n_in_group)] < MIN_SAME)).tolist()
     return [_far_from_others(examples, far)] if far and len(n_same) > 1 else []
 
 
@@ -94,7 +99,7 @@ def _far_from_others(examples: Examples, far: list[int]) -> DoubtfulExamplesWarn
     rows = [examples.names[index] for index in far]
     listed = ", ".join(map(str, rows[:MAX_LISTED])) + (", ..." if len(rows) > MAX_LISTED else "")
     return DoubtfulExamplesWarning(
-        "Of the {n_examples} examples, {n_far} are far from all others: rows {listed}. Leave out those that may be "
+        "Of the {n_examples} examples, {n_far} are far from the others: rows {listed}. Leave out those that may be "
         "wrong, or search for each group by itself."
         if len(rows) > 1
         else "Of the {n_examples} examples, one is far from all others: row {listed}. Leave it out if it may be wrong.",

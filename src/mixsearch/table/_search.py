@@ -143,7 +143,7 @@ class TableSearch(BaseEstimator):
         Warns
         -----
         DoubtfulExamplesWarning
-            If an example is far from all others.
+            If some examples are in another group of rows than the others.
         """
         check_is_fitted(self)
         fit = self._fit

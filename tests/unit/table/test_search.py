@@ -241,7 +241,8 @@ def test_equal_rows_are_members_of_the_same():
 
 
 def test_all_rows_may_be_examples(search):
-    found = search.search(like=range(260))
+    with pytest.warns(DoubtfulExamplesWarning, match="140 are far from the others"):
+        found = search.search(like=range(260))
     assert found.predict().all()
     assert found.n_members == (260, 260, 260)
     assert len(found.ask_next()) == len(found.typical_rows()) == 0
@@ -367,7 +368,7 @@ def test_an_example_far_from_all_others_is_a_doubt(planted, search, as_rows):
 
 
 def test_examples_of_different_clusters_are_all_named(search):
-    with pytest.warns(DoubtfulExamplesWarning, match="3 are far from all others: rows 2, 150, 250"):
+    with pytest.warns(DoubtfulExamplesWarning, match="3 are far from the others: rows 2, 150, 250"):
         search.search(like=[2, 150, 250])
 
 
@@ -380,3 +381,13 @@ def test_examples_of_one_cluster_are_no_doubt(planted, search, seed):
         distances = np.linalg.norm(X[own] - X[own].mean(axis=0), axis=1)
         outer = own[np.argsort(-distances)[:6]]
         assert not search.search(np.random.default_rng(seed).choice(outer, 3, replace=False)).doubts
+
+
+@pytest.mark.parametrize(("sizes", "n_far"), [((3, 3), 3), ((2, 2), 2), ((5, 2), 2), ((4, 1), 1)])
+def test_examples_of_two_groups_are_doubted(planted, search, sizes, n_far):
+    rows = [np.flatnonzero(planted[1] == group)[:n] for group, n in enumerate(sizes)]
+    with pytest.warns(DoubtfulExamplesWarning, match=f"Of the {sum(sizes)} examples, .*far from") as warned:
+        found = search.search(np.concatenate(rows))
+    assert warned[0].message.code == "examples_disagree"
+    assert len(found.doubts[0].fields["rows"]) == n_far
+    assert set(found.doubts[0].fields["rows"]) in (set(rows[0].tolist()), set(rows[1].tolist()))
