@@ -86,7 +86,7 @@ def make_methods(*, quick: bool) -> dict[str, Callable[[Array], Rank]]:
     return {
         **ours,
         "random walk": random_walk,
-        "PU logistic regression": lambda X: pu_logistic_regression(X * np.sqrt(N_DIMENSIONS)),
+        "PU logistic regression": pu_logistic_regression,
         "cosine to the mean": _cosine,
         **gaussians,
     }
