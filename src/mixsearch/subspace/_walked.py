@@ -10,7 +10,7 @@ import numpy as np
 from mixsearch._typing import Array, Samples
 from mixsearch.core.example_fit import examples_disagree
 from mixsearch.core.members import Members, find_members
-from mixsearch.core.visits import Visits
+from mixsearch.core.visits import Visits, start_at
 from mixsearch.errors import DoubtfulExamplesWarning
 from mixsearch.subspace._expression import SelfExpression
 from mixsearch.subspace._moments import SubspaceFamily
@@ -35,7 +35,7 @@ class WalkedMembers:
         """Walk from examples, (q, d), of which so large a share of the samples is expected to be alike."""
         nodes = np.asarray(expression.express(examples).toarray().argmax(axis=1))
         walk, m = expression.walk, len(expression.units)
-        visits = Visits.of(walk, nodes, np.zeros(0, dtype=np.intp))
+        visits = Visits.of(walk, start_at(nodes, m), start_at(nodes[:0], m))
         return cls(expression, find_members(walk, visits, nodes, np.ones(m), max(expected * m, 1.0)), visits, nodes)
 
     def with_span(self, family: SubspaceFamily) -> WalkedMembers:
