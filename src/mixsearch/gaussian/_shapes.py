@@ -10,7 +10,6 @@ from mixsearch._typing import Array
 from mixsearch.core.covariances import (
     MIN_PRIOR,
     MIN_VARIANCE,
-    average_covariance,
     precision_factor,
     shrink_covariances,
 )
@@ -169,10 +168,10 @@ def _independent(squares: Array, sizes: Array, centers: Array, shape: Shape, lea
 
 def _correlated(squares: Array, sizes: Array, centers: Array, shape: Shape, least: float) -> tuple[Array, int]:
     k, d = centers.shape
-    covariances = squares / sizes[:, None, None] - np.einsum("ki,kj->kij", centers, centers)
-    average = average_covariance(covariances, sizes, least)
+    average = (squares.sum(axis=0) - (centers.T * sizes) @ centers) / sizes.sum() + np.eye(d) * least
     if shape == "tied":
         return np.broadcast_to(precision_factor(average), (k, d, d)), d * (d + 1) // 2
+    covariances = squares / sizes[:, None, None] - np.einsum("ki,kj->kij", centers, centers)
     shrunk = shrink_covariances(covariances, sizes, average)
     if shape == "full":
         return precision_factor(shrunk), k * d * (d + 1) // 2
