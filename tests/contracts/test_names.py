@@ -15,10 +15,13 @@ from mixsearch.index import (
     IndexOptions,
     Query,
     TopicIndex,
+    add_documents,
     build_index,
     find_changes,
     map_topics,
     open_index,
+    refresh_index,
+    remove_documents,
 )
 from mixsearch.table import TableSearch, describe_members, read_table
 from mixsearch.text import CorpusOptions
@@ -30,6 +33,9 @@ PYTHON = {
     "topic": (open_index, TopicIndex.search, TopicIndex.search_many, TopicIndex.group, Query, AnswerOptions),
     "changes": (open_index, find_changes),
     "overview": (open_index, map_topics),
+    "add": (add_documents, CorpusOptions),
+    "remove": (remove_documents,),
+    "refresh": (refresh_index,),
     "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members, read_table),
     "regress": (
         mixsearch.RegressionSearch,
