@@ -303,7 +303,7 @@ def test_a_map_has_a_topic_for_each_subject(client):
         ({"q": "sushi", "n_words": "many"}, "n_words: Input should be a valid integer"),
         ({"q": "sushi", "colour": "red"}, "colour: Extra inputs are not permitted, got 'red'."),
         ({"q": "x" * 1001}, "q: String should have at most 1000 characters"),
-        ({"q": "sushi", "by": "luck"}, "by: Input should be 'typical' or 'probability'"),
+        ({"q": "sushi", "words_by": "luck"}, "words_by: Input should be 'typical' or 'probability'"),
         ({"q": "sushi", "n_components": 99}, "n_components"),
     ],
 )

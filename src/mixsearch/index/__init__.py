@@ -18,7 +18,7 @@ from mixsearch.index.completion import CorpusWord
 from mixsearch.index.contents import Contents
 from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
 from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
-from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups, group_topics, make_unique
+from mixsearch.index.groups import group_topics, make_unique
 from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
@@ -26,6 +26,7 @@ from mixsearch.index.query import Found, Query
 from mixsearch.index.snippets import match_word
 from mixsearch.index.starters import Starter
 from mixsearch.index.to_csv import map_to_csv, to_csv
+from mixsearch.index.topic_groups import GroupedTopic, GroupShare, TopicGroups
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
 from mixsearch.index.update import (
     Added,

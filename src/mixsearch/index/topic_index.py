@@ -18,12 +18,13 @@ from mixsearch.errors import HintError, SearchError, collect_warnings
 from mixsearch.index.columns import Columns
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.contents import Contents, read_contents, read_texts
-from mixsearch.index.groups import TopicGroups, Topics, group_topics
+from mixsearch.index.groups import Topics, group_topics
 from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
 from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import count_known_words, read_token_options, spell_hint, spell_word
 from mixsearch.index.starters import Starter, choose_starters
+from mixsearch.index.topic_groups import TopicGroups
 from mixsearch.storage import Folder, JoinedTexts
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import FittedCorpus, Topic, keep_documents, open_search
