@@ -8,10 +8,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, TableLike
 from mixsearch.data.files.types import ColumnTypes
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
@@ -50,27 +51,30 @@ from mixsearch.text.count.vocabulary import (
 from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
 from mixsearch.text.read.documents import ChunkLoader, ReadState
-from mixsearch.text.read.formats import read_documents, read_strings
+from mixsearch.text.read.formats import check_no_columns, read_documents, read_strings
+from mixsearch.text.read.frames import TABLE, are_texts, is_frame, read_frame
 from mixsearch.text.read.sources import Source, describe_source, find_sources, make_empty_error
 
 OnProgress = Callable[[int, int | None], None]
 
 
 def read_corpus(
-    source: Source,
+    source: Source | TableLike,
     options: CorpusOptions | None = None,
     *,
     known: KnownWords | None = None,
     on_progress: OnProgress | None = None,
 ) -> Corpus:
-    r"""Read files, count their words, and store the counts on disk.
+    r"""Read files, a data frame or texts, count their words, and store the counts on disk.
 
     Parameters
     ----------
-    source : path or list of paths
+    source : path, list of paths, data frame or iterable of str
         JSON lines, CSV, TSV, Parquet or text files, a folder, or a pattern of such; or a UCI docword, Matrix Market
         or SciPy file of ready-made counts. Files may be compressed (gz, bz2, xz, zst). "-" is standard input, with a
-        text or a JSON object on each line.
+        text or a JSON object on each line. Or a table in memory: of pandas, Polars or Arrow, any other with the Arrow
+        stream interface, or a mapping from names to columns. Or texts: a Series, an array, a list, a generator. A list
+        of strings holds paths if one is a file or none has a blank.
     options : CorpusOptions, optional
         How to read and count.
     known : KnownWords, optional
@@ -91,7 +95,7 @@ def read_corpus(
 
     Notes
     -----
-    Documents keep the order of the input. A null or empty text is a document without words, so that row i of the
+    Documents keep the order of the input. A missing or empty text is a document without words, so that row i of the
     counts is row i of the input unless duplicates are dropped. The result depends neither on `memory` nor on
     `n_jobs`.
 
@@ -107,6 +111,8 @@ def read_corpus(
     ['good', 'ramen', 'sushi'] [[1, 0, 1], [2, 1, 0]]
     """
     options = options or CorpusOptions()
+    if is_frame(source) or are_texts(source):
+        return _read_memory(source, options, known)
     sources = find_sources(source, options.format)
     notes = [] if sources.note is None else [sources.note]
     state = ReadState(options, describe_source(source), notes=notes)
@@ -114,6 +120,17 @@ def read_corpus(
     if sources.format in MATRIX_FORMATS:
         return _collect_matrix(read_matrix(sources, state), state, known, report)
     return _collect_texts(read_documents(sources, state), state, known, report)
+
+
+def _read_memory(source: Any, options: CorpusOptions, known: KnownWords | None) -> Corpus:
+    """Count the words of a data frame, or of texts."""
+    if is_frame(source):
+        state = ReadState(options, TABLE)
+        return _collect_texts(read_frame(source, state), state, known, None)
+    state = ReadState(options)
+    check_no_columns(state)
+    texts = source.to_pylist() if hasattr(source, "to_pylist") else source  # an array of Arrow
+    return _collect_texts(read_strings(texts, None, state), state, known, None)
 
 
 def count_texts(
@@ -152,7 +169,7 @@ class _Collector:
 
     def __init__(self, options: CorpusOptions, spool: Spool) -> None:
         self.spool, self.frequencies = spool, FrequencyCounter()
-        self.n_rows = self.n_documents = self.n_tokens = 0
+        self.n_rows = self.n_documents = self.n_tokens = self.n_missing = 0
         self.stop_words: list[StopWordCounts] = []
         self._types: ColumnTypes | None = None
         self._duplicates = DuplicateFinder(options.drop_duplicates)
@@ -167,6 +184,7 @@ class _Collector:
             self._types = counted.types if self._types is None else self._types.merge(counted.types)
         chunk = replace(counted.chunk, rows=counted.chunk.rows + self.n_rows)
         self.n_rows += len(chunk.rows)
+        self.n_missing += counted.n_missing
         is_empty = np.diff(chunk.counts.bounds) == 0
         repeated = self._duplicates.find(counted.fingerprints, chunk.rows, is_empty)
         if (repeated >= 0).any():
@@ -190,13 +208,21 @@ class _Collector:
             n_documents=self.n_documents,
             n_characters=self._n_characters,
             duplicates=np.concatenate([np.empty((0, 2), dtype=np.int64), *self._dropped]),
-            notes=tuple(notes),
+            notes=(*notes, *self._note_missing()),
             stop_words=tuple(stop_words),
             dropped=dropped,
             _vocabulary=vocabulary,
             _spool=self.spool,
             _types=self._types,
+            n_missing=self.n_missing,
         )
+
+    def _note_missing(self) -> list[SearchWarning]:
+        """Return the note that documents without a text are left out, if there are any."""
+        if not self.n_missing:
+            return []
+        sentence = "{n_missing:,} of {n_rows:,} documents have no text, and are left out."
+        return [SearchWarning(sentence, code="missing_texts", n_missing=self.n_missing, n_rows=self.n_rows)]
 
 
 def _collect_texts(

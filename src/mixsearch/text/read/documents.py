@@ -27,6 +27,7 @@ class DocumentChunk:
     names: list[str] | None
     locate: Callable[[int], str]  # from the index of a text to its place in the source, for errors
     columns: Any = None  # a record batch of the columns to keep, a row for each text; `ColumnTypes` finds their types
+    n_missing: int = 0  # texts that are null, and empty here
 
 
 # Reads one chunk when called, on any thread.
@@ -45,7 +46,7 @@ class ReadState:
     sample: Any = None  # a record batch of the first rows of all columns, if columns are to be kept
 
     def resolve_columns(
-        self, names: list[str], strings: list[str], path: File | None, sample: Callable[[], Any]
+        self, names: list[str], strings: list[str], path: File | str | None, sample: Callable[[], Any]
     ) -> Columns:
         """Return the columns to read. They are chosen at the first file; the others must have the text and the id."""
         if self.columns is None:
@@ -61,8 +62,8 @@ class ReadState:
         return self.columns
 
 
-def name_file(path: File | None) -> str:
-    """Return the name of a file for a sentence."""
+def name_file(path: File | str | None) -> str:
+    """Return the name of a file or another source for a sentence."""
     return STANDARD_INPUT if path is None else str(path)
 
 

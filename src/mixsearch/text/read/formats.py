@@ -6,7 +6,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
+from mixsearch.data.missing import is_missing
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
 from mixsearch.text.read.columns import replace_surrogates, to_text
@@ -29,7 +31,7 @@ _READERS: dict[str, Callable[[File | None, ReadState], Iterator[ChunkLoader]]] =
 def read_documents(sources: SourceFiles, state: ReadState) -> Generator[ChunkLoader, None, None]:
     """Read the documents of all files, in order."""
     if sources.format in ("lines", "files"):
-        _check_no_columns(state)
+        check_no_columns(state)
     if sources.format == "files":
         yield from read_files(sources, state)
         return
@@ -68,18 +70,19 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
     return [] if state.sample is None else summarize_columns(state.sample, texts, options.id)
 
 
-def read_strings(texts: Iterable[str | None], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:
-    """Read documents that are strings already."""
-    pairs: Iterable[tuple[str | None, str | None]] = (
+def read_strings(texts: Iterable[Any], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:
+    """Read documents that are strings already, or missing."""
+    pairs: Iterable[tuple[Any, str | None]] = (
         zip(texts, names, strict=True) if names is not None else ((text, None) for text in texts)
     )
     start = 0
-    for chunk in group_by_size(((pair, len(pair[0] or "")) for pair in pairs), limit_chunk_bytes(state.options)):
+    for chunk in group_by_size(((pair, _measure(pair[0])) for pair in pairs), limit_chunk_bytes(state.options)):
         yield partial(_load_strings, chunk, names is not None, start)
         start += len(chunk)
 
 
-def _check_no_columns(state: ReadState) -> None:
+def check_no_columns(state: ReadState) -> None:
+    """Raise if an option names a column, where there are none."""
     for name in ("text", "id", "keep"):
         value = getattr(state.options, name)
         if value is not None and value != "auto":
@@ -94,7 +97,12 @@ def _check_no_columns(state: ReadState) -> None:
             )
 
 
-def _load_strings(chunk: list[tuple[str | None, str | None]], named: bool, start: int) -> DocumentChunk:
-    texts = [replace_surrogates(to_text(text)) for text, _ in chunk]
+def _measure(text: Any) -> int:
+    return len(text) if isinstance(text, str) else 0
+
+
+def _load_strings(chunk: list[tuple[Any, str | None]], named: bool, start: int) -> DocumentChunk:
+    texts = ["" if is_missing(text) else replace_surrogates(to_text(text)) for text, _ in chunk]
     names = [replace_surrogates(to_text(name)) for _, name in chunk] if named else None
-    return DocumentChunk(texts, names, lambda i: f"text {start + i + 1:,}")
+    n_missing = sum(is_missing(text) for text, _ in chunk)
+    return DocumentChunk(texts, names, lambda i: f"text {start + i + 1:,}", n_missing=n_missing)

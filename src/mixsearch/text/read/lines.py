@@ -150,11 +150,16 @@ def _load_jsonl(decode_lines: Callable[[], NumberedLines], columns: Columns, pat
     )
     values = {name: [_get_value(record, name) for record in records] for name in columns.kept}
     kept = build_kept(values, columns, len(records), DATES)
-    return DocumentChunk(texts, names, partial(_locate_line, [line for line, _ in lines], path), kept)
+    n_missing = sum(_is_missing(record, columns) for record in records)
+    return DocumentChunk(texts, names, partial(_locate_line, [line for line, _ in lines], path), kept, n_missing)
 
 
 def _get_text(record: Any, columns: Columns) -> str:
     return join_texts([record.get(name) for name in columns.texts]) if isinstance(record, dict) else to_text(record)
+
+
+def _is_missing(record: Any, columns: Columns) -> bool:
+    return isinstance(record, dict) and all(record.get(name) is None for name in columns.texts)
 
 
 def _get_value(record: Any, column: str) -> Any:

@@ -76,7 +76,7 @@ def read_parquet(path: File | None, state: ReadState, span: range | None = None)
         )
     with open_parquet(path) as file:
         fields = list(file.schema_arrow)
-        strings = [field.name for field in fields if _holds_text(field.type)]
+        strings = [field.name for field in fields if holds_text(field.type)]
         names = [field.name for field in fields]
         columns = state.resolve_columns(names, strings, path, partial(_sample_batch, file))
         yield from _read_batches(file, columns, path, state, span)
@@ -122,19 +122,21 @@ def _read_batches(
     start, size = sum(file.metadata.row_group(group).num_rows for group in range(groups.start)), get_size(path) or 0
     for batch in file.iter_batches(batch_size=rows_per_batch, row_groups=list(groups), columns=available):
         state.progress.add(size * (start + batch.num_rows) // n_rows - size * start // n_rows)
-        yield partial(_load_batch, batch, columns, start, path)
+        yield partial(load_batch, batch, columns, start, path)
         start += batch.num_rows
 
 
-def _load_batch(batch: Any, columns: Columns, start: int, path: File) -> DocumentChunk:
+def load_batch(batch: Any, columns: Columns, start: int, path: File | str) -> DocumentChunk:
+    """Return the documents of a record batch, whose first row is this row of a file or table."""
     values = [batch.column(name).to_pylist() for name in columns.texts]
     texts = [join_texts(row) for row in zip(*values, strict=True)]
     names = None if columns.id is None else [to_text(value) for value in batch.column(columns.id).to_pylist()]
     locate = partial(_locate_row, start, path)
-    return DocumentChunk(texts, names, locate, take_kept(batch, columns))
+    n_missing = sum(all(value is None for value in row) for row in zip(*values, strict=True))
+    return DocumentChunk(texts, names, locate, take_kept(batch, columns), n_missing)
 
 
-def _locate_row(start: int, path: File, i: int) -> str:
+def _locate_row(start: int, path: File | str, i: int) -> str:
     return f"row {start + i + 1:,} of {name_file(path)!r}"
 
 
@@ -145,7 +147,8 @@ def _sample_batch(file: Any) -> Any:
     return next(file.iter_batches(batch_size=N_SAMPLE_ROWS, columns=names), empty[0] if empty else None)
 
 
-def _holds_text(kind: Any) -> bool:
+def holds_text(kind: Any) -> bool:
+    """Return whether a type of PyArrow is text."""
     types = import_pyarrow("Parquet files").types
     if types.is_dictionary(kind):
         kind = kind.value_type
