@@ -11,6 +11,7 @@ import cluster
 import confidence
 import counting
 import coverage
+import filters
 import gaussian
 import one_example
 import passes
@@ -56,6 +57,7 @@ BENCHMARKS = {
     "scale": scale,
     "cluster": cluster,
     "passes": passes,
+    "filters": filters,
     "web_load": web_load,
     "web_typing": web_typing,
     "web_map": web_map,

@@ -79,7 +79,7 @@ class ColumnWriter:
         if not self._batches:
             return
         arrow = import_pyarrow(_NEED)
-        write_columns(self._out, arrow.concat_tables(self._batches), self._segment)
+        write_columns(self._out, arrow.concat_tables(self._batches, promote_options="permissive"), self._segment)
 
 
 def number_rows(rows: Array, names: Sequence[str] | None, columns: Any) -> Any:
@@ -121,13 +121,28 @@ def read_segment(folder: Folder, segment: Segment) -> Any | None:
     return parquet.read_table(arrow.BufferReader(arrow.py_buffer(folder.file(name))))
 
 
-def check_schema(table: Any, added: Any) -> None:
+def drop_known(table: Any) -> Any:
+    """Return a table of columns without the rows and names of its documents."""
+    return table.drop_columns([name for name in (ROW, ID) if name in table.column_names])
+
+
+def read_schema(folder: Folder) -> Any:
+    """Return the types of the columns of the documents of a fit; None if they have no columns."""
+    if FILE not in folder.files:
+        return None
+    arrow = import_pyarrow(_NEED)
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(folder.file(FILE)))).schema_arrow
+
+
+def check_schema(schema: Any, added: Any) -> None:
     """Raise if columns of documents to add have types that those of the index cannot take."""
     arrow = import_pyarrow(_NEED)
-    for field in added.schema:
-        if field.name not in table.schema.names:
+    for field in added:
+        if schema is None or field.name not in schema.names:
             continue
-        known = table.schema.field(field.name).type
+        known = schema.field(field.name).type
         try:
             merge_types(known, field.type)
         except arrow.ArrowException as error:

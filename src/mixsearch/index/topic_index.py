@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -131,6 +131,43 @@ class TopicIndex:
         common = self._fitted.common_words
         counts = np.concatenate([self._n_documents_by_word, np.array(list(common.values()), dtype=np.int64)])
         return SortedWords([*self.vocabulary, *common], counts)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that were ever read, with those of documents that were left out or removed."""
+        known = self._folder.facts.get("n_rows")
+        return int(self.topics.kept_rows_[-1]) + 1 if known is None else int(known)
+
+    @property
+    def reading(self) -> CorpusOptions | None:
+        """How the texts were read and counted; None if that is not known."""
+        stored = self._corpus.get("reading")
+        return None if stored is None else CorpusOptions(**{**stored, "ngrams": tuple(stored["ngrams"])})
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all documents, in the order of the corpus.
+
+        Yields
+        ------
+        str
+            Empty for a document without a name.
+        """
+        yield from self._names or ()
+
+    def knows(self, word: str) -> bool:
+        """Return whether a word occurs in the texts, or was left out of them.
+
+        Parameters
+        ----------
+        word : str
+            Spelled as the vocabulary does.
+
+        Returns
+        -------
+        bool
+        """
+        dropped = self.topics._dropped
+        return self.has_feature(word) or (dropped is not None and dropped.find(word) is not None)
 
     def find(self, query: Query) -> Found:
         """Find the topic of a query.

@@ -19,8 +19,9 @@ from mixsearch.text.options import (
     SegmenterName,
     normalize_text,
 )
-from mixsearch.text.pipeline import count_texts, read_corpus
+from mixsearch.text.pipeline import count_documents, count_texts, read_corpus
 from mixsearch.text.question import split_words
+from mixsearch.text.read.documents import DocumentChunk
 from mixsearch.text.read.formats import inspect_columns
 from mixsearch.text.read.sources import strip_compression_suffix
 from mixsearch.text.read.summary import ColumnSummary, summarize_columns
@@ -42,12 +43,14 @@ __all__ = [
     "CountChunk",
     "CountedPartition",
     "DistributedCorpus",
+    "DocumentChunk",
     "DroppedWords",
     "Format",
     "InspectedFiles",
     "KnownWords",
     "SegmenterName",
     "Vocabulary",
+    "count_documents",
     "count_texts",
     "inspect_columns",
     "inspect_files",

@@ -164,6 +164,28 @@ def count_texts(
     return _collect_texts(read_strings(texts, names, state), state, known, None)
 
 
+def count_documents(
+    loaders: Iterable[ChunkLoader], options: CorpusOptions | None = None, *, known: KnownWords | None = None
+) -> Corpus:
+    """Count the words of documents that are read chunk by chunk, with their names and columns.
+
+    Parameters
+    ----------
+    loaders : iterable of callables
+        Each returns a `DocumentChunk`. They are called in threads.
+    options : CorpusOptions, optional
+        How to count.
+    known : KnownWords, optional
+        Count these words, whatever their frequency, in these columns.
+
+    Returns
+    -------
+    Corpus
+        The counts, on disk.
+    """
+    return _collect_texts(loaders, ReadState(options or CorpusOptions()), known, None)
+
+
 class _Collector:
     """Collects chunks in the order of the input."""
 

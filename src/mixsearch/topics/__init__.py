@@ -4,8 +4,9 @@ from mixsearch.topics._component import DocumentCount, Topic, WordStatistics, ha
 from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
 from mixsearch.topics._counts import damp
 from mixsearch.topics._documents import WORDS_ELSEWHERE, CountPartition, TopicPartition, corpus_in_memory
+from mixsearch.topics._drift import measure_drift
 from mixsearch.topics._dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
-from mixsearch.topics._dropped import Postings, store_dropped
+from mixsearch.topics._dropped import DroppedTable, Postings, load_dropped, store_dropped
 from mixsearch.topics._hint import join_weights, parse_word, parse_words
 from mixsearch.topics._search import TopicSearch
 from mixsearch.topics._segments import (
@@ -13,12 +14,21 @@ from mixsearch.topics._segments import (
     BY_WORD,
     DOCUMENTS,
     Segment,
+    open_counts,
     place_in,
     read_segments,
     sparse_from,
     write_segments,
 )
 from mixsearch.topics._storage import KIND, VERSION, open_search, store_documents, store_search
+from mixsearch.topics._update import (
+    CorpusSums,
+    measure_documents_in,
+    scale_masses,
+    store_changed_sums,
+    store_new_segment,
+    sum_corpus,
+)
 
 __all__ = [
     "BY_DOCUMENT",
@@ -28,8 +38,10 @@ __all__ = [
     "MAX_DROPPED_DOCUMENTS",
     "VERSION",
     "WORDS_ELSEWHERE",
+    "CorpusSums",
     "CountPartition",
     "DocumentCount",
+    "DroppedTable",
     "FittedCorpus",
     "Postings",
     "Segment",
@@ -44,15 +56,23 @@ __all__ = [
     "has_quick_confidence",
     "is_damped",
     "join_weights",
+    "load_dropped",
     "make_search",
+    "measure_documents_in",
+    "measure_drift",
+    "open_counts",
     "open_search",
     "parse_word",
     "parse_words",
     "place_in",
     "read_segments",
+    "scale_masses",
     "sparse_from",
+    "store_changed_sums",
     "store_documents",
     "store_dropped",
+    "store_new_segment",
     "store_search",
+    "sum_corpus",
     "write_segments",
 ]

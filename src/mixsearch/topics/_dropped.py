@@ -225,3 +225,45 @@ def store_dropped(
     out.save(f"{group}/documents", postings.documents.astype(np.int32))
     out.save(f"{group}/counts", np.minimum(postings.counts, MAX_COUNT).astype(np.uint8))
     out.facts[group] = {"n_words": dict(Counter(reasons)), "reasons": names, "max_documents": MAX_DOCUMENTS}
+
+
+class DroppedTable(NamedTuple):
+    """The dropped words of a segment, in memory.
+
+    Attributes
+    ----------
+    words, reasons : lists of str
+        The words, and why each was dropped.
+    postings : Postings
+        The documents that contain them, by their indices in the segment.
+    """
+
+    words: list[str]
+    reasons: list[str]
+    postings: Postings
+
+
+def load_dropped(folder: Folder, segment: Segment) -> DroppedTable | None:
+    """Read the dropped words of a segment.
+
+    Parameters
+    ----------
+    folder : Folder
+        The folder of the search.
+    segment : Segment
+        The segment.
+
+    Returns
+    -------
+    DroppedTable or None
+        None if they are not stored.
+    """
+    if segment.place(_GROUP) not in folder.facts:
+        return None
+    own = _DroppedList(folder, segment)
+    names = folder.facts[segment.place(_GROUP)]["reasons"]
+    n_documents, documents, counts = (own._read(name) for name in ("n_documents", "documents", "counts"))
+    words = np.repeat(np.arange(len(n_documents)), np.diff(own._starts))
+    postings = Postings(np.asarray(n_documents, dtype=np.int64), words, np.asarray(documents), np.asarray(counts))
+    reasons = [names[reason] for reason in own._read("reasons").tolist()]
+    return DroppedTable(list(own._index), reasons, postings)

@@ -100,8 +100,10 @@ def join_segments(segments: Sequence[Segment], partitions: Sequence[TopicPartiti
 def store_partition(out: FolderWriter, documents: TopicPartition, segment: str = "") -> None:
     """Write documents that are in memory as a segment."""
     for group, counts in ((BY_DOCUMENT, documents.by_document), (BY_WORD, documents.by_word)):
-        for part in _SPARSE_PARTS:
-            out.save(place_in(segment, f"{group}/{part}"), getattr(counts, part))
+        # Columns and rows fit 32 bits, whatever joining segments has made of them.
+        parts = {"data": counts.data, "indices": counts.indices.astype(np.int32, copy=False), "indptr": counts.indptr}
+        for part, values in parts.items():
+            out.save(place_in(segment, f"{group}/{part}"), values)
     out.save(place_in(segment, "documents/projected"), documents.projected)
     store_arrays(out, documents, segment)
 

@@ -63,7 +63,14 @@ class CorpusSums(NamedTuple):
         -------
         CorpusSums
         """
-        return CorpusSums(*(own + sign * others for own, others in zip(self, other, strict=True)))
+        return CorpusSums(
+            self.n_documents + sign * other.n_documents,
+            self.mass + sign * other.mass,
+            self.words + sign * other.words,
+            self.crossed + sign * other.crossed,
+            self.tfidf + sign * other.tfidf,
+            self.places + sign * other.places,
+        )
 
 
 class MeasuredDocuments(NamedTuple):
@@ -145,7 +152,7 @@ def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums)
     store_sums(out, changed)
 
 
-def join_measured(
+def _join_segments(
     search: TopicSearch, folder: Folder, segments: Sequence[Segment], new: TopicPartition
 ) -> TopicPartition:
     """Return the documents of some segments and new ones after them, with weights that sum to one."""
@@ -178,7 +185,7 @@ def store_new_segment(
     -------
     Segment
     """
-    joined = join_measured(search, folder, absorbed, new)
+    joined = _join_segments(search, folder, absorbed, new)
     store_partition(out, joined, name)
     return Segment(name, joined.n_rows, _sum_weights(search, joined.lengths))
 

@@ -35,7 +35,8 @@ from mixsearch.index import (
     describe,
     open_index,
 )
-from mixsearch.index.build import fit, local
+from mixsearch.index.build import counts as written
+from mixsearch.index.build import fit
 from mixsearch.storage import open_folder
 from mixsearch.text import count_texts
 
@@ -142,20 +143,20 @@ def test_options_of_the_search_reach_the_index(options, tmp_path):
 
 
 def checksums(path):
-    return {name: stored.checksum for name, stored in open_folder(path, kind="topic index", version=1).files.items()}
+    return {name: stored.checksum for name, stored in open_folder(path, kind="topic index", version=1).arrays.items()}
 
 
 def test_an_index_is_the_same_to_the_last_byte_in_any_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "CHUNK_NONZEROS", 500)  # several chunks of rows
     source, read, pieces = write_jsonl(tmp_path), [], []
-    from_disk, columns = local.open_rows, local.transpose_rows
-    monkeypatch.setattr(local, "transpose_rows", lambda *args: (pieces.append(1) or part for part in columns(*args)))
+    from_disk, columns = written.open_rows, written.transpose_rows
+    monkeypatch.setattr(written, "transpose_rows", lambda *args: (pieces.append(1) or part for part in columns(*args)))
 
     def counted(*args):
         rows = from_disk(*args)
         return replace(rows, read=lambda number: read.append(number) or rows.read(number))
 
-    monkeypatch.setattr(local, "open_rows", counted)
+    monkeypatch.setattr(written, "open_rows", counted)
     build_index(source, tmp_path / "roomy", IndexOptions(n_components=3))
     assert (len(read), len(pieces)) == (0, 1)
     build_index(source, tmp_path / "tight", IndexOptions(n_components=3, memory=20_000))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 
 from mixsearch._typing import Array
@@ -49,18 +52,39 @@ class ContentWriter:
         """Whether the documents have names."""
         return self._names is not None
 
+    @property
+    def _is_short(self) -> bool:
+        return self._segment.endswith(SHORT)
+
     def append(self, chunk: CountChunk, kept: Array) -> None:
         """Add some documents of a chunk, by their indices in it."""
-        rows = np.asarray(chunk.rows)[kept]
+        texts = None if chunk.texts is None else [chunk.texts[i] for i in kept]
         names = None if chunk.names is None else [chunk.names[i] for i in kept]
-        if chunk.texts is not None:
+        columns = None if chunk.columns is None else take_rows(chunk.columns, kept)
+        self.write(np.asarray(chunk.rows)[kept], texts, names, columns)
+
+    def write(self, rows: Array, texts: Iterable[str] | None, names: Sequence[str] | None, columns: Any) -> None:
+        """Add documents, all with texts, names and columns or all without.
+
+        Parameters
+        ----------
+        rows : array of shape (n,)
+            Their rows in the input.
+        texts, names : sequences of str, optional
+            Their texts and names.
+        columns : pyarrow.RecordBatch or pyarrow.Table, optional
+            Their columns.
+        """
+        if not len(rows) and self._is_short:
+            return  # most chunks have none
+        if texts is not None:
             self._texts = self._texts or self._out.texts(place_in(self._segment, "texts"))
-            self._texts.append(chunk.texts[i] for i in kept)
+            self._texts.append(texts)
         if names is not None:
             self._names = self._names or self._out.texts(place_in(self._segment, "names"))
             self._names.append(names)
-        if chunk.columns is not None:
-            self._columns.append(rows, names, take_rows(chunk.columns, kept))
+        if columns is not None:
+            self._columns.append(rows, names, columns)
         self._rows.append(rows)
 
     def close(self) -> None:
@@ -69,5 +93,5 @@ class ContentWriter:
             if writer is not None:
                 writer.close()
         self._columns.close()
-        if self._segment == SHORT:
-            self._out.save(f"{SHORT}/rows", np.concatenate([np.zeros(0, dtype=np.int64), *self._rows]))
+        if self._is_short and self._rows:
+            self._out.save(place_in(self._segment, "rows"), np.concatenate(self._rows))

@@ -6,44 +6,37 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import RowChunks, chunk_rows
+from mixsearch.data.chunks import chunk_rows
 from mixsearch.data.dask import load_with_dask
-from mixsearch.data.partitions import Partitions
 from mixsearch.errors import ArgumentError
 from mixsearch.index.build.contents import SHORT, ContentWriter
+from mixsearch.index.build.counts import CountWriter, open_columns, open_counts, read_rows, store_by_word
 from mixsearch.index.build.dropped import PostingsCollector, write_dropped
 from mixsearch.index.build.fit import (
     check_n_documents,
-    check_n_nonzeros,
     choose_search,
     fit_search,
     select_documents,
 )
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
-from mixsearch.index.build.transpose import open_rows, transpose_rows
 from mixsearch.storage import FolderWriter, write_folder
 from mixsearch.text import Corpus, CorpusOptions, CountChunk, read_corpus
 from mixsearch.topics import (
-    BY_DOCUMENT,
-    BY_WORD,
     KIND,
     VERSION,
-    CountPartition,
     TopicSearch,
     corpus_in_memory,
     get_min_words,
     is_damped,
-    sparse_from,
     store_documents,
     store_search,
 )
@@ -102,7 +95,7 @@ def build_index(
             corpus = stack.enter_context(
                 read_corpus(source, counting, on_progress=lambda done, total: report("Reading", done, total, "bytes"))
             )
-        counted = _write(out, corpus, options, reading if isinstance(source, Corpus) else counting, report)
+        counted = write_index(out, corpus, options, reading if isinstance(source, Corpus) else counting, report)
     return summarize_build(Path(output), corpus, counted)
 
 
@@ -118,28 +111,56 @@ def _check_path(path: str) -> None:
         )
 
 
-def _write(
-    out: FolderWriter, corpus: Corpus, options: IndexOptions, reading: CorpusOptions | None, on_progress: OnProgress
+def write_index(
+    out: FolderWriter,
+    corpus: Corpus,
+    options: IndexOptions,
+    reading: CorpusOptions | None,
+    on_progress: OnProgress,
+    rows: Array | None = None,
 ) -> dict[str, int]:
+    """Write the index of a corpus, and return how much it holds.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        An empty folder.
+    corpus : Corpus
+        The documents.
+    options : IndexOptions
+        How to fit.
+    reading : CorpusOptions or None
+        How the documents were counted, if that is known.
+    on_progress : callable
+        As for `build_index`.
+    rows : array, optional
+        The rows of the documents in the input, if they are not numbered from 0.
+
+    Returns
+    -------
+    dict of str to int
+    """
     n_words = len(corpus.vocabulary)
     search = choose_search(options, n_words)
-    stored = _store_documents(out, corpus, search, on_progress)
-    rows, n_short, n_nonzeros = stored.rows, stored.n_short, stored.n_nonzeros
-    check_n_documents(len(rows), n_short, stored.min_words)
-    on_disk = open_rows(partial(_open_array, out, BY_DOCUMENT), n_words)
+    stored = _store_documents(out, corpus, search, on_progress, rows)
+    n_short, n_nonzeros = stored.n_short, stored.n_nonzeros
+    check_n_documents(len(stored.rows), n_short, stored.min_words)
+    on_disk = read_rows(out, n_words)
     fits = n_nonzeros * 8 <= options.memory_part
-    counts = chunk_rows(_open_counts(out, BY_DOCUMENT, on_disk.shape, copy=True)) if fits else on_disk
-    _store_columns(out, counts, stored.per_word, options.memory_part, on_progress)
-    documents = _open_documents(out, counts, rows)
+    counts = chunk_rows(open_counts(out, on_disk.shape, copy=True)) if fits else on_disk
+    store_by_word(out, counts, stored.per_word, options.memory_part, on_progress)
+    by_document, by_word = open_counts(out, counts.shape), open_columns(out, counts.shape)
+    documents = corpus_in_memory(by_document, by_word, stored.rows, stored=counts)
     with ExitStack() as stack:
         fit_search(search, documents, corpus, n_short, on_progress, partial(_allocate_projected, out, stack))
     store_documents(out, search)
     store_search(out, search)
     write_dropped(out, corpus.dropped, stored.dropped)
     out.facts["corpus"] = describe_corpus(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
-    out.facts["n_rows"], out.facts["n_components"] = corpus.n_documents + corpus.n_dropped, options.n_components
+    out.facts["n_rows"] = corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1
+    out.facts["n_components"] = options.n_components
     return {
-        "n_documents": len(rows),
+        "n_documents": len(stored.rows),
         "n_short": n_short,
         "n_missing": corpus.n_missing,
         "n_words": n_words,
@@ -162,39 +183,37 @@ class _Stored:
     dropped: PostingsCollector
 
 
-def _store_documents(out: FolderWriter, corpus: Corpus, search: TopicSearch, on_progress: OnProgress) -> _Stored:
-    """Write the counts, names and texts of documents that are long enough."""
-    n_words, damping = len(corpus.vocabulary), is_damped(search)
-    min_words = get_min_words(search)
-    rows: list[Array] = []
-    n_short, total, per_word = 0, 0, np.zeros(n_words, dtype=np.int64)
+def _store_documents(
+    out: FolderWriter, corpus: Corpus, search: TopicSearch, on_progress: OnProgress, rows: Array | None
+) -> _Stored:
+    """Write the counts, names, texts and columns of documents that are long enough, and the texts of the others."""
+    damping, min_words, n_short = is_damped(search), get_min_words(search), 0
+    all_rows: list[Array] = [np.zeros(0, dtype=np.int64)]
     dropped = PostingsCollector(corpus.dropped)
     contents, short = ContentWriter(out), ContentWriter(out, SHORT)
-    with (
-        out.stream(f"{BY_DOCUMENT}/data", np.float32) as data,
-        out.stream(f"{BY_DOCUMENT}/indices", np.int32) as indices,
-        out.stream(f"{BY_DOCUMENT}/indptr", np.int64) as indptr,
-    ):
-        indptr.append(np.zeros(1, dtype=np.int64))
+    with CountWriter(out, len(corpus.vocabulary)) as writer:
         for n_done, chunk in _count_documents(corpus.chunks()):
+            own = chunk if rows is None else replace(chunk, rows=rows[chunk.rows])
             counts, kept = select_documents(chunk.counts, damping, min_words)
-            dropped.add(chunk.dropped[kept], np.asarray(counts.sum(axis=1)), sum(map(len, rows)))
-            n_short += len(chunk.rows) - len(kept)
-            check_n_nonzeros(total + counts.nnz)
-            data.append(counts.data)
-            indices.append(counts.indices)
-            indptr.append(total + counts.indptr[1:].astype(np.int64))
-            total += counts.nnz
-            per_word += np.bincount(counts.indices, minlength=n_words)
-            rows.append(np.asarray(chunk.rows)[kept])
-            contents.append(chunk, kept)
-            short.append(chunk, np.setdiff1d(np.arange(len(chunk.rows)), kept))
+            dropped.add(chunk.dropped[kept], np.asarray(counts.sum(axis=1)), sum(map(len, all_rows)))
+            n_short += len(own.rows) - len(kept)
+            writer.append(counts)
+            all_rows.append(np.asarray(own.rows, dtype=np.int64)[kept])
+            contents.append(own, kept)
+            short.append(own, np.setdiff1d(np.arange(len(own.rows)), kept))
             on_progress("Storing", n_done, corpus.n_documents, "documents")
     contents.close()
     short.close()
-    all_rows = np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, dtype=np.int64)
-    has_texts, has_names = contents.has_texts, contents.has_names
-    return _Stored(all_rows, n_short, total, per_word, min_words, has_texts, has_names, dropped)
+    return _Stored(
+        np.concatenate(all_rows),
+        n_short,
+        writer.n_nonzeros,
+        writer.per_word,
+        min_words,
+        contents.has_texts,
+        contents.has_names,
+        dropped,
+    )
 
 
 def _count_documents(chunks: Iterator[CountChunk]) -> Iterator[tuple[int, CountChunk]]:
@@ -203,38 +222,6 @@ def _count_documents(chunks: Iterator[CountChunk]) -> Iterator[tuple[int, CountC
     for chunk in chunks:
         n_done += len(chunk.rows)
         yield n_done, chunk
-
-
-def _open_array(out: FolderWriter, group: str, part: str) -> Array:
-    return out.read(f"{group}/{part}")
-
-
-def _open_counts(out: FolderWriter, group: str, shape: tuple[int, int], *, copy: bool = False) -> sp.csr_array:
-    parts = [_open_array(out, group, part) for part in ("data", "indices", "indptr")]
-    counts: sp.csr_array = sparse_from(sp.csr_array, [np.array(part) for part in parts] if copy else parts, shape)
-    return counts
-
-
-def _store_columns(out: FolderWriter, counts: RowChunks, per_word: Array, memory: int, on_progress: OnProgress) -> None:
-    """Write the counts word by word."""
-    n_done, n_all = 0, int(per_word.sum())
-    out.save(f"{BY_WORD}/indptr", np.concatenate([[0], np.cumsum(per_word)]).astype(np.int64))
-    with (
-        out.stream(f"{BY_WORD}/data", np.float32) as data,
-        out.stream(f"{BY_WORD}/indices", np.int32) as indices,
-    ):
-        for values, rows in transpose_rows(counts, per_word, memory):
-            data.append(values)
-            indices.append(rows)
-            n_done += len(rows)
-            on_progress("Listing words", n_done, n_all, "counts")
-
-
-def _open_documents(out: FolderWriter, counts: RowChunks, rows: Array) -> Partitions[CountPartition]:
-    by_word = sparse_from(
-        sp.csc_array, [_open_array(out, BY_WORD, part) for part in ("data", "indices", "indptr")], counts.shape
-    )
-    return corpus_in_memory(_open_counts(out, BY_DOCUMENT, counts.shape), by_word, rows, stored=counts)
 
 
 def _allocate_projected(out: FolderWriter, stack: ExitStack, shape: tuple[int, int], dtype: Any) -> Array:

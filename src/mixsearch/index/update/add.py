@@ -1,0 +1,224 @@
+"""Documents are added to an index: counted with its words, projected into its frame, in a segment of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch.core.validation import check_choice
+from mixsearch.errors import SearchError, SearchWarning
+from mixsearch.index.build.options import OnProgress
+from mixsearch.index.topic_index import TopicIndex
+from mixsearch.index.update.growth import Growth, read_growth, store_growth
+from mixsearch.index.update.new_documents import Existing, NewDocuments, collect_documents
+from mixsearch.index.update.new_segment import write_contents, write_short
+from mixsearch.index.update.remove import remove_from
+from mixsearch.storage import Folder, FolderWriter, update_folder
+from mixsearch.text import Corpus, CorpusOptions, KnownWords, read_corpus
+from mixsearch.topics import (
+    KIND,
+    VERSION,
+    Segment,
+    measure_documents_in,
+    measure_drift,
+    open_counts,
+    read_segments,
+    scale_masses,
+    store_changed_sums,
+    store_new_segment,
+    sum_corpus,
+    write_segments,
+)
+
+# A segment is joined with the one before it unless that has more than this many times as many documents: so each
+# document is written again a number of times that is logarithmic in the number of additions.
+_MERGE_FACTOR = 2
+# Options that say where the texts are.
+_PLACES = ("text", "id", "keep", "format", "encoding", "vocabulary", "n_jobs")
+
+
+@dataclass(frozen=True)
+class Added:
+    """The summary of an addition.
+
+    Parameters
+    ----------
+    path : Path
+        The folder of the index.
+    n_documents : int
+        The number of documents that were added.
+    n_short, n_duplicates : int
+        Those left out as too short or repeated.
+    n_skipped, n_replaced : int
+        Those left out since the index has their names, and documents of the index that they replaced.
+    n_all : int
+        The number of documents of the index now.
+    growth : Growth
+        The changes of the index since its topics were learned.
+    notes : tuple of SearchWarning
+        What to know about the documents.
+    """
+
+    path: Path
+    n_documents: int
+    n_short: int
+    n_duplicates: int
+    n_skipped: int
+    n_replaced: int
+    n_all: int
+    growth: Growth
+    notes: tuple[SearchWarning, ...]
+
+
+def add_documents(
+    path: str | os.PathLike[str],
+    source: Any,
+    reading: CorpusOptions | None = None,
+    *,
+    existing: Existing = "error",
+    on_progress: OnProgress | None = None,
+) -> Added:
+    """Add documents to an index. They can be searched at once.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    source : path, URL or sequence of them
+        What to add, as `read_corpus` takes it.
+    reading : CorpusOptions, optional
+        Where the texts are: `text`, `id`, `keep`, `format`, `encoding`. By default as when the index was made. Words
+        are always counted as they were then.
+    existing : {"error", "skip", "replace"}, default="error"
+        What to do with documents whose names the index has.
+    on_progress : callable, optional
+        Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
+
+    Returns
+    -------
+    Added
+        The summary. Its `growth` says whether to learn the topics anew.
+
+    Notes
+    -----
+    The index is changed completely or not at all. Readers that have it open keep what they opened.
+    """
+    check_choice("existing", existing, ("error", "skip", "replace"))
+    report = on_progress or (lambda *_: None)
+    with update_folder(path, kind=KIND, version=VERSION) as (folder, out):
+        index = TopicIndex(folder)
+        options, known = _choose_reading(index, reading)
+        with read_corpus(
+            source, options, known=known, on_progress=lambda done, total: report("Reading", done, total, "bytes")
+        ) as corpus:
+            added = _add_corpus(folder, out, index, corpus, existing, report)
+    return replace(added, path=Path(path))
+
+
+def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[CorpusOptions, KnownWords]:
+    """Return how to read and count documents for an index."""
+    stored = index.reading
+    if not index.vocabulary:
+        raise SearchError(
+            "The index '{path}' has no vocabulary, so no other documents can be counted for it. Build it again.",
+            code="no_vocabulary",
+            path=str(index.path),
+        )
+    tokens = index._corpus.get("tokens") or {}
+    known = KnownWords(index.vocabulary, tokens.get("stop_words") or ())
+    if stored is None:
+        return given or CorpusOptions(), known
+    # Words that the corpus chose as stop words were counted before they were left out.
+    counted = replace(stored, stop_words=None) if stored.stop_words == "auto" else stored
+    if given is None:
+        return counted, known
+    places = {
+        name: getattr(given, name) for name in ("text", "id", "keep", "format", "encoding", "vocabulary", "n_jobs")
+    }
+    return replace(counted, **{name: value for name, value in places.items() if value is not None}), known
+
+
+def _add_corpus(
+    folder: Folder, out: FolderWriter, index: TopicIndex, corpus: Corpus, existing: Existing, on_progress: OnProgress
+) -> Added:
+    search, segments = index.topics, read_segments(folder)
+    new = collect_documents(corpus, index, existing)
+    segments = scale_masses(search, folder, segments)
+    sums = sum_corpus(search)
+    n_replaced = 0
+    if existing == "replace" and new.replaced:
+        mask = np.zeros(index.n_documents, dtype=bool)
+        mask[new.replaced] = True
+        segments, sums = remove_from(folder, out, index, segments, sums, mask)
+        n_replaced = len(new.replaced)
+    growth = read_growth(folder.facts, index.n_documents)
+    growth = replace(growth, n_removed=growth.n_removed + n_replaced)
+    n_new = new.counts.shape[0]
+    if n_new:
+        on_progress("Adding", 0, n_new, "documents")
+        measured = measure_documents_in(search, new.counts, new.rows)
+        absorbed = [] if n_replaced else _choose_absorbed(segments, n_new)
+        name = _name_segment(segments)
+        segment = store_new_segment(out, search, folder, absorbed, measured.partition, name)
+        segments = [*segments[: len(segments) - len(absorbed)], segment]
+        write_contents(folder, out, index, absorbed, new, name)
+        sums = sums.add(measured.sums)
+        outside = measure_drift(search, _join_counts(folder, segments[1:-1], absorbed, new.counts), sums.n_documents)
+        n_added = growth.n_added + n_new
+        new_words = (growth.new_words * growth.n_added + new.new_words * n_new) / n_added
+        growth = replace(growth, n_added=n_added, outside=outside, new_words=new_words)
+        on_progress("Adding", n_new, n_new, "documents")
+    elif new.short:
+        write_short(folder, out, index, [], new, _name_segment(segments))
+    store_changed_sums(out, search, sums)
+    write_segments(out, segments)
+    store_growth(out.facts, growth)
+    _count_facts(out, corpus, new)
+    return Added(
+        index.path,
+        n_new,
+        new.n_short,
+        corpus.n_dropped,
+        new.n_skipped,
+        n_replaced,
+        sums.n_documents,
+        growth,
+        corpus.notes,
+    )
+
+
+def _choose_absorbed(segments: Sequence[Segment], n_new: int) -> list[Segment]:
+    """Return the last segments that are joined with this many new documents; never that of the fit."""
+    first, size = len(segments), n_new
+    while first > 1 and segments[first - 1].n_documents <= _MERGE_FACTOR * size:
+        first -= 1
+        size += segments[first].n_documents
+    return list(segments[first:])
+
+
+def _name_segment(segments: Sequence[Segment]) -> str:
+    used = [int(segment.name.partition("_")[2]) for segment in segments if segment.name]
+    return f"segment_{max(used, default=0) + 1}"
+
+
+def _join_counts(
+    folder: Folder, before: Sequence[Segment], absorbed: Sequence[Segment], new: sp.csr_array
+) -> sp.csr_array:
+    """Return the counts of all documents that were added since the fit."""
+    known = [open_counts(folder, segment, new.shape[1])[0] for segment in [*before, *absorbed]]
+    return sp.csr_array(sp.vstack([*known, new], format="csr")) if known else new
+
+
+def _count_facts(out: FolderWriter, corpus: Corpus, new: NewDocuments) -> None:
+    """Add to the numbers that the manifest stores."""
+    n_read = corpus.n_documents + corpus.n_dropped
+    out.facts["n_rows"] = out.facts.get("n_rows", 0) + n_read
+    out.facts["fit"]["n_dropped"] += n_read - len(new.rows)
+    out.facts["corpus"]["n_duplicates"] += corpus.n_dropped
+    out.facts["corpus"]["n_characters"] += corpus.n_characters

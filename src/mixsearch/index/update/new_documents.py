@@ -1,0 +1,121 @@
+"""Documents to add to an index: counted, and compared with those that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.data.arrow import take_rows
+from mixsearch.errors import SearchError
+from mixsearch.index.build.dropped import PostingsCollector
+from mixsearch.index.build.fit import select_documents
+from mixsearch.index.topic_index import TopicIndex
+from mixsearch.index.update.dropped import tabulate_dropped
+from mixsearch.text import Corpus, CountChunk
+from mixsearch.topics import DroppedTable, get_min_words, is_damped
+
+Existing = Literal["error", "skip", "replace"]
+
+
+@dataclass
+class NewDocuments:
+    """Documents to add to an index, in memory."""
+
+    counts: sp.csr_array
+    rows: Array
+    kept: list[tuple[CountChunk, Array]]  # chunks, and the indices of documents that are long enough
+    short: list[tuple[CountChunk, Array]]
+    dropped: DroppedTable
+    replaced: list[int]
+    n_skipped: int
+    new_words: float
+
+    @property
+    def n_short(self) -> int:
+        """The number of documents that are too short for a topic."""
+        return sum(len(rows) for _, rows in self.short)
+
+
+def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> NewDocuments:
+    """Return the documents of a corpus that are not in an index yet.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Counted with the words of the index.
+    index : TopicIndex
+        The index.
+    existing : {"error", "skip", "replace"}
+        What to do with documents whose names the index has.
+
+    Returns
+    -------
+    NewDocuments
+    """
+    known = {name: i for i, name in enumerate(index.names()) if name}
+    damping, min_words = is_damped(index.topics), get_min_words(index.topics)
+    first_row = index.n_rows
+    counts: list[Any] = [sp.csr_array((0, len(index.vocabulary)), dtype=np.float32)]
+    rows: list[Array] = [np.zeros(0, dtype=np.int64)]
+    kept_of: list[tuple[CountChunk, Array]] = []
+    short_of: list[tuple[CountChunk, Array]] = []
+    collector, replaced, n_skipped, n_words, n_new = PostingsCollector(corpus.dropped), [], 0, 0.0, 0.0
+    is_new_word = np.array([not index.knows(word) for word in corpus.dropped.vocabulary.words], dtype=bool)
+    for chunk in corpus.chunks():
+        chunk = replace(chunk, rows=np.asarray(chunk.rows, dtype=np.int64) + first_row)
+        found = [known[name] for name in chunk.names if name in known] if chunk.names is not None else []
+        if found and existing == "error":
+            raise _make_existing_error(index, [name for name in chunk.names or [] if name in known])
+        replaced += found if existing == "replace" else []
+        if found and existing == "skip":
+            fresh = np.array([name not in known for name in chunk.names or []])
+            n_skipped += int(np.count_nonzero(~fresh))
+            chunk = _take(chunk, np.flatnonzero(fresh))
+        own, kept = select_documents(chunk.counts, damping, min_words)
+        collector.add(chunk.dropped[kept], np.asarray(own.sum(axis=1)), sum(map(len, rows)))
+        counts.append(own)
+        rows.append(chunk.rows[kept])
+        kept_of.append((chunk, kept))
+        rest = np.setdiff1d(np.arange(len(chunk.rows)), kept)
+        short_of += [(chunk, rest)] if len(rest) else []
+        n_words += float(chunk.counts.sum() + chunk.dropped.sum())
+        n_new += float(chunk.dropped[:, is_new_word].sum())
+    joined = sp.csr_array(sp.vstack(counts, format="csr", dtype=np.float32))
+    table = tabulate_dropped(corpus.dropped, collector.finish())
+    return NewDocuments(
+        joined,
+        np.concatenate(rows),
+        kept_of,
+        short_of,
+        table,
+        sorted(set(replaced)),
+        n_skipped,
+        n_new / max(n_words, 1),
+    )
+
+
+def _take(chunk: CountChunk, kept: Array) -> CountChunk:
+    return CountChunk(
+        chunk.counts[kept],
+        chunk.rows[kept],
+        None if chunk.names is None else [chunk.names[i] for i in kept],
+        None if chunk.texts is None else [chunk.texts[i] for i in kept],
+        chunk.dropped[kept],
+        None if chunk.columns is None else take_rows(chunk.columns, kept),
+    )
+
+
+def _make_existing_error(index: TopicIndex, names: Sequence[str]) -> SearchError:
+    return SearchError(
+        "{n_existing:,} of the documents to add are in the index '{path}' already, the first one is {name!r}. Skip or "
+        "replace them.",
+        code="documents_exist",
+        n_existing=len(names),
+        path=str(index.path),
+        name=names[0],
+    )

@@ -1,0 +1,138 @@
+"""The topics of an index are learned anew, from the documents that it holds now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.chunks import row_slices
+from mixsearch.errors import SearchError
+from mixsearch.index.build.local import write_index
+from mixsearch.index.build.options import IndexOptions, OnProgress
+from mixsearch.index.build.summary import Built, summarize_build
+from mixsearch.index.columns import ROW, drop_known, read_segment
+from mixsearch.index.topic_index import TopicIndex
+from mixsearch.index.update.remove import list_short
+from mixsearch.storage import Folder, JoinedTexts, write_folder
+from mixsearch.text import CorpusOptions, DocumentChunk, count_documents
+from mixsearch.topics import KIND, VERSION, Segment, open_search, read_segments
+
+# Documents that are read together: about a megabyte of text.
+_CHUNK_DOCUMENTS = 1_000
+
+
+def refresh_index(
+    path: str | os.PathLike[str], *, memory: int | None = None, on_progress: OnProgress | None = None
+) -> Built:
+    """Choose the words and learn the topics of an index anew, from the documents that it holds now.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    memory : int, optional
+        About how many bytes the work may take; half of the machine's memory by default.
+    on_progress : callable, optional
+        Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
+
+    Returns
+    -------
+    Built
+        The summary of the index.
+
+    Notes
+    -----
+    The result is that of `build_index` for the same documents in the same order. Only the rows stay as they are, so
+    that a document has the same row before and after.
+    """
+    report = on_progress or (lambda *_: None)
+    _check_texts(TopicIndex(open_search(path)))
+    with write_folder(path, kind=KIND, version=VERSION, overwrite=True) as out:
+        folder = open_search(path)
+        index = TopicIndex(folder)
+        reading = _check_texts(index)
+        stored = _open_documents(folder, index)
+        with count_documents(_read_chunks(stored, report), reading) as corpus:
+            options = IndexOptions(
+                n_components=folder.facts.get("n_components"), search=_read_search(folder), memory=memory
+            )
+            counted = write_index(out, corpus, options, reading, report, stored.rows)
+        out.facts["n_rows"] = max(index.n_rows, out.facts["n_rows"])
+    return summarize_build(Path(path), corpus, counted)
+
+
+def _check_texts(index: TopicIndex) -> CorpusOptions:
+    """Return how the index counts, or raise if it cannot count its documents again."""
+    reading = index.reading
+    if reading is None or not index.has_texts:
+        raise SearchError(
+            "The index '{path}' cannot be refreshed: it holds no texts, or was made with a custom tokenizer or by a "
+            "version before 0.11. Build it again from the files.",
+            code="cannot_refresh",
+            path=str(index.path),
+        )
+    return reading
+
+
+def _read_search(folder: Folder) -> dict[str, Any]:
+    return {name: value for name, value in folder.facts["search"].items() if name != "n_components"}
+
+
+class _StoredDocuments(NamedTuple):
+    """All documents of an index, also those that are too short for a topic."""
+
+    rows: Array  # rising
+    order: Array  # indices of the documents in the order of their rows
+    texts: JoinedTexts
+    names: JoinedTexts | None
+    columns: Any
+
+
+def _open_documents(folder: Folder, index: TopicIndex) -> _StoredDocuments:
+    segments = read_segments(folder)
+    short = [Segment(name, len(folder[f"{name}/rows"]), 0.0) for name in list_short(folder)]
+    rows = [folder[segment.place("documents/rows")] for segment in segments]
+    rows += [folder[group.place("rows")] for group in short]
+    groups = [*segments, *short]
+    joined = np.concatenate(rows).astype(np.int64)
+    order = np.argsort(joined, kind="stable")
+    return _StoredDocuments(
+        joined[order],
+        order,
+        JoinedTexts([folder.texts(group.place("texts")) for group in groups]),
+        JoinedTexts([folder.texts(group.place("names")) for group in groups]) if index.has_names else None,
+        _join_columns(folder, groups, index),
+    )
+
+
+def _join_columns(folder: Folder, groups: list[Segment], index: TopicIndex) -> Any:
+    if not index.columns.names:
+        return None
+    arrow = import_pyarrow("Columns of documents")
+    tables = [read_segment(folder, group) for group in groups]
+    filled = [
+        arrow.table({ROW: np.zeros(group.n_documents, dtype=np.int64)}) if own is None else own
+        for own, group in zip(tables, groups, strict=True)
+    ]
+    return drop_known(arrow.concat_tables(filled, promote_options="permissive").combine_chunks())
+
+
+def _read_chunks(stored: _StoredDocuments, on_progress: OnProgress) -> Iterator[partial[DocumentChunk]]:
+    n = len(stored.order)
+    for part in row_slices(n, _CHUNK_DOCUMENTS):
+        yield partial(_load, stored, part)
+        on_progress("Reading", min(part.stop, n), n, "documents")
+
+
+def _load(stored: _StoredDocuments, part: slice) -> DocumentChunk:
+    own = stored.order[part]
+    columns = None if stored.columns is None else stored.columns.take(own).combine_chunks().to_batches()[0]
+    names = None if stored.names is None else stored.names.read(own)
+    return DocumentChunk(stored.texts.read(own), names, lambda i: f"document {stored.rows[part][i]:,}", columns)
