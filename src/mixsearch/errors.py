@@ -131,6 +131,12 @@ class SparseError(SearchError, TypeError):
     code = "sparse_input"
 
 
+class BinaryFileError(SearchError):
+    """A file is binary, and of no format that holds a text or a table that can be read."""
+
+    code = "binary_file"
+
+
 class HintError(SearchError):
     """A hint cannot be used: it is zero, has the wrong length, or was given twice or not at all."""
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from pyarrow import compute as compute, csv as csv, json as json, types as types
+from pyarrow import compute as compute, csv as csv, feather as feather, json as json, types as types
 
 class ArrowException(Exception): ...
 class ArrowInvalid(ValueError, ArrowException): ...

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from mixsearch.data.files.detection import FORMATS, Format
+from mixsearch.data.files.streams import strip_compression_suffix
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.count.dropped import REASONS, DroppedWords
@@ -13,9 +15,7 @@ from mixsearch.text.options import (
     DEFAULT_MAX_DF,
     DEFAULT_MAX_WORDS,
     DEFAULT_MIN_DF,
-    FORMATS,
     CorpusOptions,
-    Format,
     SegmenterName,
     normalize_text,
 )
@@ -23,7 +23,6 @@ from mixsearch.text.pipeline import count_documents, count_texts, read_corpus
 from mixsearch.text.question import split_words
 from mixsearch.text.read.documents import DocumentChunk
 from mixsearch.text.read.formats import inspect_columns
-from mixsearch.text.read.sources import strip_compression_suffix
 from mixsearch.text.read.summary import ColumnSummary, summarize_columns
 
 if TYPE_CHECKING:

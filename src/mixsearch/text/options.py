@@ -9,15 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from mixsearch.data.files.detection import FORMATS, Format
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.text.count.languages import check_segmenter, check_stemmer
 
 Tokenizer = Callable[[str], Sequence[str]]
-Format = Literal["jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz"]
 SegmenterName = Literal["bigrams", "jieba", "fugashi", "pythainlp"]
 SEGMENTER_NAMES: tuple[SegmenterName, ...] = ("bigrams", "jieba", "fugashi", "pythainlp")
 KeptColumns = Sequence[str] | Literal["auto"] | None
-FORMATS: tuple[Format, ...] = ("jsonl", "csv", "tsv", "parquet", "lines", "files", "docword", "mtx", "npz")
 
 # Measured on mixed texts: characters, code points, masks, positions and hashes of one chunk while it is counted.
 _BYTES_PER_CHARACTER = 40
@@ -43,9 +42,13 @@ class CorpusOptions:
     keep : sequence of str, "auto" or None, default="auto"
         Columns to keep beside the text. "auto" keeps a title, a link, dates, categories with few values and numbers.
     format : str, optional
-        One of `FORMATS`. By default the format follows from the file name.
+        One of `FORMATS`. By default the format is found by what the files begin with, and by their names.
     encoding : str
         Encoding of text files. It must keep ASCII as it is.
+    no_header : bool
+        Whether the first row of CSV, TSV and Excel is data. Columns are then called "column 1", "column 2" and so on.
+    skip_bad_rows : bool
+        Whether to skip rows of CSV, TSV and JSON that cannot be read, and to count them. By default they are errors.
     vocabulary : path, optional
         File with one word per line, for ready-made counts. By default the vocab file next to a docword file.
     token_pattern : str, optional
@@ -101,6 +104,8 @@ class CorpusOptions:
     keep: KeptColumns = "auto"
     format: Format | None = None
     encoding: str = "utf-8"
+    no_header: bool = False
+    skip_bad_rows: bool = False
     vocabulary: str | os.PathLike[str] | None = None
     token_pattern: str | None = None
     tokenizer: Tokenizer | None = None

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, TableLike
+from mixsearch.data.files.sources import Source, describe_source, find_sources, make_empty_error
 from mixsearch.data.files.types import ColumnTypes
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
@@ -53,7 +54,6 @@ from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, cou
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 from mixsearch.text.read.formats import check_no_columns, read_documents, read_strings
 from mixsearch.text.read.frames import TABLE, are_texts, is_frame, read_frame
-from mixsearch.text.read.sources import Source, describe_source, find_sources, make_empty_error
 
 OnProgress = Callable[[int, int | None], None]
 
@@ -114,8 +114,7 @@ def read_corpus(
     if is_frame(source) or are_texts(source):
         return _read_memory(source, options, known)
     sources = find_sources(source, options.format)
-    notes = [] if sources.note is None else [sources.note]
-    state = ReadState(options, describe_source(source), notes=notes)
+    state = ReadState(options, describe_source(source), notes=list(sources.notes))
     report = None if on_progress is None else partial(_report, on_progress, state, sources.n_bytes)
     if sources.format in MATRIX_FORMATS:
         return _collect_matrix(read_matrix(sources, state), state, known, report)
@@ -267,12 +266,12 @@ def _collect_texts(
         if known is not None:
             vocabulary = recall_vocabulary(known.words, options, all_words)
             dropped = _drop_others(collector, all_words, vocabulary, options, None, [*stop_words, *known.stop_words])
-            return collector.finish(vocabulary, dropped, state.notes)
+            return collector.finish(vocabulary, dropped, state.list_notes())
         found = choose_stop_words(collector.stop_words, options)
         vocabulary = _choose_vocabulary(collector, all_words, options, found)
         bounds = find_bounds(collector.n_documents, choose_limits(options, collector.n_documents, are_texts=True))
         dropped = _drop_others(collector, all_words, vocabulary, options, bounds, [*stop_words, *found.left_out])
-        return collector.finish(vocabulary, dropped, state.notes, found.left_out)
+        return collector.finish(vocabulary, dropped, state.list_notes(), found.left_out)
 
 
 def _choose_vocabulary(
@@ -329,7 +328,7 @@ def _collect_matrix(
             vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=False)
         others = take_dropped(list_others(kept, vocabulary), None)
         spelled = [matrix.words[key] for key in others.keys.tolist()]
-        return collector.finish(vocabulary, describe_dropped(others, spelled, bounds, stop_words), state.notes)
+        return collector.finish(vocabulary, describe_dropped(others, spelled, bounds, stop_words), state.list_notes())
 
 
 def _find_phrases(

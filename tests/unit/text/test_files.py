@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from tests.every_word import every_word
 
 from mixsearch import SearchError
+from mixsearch.data.files.location import RemoteFile, find_remote_files
 from mixsearch.text import count_texts, read_corpus
-from mixsearch.text.read.files import RemoteFile, find_remote_files
 
 TEXTS = ["good sushi here", "good ramen", "fine weather"]
 LINES = "\n".join(TEXTS).encode()
@@ -81,7 +81,7 @@ def test_progress_counts_the_bytes_of_a_store(store):
 
 
 def test_a_url_without_files_is_named(store):
-    with pytest.raises(SearchError, match="No file 'memory://nothing/\\*.csv'. source must be a file"):
+    with pytest.raises(SearchError, match="No file 'memory://nothing/\\*.csv'"):
         read_corpus("memory://nothing/*.csv")
 
 

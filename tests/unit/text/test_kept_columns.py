@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from mixsearch.data.files.sources import find_sources
 from mixsearch.data.files.types import ColumnTypes, find_column_types
 from mixsearch.errors import ArgumentError, SearchError
 from mixsearch.text import CorpusOptions, inspect_columns
 from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.formats import read_documents
-from mixsearch.text.read.sources import find_sources
 
 # The smallest chunks that there are.
 SMALL = {"memory": 1, "n_jobs": 1}

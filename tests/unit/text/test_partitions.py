@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.every_word import every_word
 
 from mixsearch import SearchError
+from mixsearch.data.files.sources import find_sources
 from mixsearch.text import read_corpus
 from mixsearch.text.count.partitions import (
     choose_partition_bytes,
@@ -31,7 +32,6 @@ from mixsearch.text.count.vocabulary import build_vocabulary, choose_words
 from mixsearch.text.read.columns import Columns
 from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.formats import read_documents
-from mixsearch.text.read.sources import find_sources
 
 NO_STOPS = np.empty(0, dtype=np.uint64)
 REVIEW = Columns(("review",), None)
@@ -146,7 +146,7 @@ def test_files_that_vanish_are_named(tmp_path):
     (tmp_path / "b.txt").unlink()
     with pytest.raises(SearchError, match="A worker cannot read a file: .*b.txt'. Check that all workers see it"):
         count_partition(partition, every_word(n_jobs=1), None, NO_STOPS)
-    with pytest.raises(SearchError, match="Cannot read '.*b.txt' as Parquet"):
+    with pytest.raises(SearchError, match="Cannot read '.*b.txt' as a Parquet file"):
         split_file(sources.paths[1], replace(sources, format="parquet"), REVIEW, 100)
 
 

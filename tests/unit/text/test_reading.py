@@ -164,7 +164,7 @@ def test_a_document_longer_than_a_block_is_one_document(tmp_path):
             "a.jsonl",
             "[1, 2]\n",
             {},
-            r"Line 1 of .* is '\[1, 2\]', but each line must be a JSON object.*jq -c",
+            r"Line 1 of .* has '\[1, 2\]', but a row must be a JSON object.*Set skip_bad_rows",
         ),
         ("a.jsonl", '"a b"\n{"text": "a"}\n', {"text": "x"}, "No column 'x'"),
         ("a.jsonl", b'{"text": "a"}\n\n{"text": "\xff"}\n', {}, "Byte 0xff in line 3 of .* Set encoding to .*'cp1252'"),
@@ -179,9 +179,9 @@ def test_a_document_longer_than_a_block_is_one_document(tmp_path):
         ("a.csv", b"a,b\n1,\xe9\n", {"text": "b"}, "Byte 0xe9 in line 2"),
         ("a.txt", "hello".encode("utf-16"), {}, "is UTF-16, but .*iconv"),
         ("a.txt", "hello\n", {"text": "x"}, "text is 'x', but .* is plain text without columns"),
-        ("a.jsonl.gz", b"no gzip", {}, "Cannot read '.*a.jsonl.gz'"),
+        ("a.jsonl.gz", b"no gzip", {}, "Line 1 of '.*a.jsonl.gz' is not valid JSON"),
         ("a.jsonl.gz", gzip.compress(b"{}\n" * 99, mtime=0)[:-9], {}, "Cannot read .* Check that the file is complete"),
-        ("a.parquet", b"no parquet", {}, "Cannot read '.*a.parquet' as Parquet"),
+        ("a.parquet", b"no parquet", {}, "Cannot read '.*a.parquet' as a Parquet file: it holds plain text"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_file_line_and_next_step(tmp_path, name, content, options, message):

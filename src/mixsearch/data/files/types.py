@@ -127,7 +127,10 @@ class ColumnType:
             schemas = [arrow.schema([("x", each.kind)]) for each in (self, other)]
             return ColumnType(arrow.unify_schemas(schemas, promote_options="permissive").field(0).type)
         except arrow.ArrowException:
-            return ColumnType(arrow.string())
+            are_days = all(
+                arrow.types.is_date(kind) or kind == arrow.timestamp("us") for kind in (self.kind, other.kind)
+            )
+            return ColumnType(arrow.timestamp("us") if are_days else arrow.string())
 
 
 @dataclass(frozen=True)
@@ -141,9 +144,8 @@ class ColumnTypes:
 
     def merge(self, other: ColumnTypes) -> ColumnTypes:
         """Return the types that the chunks of both have."""
-        names = dict.fromkeys([*self.by_name, *other.by_name])
-        pairs = {name: (self.by_name.get(name), other.by_name.get(name)) for name in names}
-        return ColumnTypes({name: _merge(one, another) for name, (one, another) in pairs.items()})
+        shared = {name: kind.merge(other.by_name[name]) for name, kind in self.by_name.items() if name in other.by_name}
+        return ColumnTypes({**self.by_name, **other.by_name, **shared})
 
     def convert(self, chunk: Any) -> Any:
         """Return a record batch or table with these columns and types; a column that is missing becomes null."""
@@ -154,12 +156,12 @@ class ColumnTypes:
 
     def _convert_column(self, chunk: Any, name: str, kind: ColumnType) -> Any:
         arrow = import_pyarrow("Columns")
-        final = arrow.string() if arrow.types.is_null(kind.kind) else kind.kind
+        final = kind.kind
         reader = _READERS.get(kind.reading or "")
         if name not in chunk.schema.names:
             column = arrow.nulls(chunk.num_rows, final)
         else:
-            column = chunk.column(name).cast(final)
+            column = _cast_any(chunk.column(name), final)
         return column if reader is None else reader(_trim(column))
 
 
@@ -211,8 +213,7 @@ def flatten_types(chunk: Any) -> Any:
         if arrow.types.is_dictionary(field.type):
             chunk = chunk.set_column(index, field.name, column.cast(field.type.value_type))
         elif arrow.types.is_nested(field.type):
-            texts = [None if value is None else to_json(value) for value in column.to_pylist()]
-            chunk = chunk.set_column(index, field.name, arrow.array(texts, arrow.string()))
+            chunk = chunk.set_column(index, field.name, _cast_any(column, arrow.string()))
     return chunk
 
 
@@ -231,12 +232,12 @@ def _make_plain(value: Any) -> Any:
     return value
 
 
-def _merge(one: ColumnType | None, another: ColumnType | None) -> ColumnType:
-    if one is None or another is None:
-        known = one or another
-        assert known is not None
-        return known
-    return one.merge(another)
+def _cast_any(column: Any, kind: Any) -> Any:
+    """Return a column as another type; nested values that have none in common with others become JSON."""
+    arrow = import_pyarrow("Columns")
+    if arrow.types.is_nested(column.type) and arrow.types.is_string(kind):
+        return arrow.array([None if value is None else to_json(value) for value in column.to_pylist()], kind)
+    return column.cast(kind)
 
 
 def _find_type(column: Any, kind: Any, allowed: Sequence[str]) -> ColumnType:

@@ -20,6 +20,8 @@ from mixsearch.data.dask.tasks import (
     task,
     tree_reduce,
 )
+from mixsearch.data.files.location import File, resolve_file
+from mixsearch.data.files.sources import SourceFiles, make_empty_error
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.text.count.dropped import DroppedWords, describe_dropped, list_others, take_dropped
 from mixsearch.text.count.inspection import InspectedFiles
@@ -64,8 +66,6 @@ from mixsearch.text.count.vocabulary import (
 from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, choose_limits
 from mixsearch.text.read.documents import ReadState
-from mixsearch.text.read.files import File, resolve_file
-from mixsearch.text.read.sources import SourceFiles, make_empty_error
 
 # Bytes for the text that one task counts at a time; a worker needs memory for other things too.
 _MAX_MEMORY = 256_000_000
@@ -153,7 +153,7 @@ def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | Non
         n_characters=sum(each.n_characters for each in sizes),
         n_dropped=sum(n_rows) - n_documents,
         has_names=any(each.has_names for each in sizes),
-        notes=(*([] if sources.note is None else [sources.note]), *state.notes),
+        notes=(*sources.notes, *state.notes),
         stop_words=tuple(stop_words.left_out),
         words=words,
         dropped=dropped,

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from mixsearch.data.files.location import File, StoredFile, TableFile
+from mixsearch.data.files.sources import Source, SourceFiles, describe_source, find_sources
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.text.count.matrix_files import MATRIX_FORMATS
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.documents import ReadState
-from mixsearch.text.read.files import File
 from mixsearch.text.read.formats import read_documents
 from mixsearch.text.read.frames import are_texts, is_frame
-from mixsearch.text.read.sources import Source, SourceFiles, describe_source, find_sources
 
 # Options for work on one machine.
 _LOCAL_OPTIONS = ("n_jobs", "tmp_dir")
@@ -85,6 +85,14 @@ def _check_options(source: Source, options: CorpusOptions) -> None:
             argument=Option("drop_duplicates"),
             scheduler=scheduler,
         )
+    if options.skip_bad_rows:
+        raise ArgumentError(
+            "{argument} cannot be used on a cluster: rows are skipped and counted by one reader. Leave it out, or "
+            "leave out {scheduler}.",
+            code="local_option",
+            argument=Option("skip_bad_rows"),
+            scheduler=scheduler,
+        )
     for name in _LOCAL_OPTIONS:
         if getattr(options, name) is not None:
             raise ArgumentError(
@@ -101,10 +109,16 @@ def _make_absolute(sources: SourceFiles) -> SourceFiles:
     are_relative = all(isinstance(path, Path) and not path.is_absolute() for path in sources.paths)
     root = Path.cwd() if sources.root is None and are_relative else sources.root
     paths = [_make_path_absolute(path) for path in sources.paths]
-    return replace(sources, paths=paths, root=_make_path_absolute(root) if root else None)
+    return replace(sources, paths=paths, root=_make_absolute_file(root) if root else None)
 
 
 def _make_path_absolute(path: File) -> File:
+    return (
+        replace(path, file=_make_absolute_file(path.file)) if isinstance(path, TableFile) else _make_absolute_file(path)
+    )
+
+
+def _make_absolute_file(path: StoredFile) -> StoredFile:
     return path.absolute() if isinstance(path, Path) else path
 
 

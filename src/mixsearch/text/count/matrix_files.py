@@ -15,13 +15,14 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
+from mixsearch.data.files.location import File, get_size, resolve_file
+from mixsearch.data.files.sources import SourceFiles
+from mixsearch.data.files.streams import Progress, name_file, open_file, strip_compression_suffix
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.wordlists import read_vocabulary
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
-from mixsearch.text.read.documents import ReadState, name_file
-from mixsearch.text.read.files import File, get_size, resolve_file
-from mixsearch.text.read.sources import Progress, SourceFiles, open_file, strip_compression_suffix
+from mixsearch.text.read.documents import ReadState
 
 MATRIX_FORMATS = ("docword", "mtx", "npz")
 

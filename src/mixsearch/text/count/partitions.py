@@ -11,6 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.data.files.location import File, get_size
+from mixsearch.data.files.rows import open_parquet
+from mixsearch.data.files.sources import SourceFiles
+from mixsearch.data.files.streams import is_compressed, name_file
 from mixsearch.errors import SearchError
 from mixsearch.text.count.chunks import Chunk, CountChunk, count_chunk, to_count_chunk
 from mixsearch.text.count.dropped import find_single
@@ -25,12 +29,11 @@ from mixsearch.text.count.vocabulary import (
 )
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.columns import Columns
-from mixsearch.text.read.documents import ChunkLoader, ReadState, group_by_size, name_file
-from mixsearch.text.read.files import File, get_size
+from mixsearch.text.read.documents import ChunkLoader, ReadState, group_by_size
 from mixsearch.text.read.formats import read_documents
-from mixsearch.text.read.lines import read_jsonl, read_lines
-from mixsearch.text.read.sources import SourceFiles, is_compressed
-from mixsearch.text.read.tables import measure_row_groups, open_parquet, read_parquet
+from mixsearch.text.read.lines import read_lines
+from mixsearch.text.read.records import read_jsonl
+from mixsearch.text.read.tables import measure_row_groups, read_parquet
 
 _SPAN_READERS = {"jsonl": read_jsonl, "lines": read_lines, "parquet": read_parquet}
 # Large enough that the scheduler's millisecond per task does not matter, small enough that a worker holds several.
@@ -69,7 +72,7 @@ def choose_partition_bytes(sources: SourceFiles, n_threads: int) -> int:
 
 def split_file(file: File, sources: SourceFiles, columns: Columns | None, max_bytes: int) -> list[Partition]:
     """Split one file by row groups or by bytes. Other formats stay whole: only a reader finds the end of a row."""
-    single = replace(sources, paths=[file], note=None)
+    single = replace(sources, paths=[file], notes=())
     if sources.format == "parquet" and columns is not None:
         return _split_row_groups(single, columns, max_bytes)
     size = get_size(file)

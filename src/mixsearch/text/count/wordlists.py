@@ -7,14 +7,13 @@ from collections.abc import Iterable
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from mixsearch.data.files.location import File, resolve_file
+from mixsearch.data.files.streams import Progress, name_file, open_file, strip_bom
 from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.languages import stem_words
 from mixsearch.text.count.stop_words import AUTO, list_languages, list_words_of
 from mixsearch.text.options import CorpusOptions, normalize_text
-from mixsearch.text.read.documents import name_file
-from mixsearch.text.read.files import File, resolve_file
-from mixsearch.text.read.lines import decode, strip_bom
-from mixsearch.text.read.sources import Progress, open_file
+from mixsearch.text.read.lines import decode
 
 
 def list_stop_words(options: CorpusOptions) -> list[str]:

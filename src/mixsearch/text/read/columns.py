@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.types import allow_readings, flatten_types, to_json
+from mixsearch.data.files.rows import build_batch
+from mixsearch.data.files.types import flatten_types
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
 from mixsearch.text.read.summary import summarize_columns
@@ -94,21 +94,6 @@ def take_kept(batch: Any, columns: Columns) -> Any:
     return flatten_types(batch.select([name for name in columns.kept if name in batch.schema.names]))
 
 
-def build_batch(values: Mapping[str, Sequence[Any]], readings: Sequence[str]) -> Any:
-    """Return values as a record batch; those of a column that have no common type become text."""
-    arrow = import_pyarrow("Columns beside the text")
-    arrays = {name: _build_array(column, arrow) for name, column in values.items()}
-    return allow_readings(arrow.RecordBatch.from_pydict(arrays), readings)
-
-
-def _build_array(values: Sequence[Any], arrow: Any) -> Any:
-    try:
-        return arrow.array(values, from_pandas=False)
-    except (arrow.ArrowException, OverflowError, UnicodeEncodeError):
-        texts = [None if value is None else value if isinstance(value, str) else to_json(value) for value in values]
-        return arrow.array([None if text is None else replace_surrogates(text) for text in texts], arrow.string())
-
-
 def join_texts(values: Sequence[Any]) -> str:
     """Return the text of a document from the values of its columns."""
     return to_text(values[0]) if len(values) == 1 else "\n".join(filter(None, map(to_text, values)))
@@ -120,18 +105,9 @@ def to_text(value: Any) -> str:
         return value
     if value is None:
         return ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
     return " ".join(map(to_text, value)) if isinstance(value, list) else str(value)
-
-
-def replace_surrogates(text: str) -> str:
-    """Return a text with a replacement character for each lone surrogate, which no UTF-8 file can hold."""
-    if text.isascii():
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def _note_guess(column: str, reason: str, file: str) -> SearchWarning:

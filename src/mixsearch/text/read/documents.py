@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from mixsearch.data.arrow import has_pyarrow
+from mixsearch.data.files.bad_rows import BadRows
+from mixsearch.data.files.location import File
+from mixsearch.data.files.streams import Progress, name_file
 from mixsearch.errors import SearchWarning
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.columns import Columns, choose_columns, choose_kept
-from mixsearch.text.read.files import File
-from mixsearch.text.read.sources import STANDARD_INPUT, Progress
 
 # An item without text still takes memory.
 _BYTES_PER_ITEM = 100
@@ -44,6 +45,14 @@ class ReadState:
     notes: list[SearchWarning] = field(default_factory=list)
     columns: Columns | None = None
     sample: Any = None  # a record batch of the first rows of all columns, if columns are to be kept
+    bad_rows: BadRows = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.bad_rows = BadRows(skip=self.options.skip_bad_rows)
+
+    def list_notes(self) -> list[SearchWarning]:
+        """Return the notes for the user, and one about rows that were skipped."""
+        return [*self.notes, *self.bad_rows.describe()]
 
     def resolve_columns(
         self, names: list[str], strings: list[str], path: File | str | None, sample: Callable[[], Any]
@@ -60,11 +69,6 @@ class ReadState:
             self.notes += [] if note is None else [note]
         self.columns.check(names, name_file(path))
         return self.columns
-
-
-def name_file(path: File | str | None) -> str:
-    """Return the name of a file or another source for a sentence."""
-    return STANDARD_INPUT if path is None else str(path)
 
 
 def group_by_size(items: Iterable[tuple[Item, int]], size: int) -> Iterator[list[Item]]:

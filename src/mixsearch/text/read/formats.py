@@ -8,23 +8,30 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from mixsearch.data.files.location import File
+from mixsearch.data.files.rows import replace_surrogates
+from mixsearch.data.files.sources import Source, SourceFiles, describe_source, find_sources
 from mixsearch.data.missing import is_missing
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
-from mixsearch.text.read.columns import replace_surrogates, to_text
+from mixsearch.text.read.columns import to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
-from mixsearch.text.read.files import File
-from mixsearch.text.read.lines import read_files, read_jsonl, read_lines
-from mixsearch.text.read.sources import Source, SourceFiles, describe_source, find_sources
+from mixsearch.text.read.lines import read_files, read_lines
+from mixsearch.text.read.records import read_json, read_jsonl
 from mixsearch.text.read.summary import ColumnSummary, summarize_columns
-from mixsearch.text.read.tables import read_csv, read_parquet
+from mixsearch.text.read.tables import read_csv, read_parquet, read_rows
 
 _READERS: dict[str, Callable[[File | None, ReadState], Iterator[ChunkLoader]]] = {
     "jsonl": read_jsonl,
+    "json": read_json,
     "lines": read_lines,
     "csv": read_csv,
-    "tsv": read_csv,
+    "tsv": partial(read_csv, delimiter="\t"),
     "parquet": read_parquet,
+    "arrow": partial(read_rows, format="arrow"),
+    "excel": partial(read_rows, format="excel"),
+    "sqlite": partial(read_rows, format="sqlite"),
+    "duckdb": partial(read_rows, format="duckdb"),
 }
 
 
@@ -57,7 +64,7 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
     """
     options = replace(options or CorpusOptions(), keep="auto")
     sources = find_sources(source, options.format)
-    if sources.format not in _READERS:
+    if sources.format not in _READERS or sources.format == "lines":
         return []
     state = ReadState(options, describe_source(source))
     try:

@@ -10,11 +10,11 @@ from itertools import chain
 from typing import Any
 
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.files.location import is_remote
+from mixsearch.data.files.rows import build_batch
 from mixsearch.data.files.types import rename_repeated
 from mixsearch.text.options import limit_chunk_bytes
-from mixsearch.text.read.columns import build_batch
 from mixsearch.text.read.documents import ChunkLoader, ReadState
-from mixsearch.text.read.files import is_remote
 from mixsearch.text.read.summary import N_SAMPLE_ROWS
 from mixsearch.text.read.tables import holds_text, load_batch
 

@@ -1,105 +1,98 @@
-"""Documents in the rows of tables: CSV, TSV and Parquet."""
+"""Documents in the rows of tables: CSV and TSV, and files of typed rows."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.files.bad_rows import BadRows
+from mixsearch.data.files.detection import Format, guess_delimiter
+from mixsearch.data.files.header import check_header, name_columns
+from mixsearch.data.files.location import File, get_size
+from mixsearch.data.files.rows import build_batch, open_parquet, open_rows, read_row_groups, replace_surrogates
+from mixsearch.data.files.streams import name_file, open_file, strip_bom
 from mixsearch.data.files.types import NUMBERS, NUMBERS_WITH_COMMA, rename_repeated, to_nulls
 from mixsearch.errors import SearchError
-from mixsearch.text.options import limit_chunk_bytes
-from mixsearch.text.read.columns import (
-    Columns,
-    build_batch,
-    build_kept,
-    join_texts,
-    replace_surrogates,
-    take_kept,
-    to_text,
-)
-from mixsearch.text.read.documents import (
-    ChunkLoader,
-    DocumentChunk,
-    ReadState,
-    group_by_size,
-    name_file,
-)
-from mixsearch.text.read.files import File, RemoteFile, get_size
-from mixsearch.text.read.lines import decode, strip_bom
-from mixsearch.text.read.sources import open_file
+from mixsearch.text.options import limit_chunk_bytes, list_text_columns
+from mixsearch.text.read.columns import Columns, build_kept, join_texts, take_kept, to_text
+from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
+from mixsearch.text.read.lines import make_encoding_error
 from mixsearch.text.read.summary import N_SAMPLE_ROWS
 
-_DELIMITERS = ",;\t|"
 # The largest limit that the parser accepts on every system; its default is shorter than a long article.
 _MAX_FIELD = 2**31 - 1
 _MAX_BATCH_ROWS = 1 << 20
 # Rows in which columns of numbers are looked for.
 _N_FIRST_ROWS = 100
 
+# Each row with its first line.
+_NumberedRows = list[tuple[int, list[str]]]
 
-def read_csv(path: File | None, state: ReadState) -> Iterator[ChunkLoader]:
+
+def read_csv(path: File | None, state: ReadState, delimiter: str | None = None) -> Iterator[ChunkLoader]:
     """Read a table with a header, delimited by the most frequent of comma, semicolon, tab and bar in the header."""
     csv.field_size_limit(_MAX_FIELD)
     with open_file(path, state.progress) as file:
-        lines = _decode_lines(file, state.options.encoding, path)
-        header = next(lines, "")
-        if not header.strip():
+        undecoded: list[SearchError] = []
+        lines = _decode_lines(file, path, state, undecoded)
+        first_line = next(lines, "")
+        if not first_line.strip():
             raise SearchError(
                 "{file!r} has no header: line 1 must hold the names of the columns.",
                 code="no_header",
                 file=name_file(path),
             )
-        delimiter = _guess_delimiter(header, state.options.format)
-        rows = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
-        names = rename_repeated(next(rows))
-        readings = NUMBERS if delimiter == "," else NUMBERS_WITH_COMMA
+        mark = delimiter or guess_delimiter(first_line)
+        rows = _read_rows(csv.reader(chain([first_line], lines), delimiter=mark, strict=True), path, state.bad_rows)
+        header = next(rows, (1, [""]))
+        names = name_columns(len(header[1])) if state.options.no_header else rename_repeated(header[1])
+        checked = _check_rows(chain([header] if state.options.no_header else [], rows), names, path, state, undecoded)
+        readings = NUMBERS if mark == "," else NUMBERS_WITH_COMMA
         columns: Columns | None = None
-        for chunk in group_by_size(_check_rows(rows, names, path), limit_chunk_bytes(state.options)):
+        for chunk in group_by_size(checked, limit_chunk_bytes(state.options)):
             if columns is None:
+                first = [row for _, row in chunk[:_N_FIRST_ROWS]]
+                _note_header(header[1], first, path, state)
                 # Every value of a CSV is a string, but a column of numbers does not hold the text.
-                strings = _find_text_columns(names, [row for _, row in chunk[:_N_FIRST_ROWS]])
+                strings = _find_text_columns(names, first)
                 columns = state.resolve_columns(names, strings, path, partial(_sample_rows, chunk, names, readings))
             yield partial(_load_rows, chunk, names, columns, path, readings)
+
+
+def read_rows(path: File | None, state: ReadState, format: Format) -> Iterator[ChunkLoader]:
+    """Read the columns in use of a file of typed rows."""
+    if path is None:
+        raise _make_input_error(format)
+    limit, start = limit_chunk_bytes(state.options), 0
+    with open_rows(path, format, no_header=state.options.no_header) as source:
+        fields = list(source.schema)
+        if not set(list_text_columns(state.options)) & set(source.schema.names):
+            state.notes += [] if source.note is None else [source.note]
+        names, strings = [field.name for field in fields], [field.name for field in fields if holds_text(field.type)]
+        columns = state.resolve_columns(names, strings, path, partial(_sample_batch, source.schema, source.batches))
+        for batch in source.batches(columns.list_available(names), _MAX_BATCH_ROWS):
+            n_rows = max(1, limit * batch.num_rows // max(batch.nbytes, 1))
+            for first in range(0, batch.num_rows, n_rows):
+                yield partial(load_batch, batch.slice(first, n_rows), columns, start + first, path)
+            start += batch.num_rows
+    state.progress.add(get_size(path) or 0)
 
 
 def read_parquet(path: File | None, state: ReadState, span: range | None = None) -> Iterator[ChunkLoader]:
     """Read the columns in use of a Parquet file; with a span, only those of its row groups."""
     if path is None:
-        raise SearchError(
-            "Parquet cannot be read from standard input, because it is read from its end. Name a file.",
-            code="parquet_on_stdin",
-        )
+        raise _make_input_error("parquet")
     with open_parquet(path) as file:
         fields = list(file.schema_arrow)
-        strings = [field.name for field in fields if holds_text(field.type)]
-        names = [field.name for field in fields]
-        columns = state.resolve_columns(names, strings, path, partial(_sample_batch, file))
+        names = rename_repeated([field.name for field in fields])
+        strings = [name for name, field in zip(names, fields, strict=True) if holds_text(field.type)]
+        read = partial(read_row_groups, file, groups=range(file.num_row_groups))
+        columns = state.resolve_columns(names, strings, path, partial(_sample_batch, file.schema_arrow, read))
         yield from _read_batches(file, columns, path, state, span)
-
-
-@contextmanager
-def open_parquet(path: File) -> Iterator[Any]:
-    """Open a Parquet file with PyArrow; errors while it is read name the file."""
-    arrow = import_pyarrow("Parquet files")
-    from pyarrow import parquet
-
-    try:
-        with ExitStack() as stack:
-            # PyArrow opens local files itself.
-            source = stack.enter_context(path.open("rb")) if isinstance(path, RemoteFile) else path
-            yield stack.enter_context(parquet.ParquetFile(source))
-    except (arrow.ArrowException, OSError) as error:
-        raise SearchError(
-            "Cannot read {file!r} as Parquet: {reason}. Check that the file is complete.",
-            code="unreadable_file",
-            file=name_file(path),
-            reason=str(error),
-        ) from error
 
 
 def measure_row_groups(file: Any, columns: Columns) -> list[int]:
@@ -112,15 +105,24 @@ def _sum_bytes(chunks: list[Any], columns: Columns) -> int:
     return sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] in columns.all)
 
 
+def _make_input_error(format: Format) -> SearchError:
+    return SearchError(
+        "Files of the format {format} cannot be read from standard input, because they are not read from their start "
+        "to their end. Name a file.",
+        code="format_on_stdin",
+        format=format,
+    )
+
+
 def _read_batches(
     file: Any, columns: Columns, path: File, state: ReadState, span: range | None
 ) -> Iterator[ChunkLoader]:
     groups = range(file.num_row_groups) if span is None else span
     n_rows, n_bytes = max(file.metadata.num_rows, 1), max(sum(measure_row_groups(file, columns)), 1)
     rows_per_batch = min(max(1, limit_chunk_bytes(state.options) * n_rows // n_bytes), _MAX_BATCH_ROWS)
-    available = columns.list_available(file.schema_arrow.names)
     start, size = sum(file.metadata.row_group(group).num_rows for group in range(groups.start)), get_size(path) or 0
-    for batch in file.iter_batches(batch_size=rows_per_batch, row_groups=list(groups), columns=available):
+    available = columns.list_available(rename_repeated(file.schema_arrow.names))
+    for batch in read_row_groups(file, available, rows_per_batch, groups):
         state.progress.add(size * (start + batch.num_rows) // n_rows - size * start // n_rows)
         yield partial(load_batch, batch, columns, start, path)
         start += batch.num_rows
@@ -131,8 +133,8 @@ def load_batch(batch: Any, columns: Columns, start: int, path: File | str) -> Do
     values = [batch.column(name).to_pylist() for name in columns.texts]
     texts = [join_texts(row) for row in zip(*values, strict=True)]
     names = None if columns.id is None else [to_text(value) for value in batch.column(columns.id).to_pylist()]
-    locate = partial(_locate_row, start, path)
     n_missing = sum(all(value is None for value in row) for row in zip(*values, strict=True))
+    locate = partial(_locate_row, start, path)
     return DocumentChunk(texts, names, locate, take_kept(batch, columns), n_missing)
 
 
@@ -140,11 +142,11 @@ def _locate_row(start: int, path: File | str, i: int) -> str:
     return f"row {start + i + 1:,} of {name_file(path)!r}"
 
 
-def _sample_batch(file: Any) -> Any:
+def _sample_batch(schema: Any, read: Any) -> Any:
     """Return the first rows of all columns but those of bytes, such as images."""
-    names = [field.name for field in file.schema_arrow if "binary" not in str(field.type)]
-    empty = file.schema_arrow.empty_table().select(names).to_batches()
-    return next(file.iter_batches(batch_size=N_SAMPLE_ROWS, columns=names), empty[0] if empty else None)
+    unique = rename_repeated(schema.names)
+    names = [name for name, field in zip(unique, schema, strict=True) if "binary" not in str(field.type)]
+    return next(read(names, N_SAMPLE_ROWS), build_batch({name: [] for name in names}, ()))
 
 
 def holds_text(kind: Any) -> bool:
@@ -155,42 +157,79 @@ def holds_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _decode_lines(file: BinaryIO, encoding: str, path: File | None) -> Iterator[str]:
-    for number, line in enumerate(file, start=1):
-        yield decode(strip_bom(line, path) if number == 1 else line, encoding, path, number)
-
-
-def _guess_delimiter(header: str, format: str | None) -> str:
-    return "\t" if format == "tsv" else max(_DELIMITERS, key=header.count)
-
-
-def _check_rows(rows: Any, names: Sequence[str], path: File | None) -> Iterator[tuple[tuple[int, list[str]], int]]:
-    """Yield rows with the number of their first line, and their sizes."""
-    while True:
-        line = rows.line_num + 1
+def _decode_lines(file: BinaryIO, path: File | None, state: ReadState, undecoded: list[SearchError]) -> Iterator[str]:
+    """Yield lines. One that cannot be decoded is an error, or noted with its error so that its row is skipped."""
+    for number, data in enumerate(file, start=1):
+        line = strip_bom(data, path) if number == 1 else data
         try:
-            row = next(rows, None)
+            yield line.decode(state.options.encoding)
+        except UnicodeDecodeError as error:
+            reason = make_encoding_error(error, path, number)
+            if number == 1:
+                raise reason from error
+            if not state.bad_rows.are_skipped:
+                state.bad_rows.add(reason)
+            undecoded.append(reason)
+            yield line.decode(state.options.encoding, errors="replace")
+
+
+def _note_header(header: Sequence[str], rows: Sequence[Sequence[str]], path: File | None, state: ReadState) -> None:
+    """Note a first row that looks like data, unless the user has named one of its columns."""
+    is_known = set(list_text_columns(state.options)) & set(header)
+    note = None if state.options.no_header or is_known else check_header(header, rows, path)
+    state.notes += [] if note is None else [note]
+
+
+def _read_rows(reader: Any, path: File | None, bad_rows: BadRows) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows with the number of their first line."""
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader, None)
         except csv.Error as error:
-            raise SearchError(
-                "The row that starts in line {line:,} of {file!r} is not valid CSV ({reason}). Look for a quotation "
-                "mark that is not closed or not doubled.",
-                code="invalid_csv",
-                line=line,
-                file=name_file(path),
-                reason=str(error),
-            ) from error
+            bad_rows.add(
+                SearchError(
+                    "The row that starts in line {line:,} of {file!r} is not valid CSV ({reason}). Look for a "
+                    "quotation mark that is not closed or not doubled.",
+                    code="invalid_csv",
+                    line=line,
+                    file=name_file(path),
+                    reason=str(error),
+                )
+            )
+            continue
         if row is None:
             return
+        yield line, row
+
+
+def _check_rows(
+    rows: Iterator[tuple[int, list[str]]],
+    names: Sequence[str],
+    path: File | None,
+    state: ReadState,
+    undecoded: list[SearchError],
+) -> Iterator[tuple[tuple[int, list[str]], int]]:
+    """Yield rows that have a value for each column, with their sizes."""
+    for line, row in rows:
+        if undecoded:
+            # The lines of this row: the parser has asked for no other yet.
+            state.bad_rows.add(undecoded[0])
+            undecoded.clear()
+            continue
         if row and len(row) != len(names):
-            raise SearchError(
-                "Line {line:,} of {file!r} has {n_values} values, but the header has {n_columns}. Quote the values "
-                "that contain the delimiter.",
-                code="wrong_row_length",
-                line=line,
-                file=name_file(path),
-                n_values=len(row),
-                n_columns=len(names),
+            state.bad_rows.add(
+                SearchError(
+                    "Line {line:,} of {file!r} has {n_values} values, but the header has {n_columns}. Quote the "
+                    "values that contain the delimiter.",
+                    code="wrong_row_length",
+                    line=line,
+                    file=name_file(path),
+                    n_values=len(row),
+                    n_columns=len(names),
+                )
             )
+            continue
         # In a table with one column, an empty line is an empty value.
         if row or len(names) == 1:
             yield (line, row or [""]), sum(map(len, row))
@@ -210,11 +249,7 @@ def _is_number(value: str) -> bool:
 
 
 def _load_rows(
-    chunk: list[tuple[int, list[str]]],
-    names: Sequence[str],
-    columns: Columns,
-    path: File | None,
-    readings: Sequence[str],
+    chunk: _NumberedRows, names: Sequence[str], columns: Columns, path: File | None, readings: Sequence[str]
 ) -> DocumentChunk:
     indices = [names.index(name) for name in columns.texts]
     texts = [replace_surrogates(join_texts([row[index] for index in indices])) for _, row in chunk]
@@ -225,6 +260,6 @@ def _load_rows(
     return DocumentChunk(texts, ids, lambda i: f"line {chunk[i][0]:,} of {name_file(path)!r}", kept)
 
 
-def _sample_rows(chunk: list[tuple[int, list[str]]], names: Sequence[str], readings: Sequence[str]) -> Any:
+def _sample_rows(chunk: _NumberedRows, names: Sequence[str], readings: Sequence[str]) -> Any:
     rows = [row for _, row in chunk[:N_SAMPLE_ROWS]]
     return build_batch({name: to_nulls([row[i] for row in rows]) for i, name in enumerate(names)}, readings)

@@ -1,4 +1,4 @@
-"""Files on this machine, and files in any store that fsspec reaches by URL."""
+"""Files on this machine, files in any store that fsspec reaches by URL, and tables in files that have several."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, cast
 from mixsearch.errors import SearchError
 
 _FILE_SCHEME = "file://"
+_TABLE_MARK = "::"
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,65 @@ class RemoteFile:
         return bool(self.system.isfile(self.path))
 
 
-File = Path | RemoteFile
+StoredFile = Path | RemoteFile
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """One table of a database, or one sheet of a workbook, with the part of `pathlib.Path` that the readers use."""
+
+    file: StoredFile
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.file}{_TABLE_MARK}{self.table}"
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.file.name
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without its last suffix."""
+        return self.file.stem
+
+    @property
+    def suffix(self) -> str:
+        """The last suffix of the name of the file."""
+        return self.file.suffix
+
+    def open(self, mode: str) -> BinaryIO:
+        """Open the file."""
+        return cast(BinaryIO, self.file.open(mode))
+
+    def with_name(self, name: str) -> StoredFile:
+        """Return the file with another name in the same folder."""
+        return self.file.with_name(name)
+
+    def is_file(self) -> bool:
+        """Return whether the file exists."""
+        return self.file.is_file()
+
+
+File = StoredFile | TableFile
+
+
+def split_table(name: str) -> tuple[str, str | None]:
+    """Return the name of a file, and that of its table if it has one: "shop.sqlite::reviews".
+
+    Examples
+    --------
+    >>> split_table("shop.sqlite::reviews"), split_table("reviews.csv")
+    (('shop.sqlite', 'reviews'), ('reviews.csv', None))
+    """
+    file, mark, table = name.rpartition(_TABLE_MARK)
+    return (file, table) if mark and file and not Path(name).exists() else (name, None)
+
+
+def get_stored(file: File) -> StoredFile:
+    """Return the file of a table, or the file itself."""
+    return file.file if isinstance(file, TableFile) else file
 
 
 def is_remote(name: str) -> bool:
@@ -59,7 +118,7 @@ def is_remote(name: str) -> bool:
     return "://" in name and not name.startswith(_FILE_SCHEME)
 
 
-def resolve_file(name: str | os.PathLike[str]) -> File:
+def resolve_file(name: str | os.PathLike[str]) -> StoredFile:
     """Return the file with a name, whether it exists or not."""
     plain = os.fspath(name)
     return RemoteFile(*_connect(plain)) if is_remote(plain) else Path(plain.removeprefix(_FILE_SCHEME))
@@ -67,10 +126,11 @@ def resolve_file(name: str | os.PathLike[str]) -> File:
 
 def get_size(file: File) -> int | None:
     """Return the stored size of a file in bytes; None if its store does not report it."""
-    return file.size if isinstance(file, RemoteFile) else file.stat().st_size
+    stored = get_stored(file)
+    return stored.size if isinstance(stored, RemoteFile) else stored.stat().st_size
 
 
-def name_within(file: File, folder: File | None) -> str:
+def name_within(file: File, folder: StoredFile | None) -> str:
     """Return the path of a file relative to a folder, or its full path without a folder.
 
     Relative paths have forward slashes on every system, so that an index does not depend on where it was built.

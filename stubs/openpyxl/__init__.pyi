@@ -1,0 +1,3 @@
+from typing import Any
+
+def load_workbook(filename: Any, read_only: bool = False, data_only: bool = False) -> Any: ...

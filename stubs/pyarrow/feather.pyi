@@ -1,0 +1,3 @@
+from typing import Any
+
+def read_table(source: Any) -> Any: ...

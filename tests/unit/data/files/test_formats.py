@@ -1,0 +1,363 @@
+"""Every format is told by its first bytes, and read the same as texts and as tables."""
+
+import gzip
+import json
+import sqlite3
+import sys
+import zipfile
+
+import openpyxl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from tests.every_word import every_word
+from tests.unit.data.files.planted import (
+    BINARY,
+    ROWS,
+    TABLE,
+    WRITERS,
+    write_arrow_stream,
+    write_csv,
+    write_duckdb,
+    write_excel,
+    write_sqlite,
+)
+
+from mixsearch.errors import BinaryFileError, SearchError, collect_warnings
+from mixsearch.table import read_table
+from mixsearch.text import read_corpus
+
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(200))
+
+
+def read_texts(source, **options):
+    with read_corpus(source, every_word(**{"text": "review", "id": "id", **options})) as corpus:
+        chunks = list(corpus.chunks())
+        # A text is null in some formats and empty in others.
+        notes = [note.code for note in corpus.notes if note.code != "missing_texts"]
+        return [text for chunk in chunks for text in chunk.texts], [n for c in chunks for n in c.names or ()], notes
+
+
+def read_rows(source, **options):
+    with collect_warnings() as warnings:
+        table = read_table(source, **options)
+    return table, [warning.code for warning in warnings]
+
+
+def as_days(rows):
+    """Dates as text: JSON and Excel have times only."""
+    return [{**row, "day": str(row["day"])[:10]} for row in rows]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_is_read_as_texts_and_as_a_table(tmp_path, name):
+    WRITERS[name](tmp_path / name)
+    assert read_texts(tmp_path / name) == (["Good sushi", "Bad ramen, cold tea", ""], ["a", "b", "c"], [])
+    table, notes = read_rows(tmp_path / name)
+    assert as_days(table.to_pylist()) == as_days(ROWS)
+    assert [str(table.schema.field(column).type) for column in ("id", "stars", "price")] == [
+        "string",
+        "int64",
+        "double",
+    ]
+    assert str(table.schema.field("day").type).startswith(("date32", "timestamp"))
+    assert notes == []
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("wrong", ["a.csv", "a.txt", "noname", "a.jsonl"])
+def test_content_decides_if_the_name_says_another(tmp_path, name, wrong):
+    WRITERS[name](tmp_path / name)
+    (tmp_path / name).rename(tmp_path / wrong)
+    texts, _, notes = read_texts(tmp_path / wrong)
+    assert texts == ["Good sushi", "Bad ramen, cold tea", ""]
+    table, codes = read_rows(tmp_path / wrong)
+    assert as_days(table.to_pylist()) == as_days(ROWS)
+    expected = ["format_by_content"] if "." in wrong and wrong != "a.txt" else []
+    assert (notes, codes) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("a.jsonl", "a.csv"), ("a.csv", "a.jsonl"), ("a.csv", "a.parquet"), ("a.json", "a.csv"), ("a.jsonl", "a.xlsx")],
+)
+def test_texts_with_another_name_are_read_by_their_content_with_a_note(tmp_path, name, wrong):
+    WRITERS[name](tmp_path / name)
+    (tmp_path / name).rename(tmp_path / wrong)
+    texts, _, notes = read_texts(tmp_path / wrong)
+    assert (texts, notes) == (["Good sushi", "Bad ramen, cold tea", ""], ["format_by_content"])
+    table, codes = read_rows(tmp_path / wrong)
+    assert (as_days(table.to_pylist()), codes) == (as_days(ROWS), ["format_by_content"])
+
+
+def test_an_array_may_have_the_name_of_lines_and_the_other_way_round(tmp_path):
+    WRITERS["a.json"](tmp_path / "a.jsonl")
+    WRITERS["a.jsonl"](tmp_path / "b.json")
+    for name in ("a.jsonl", "b.json"):
+        assert read_texts(tmp_path / name)[0] == ["Good sushi", "Bad ramen, cold tea", ""]
+        assert as_days(read_table(tmp_path / name).to_pylist()) == as_days(ROWS)
+
+
+def test_one_text_file_may_hold_json_lines(tmp_path):
+    WRITERS["a.jsonl"](tmp_path / "a.txt")
+    assert read_texts(tmp_path / "a.txt")[0][0] == "Good sushi"
+
+
+def test_compression_is_found_by_content_too(tmp_path):
+    write_csv(tmp_path / "plain.csv")
+    data = (tmp_path / "plain.csv").read_bytes()
+    (tmp_path / "a.csv").write_bytes(gzip.compress(data, mtime=0))
+    (tmp_path / "b.csv.gz").write_bytes(data)
+    for name, notes in (("a.csv", []), ("b.csv.gz", ["format_by_content"])):
+        assert read_texts(tmp_path / name)[::2] == (["Good sushi", "Bad ramen, cold tea", ""], notes)
+        assert read_rows(tmp_path / name)[0].num_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "advice"),
+    [
+        (PNG, "a PNG image", "name a text or a table"),
+        (b"%PDF-1.7\n%\xe2\xe3\n" + b"text " * 50, "a PDF document", "pdftotext"),
+        (b"{\\rtf1\\ansi hello}", "an RTF document", "pandoc"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "an old Office file", r"save it as \.xlsx"),
+        (b"\x80\x04\x95" + bytes(40), "a Python pickle", "save the table as Parquet or CSV"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file", "save the table as"),
+        ("hello world\n".encode("utf-16-le"), "UTF-16 or UTF-32", "iconv"),
+        (bytes(range(256)) * 4, "binary data, not text", "name a text or a table"),
+        (gzip.compress(b"PAR1" + bytes(60), mtime=0), "a Parquet file compressed with gzip", "decompress it first"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.parquet"])
+def test_binary_files_are_refused_with_what_they_are(tmp_path, data, kind, advice, name):
+    (tmp_path / name).write_bytes(data)
+    for read in (read_table, read_texts):
+        with pytest.raises(BinaryFileError, match=f"a.*' looks like {kind}.*: .*{advice}") as caught:
+            read(tmp_path / name)
+        assert caught.value.code == "binary_file"
+        assert str(caught.value).count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind"),
+    [("word/document.xml", "a Word document"), ("a.txt", "a ZIP archive"), ("xl/workbook.bin", "xlsb")],
+)
+def test_archives_are_told_apart(tmp_path, entry, kind):
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as archive:
+        archive.writestr(entry, "text")
+    with pytest.raises(BinaryFileError, match=kind):
+        read_texts(tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize("name", ["a.sqlite", "a.xlsx", "a.parquet"])
+@pytest.mark.parametrize("options", [{"encoding": "cp1252"}, {"encoding": "latin-1", "format": "lines"}])
+def test_no_option_makes_texts_of_binary_data(tmp_path, name, options):
+    WRITERS[name](tmp_path / name)
+    if "format" in options:
+        with pytest.raises(BinaryFileError, match="looks like an? .*: leave out format, or name a text"):
+            read_texts(tmp_path / name, text=None, id=None, **options)
+    else:
+        assert len(read_texts(tmp_path / name, **options)[0]) == 3
+
+
+def test_a_few_control_characters_are_no_binary_data(tmp_path):
+    text = "page one\x0cpage two \x00 and \x01 more words " + "word " * 50
+    (tmp_path / "a.txt").write_text(text)
+    assert read_texts(tmp_path / "a.txt", text=None, id=None)[0] == [text]
+    for start in (
+        "ORC is a word",
+        "BZh is none",
+        "RIFF and ID3 too",
+        "GIF89 pictures",
+        "PARIS",
+        "DUCK soup",
+        "[Chorus]",
+    ):
+        (tmp_path / "a.txt").write_text(start + "\n")
+        assert read_texts(tmp_path / "a.txt", text=None, id=None)[0] == [start]
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("n_bytes", [0, 20, 0.5])
+def test_truncated_files_are_named(tmp_path, name, n_bytes):
+    WRITERS[name](tmp_path / name)
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(data[: int(n_bytes if n_bytes != 0.5 else len(data) / 2)])
+    for read in (read_table, read_texts):
+        with pytest.raises(SearchError) as caught:
+            read(tmp_path / name)
+        assert caught.value.code in ("unreadable_file", "empty_file", "no_documents", "no_tables", "binary_file")
+        assert str(tmp_path / name) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in WRITERS if name not in ("a.json", "b.json", "a.jsonl")])
+def test_tables_without_rows_are_named(tmp_path, name):
+    WRITERS[name](tmp_path / name, TABLE.slice(0, 0))
+    with pytest.raises(SearchError, match="no rows") as caught:
+        read_table(tmp_path / name)
+    assert caught.value.code == "no_rows"
+    with pytest.raises(SearchError, match="no documents"):
+        read_texts(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_missing_column_names_those_there_are(tmp_path, name):
+    WRITERS[name](tmp_path / name)
+    with pytest.raises(SearchError, match="No column 'revew'.*id, review, stars, price, day.*Did you mean 'review'"):
+        read_texts(tmp_path / name, text="revew")
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "b.arrow", "a.xlsx", "a.csv"])
+def test_repeated_names_get_a_number(tmp_path, name):
+    table = pa.table([["good sushi"], ["z"], ["ramen"]], names=["review", "id", "review"])
+    if name == "a.xlsx":
+        book = openpyxl.Workbook()
+        for row in (table.column_names, ["good sushi", "z", "ramen"]):
+            book.active.append(row)
+        book.save(tmp_path / name)
+    else:
+        WRITERS[name](tmp_path / name, table)
+    assert read_table(tmp_path / name).to_pydict() == {"review": ["good sushi"], "id": ["z"], "review (2)": ["ramen"]}
+    assert read_texts(tmp_path / name, text="review (2)")[:2] == (["ramen"], ["z"])
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.feather", "a.jsonl", "a.json"])
+def test_nested_columns_are_read_beside_the_others(tmp_path, name):
+    table = pa.table({"id": ["a"], "review": ["good sushi"], "tags": [["raw", "fish"]], "at": [{"lat": 1.5}]})
+    WRITERS[name](tmp_path / name, table)
+    assert read_table(tmp_path / name)["tags"].to_pylist() == [["raw", "fish"]]
+    assert read_texts(tmp_path / name, text="tags")[0] == ["raw fish"]
+
+
+@pytest.mark.parametrize(("name", "write"), [("a.sqlite", write_sqlite), ("a.duckdb", write_duckdb)])
+def test_a_table_of_several_is_named_after_two_colons(tmp_path, name, write):
+    write(tmp_path / name, names=("reviews", 'it\'s "odd"'))
+    with pytest.raises(
+        SearchError, match=f"has 2 tables, but one is needed. Name it, as in .*{name}::.*reviews"
+    ) as caught:
+        read_table(tmp_path / name)
+    assert caught.value.code == "unclear_table"
+    with pytest.raises(SearchError, match="No table 'x' in .*It has: .*reviews") as caught:
+        read_table(f"{tmp_path / name}::x")
+    assert caught.value.code == "table_missing"
+    for table in ("reviews", 'it\'s "odd"'):
+        assert read_table(f"{tmp_path / name}::{table}").num_rows == 3
+        assert read_texts(f"{tmp_path / name}::{table}")[1] == ["a", "b", "c"]
+    sources = [f"{tmp_path / name}::reviews", f'{tmp_path / name}::it\'s "odd"']
+    assert read_texts(sources)[1] == ["a", "b", "c", "a", "b", "c"]
+
+
+def test_a_database_without_tables_is_named(tmp_path):
+    database = sqlite3.connect(tmp_path / "a.db")
+    database.execute("CREATE TABLE t (a)")
+    database.execute("DROP TABLE t")
+    database.commit()
+    database.close()
+    with pytest.raises(SearchError, match="has no table"):
+        read_table(tmp_path / "a.db")
+
+
+def test_a_schema_of_duckdb_may_be_named(tmp_path):
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as database:
+        database.execute("CREATE SCHEMA shop; CREATE TABLE shop.reviews AS SELECT 'good sushi' AS review, 'a' AS id")
+    assert read_texts(f"{tmp_path}/a.duckdb::shop.reviews")[0] == ["good sushi"]
+    assert read_texts(f"{tmp_path}/a.duckdb")[0] == ["good sushi"]
+
+
+def test_values_of_sqlite_may_differ_in_type(tmp_path):
+    database = sqlite3.connect(tmp_path / "a.sqlite")
+    database.execute("CREATE TABLE t (id, review, x, y)")
+    rows = [("a", "good sushi", 1, 1), ("b", b"caf\xc3\xa9", "two", 2.5), ("c", None, None, None)]
+    database.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows)
+    database.commit()
+    database.close()
+    table = read_table(tmp_path / "a.sqlite")
+    assert table["x"].to_pylist() == ["1", "two", None]
+    assert table["y"].to_pylist() == [1.0, 2.5, None]
+    assert read_texts(tmp_path / "a.sqlite")[0] == ["good sushi", "café", ""]
+
+
+def test_sheets_are_named_as_tables_are(tmp_path):
+    write_excel(tmp_path / "a.xlsx", sheets=("first", "second one"))
+    with pytest.raises(SearchError, match="has 2 sheets, but one is needed.*first, second one"):
+        read_table(tmp_path / "a.xlsx")
+    assert read_table(f"{tmp_path}/a.xlsx::second one").num_rows == 3
+
+
+def test_empty_rows_columns_and_error_values_of_excel_are_missing(tmp_path):
+    book = openpyxl.Workbook()
+    for row in ([None], ["id", "review", "n", None], ["a", "good sushi", "#N/A", None], [], ["b", "ramen"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert read_table(tmp_path / "a.xlsx").to_pydict() == {
+        "id": ["a", "b"],
+        "review": ["good sushi", "ramen"],
+        "n": [None, None],
+    }
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "extra"), [("openpyxl", "a.xlsx", "excel"), ("duckdb", "a.duckdb", "duckdb")]
+)
+def test_extras_are_named_if_they_are_missing(tmp_path, monkeypatch, module, name, extra):
+    WRITERS[name](tmp_path / name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(
+        SearchError, match=rf"need {module}, which is not installed: pip install 'mixsearch\[{extra}\]'"
+    ):
+        read_texts(tmp_path / name)
+
+
+def test_binary_files_in_a_folder_of_texts_are_skipped_and_named(tmp_path):
+    for i in range(4):
+        (tmp_path / f"{i}.txt").write_text(f"good sushi {'{' if i else 'x'}")
+    (tmp_path / "3.txt").write_text('{"a": 1}\n{"b": 2}\n')
+    (tmp_path / "logo.png").write_bytes(PNG)
+    write_sqlite(tmp_path / "notes.db")
+    for source in (tmp_path, f"{tmp_path}/*"):
+        with read_corpus(source, every_word()) as corpus:
+            assert corpus.n_documents == 4
+            messages = [str(note) for note in corpus.notes if note.code == "skipped_files"]
+        assert "1 of 6 files were skipped, since they hold no text: logo.png (a PNG image)." in messages[0]
+        assert "notes.db (an SQLite database)" in messages[1]
+
+
+def test_a_folder_of_binary_files_says_what_they_are(tmp_path):
+    (tmp_path / "logo.png").write_bytes(PNG)
+    with pytest.raises(BinaryFileError, match="a PNG image"):
+        read_texts(tmp_path)
+
+
+def test_partitions_of_other_types_are_joined(tmp_path):
+    (tmp_path / "t").mkdir()
+    for name, values in (("a", pa.array([1, 2])), ("b", pa.array([0.5])), ("c", pa.array([None], pa.null()))):
+        parquet.write_table(pa.table({"x": values}), tmp_path / "t" / f"{name}.parquet")
+    assert read_table(tmp_path / "t").to_pydict() == {"x": [1.0, 2.0, 0.5, None]}
+
+
+def test_a_long_array_is_read_piece_by_piece(tmp_path):
+    """The pieces are a mebibyte; values, strings and escapes lie across their bounds."""
+    rows = [{"id": f"r{i}", "review": 'é\\"\n😀 word ' * (i % 40), "n": i} for i in range(9000)]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    (tmp_path / "b.json").write_text(json.dumps(rows, ensure_ascii=False))
+    for name in ("a.json", "b.json"):
+        assert (tmp_path / name).stat().st_size > 3 << 20
+        texts, names, _ = read_texts(tmp_path / name, memory=1)
+        assert (texts, names) == ([row["review"] for row in rows], [row["id"] for row in rows])
+
+
+def test_an_error_deep_in_an_array_names_its_line(tmp_path):
+    rows = [json.dumps({"review": "good sushi"})] * 90_000
+    rows[80_000] = '{"review": oops}'
+    (tmp_path / "a.json").write_text("[\n" + ",\n".join(rows) + "\n]")
+    with pytest.raises(SearchError, match="Line 80,002 of .* is not valid JSON") as caught:
+        read_texts(tmp_path / "a.json", id=None)
+    assert caught.value.code == "invalid_json"
+
+
+def test_a_stream_of_many_batches_is_read_in_chunks(tmp_path):
+    table = pa.table({"id": [str(i) for i in range(5000)], "review": [f"word{i} " * 50 for i in range(5000)]})
+    write_arrow_stream(tmp_path / "a.arrow", table)
+    texts, names, _ = read_texts(tmp_path / "a.arrow", memory=1)
+    assert (texts, names) == (table["review"].to_pylist(), table["id"].to_pylist())
