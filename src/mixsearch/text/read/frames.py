@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.location import is_remote
+from mixsearch.data.files.location import is_remote, split_table
 from mixsearch.data.files.rows import build_batch
 from mixsearch.data.files.types import rename_repeated
 from mixsearch.text.options import limit_chunk_bytes
@@ -124,4 +124,5 @@ def _plain_column(column: Any) -> Any:
 def _names_files(text: str) -> bool:
     if len(text) > _MAX_PATH or "\n" in text:
         return False
+    text, _ = split_table(text)
     return is_remote(text) or os.path.exists(text) or (glob.has_magic(text) and bool(glob.glob(text)))

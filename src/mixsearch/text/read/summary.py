@@ -92,7 +92,7 @@ def _summarize(name: str, column: Any, texts: Sequence[str], id: str | None, *, 
     values = column.drop_null()
     characters = compute.utf8_length(values.cast("string")) if not _is_binary(column.type) else None
     mean_length = compute.mean(characters).as_py() if characters is not None else None
-    n_distinct = compute.count_distinct(values).as_py() if not _is_binary(column.type) else 0
+    n_distinct = compute.count_distinct(values).as_py() if len(values) and not _is_binary(column.type) else 0
     role: Role | None = "text" if name in texts else "id" if name == id else None
     if role is None and len(values):
         role = _find_role(name, values, n_distinct, mean_length or 0.0)
