@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from mixsearch import __version__
-from mixsearch.cli import demo, find, index, info, overview, regress, reproduce, segment, serve, subspace, topic
+from mixsearch.cli import (
+    demo,
+    export,
+    find,
+    index,
+    info,
+    label,
+    overview,
+    regress,
+    reproduce,
+    segment,
+    serve,
+    subspace,
+    topic,
+)
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
 
@@ -18,6 +32,8 @@ Examples:
   mixsearch overview reviews.index
   mixsearch serve reviews.index
   mixsearch info reviews.index
+  mixsearch label reviews.index --hints topics.txt -o labelled.parquet
+  mixsearch export reviews.index -o documents.parquet
   mixsearch find patients.csv --like 12,40,77
   mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
   mixsearch subspace tracks.csv --like 0,4,9
@@ -55,6 +71,8 @@ app.command(help=index.HELP)(index.index)
 app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
 app.command(help=info.HELP)(info.info)
+app.command(help=label.HELP)(label.label)
+app.command(help=export.HELP)(export.export)
 app.command(help=find.HELP)(find.find)
 app.command(help=regress.HELP)(regress.regress)
 app.command(help=subspace.HELP)(subspace.subspace)

@@ -14,6 +14,7 @@ from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnPro
 from mixsearch.index.compare import Outcome, answer_queries, compare_topics
 from mixsearch.index.completion import CorpusWord
 from mixsearch.index.contents import Contents
+from mixsearch.index.frames import label_documents, list_documents
 from mixsearch.index.map import MAX_WORDS, MappedTopic, Neighbour, TopicMap, UnmappedWord, map_topics
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
@@ -54,6 +55,8 @@ __all__ = [
     "compare_topics",
     "compute_overlaps",
     "describe",
+    "label_documents",
+    "list_documents",
     "map_to_csv",
     "map_topics",
     "match_word",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Any
 
 from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.errors import SearchError
+from mixsearch.data.frames import build_frame
 from mixsearch.table._columns import open_table
 
 
@@ -39,15 +37,4 @@ def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
         return kept
     opened = open_table(table)
     named = {name: opened.get_raw(j) for j, name in enumerate(opened.names)}
-    return _import_pandas().DataFrame({**named, **columns})
-
-
-def _import_pandas() -> Any:
-    try:
-        return import_module("pandas")
-    except ImportError as error:
-        raise SearchError(
-            "A data frame needs pandas, which is not installed: pip install pandas.",
-            code="package_missing",
-            package="pandas",
-        ) from error
+    return build_frame({**named, **columns})
