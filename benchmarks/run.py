@@ -13,6 +13,7 @@ import counting
 import coverage
 import filters
 import gaussian
+import group_shares
 import one_example
 import passes
 import quality
@@ -23,6 +24,7 @@ import second_moment
 import table_confidence
 import table_scale
 import tables
+import timelines
 import topic_sizes
 import topics
 import trust
@@ -53,17 +55,20 @@ BENCHMARKS = {
     "quality": quality,
     "verdict": verdict,
     "topic_sizes": topic_sizes,
+    "timelines": timelines,
     "reading": reading,
     "scale": scale,
     "cluster": cluster,
     "passes": passes,
     "filters": filters,
+    "group_shares": group_shares,
     "web_load": web_load,
     "web_typing": web_typing,
     "web_map": web_map,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
+    "group_shares",
     "verdict",
     "topic_sizes",
     "refinement",

@@ -39,6 +39,9 @@ KEYS = {
     "n_holding",
     "confidence",
     "warnings",
+    "where",
+    "within",
+    "n_matching",
 }
 
 
@@ -63,7 +66,7 @@ def told(*arguments: object, **more: str) -> dict:
 
 
 def test_a_word_finds_its_topic_with_its_documents(files: Files, index: Path) -> None:
-    result = invoke("topic", index, files.words[1], "--n-words", "6", "--by", "probability")
+    result = invoke("topic", index, files.words[1], "--n-words", "6", "--words-by", "probability")
     assert result.exit_code == 0, result.output
     words = [line.split()[0] for line in facts(result.stdout, "word ")]
     assert len(words) == 6
@@ -98,7 +101,8 @@ def test_json_has_the_same_keys_for_every_hint(files: Files, index: Path) -> Non
     assert set(answer) == KEYS
     assert answer["hint"] == files.words[0]
     assert set(answer["words"][0]) == {"word", "probability", "likelier", "probability_stderr"}
-    assert set(answer["documents"][0]) == {"row", "name", "share", "snippet"}
+    columns = {"title", "link", "date", "columns"}
+    assert set(answer["documents"][0]) == {"row", "name", "share", "snippet", *columns}
     assert set(answer["alternatives"][0]) == {"rank", "words", "weight", "share_of_hint"}
     assert answer["words"][0]["likelier"] > 1
     assert 0 < answer["weight"] < 1
@@ -215,7 +219,7 @@ def test_copies_are_merged_as_in_python(files: Files, index: Path, option: str, 
 
 
 def test_words_can_be_ranked_by_probability(files: Files, index: Path) -> None:
-    answer = told(index, files.words[0], "--by", "probability", "--n-documents", "0", "--n-words", "20")
+    answer = told(index, files.words[0], "--words-by", "probability", "--n-documents", "0", "--n-words", "20")
     probabilities = [word["probability"] for word in answer["words"]]
     assert probabilities == sorted(probabilities, reverse=True)
     assert answer["documents"] == []
@@ -225,7 +229,19 @@ def test_words_can_be_ranked_by_probability(files: Files, index: Path) -> None:
 def test_csv_has_one_fact_in_each_row(files: Files, index: Path) -> None:
     result = invoke("topic", index, *files.words[:2], "--each", "--csv", "--n-words", "3", "--n-documents", "2")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
-    assert list(rows[0]) == ["hint", "kind", "rank", "item", "value", "likelier", "name", "snippet"]
+    assert list(rows[0]) == [
+        "hint",
+        "kind",
+        "rank",
+        "item",
+        "value",
+        "likelier",
+        "name",
+        "snippet",
+        "title",
+        "link",
+        "date",
+    ]
     first = [row for row in rows if row["hint"] == files.words[0]]
     assert [row["rank"] for row in first if row["kind"] == "word"] == ["1", "2", "3"]
     answer = told(index, files.words[0], "--n-words", "3", "--n-documents", "2")
@@ -387,7 +403,7 @@ def test_a_file_without_hints_or_of_other_bytes_is_refused(index: Path, tmp_path
         (("--documents", "1", "--not", "word10"), "--not and --each need words"),
         (("word10", "--json", "--csv"), "--json or --csv"),
         (("word10", "-k", "2", "--broader"), "--n-components or --broader"),
-        (("word10", "--by", "luck"), "luck"),
+        (("word10", "--words-by", "luck"), "luck"),
         (("--documents", "first"), "--document"),
     ],
 )

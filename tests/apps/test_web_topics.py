@@ -104,14 +104,14 @@ def test_every_index_is_described(client, index):
 def test_a_topic_is_what_the_library_finds(client, index):
     assert_close(told(client, "/topic", q="sushi"), asked(index, {"sushi": 1.0}))
     both = told(
-        client, "/topic", q="sushi -court^2", narrower=-1, n_words=4, n_documents=2, by="probability", errors=True
+        client, "/topic", q="sushi -court^2", narrower=-1, n_words=4, n_documents=2, words_by="probability", errors=True
     )
     wanted = asked(
         index,
         {"sushi": 1.0, "court": -2.0},
         n_words=4,
         n_documents=2,
-        by="probability",
+        words_by="probability",
         errors=True,
         narrower=-1.0,
     )

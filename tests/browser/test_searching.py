@@ -173,7 +173,7 @@ def test_another_reading_is_one_click_away_and_so_is_the_first(page):
 def test_frequent_words_may_come_first(page, serving):
     search(page, "oven")
     page.get_by_role("button", name="frequent").click()
-    answer = serving.get("api/indexes/hobbies/topic", q="oven", by="probability")
+    answer = serving.get("api/indexes/hobbies/topic", q="oven", words_by="probability")
     expect(page.locator(".word-row[data-word]").first).to_have_attribute("data-word", answer["words"][0]["word"])
     assert words_shown(page) == [each["word"] for each in answer["words"]]
 

@@ -49,7 +49,7 @@ def test_an_answer_that_is_no_json_is_told_in_words(page):
 
 
 def test_an_address_of_nonsense_opens_the_page_all_the_same(page):
-    page.goto("./?q=oven&narrower=abc&alternative=-3&documents=x&by=zzz&index=none&n_components=")
+    page.goto("./?q=oven&narrower=abc&alternative=-3&documents=x&words_by=zzz&index=none&n_components=")
     see_topic(page, "oven")
 
 

@@ -92,14 +92,20 @@ def _line(name: str, value: str) -> str:
 
 
 def _facts(answer: Answer) -> list[tuple[str, str]]:
-    weight = ("weight", f"{format_share(answer.weight, answer.weight_stderr)} of the corpus")
+    whole = "the documents that match" if answer.within else "the corpus"
+    weight = ("weight", f"{format_share(answer.weight, answer.weight_stderr)} of {whole}")
     counts = [] if answer.n_about is None else [("about it", _count(answer))]
+    counts = [*_describe_filter(answer), *counts]
     components = ("components", f"{answer.n_components} of {answer.n_fitted}")
     lead = plain_number(answer.lead)
     if answer.confidence is None:
         return [weight, *counts, ("separation", f"{lead}: {answer.verdict}"), components]
     confidence = ("confidence", f"{plain_chance(answer.confidence)}: {answer.verdict}")
     return [weight, *counts, confidence, ("separation", lead), components]
+
+
+def _describe_filter(answer: Answer) -> list[tuple[str, str]]:
+    return [] if answer.n_matching is None else [("filter", f"{answer.where}: {answer.n_matching:,} documents match")]
 
 
 def _count(answer: Answer) -> str:
@@ -168,7 +174,9 @@ def _documents(answer: Answer) -> RenderableType:
 
 
 def _label(document: TypicalDocument) -> str:
-    return f"{document.row}" if document.name is None else f"{document.row} {document.name}"
+    """Return the row of a document with its title, or else its name, and its date."""
+    date = None if document.date is None else f"({document.date})"
+    return " ".join(filter(None, [str(document.row), document.title or document.name, date]))
 
 
 def _highlight(snippet: str, words: Iterable[str]) -> Text:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,12 +18,22 @@ from mixsearch.cli._console import (
     report_errors,
 )
 from mixsearch.cli._figures import load_plots, write_figure
+from mixsearch.cli._groups import GroupOptions, print_groups, read_every
 from mixsearch.cli._outcomes import print_messages
 from mixsearch.cli._queries import TypedHints, read_queries
 from mixsearch.cli._render import print_answer
-from mixsearch.index import AnswerOptions, Outcome, Query, answer_queries, open_index, to_csv
+from mixsearch.index import (
+    AnswerOptions,
+    Outcome,
+    Query,
+    answer_queries,
+    group_topics,
+    name_outcomes,
+    open_index,
+    to_csv,
+)
 
-_HINTS, _SEARCH, _OUTPUT = "Other hints", "Search", "Output"
+_HINTS, _SEARCH, _GROUPS, _OUTPUT = "Other hints", "Search", "Groups of documents", "Output"
 
 HELP = """Find the topic that a hint means, with its words and documents.
 
@@ -41,12 +50,21 @@ Examples:
   mixsearch topic reviews.index --hints hints.txt --csv > topics.csv
   mixsearch topic reviews.index sushi --narrower --json
   mixsearch topic reviews.index java --alternative 1
+  mixsearch topic reviews.index sushi --where "stars <= 2" --within
+  mixsearch topic reviews.index sushi pizza --over date --plot food.png
+  mixsearch topic reviews.index sushi pizza --by shop --csv
 
 --csv prints one fact per row: hint, kind (fact, word, related, document,
 alternative, warning, error), rank, item, value (probability of a word,
 share of a document in the topic, share of the hint for an alternative),
-likelier (ratio to the corpus), name, snippet; with --errors also stderr,
-and a fact confidence.
+likelier (ratio to the corpus), name, snippet, title, link and date of a
+document; with --errors also stderr, and a fact confidence.
+
+With --over and --by, each WORD is a topic of its own; --hints names topics
+of several words. --csv then prints one row for each topic and group: hint,
+column, label, n_documents, share (mean of the documents) with low and high,
+n_about (documents about the topic) with n_about_low and n_about_high,
+n_holding (documents that contain the words).
 
 --json prints an object, or a list with --each or --hints. An error is
 printed there too: {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -158,13 +176,46 @@ def topic(
             rich_help_panel=_SEARCH,
         ),
     ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILTER",
+            help='List and count only documents whose columns match, such as "stars <= 2 and date >= 2024-01-01".',
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
+    within: Annotated[
+        bool,
+        typer.Option(
+            "--within", help="Also search for the topic within the documents that match.", rich_help_panel=_SEARCH
+        ),
+    ] = False,
     n_words: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of words to show.", rich_help_panel=_OUTPUT)
     ] = 10,
     n_documents: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of documents to show.", rich_help_panel=_OUTPUT)
     ] = 5,
+    over: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Show the topics over a column of dates or numbers.", rich_help_panel=_GROUPS
+        ),
+    ] = None,
     by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Show the topics by the values of a column.", rich_help_panel=_GROUPS),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERIOD",
+            help="year, quarter, month, week or day for dates; a width for numbers. Default: from the values.",
+            show_default=False,
+            rich_help_panel=_GROUPS,
+        ),
+    ] = None,
+    words_by: Annotated[
         Literal["typical", "probability"], typer.Option(help="Which words come first.", rich_help_panel=_OUTPUT)
     ] = "typical",
     alternative: Annotated[
@@ -196,25 +247,36 @@ def topic(
         raise typer.BadParameter("Use either --json or --csv.")
     if n_components is not None and (broader or narrower):
         raise typer.BadParameter("Use either --n-components or --broader and --narrower.")
-    typed = TypedHints(words or (), avoid or (), text or (), text_file, documents or (), hints, each)
+    if over is not None and by is not None:
+        raise typer.BadParameter("Use either --over or --by.")
+    if every is not None and over is None and by is None:
+        raise typer.BadParameter("--every needs --over or --by.")
+    is_grouped = over is not None or by is not None
+    is_each = each or (is_grouped and bool(words))
+    typed = TypedHints(words or (), avoid or (), text or (), text_file, documents or (), hints, is_each)
     with report_errors(as_json=as_json):
         search: dict[str, Any] = {
             "n_components": n_components or "enough",
             "narrower": narrower - broader,
             "refine": refine,
             "merge_copies": "auto" if merge_copies is None else merge_copies,
+            "where": where,
+            "within": within,
         }
         queries = [replace(query, **search) for query in read_queries(typed)]
         options = AnswerOptions(
             n_words=n_words,
             n_documents=n_documents,
-            by=by,
+            words_by=words_by,
             alternative=alternative,
             errors=errors,
             confidence=errors,
         )
         output = _Output("json" if as_json else "csv" if as_csv else "text", each or hints is not None, plot, errors)
-        _run(path, queries, options, output)
+        if is_grouped:
+            _run_groups(path, queries, GroupOptions(over, by, read_every(every), where), output)
+        else:
+            _run(path, queries, options, output)
 
 
 def _run(path: Path, queries: Sequence[Query], options: AnswerOptions, output: _Output) -> None:
@@ -230,6 +292,24 @@ def _run(path: Path, queries: Sequence[Query], options: AnswerOptions, output: _
     found = [outcome for outcome in outcomes if outcome.topic is not None]
     if output.plot is not None and found:
         write_figure(lambda plots: _draw(plots, found, output.errors), output.plot)
+    if failed:
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _run_groups(path: Path, queries: Sequence[Query], options: GroupOptions, output: _Output) -> None:
+    """Search and print the shares of the topics in groups; an error of one query does not stop the others."""
+    if output.plot is not None:
+        load_plots()
+    index = open_index(path)
+    outcomes = answer_queries(index, queries, AnswerOptions(n_words=1, n_documents=0, n_related=0))
+    failed = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if len(outcomes) == len(failed):
+        raise failed[0]
+    found = group_topics(index, name_outcomes(outcomes), **vars(options))
+    print_groups(found, output.format)
+    print_messages(outcomes)
+    if output.plot is not None:
+        write_figure(lambda plots: plots.plot_groups(found), output.plot)
     if failed:
         raise typer.Exit(EXIT_ERROR)
 
@@ -258,9 +338,4 @@ def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
 def _draw(plots: Any, outcomes: Sequence[Outcome], errors: bool) -> Any:
     if len(outcomes) == 1:
         return plots.plot_topic(outcomes[0].topic, errors=errors)
-    topics: dict[str, Any] = {}
-    for outcome in outcomes:
-        name = outcome.query.name
-        names = chain([name], (f"{name} ({copy})" for copy in count(2)))
-        topics[next(each for each in names if each not in topics)] = outcome.topic
-    return plots.plot_topics(topics, errors=errors)
+    return plots.plot_topics(name_outcomes(outcomes), errors=errors)

@@ -9,13 +9,17 @@ from mixsearch.index.answer import (
     TopicWord,
     TypicalDocument,
     describe,
+    describe_columns,
 )
 from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
-from mixsearch.index.compare import Outcome, answer_queries, compare_topics
+from mixsearch.index.compare import Outcome, answer_queries, compare_topics, name_outcomes
 from mixsearch.index.completion import CorpusWord
 from mixsearch.index.contents import Contents
+from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
+from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
 from mixsearch.index.frames import label_documents, list_documents
-from mixsearch.index.map import MAX_WORDS, MappedTopic, Neighbour, TopicMap, UnmappedWord, map_topics
+from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups, group_topics
+from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.query import Found, Query
@@ -32,10 +36,14 @@ __all__ = [
     "AnswerOptions",
     "AnswerWarning",
     "Built",
+    "Change",
     "Contents",
+    "CorpusChanges",
     "CorpusWord",
     "Document",
     "Found",
+    "GroupShare",
+    "GroupedTopic",
     "IndexOptions",
     "MappedTopic",
     "Neighbour",
@@ -45,6 +53,7 @@ __all__ = [
     "RelatedWord",
     "SkippedWord",
     "Starter",
+    "TopicGroups",
     "TopicIndex",
     "TopicMap",
     "TopicWord",
@@ -55,11 +64,15 @@ __all__ = [
     "compare_topics",
     "compute_overlaps",
     "describe",
+    "describe_columns",
+    "find_changes",
+    "group_topics",
     "label_documents",
     "list_documents",
     "map_to_csv",
     "map_topics",
     "match_word",
+    "name_outcomes",
     "open_index",
     "to_csv",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from mixsearch.core.separation import (
     verdict_code,
 )
 from mixsearch.errors import SearchWarning, SkippedWordsWarning
+from mixsearch.index.columns import Columns, to_plain
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.query import Found
 from mixsearch.index.snippets import make_snippet
@@ -78,12 +79,20 @@ class TypicalDocument:
         The share of the topic in the document.
     snippet : str or None
         The part of its text with most words of the topic.
+    title, link, date : str or None
+        From its columns, if they have such.
+    columns : dict
+        All columns of the document, as JSON has the values: dates as text, such as 2024-05-31.
     """
 
     row: int
     name: str | None
     share: float
     snippet: str | None
+    title: str | None = None
+    link: str | None = None
+    date: str | None = None
+    columns: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -191,6 +200,12 @@ class Answer:
         Words of the hint that are not in the vocabulary.
     warnings : tuple of AnswerWarning
         What to know before trusting the answer.
+    where : str or None
+        The filter of the documents that are listed and counted.
+    within : bool
+        Whether the topic was searched within these documents.
+    n_matching : int or None
+        How many documents match the filter.
 
     Attributes
     ----------
@@ -219,6 +234,9 @@ class Answer:
     confidence: float | None = None
     skipped: tuple[SkippedWord, ...] = ()
     warnings: tuple[AnswerWarning, ...] = ()
+    where: str | None = None
+    within: bool = False
+    n_matching: int | None = None
     is_doubtful: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -295,6 +313,9 @@ def describe(found: Found, options: AnswerOptions | None = None) -> Answer:
         confidence=confidence,
         skipped=_list_skipped(found.warnings),
         warnings=tuple(AnswerWarning(**warning.as_dict()) for warning in found.warnings),
+        where=found.query.where,
+        within=found.query.within,
+        n_matching=None if found.query.where is None else int(found.index.match(found.query.where).sum()),
     )
 
 
@@ -318,7 +339,7 @@ def _describe_words(topic: Topic, options: AnswerOptions) -> tuple[TopicWord, ..
         return ()
     return tuple(
         TopicWord(word.word, word.probability, word.lift, word.stderr)
-        for word in topic.word_table(options.n_words, by=options.by, errors=options.errors)
+        for word in topic.word_table(options.n_words, by=options.words_by, errors=options.errors)
     )
 
 
@@ -338,9 +359,35 @@ def _describe_documents(
     words = [*(found.query.words or ()), *listed]
     documents = found.index.documents([row for row, _ in best])
     return tuple(
-        TypicalDocument(each.row, each.name, share, None if each.text is None else make_snippet(each.text, words))
+        TypicalDocument(
+            each.row,
+            each.name,
+            share,
+            None if each.text is None else make_snippet(each.text, words),
+            **describe_columns(found.index.columns, each.columns),
+        )
         for each, (_, share) in zip(documents, best, strict=True)
     )
+
+
+def describe_columns(columns: Columns, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a document as JSON has them, and its title, link and date.
+
+    Parameters
+    ----------
+    columns : Columns
+        Which columns there are.
+    values : mapping of str
+        Those of the document.
+
+    Returns
+    -------
+    dict
+        With title, link, date and columns.
+    """
+    plain = {name: to_plain(value) for name, value in values.items()}
+    roles = {role: plain.get(columns.find(role) or "") for role in ("title", "link", "date")}
+    return {**{role: None if value is None else str(value) for role, value in roles.items()}, "columns": plain}
 
 
 def _describe_alternatives(found: Found, options: AnswerOptions) -> tuple[Alternative, ...]:

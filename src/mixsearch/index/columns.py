@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -212,6 +213,30 @@ class Columns:
         tables = [self._read(segment) for segment in read_segments(self._folder)]
         return arrow.concat_tables(tables, promote_options="permissive").combine_chunks()
 
+    @property
+    def kept(self) -> list[StoredColumn]:
+        """The columns that were kept from the input, beside the row and the name of each document."""
+        return [column for column in self.described if column.name != ROW and column.role != ID]
+
+    def list_values(self, indices: Array) -> list[dict[str, Any]]:
+        """Return the values of the kept columns of some documents.
+
+        Parameters
+        ----------
+        indices : array of shape (n,)
+            Indices of documents in the corpus.
+
+        Returns
+        -------
+        list of dict
+            One for each document, as Python has the values; empty if there are no columns.
+        """
+        names = [column.name for column in self.kept]
+        if not names:
+            return [{} for _ in indices]
+        values: list[dict[str, Any]] = self.take(indices, names).to_pylist()
+        return values
+
     def take(self, indices: Array, names: Sequence[str] | None = None) -> Any:
         """Return the columns of some documents.
 
@@ -235,3 +260,12 @@ class Columns:
             return table
         # Documents without columns, such as plain text that was added: values are missing.
         return import_pyarrow(_NEED).table({ROW: np.asarray(self._folder[segment.place("documents/rows")])})
+
+
+def to_plain(value: Any) -> Any:
+    """Return a value of a column as JSON has it: dates and times as text, what is not a number as None."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -12,6 +12,7 @@ import numpy as np
 from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.answer import Answer, TypicalDocument, describe
+from mixsearch.index.groups import make_unique
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.query import Found, Query
@@ -130,6 +131,26 @@ def _with_shares(outcome: Outcome, shares: Mapping[int, float]) -> Outcome:
     documents = [replace(document, share=shares[document.row]) for document in _documents_of(outcome)]
     ranked = tuple(sorted(documents, key=lambda document: -document.share))
     return outcome if outcome.answer is None else replace(outcome, answer=replace(outcome.answer, documents=ranked))
+
+
+def name_outcomes(outcomes: Sequence[Outcome]) -> dict[str, Topic]:
+    """Return the topics of outcomes under different names.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        What became of some queries.
+
+    Returns
+    -------
+    dict of str to Topic
+        Without those that have none. A name that comes again gets a number.
+    """
+    topics: dict[str, Topic] = {}
+    for outcome in outcomes:
+        if outcome.topic is not None:
+            topics[make_unique(outcome.query.name, topics)] = outcome.topic
+    return topics
 
 
 def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:

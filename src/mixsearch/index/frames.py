@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from mixsearch.data.files.types import rename_repeated
 from mixsearch.data.frames import arrow_to_frame
 from mixsearch.errors import SearchError
 from mixsearch.index.columns import ID, ROW
+from mixsearch.index.groups import Topics, name_topics
 from mixsearch.topics import ABOUT_SHARE, Topic
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ SHARE, TEXT = "share", "text"
 _NEED = "Tables of documents"
 # Documents whose counts and texts are in memory at a time.
 _CHUNK_ROWS = 10_000
-# Typical words that name a topic without a name.
-_N_WORDS = 2
 
 
 def documents_frame(index: TopicIndex, indices: Array, shares: Sequence[float], *, text: bool) -> DataFrame:
@@ -36,9 +35,9 @@ def documents_frame(index: TopicIndex, indices: Array, shares: Sequence[float], 
     return arrow_to_frame(table.add_column(place, SHARE, [list(shares)]).rename_columns(names))
 
 
-def shares_frame(index: TopicIndex, topics: Mapping[str, Topic] | Sequence[Topic]) -> DataFrame:
+def shares_frame(index: TopicIndex, topics: Topics) -> DataFrame:
     """Return the share of each topic in every document as a data frame of pandas."""
-    named = dict(topics) if isinstance(topics, Mapping) else name_topics(topics)
+    named = name_topics(index, topics)
     arrow = import_pyarrow(_NEED)
     known = _read_columns(index, np.arange(index.n_documents))
     table = known.select([name for name in (ROW, ID) if name in known.column_names])
@@ -46,12 +45,6 @@ def shares_frame(index: TopicIndex, topics: Mapping[str, Topic] | Sequence[Topic
     columns = np.concatenate(shares).T
     names = rename_repeated([*table.column_names, *named])
     return arrow_to_frame(arrow.table([*table.columns, *columns], names=names))
-
-
-def name_topics(topics: Sequence[Topic]) -> dict[str, Topic]:
-    """Return topics under names: the words that are most typical of each."""
-    words = [" ".join(word for word, _ in topic.top_words(_N_WORDS)) for topic in topics]
-    return dict(zip(rename_repeated(words), topics, strict=True))
 
 
 def list_documents(index: TopicIndex, *, text: bool = True) -> Any:

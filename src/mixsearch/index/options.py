@@ -16,7 +16,7 @@ class AnswerOptions:
         How many words, documents and related words to list.
     skip_documents : int, default=0
         How many of the first documents to leave out.
-    by : {"typical", "probability"}, default="typical"
+    words_by : {"typical", "probability"}, default="typical"
         Which words come first, as in `Topic.top_words`.
     alternative : int, default=0
         0 for the topic found, else the rank of another one that the hint could mean.
@@ -30,7 +30,7 @@ class AnswerOptions:
     n_documents: int = 5
     n_related: int = 8
     skip_documents: int = 0
-    by: Literal["typical", "probability"] = "typical"
+    words_by: Literal["typical", "probability"] = "typical"
     alternative: int = 0
     errors: bool = False
     confidence: bool = False

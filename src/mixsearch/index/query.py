@@ -39,6 +39,10 @@ class Query:
     merge_copies : bool or "auto", default="auto"
         Whether near-copies among the documents with the words have fewer votes; "auto" unless they are what the words
         mean.
+    where : str, optional
+        A filter of the documents that are listed and counted.
+    within : bool, default=False
+        Whether to search within the documents that match the filter.
     """
 
     name: str
@@ -49,12 +53,14 @@ class Query:
     narrower: float = 0.0
     refine: bool | None = None
     merge_copies: bool | Literal["auto"] = "auto"
+    where: str | None = None
+    within: bool = False
 
     @property
     def key(self) -> Hashable:
         """The query as a key for caches: equal keys find equal topics."""
         words = None if self.words is None else tuple(self.words.items())
-        how = (self.n_components, self.narrower, self.refine, self.merge_copies)
+        how = (self.n_components, self.narrower, self.refine, self.merge_copies, self.where, self.within)
         return (self.name, words, self.text, self.documents, *how)
 
     @property
@@ -68,6 +74,8 @@ class Query:
             "narrower": self.narrower,
             "refine": self.refine,
             "merge_copies": self.merge_copies,
+            "where": self.where,
+            "within": self.within,
         }
 
 

@@ -11,7 +11,7 @@ from mixsearch.index.answer import Answer
 from mixsearch.index.compare import Outcome
 from mixsearch.index.map import TopicMap
 
-COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet")
+COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet", "title", "link", "date")
 MAP_COLUMNS = ("words", "typical_words", "weight", "separation", "verdict", "x", "y")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FACTS = (
@@ -94,7 +94,8 @@ def _list_facts(answer: Answer) -> Iterator[dict[str, Any]]:
     for rank, related in enumerate(answer.related_words, 1):
         yield _row("related", rank, related.word, likelier=related.likelier)
     for rank, document in enumerate(answer.documents, 1):
-        yield _row("document", rank, document.row, document.share, name=document.name, snippet=document.snippet)
+        known = {name: getattr(document, name) for name in ("name", "snippet", "title", "link", "date")}
+        yield _row("document", rank, document.row, document.share, **known)
     for rank, other in enumerate(answer.alternatives, 1):
         yield _row("alternative", rank, " ".join(other.words), other.share_of_hint)
     for rank, warning in enumerate(answer.warnings, 1):

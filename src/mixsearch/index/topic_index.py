@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,13 +19,15 @@ from mixsearch.index.columns import Columns
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.contents import Contents, read_contents, read_texts
 from mixsearch.index.frames import documents_frame, shares_frame
+from mixsearch.index.groups import TopicGroups, Topics, group_topics
 from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
+from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import count_known_words, read_token_options, spell_hint, spell_word
 from mixsearch.index.starters import Starter, choose_starters
 from mixsearch.storage import Folder, JoinedTexts
 from mixsearch.text import CorpusOptions
-from mixsearch.topics import FittedCorpus, Topic, open_search
+from mixsearch.topics import FittedCorpus, Topic, keep_documents, open_search
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 4_000
@@ -43,11 +46,14 @@ class Document(NamedTuple):
         Its name, if it has one.
     text : str or None
         Its text, if the index holds it.
+    columns : dict
+        Its other columns, such as a title and a date; empty if the index has none.
     """
 
     row: int  # in the files that were indexed, from 0
     name: str | None
     text: str | None
+    columns: Mapping[str, Any] = MappingProxyType({})
 
 
 class TopicIndex:
@@ -110,6 +116,11 @@ class TopicIndex:
         """Whether the documents have names."""
         return bool(self._corpus.get("has_names"))
 
+    @property
+    def fitted(self) -> FittedCorpus:
+        """The words and documents of the fit."""
+        return self._fitted
+
     @cached_property
     def _texts(self) -> JoinedTexts | None:
         return read_texts(self._folder, "texts") if self.has_texts else None
@@ -122,6 +133,25 @@ class TopicIndex:
     def columns(self) -> Columns:
         """The columns of the documents, such as dates and places."""
         return Columns(self._folder)
+
+    @cached_property
+    def _selection(self) -> Selection:
+        return Selection(self.columns, self._fitted)
+
+    def match(self, where: str) -> Array:
+        """Return which documents match a filter.
+
+        Parameters
+        ----------
+        where : str
+            A condition on the columns, such as ``stars <= 2 and date >= 2024-01-01``.
+
+        Returns
+        -------
+        array of shape (n,), of bool
+            In the order of the corpus, as `columns` is. An error is raised if none matches.
+        """
+        return self._selection.mask(where)
 
     @cached_property
     def _n_documents_by_word(self) -> Array:
@@ -195,6 +225,8 @@ class TopicIndex:
         *,
         text: str | Sequence[str] | None = None,
         documents: Any = None,
+        where: str | None = None,
+        within: bool = False,
         **options: Any,
     ) -> Topic:
         """Find the topic that a hint means.
@@ -207,6 +239,11 @@ class TopicIndex:
             One or several texts about the topic.
         documents : sequence of int, optional
             Rows of documents about the topic.
+        where : str, optional
+            A filter, such as ``stars <= 2 and date >= 2024-01-01``: the topic lists and counts only documents that
+            match.
+        within : bool, default=False
+            Also search within the documents that match: the topic is what the hint means there.
         **options
             Passed to `TopicSearch.search`: n_components ("enough" by default), narrower, refine and so on.
 
@@ -225,7 +262,11 @@ class TopicIndex:
         if text is not None:
             hint = {"documents": self.count([text] if isinstance(text, str) else list(text))}
         defaults: dict[str, Any] = {"n_components": "enough", "max_documents": MAX_DOCUMENTS}
-        return self.topics.search(**hint, **(defaults | options))
+        if within:
+            return self._selection.within(where).search.search(**hint, **(defaults | options))
+        among = None if where is None else self.match(where)
+        found = self.topics.search(**hint, **(defaults | options))
+        return found if among is None else keep_documents(found, among)
 
     def search_many(
         self,
@@ -267,14 +308,16 @@ class TopicIndex:
         Returns
         -------
         list of Document
-            With texts and names if the index holds them.
+            With texts, names and columns if the index holds them.
         """
         if not len(rows):
             return []
         numbers = self._fitted.find_documents(rows)
         texts = self._texts.read(numbers) if self._texts is not None else [None] * len(numbers)
         names = self._names.read(numbers) if self._names is not None else [None] * len(numbers)
-        return [Document(int(row), name, text) for row, name, text in zip(rows, names, texts, strict=True)]
+        columns = self.columns.list_values(numbers)
+        found = zip(map(int, rows), names, texts, columns, strict=True)
+        return [Document(*each) for each in found]
 
     def documents_frame(self, topic: Topic, n: int = 100, *, text: bool = False) -> DataFrame:
         """Return the documents that are most about a topic as a data frame of pandas.
@@ -297,14 +340,14 @@ class TopicIndex:
         indices = self._fitted.find_documents([row for row, _ in best])
         return documents_frame(self, indices, [share for _, share in best], text=text)
 
-    def shares_frame(self, topics: Mapping[str, Topic] | Sequence[Topic]) -> DataFrame:
+    def shares_frame(self, topics: Topics) -> DataFrame:
         """Return the share of topics in every document as a data frame of pandas.
 
         Parameters
         ----------
-        topics : mapping of str to Topic, or sequence of Topic
-            Topics that this index found, under their names. Without names, each is named by its two most typical
-            words.
+        topics : str, Topic, sequence or mapping of them
+            Words to search for, or topics that this index found. A mapping gives them names; a topic without a name is
+            named by its two most typical words.
 
         Returns
         -------
@@ -366,6 +409,53 @@ class TopicIndex:
             In [0, 1], each topic by itself: rows may sum to more than 1.
         """
         return self._fitted.shares(topics, rows)
+
+    def document_shares(self, topics: Sequence[Topic]) -> Array:
+        """Return the share of each of some topics in every document of the corpus.
+
+        Parameters
+        ----------
+        topics : sequence of Topic
+            Topics that this index found.
+
+        Returns
+        -------
+        array of shape (n, q)
+            In [0, 1], in the order of the corpus, as `columns` is. The topics share each document: rows sum to at most
+            1. Shares of single documents are noisy, and means over them too large for rare topics: `group` gives means.
+        """
+        shares = np.clip(self._fitted.document_shares(topics), 0, 1)
+        return np.asarray(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1))
+
+    def group(
+        self,
+        topics: Topics,
+        *,
+        over: str | None = None,
+        by: str | None = None,
+        every: str | float | None = None,
+        where: str | None = None,
+    ) -> TopicGroups:
+        """Return the shares of topics over time or by group.
+
+        Parameters
+        ----------
+        topics : str, Topic, sequence or mapping of them
+            Words to search for, or topics that this index found. A mapping gives them names.
+        over : str, optional
+            A column of dates or numbers, in whose order the groups are.
+        by : str, optional
+            A column of any kind, whose values are the groups.
+        every : {"year", "quarter", "month", "week", "day"} or float, optional
+            For dates, the period; for numbers, the width of the ranges. By default from the values.
+        where : str, optional
+            A filter of the documents.
+
+        Returns
+        -------
+        TopicGroups
+        """
+        return group_topics(self, topics, over=over, by=by, every=every, where=where)
 
     def has_feature(self, word: str) -> bool:
         """Return whether a word is in the vocabulary.

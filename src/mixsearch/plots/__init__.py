@@ -1,4 +1,4 @@
-"""Draw answers with matplotlib: topics, Gaussians, regressions, members of a table, the spectrum of a fit."""
+"""Draw answers with matplotlib: topics, also over time, Gaussians, regressions, members of a table, spectra."""
 
 try:
     # Figures made without pyplot touch no global state and need no screen.
@@ -10,6 +10,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from mixsearch.plots._component import plot_component
+from mixsearch.plots._groups import plot_groups
 from mixsearch.plots._members import plot_members
 from mixsearch.plots._regression import plot_regression
 from mixsearch.plots._spectrum import plot_spectrum
@@ -23,6 +24,7 @@ __all__ = [
     "OTHER_COLOR",
     "TEXT_COLOR",
     "plot_component",
+    "plot_groups",
     "plot_members",
     "plot_regression",
     "plot_spectrum",

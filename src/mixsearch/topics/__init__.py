@@ -1,6 +1,13 @@
 """LDA topics of a corpus of word counts."""
 
-from mixsearch.topics._component import DocumentCount, Topic, WordStatistics, has_quick_confidence
+from mixsearch.topics._component import (
+    COUNT_FACTOR,
+    DocumentCount,
+    Topic,
+    WordStatistics,
+    has_quick_confidence,
+    keep_documents,
+)
 from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
 from mixsearch.topics._counts import damp
 from mixsearch.topics._documents import WORDS_ELSEWHERE, CountPartition, TopicPartition, corpus_in_memory
@@ -35,6 +42,7 @@ __all__ = [
     "ABOUT_SHARE",
     "BY_DOCUMENT",
     "BY_WORD",
+    "COUNT_FACTOR",
     "DOCUMENTS",
     "KIND",
     "MAX_DROPPED_DOCUMENTS",
@@ -58,6 +66,7 @@ __all__ = [
     "has_quick_confidence",
     "is_damped",
     "join_weights",
+    "keep_documents",
     "load_dropped",
     "make_search",
     "measure_documents_in",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -24,13 +24,14 @@ from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
 from mixsearch.topics._counts import as_counts
-from mixsearch.topics._documents import TopicPartition, rank_documents
+from mixsearch.topics._documents import SharePartition, TopicPartition, rank_documents
 from mixsearch.topics._em import LdaTopic, divergence_by_word
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._jackknife import floor_errors, local_errors
 from mixsearch.topics._lda_jackknife import include_bias, lda_errors
 from mixsearch.topics._local_topic import LocalTopic
 from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._seeds import find_named
 from mixsearch.topics._signals import trust_in_words
 from mixsearch.topics._simplex import project_to_simplex
 
@@ -114,6 +115,7 @@ class Topic(SampleComponent):
     _max_documents: int | None = field(default=None, kw_only=True)  # that represent all documents matching the hint
     _refined: LocalTopic | LdaTopic | None = field(default=None, kw_only=True)
     _example_fit: ExampleFit | None = field(default=None, kw_only=True)  # of a search by documents
+    _among: Array | None = field(default=None, kw_only=True)  # (n,): which documents are listed and counted; None: all
 
     @cached_property
     def confidence(self) -> float:
@@ -161,16 +163,35 @@ class Topic(SampleComponent):
         After local EM, those of which at least a quarter is the topic. How many that are cannot be known from counts
         alone: the interval is a factor that held for labelled corpora, and wider than a model needs. It is for the
         topic found; whether that is the one meant is the matter of `confidence`. Otherwise `weight` times the number
-        of documents, with an interval from its standard error.
+        of documents, with an interval from its standard error. Only documents of the filter count, if there is one.
         """
-        n = self._family.partitions.n_rows
-        n_holding = self._refined.named.size if self._rests_on_words and isinstance(self._refined, LocalTopic) else None
+        among = self._among
+        n = self._family.partitions.n_rows if among is None else int(np.count_nonzero(among))
+        n_holding = self._count_holding()
         if isinstance(self._refined, LocalTopic):
-            about = float(self._refined.count_about())
+            about = float(self._refined.count_about(among))
             return DocumentCount(about, about / COUNT_FACTOR, min(about * COUNT_FACTOR, n), n_holding)
-        error = NORMAL_95 * self.stderr.weight
-        about, low, high = (n * float(np.clip(self.weight + each, 0, 1)) for each in (0, -error, error))
+        weight, error = self.weight, NORMAL_95 * self.stderr.weight
+        if among is not None:
+            weight = float(self._corpus_shares()[among].mean())
+            error *= max(weight, 0) / max(self.weight, np.finfo(float).tiny)
+        about, low, high = (n * float(np.clip(weight + each, 0, 1)) for each in (0, -error, error))
         return DocumentCount(about, low, high, n_holding)
+
+    def _count_holding(self) -> int | None:
+        """Return how many documents contain the words of the hint, if local EM found the topic from words."""
+        if not isinstance(self._refined, LocalTopic) or not self._rests_on_words:
+            return None
+        if self._among is None:
+            return self._refined.named.size
+        is_holding = self._find_holding(self._family)
+        return None if is_holding is None else int(np.count_nonzero(is_holding & self._among))
+
+    def _find_holding(self, family: TopicFamily) -> Array | None:
+        """Return which documents of a fit contain the words of the hint, (n,), if local EM started from words."""
+        if not isinstance(self._hint, WordHint) or not self._rests_on_words:
+            return None
+        return find_named(family, self._hint)
 
     @property
     def _moment_weight(self) -> float:
@@ -326,9 +347,15 @@ class Topic(SampleComponent):
 
     def _best_documents(self, n: int) -> TopRows:
         if self._refined is not None:
-            return self._refined.best_documents(n)
-        best: TopRows = self._family.partitions.reduce(_best_by_moments, self._share_direction, n).total
+            return self._refined.best_documents(n, self._among)
+        best: TopRows = self._family.partitions.reduce(_best_by_moments, self._share_direction, n, self._among).total
         return best
+
+    def _corpus_shares(self) -> Array:
+        """Return the topic's share in every document of the corpus, (n,): unbiased, so that means over many are too."""
+        if self._refined is not None:
+            return self._refined.corpus_shares()
+        return self._family.partitions.map(_shares_by_moments, self._share_direction).collect().partition.shares
 
     def membership(self, X: SamplesLike) -> Array:
         """Return the share of the topic in each document.
@@ -350,10 +377,14 @@ class Topic(SampleComponent):
 
     def _shares_in(self, counts: sp.csr_array) -> Array:
         """Return the share of the topic in documents of these counts, damped if those of the fit are, (n,)."""
+        return np.clip(self._estimate_shares_in(counts), 0, 1)
+
+    def _estimate_shares_in(self, counts: sp.csr_array) -> Array:
+        """Return the shares without bias: also below 0 and above 1, (n,)."""
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
         if self._refined is not None:
-            return np.clip(self._refined.share(counts, lengths), 0, 1)
-        return np.clip(_linear_shares(self._frame.whiten(counts), lengths, self._share_direction), 0, 1)
+            return self._refined.share(counts, lengths)
+        return _linear_shares(self._frame.whiten(counts), lengths, self._share_direction)
 
     @property
     def _share_direction(self) -> Array:
@@ -372,6 +403,23 @@ class Topic(SampleComponent):
             bars=words,
             bars_title="typical words and their probabilities",
         )
+
+
+def keep_documents(topic: Topic, among: Array | None) -> Topic:
+    """Return a topic that lists and counts only some documents of the corpus.
+
+    Parameters
+    ----------
+    topic : Topic
+        The topic.
+    among : array of shape (n,), of bool, or None
+        Which documents; None for all.
+
+    Returns
+    -------
+    Topic
+    """
+    return replace(topic, _among=among)
 
 
 def has_quick_confidence(topic: Topic) -> bool:
@@ -399,5 +447,9 @@ def _linear_shares(Y: Array, lengths: Array, direction: Array) -> Array:
     return np.asarray(Y @ direction) / np.where(lengths > 0, lengths, np.inf)
 
 
-def _best_by_moments(partition: TopicPartition, direction: Array, n: int) -> ArraySum:
-    return rank_documents(partition, _linear_shares(partition.projected, partition.lengths, direction), n)
+def _shares_by_moments(partition: TopicPartition, direction: Array) -> SharePartition:
+    return SharePartition(partition.first, _linear_shares(partition.projected, partition.lengths, direction))
+
+
+def _best_by_moments(partition: TopicPartition, direction: Array, n: int, among: Array | None) -> ArraySum:
+    return rank_documents(partition, _linear_shares(partition.projected, partition.lengths, direction), n, among)

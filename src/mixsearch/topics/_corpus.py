@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +15,11 @@ from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS
 from mixsearch.topics._documents import CountPartition, TopicPartition, pick_documents
 from mixsearch.topics._fit import Allocate
+from mixsearch.topics._local_topic import ABOUT_SHARE, LocalTopic
 from mixsearch.topics._query import index_documents
 from mixsearch.topics._search import TopicSearch
 from mixsearch.topics._unit_vectors import to_unit_length
+from mixsearch.topics._within import DroppedWordsWithin, restrict_family
 
 
 def make_search(n_components: int | Literal["auto"], n_words: int, options: Mapping[str, Any]) -> TopicSearch:
@@ -228,6 +231,11 @@ class FittedCorpus:
         found = None if self._search._dropped is None else self._search._dropped.find(word)
         return 0 if found is None else found.n_documents
 
+    @property
+    def segments(self) -> tuple[TopicPartition, ...]:
+        """All documents in one partition or a few."""
+        return self._search._family.segments
+
     def find_columns(self, words: Iterable[str]) -> Array:
         """Return the column of each word.
 
@@ -263,6 +271,78 @@ class FittedCorpus:
         """
         counts = pick_documents(self.partitions, self.find_documents(rows)).counts
         return np.column_stack([topic._shares_in(counts) for topic in topics])
+
+    def document_shares(self, topics: Sequence[Topic]) -> Array:
+        """Return the share of each of some topics in every document of the corpus.
+
+        Parameters
+        ----------
+        topics : sequence of Topic
+            Topics that this search found, or a search within some of its documents.
+
+        Returns
+        -------
+        array of shape (n, q)
+            Unbiased estimates, each topic by itself: those of single documents are also below 0 and above 1.
+        """
+        return np.column_stack([self._estimate_shares(topic) for topic in topics])
+
+    def _estimate_shares(self, topic: Topic) -> Array:
+        if topic._family.partitions.n_rows == self.partitions.n_rows:
+            return topic._corpus_shares()
+        segments = self._search._family.segments
+        return np.concatenate([topic._estimate_shares_in(each.by_document) for each in segments])
+
+    def find_about(self, topic: Topic) -> Array | None:
+        """Return which documents of the corpus are to a fair part about a topic.
+
+        Parameters
+        ----------
+        topic : Topic
+            A topic that this search found.
+
+        Returns
+        -------
+        array of shape (n,), of bool, or None
+            None if the topic was not refined on the documents near its hint: single shares are too noisy then.
+        """
+        if not isinstance(topic._refined, LocalTopic):
+            return None
+        return np.asarray(self._estimate_shares(topic) >= ABOUT_SHARE)
+
+    def find_holding(self, topic: Topic) -> Array | None:
+        """Return which documents of the corpus contain the words of the hint of a topic.
+
+        Parameters
+        ----------
+        topic : Topic
+            A topic that this search found.
+
+        Returns
+        -------
+        array of shape (n,), of bool, or None
+            None if the topic was not refined from words.
+        """
+        return topic._find_holding(self._search._family)
+
+    def within(self, indices: Array) -> FittedCorpus:
+        """Return the same fit for some documents of the corpus only.
+
+        Parameters
+        ----------
+        indices : array of shape (m,), of int
+            Indices of the documents, rising.
+
+        Returns
+        -------
+        FittedCorpus
+            Its topics are those of these documents, in the signal space of all.
+        """
+        search = copy(self._search)
+        search._family = restrict_family(self._search._family, indices)
+        if search._dropped is not None:
+            search._dropped = DroppedWordsWithin(search._dropped, indices)
+        return FittedCorpus(search)
 
     def find_documents(self, rows: Sequence[int]) -> Array:
         """Return the indices in the corpus of rows of the user's matrix.

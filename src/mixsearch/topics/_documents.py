@@ -242,11 +242,43 @@ class ScoredPartition(TopicPartition):
     scores: Array  # (n,)
 
 
-def rank_documents(partition: DocumentPartition, shares: Array, n: int) -> ArraySum:
-    """Return the documents of a partition with the largest shares of a topic, with their rows and shares."""
-    best = top_rows(shares * partition.lengths / (partition.lengths + WORDS_ELSEWHERE), n)
-    scores = shares[best] * partition.lengths[best] / (partition.lengths[best] + WORDS_ELSEWHERE)
-    return ArraySum(TopRows(n, scores, best + partition.first, (partition.rows[best], shares[best])))
+def rank_documents(partition: DocumentPartition, shares: Array, n: int, among: Array | None = None) -> ArraySum:
+    """Return the documents of a partition with the largest shares of a topic, with their rows and shares.
+
+    Parameters
+    ----------
+    partition : DocumentPartition
+    shares : array of shape (n_rows,)
+    n : int
+        How many documents.
+    among : array of shape (n_documents,), of bool, optional
+        The documents of the corpus to choose from; all by default.
+
+    Returns
+    -------
+    ArraySum of TopRows
+    """
+    scores = shares * partition.lengths / (partition.lengths + WORDS_ELSEWHERE)
+    chosen = choose_rows(partition, among)
+    best = top_rows(scores, n) if chosen is None else chosen[top_rows(scores[chosen], n)]
+    return ArraySum(TopRows(n, scores[best], best + partition.first, (partition.rows[best], shares[best])))
+
+
+def choose_rows(partition: DocumentPartition, among: Array | None) -> Array | None:
+    """Return the rows of a partition that are among some documents of the corpus; None if that are all."""
+    return None if among is None else np.flatnonzero(mask_rows(partition, among))
+
+
+def mask_rows(partition: DocumentPartition, among: Array) -> Array:
+    """Return which documents of a partition are among some of the corpus, (n,)."""
+    return among[partition.first : partition.first + len(partition.lengths)]
+
+
+@dataclass(frozen=True)
+class SharePartition(Partition):
+    """Documents with the share of a topic in each."""
+
+    shares: Array  # (n,)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows, sum_chunks
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import TopRows
 from mixsearch.data.threads import n_cores
-from mixsearch.topics._documents import DocumentPartition, TopicPartition, rank_documents
+from mixsearch.topics._documents import DocumentPartition, SharePartition, TopicPartition, rank_documents
 from mixsearch.topics._mixture import mix_topics
 from mixsearch.topics._moments import TopicFamily
 
@@ -75,10 +75,14 @@ class LdaTopic(Refined):
     state: LdaState  # where EM stopped
     typicality: Array  # (d,): what each word adds to the divergence of the topic from the corpus
 
-    def best_documents(self, n: int) -> TopRows:
-        """Return the documents of the corpus with the largest shares of the topic, with their rows and shares."""
-        best: TopRows = self.state.partitions.reduce(_best_documents, n).total
+    def best_documents(self, n: int, among: Array | None = None) -> TopRows:
+        """Return the documents, of all or among some, with the largest shares of the topic, their rows and shares."""
+        best: TopRows = self.state.partitions.reduce(_best_documents, n, among).total
         return best
+
+    def corpus_shares(self) -> Array:
+        """Return the topic's share in every document of the corpus, (n,)."""
+        return self.state.partitions.map(_to_shares).collect().partition.shares
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """Return the topic's share in any documents, (n,); 0 in those without words."""
@@ -89,8 +93,12 @@ class LdaTopic(Refined):
         return np.where(lengths > 0, posterior_mean(posterior)[:, 0], 0.0)
 
 
-def _best_documents(partition: PosteriorPartition, n: int) -> ArraySum:
-    return rank_documents(partition, partition.shares[:, 0], n)
+def _best_documents(partition: PosteriorPartition, n: int, among: Array | None) -> ArraySum:
+    return rank_documents(partition, partition.shares[:, 0], n, among)
+
+
+def _to_shares(partition: PosteriorPartition) -> SharePartition:
+    return SharePartition(partition.first, partition.shares[:, 0])
 
 
 def refine_topic(family: TopicFamily, candidates: Candidates, options: EMOptions) -> LdaTopic | None:

@@ -15,7 +15,14 @@ from mixsearch.core.component import Refined
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.topics._documents import ScoredPartition, local_rows, rank_documents, sample_rows
+from mixsearch.topics._documents import (
+    ScoredPartition,
+    SharePartition,
+    local_rows,
+    mask_rows,
+    rank_documents,
+    sample_rows,
+)
 from mixsearch.topics._evidence import document_shares, share_from_scores
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._ranking import NamedDocuments, Ranking, rank_by
@@ -53,20 +60,27 @@ class LocalTopic(Refined):
         """How much documents are about the topic."""
         return rank_by(self.family, self.center, self.named)
 
-    def best_documents(self, n: int) -> TopRows:
-        """Return the documents of the corpus that are most about the topic, with their rows and shares.
+    def best_documents(self, n: int, among: Array | None = None) -> TopRows:
+        """Return the documents of the corpus, or among some, that are most about the topic, with their rows and shares.
 
         Shares of single documents are noisy: those returned are means over documents of similar rank, and fall.
         """
-        best = self._best_candidates if n <= MAX_FROM_CANDIDATES else self._rank(None)
+        if n > MAX_FROM_CANDIDATES:
+            best = self._rank(None if among is None else np.flatnonzero(among))
+        else:
+            best = self._best_candidates if among is None else self._rank(self._find_candidates(among))
         rows, shares = best.values
         return TopRows(n, best.scores[:n], best.indices[:n], (rows[:n], shares[:n]))
 
     @cached_property
     def _best_candidates(self) -> TopRows:
         """Documents with large shares and those that the hint names, ranked."""
-        largest: TopRows = self.scored.reduce(_largest_shares, self.base, self.gain, N_CANDIDATES).total
-        return self._rank(np.union1d(largest.indices, self.named.indices))
+        return self._rank(self._find_candidates(None))
+
+    def _find_candidates(self, among: Array | None) -> Array:
+        largest: TopRows = self.scored.reduce(_largest_shares, self.base, self.gain, N_CANDIDATES, among).total
+        named = self.named.indices if among is None else self.named.indices[among[self.named.indices]]
+        return np.union1d(largest.indices, named)
 
     def _rank(self, candidates: Array | None) -> TopRows:
         """Rank some documents, or all."""
@@ -76,21 +90,30 @@ class LocalTopic(Refined):
         falling = isotonic_regression(shares, increasing=False).x
         return TopRows(n, best.scores, best.indices, (rows, falling))
 
-    def count_about(self) -> int:
-        """Return the number of documents that are to a fair part about the topic."""
-        return int(self.scored.reduce(_count_about, self.base, self.gain).total)
+    def count_about(self, among: Array | None = None) -> int:
+        """Return the number of documents, of all or among some, that are to a fair part about the topic."""
+        return int(self.scored.reduce(_count_about, self.base, self.gain, among).total)
+
+    def corpus_shares(self) -> Array:
+        """Return the topic's share in every document of the corpus, unbiased and so also below 0, (n,)."""
+        return self.scored.map(_to_shares, self.base, self.gain).collect().partition.shares
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """Return the topic's share in any documents, (n,)."""
         return np.where(lengths > 0, share_from_scores(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
 
 
-def _count_about(partition: ScoredPartition, base: float, gain: float) -> ArraySum:
-    return ArraySum(int(np.count_nonzero(document_shares(partition, base, gain) >= ABOUT_SHARE)))
+def _count_about(partition: ScoredPartition, base: float, gain: float, among: Array | None) -> ArraySum:
+    is_about = document_shares(partition, base, gain) >= ABOUT_SHARE
+    return ArraySum(int(np.count_nonzero(is_about if among is None else is_about & mask_rows(partition, among))))
 
 
-def _largest_shares(partition: ScoredPartition, base: float, gain: float, n: int) -> ArraySum:
-    return rank_documents(partition, document_shares(partition, base, gain), n)
+def _to_shares(partition: ScoredPartition, base: float, gain: float) -> SharePartition:
+    return SharePartition(partition.first, document_shares(partition, base, gain))
+
+
+def _largest_shares(partition: ScoredPartition, base: float, gain: float, n: int, among: Array | None) -> ArraySum:
+    return rank_documents(partition, document_shares(partition, base, gain), n, among)
 
 
 def _best_documents(

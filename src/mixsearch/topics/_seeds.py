@@ -12,7 +12,14 @@ from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Maximum, TopRows, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
-from mixsearch.topics._documents import DocumentSample, ScoredPartition, TopicPartition, local_rows, pick_documents
+from mixsearch.topics._documents import (
+    DocumentSample,
+    ScoredPartition,
+    SharePartition,
+    TopicPartition,
+    local_rows,
+    pick_documents,
+)
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._near_copies import find_copies, list_fixed_words
@@ -134,6 +141,17 @@ def _score_incomplete(phrase: tuple[Array, ...], hint: WordHint, by_word: sp.csc
     is_incomplete = np.any([np.asarray(by_word[:, part].sum(axis=1)) == 0 for part in phrase], axis=0)
     own = np.isin(hint.columns, np.concatenate(phrase))
     return np.asarray(is_incomplete * (by_word[:, hint.columns[own]] @ hint.values[own]))
+
+
+def find_named(family: TopicFamily, hint: WordHint) -> Array:
+    """Return which documents of the corpus contain the words of a hint, (n,) of bool."""
+    scored = family.partitions.map(_score_words, hint)
+    largest: Maximum = scored.reduce(_max_score).total
+    return scored.map(_mark_named, SCORE_ROUNDING * largest.value).collect().partition.shares > 0
+
+
+def _mark_named(partition: ScoredPartition, min_score: float) -> SharePartition:
+    return SharePartition(partition.first, partition.scores > min_score)
 
 
 def _max_score(partition: ScoredPartition) -> ArraySum:

@@ -13,7 +13,7 @@ from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
 from mixsearch.index import Answer, AnswerWarning, CorpusWord, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
-MAX_QUERY_LENGTH = 1000
+MAX_QUERY_LENGTH, MAX_FILTER_LENGTH = 1000, 2000
 MAX_WORDS, MAX_COMPARED = 64, 8
 # Documents of a hint, texts of a hint, and typical documents to skip.
 MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
@@ -47,6 +47,12 @@ class TopicRequest(BaseModel):
     merge_copies: bool | Literal["auto"] = Field(
         "auto", description="Give near-copies fewer votes. By default unless they are what the words mean."
     )
+    where: str | None = Field(
+        None,
+        max_length=MAX_FILTER_LENGTH,
+        description="List and count only documents whose columns match: stars <= 2 and date >= 2024-01-01",
+    )
+    within: bool = Field(False, description="Also search within the documents that match.")
     alternative: int = Field(
         0, ge=0, le=100_000, description="0 for the topic found, else the rank of another one that the hint could mean."
     )
@@ -57,7 +63,7 @@ class TopicRequest(BaseModel):
     )
     n_words: int = Field(15, ge=0, le=200, description="Number of words.")
     n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
-    by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
+    words_by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
 
 
 class DocumentsRequest(TopicRequest):
@@ -167,6 +173,10 @@ class FullDocument(BaseModel):
     name: str | None
     text: str | None = Field(description="null if the index has no texts.")
     is_cut: bool = Field(description="Whether the end of a very long text is left out.")
+    title: str | None = Field(description="From its columns, as link and date are.")
+    link: str | None
+    date: str | None
+    columns: dict[str, Any] = Field(description="All columns of the document beside its text.")
 
 
 class FailedTopic(BaseModel):

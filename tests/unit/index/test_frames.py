@@ -97,7 +97,7 @@ def test_shares_are_one_row_per_document_and_join_the_input(index, reviews):
 def test_topics_without_names_are_named_by_their_words(index):
     topics = [index.search(name) for name in ("taxi", "taxi", "sushi")]
     names = list(index.shares_frame(topics).columns[2:])
-    first = " ".join(word for word, _ in topics[0].top_words(2))
+    first = ", ".join(word for word, _ in topics[0].top_words(2))
     assert names[:2] == [first, f"{first} (2)"]
 
 

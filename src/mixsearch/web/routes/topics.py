@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import HintError, SearchError
-from mixsearch.index import Answer, AnswerOptions, Outcome, Query, describe, to_csv
+from mixsearch.index import Answer, AnswerOptions, Outcome, Query, describe, describe_columns, to_csv
 from mixsearch.topics import parse_words
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, choose_index
@@ -123,7 +123,7 @@ async def _answer(
 ) -> bytes:
     completed = complete_request(index, request)
     # What determines the topic found: the worker that has found it has it in its cache.
-    how = (completed.narrower, completed.n_components, completed.merge_copies)
+    how = (completed.narrower, completed.n_components, completed.merge_copies, completed.where, completed.within)
     affinity = (completed.q, completed.documents, *how)
     return await workers.call_cached(index, encode, completed, slow=request.confidence, affinity=affinity)
 
@@ -148,6 +148,8 @@ def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
         "n_components": request.n_components or "enough",
         "narrower": request.narrower,
         "merge_copies": request.merge_copies,
+        "where": request.where,
+        "within": request.within,
     }
     if request.documents:
         return Query(f"document {', '.join(map(str, request.documents))}", documents=request.documents, **options)
@@ -169,7 +171,7 @@ def make_options(request: TopicRequest) -> AnswerOptions:
     return AnswerOptions(
         n_words=request.n_words,
         n_documents=request.n_documents,
-        by=request.by,
+        words_by=request.words_by,
         alternative=request.alternative,
         errors=request.errors,
         confidence=request.confidence,
@@ -206,7 +208,8 @@ def encode_document(index: ServedIndex, row: int) -> bytes:
         raise APIError("not_found", "{reason}", reason=str(error), row=row) from error
     text = found.text
     is_cut = text is not None and len(text) > MAX_TEXT
-    return encode_json({"row": row, "name": found.name, "text": text and text[:MAX_TEXT], "is_cut": is_cut})
+    known = {"row": row, "name": found.name, "text": text and text[:MAX_TEXT], "is_cut": is_cut}
+    return encode_json(known | describe_columns(index.index.columns, found.columns))
 
 
 def encode_json(value: Any) -> bytes:

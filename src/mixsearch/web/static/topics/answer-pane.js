@@ -32,7 +32,7 @@ export class AnswerPane {
     const wanted = wantedOf(search.q);
     const tools = topicTools(this.page, params, complete);
     const marked = [...answer.words.map(({ word }) => word), ...[...wanted.keys()].filter((word) => wanted.get(word))];
-    this.card = new TopicCard(answer, { name: nameOf(search), by: search.by, wanted, tools }, this.act);
+    this.card = new TopicCard(answer, { name: nameOf(search), by: search.words_by, wanted, tools }, this.act);
     const open = (i) => this.act.openDocument(documents, i);
     const documents = new Documents(this.page, answer, params, marked, { open });
     this.#put(

@@ -6,12 +6,12 @@
  * @property {string[]} documents
  * @property {number} narrower
  * @property {number} alternative
- * @property {string} by
+ * @property {string} words_by
  * @property {string | null} n_components
  */
 
 /** @type {Search} */
-const DEFAULTS = { q: "", documents: [], narrower: 0, alternative: 0, by: "typical", n_components: null };
+const DEFAULTS = { q: "", documents: [], narrower: 0, alternative: 0, words_by: "typical", n_components: null };
 
 /** @returns {Search} */
 export function emptySearch() {
@@ -25,7 +25,7 @@ export function readSearch(state) {
     documents: state.getAll("documents").filter((row) => /^\d+$/.test(row)),
     narrower: numberOf(state.get("narrower")),
     alternative: Math.max(0, Math.trunc(numberOf(state.get("alternative")))),
-    by: state.get("by") === "probability" ? "probability" : "typical",
+    words_by: state.get("words_by") === "probability" ? "probability" : "typical",
     n_components: state.get("n_components"),
   };
 }

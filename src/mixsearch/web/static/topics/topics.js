@@ -117,7 +117,7 @@ class Topics {
       drop: (word) => words((q) => withoutWord(q, word)),
       swap: (word, other) => words((q) => swapped(q, word, other)),
       read: (alternative) => this.#leap({ ...this.#base, alternative }),
-      order: (by) => this.#change({ ...this.#base, by }),
+      order: (by) => this.#change({ ...this.#base, words_by: by }),
       search: (q) => this.#leap({ ...emptySearch(), q }),
       judge: () => this.#addConfidence(this.#found),
       openDocument: (documents, i) => this.reader.open(documents, i),

@@ -1,0 +1,107 @@
+"""How often the intervals of a topic over time hold its true share.
+
+Documents of twelve periods are drawn by LDA. In each corpus one topic rises from a third of its usual share to twice
+that, and a word finds it: the one that singles it out. Truth is the share in the distribution that a period is drawn
+from; the interval is that of `TopicIndex.group`, of shares after local EM on damped counts as an index has them by
+default, or of moments on plain counts. slope: the median of the slope of estimated over true shares. plain: what
+1.96 standard errors of the mean of the same estimates hold. Words that most often stand for another topic are left
+out, as in topic_sizes.py.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from measuring import print_table, run_seeds
+
+from mixsearch import TopicSearch
+from mixsearch._typing import Array
+from mixsearch.index.groups import estimate_means
+from mixsearch.topics import FittedCorpus
+
+N_PERIODS, N_WORDS = 12, 1000
+MIN_PURITY = 0.4
+# Name, topics, words per document, documents per period, sum of the Dirichlet parameters.
+CORPORA = (
+    ("few topics a document", 10, 100, 200, 0.3),
+    ("short documents", 10, 30, 200, 0.3),
+    ("many topics", 20, 100, 200, 0.3),
+    ("few documents a period", 10, 100, 40, 0.3),
+    ("many documents a period", 10, 100, 800, 0.3),
+    ("many topics a document", 10, 100, 200, 2.0),
+)
+
+
+class Drawn(NamedTuple):
+    """A corpus with the true shares of its first topic."""
+
+    counts: sp.csr_array
+    codes: Array  # the period of each document, (n,)
+    truth: Array  # of each period, (12,)
+    word: int  # that singles out the topic
+    is_pure: bool  # whether documents with the word are about the topic
+
+
+def draw_corpus(seed: int, n_topics: int, length: int, per_period: int, alpha0: float) -> Drawn:
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(N_WORDS, 0.05), size=n_topics)
+    weights = np.tile(rng.dirichlet(np.full(n_topics, 5.0)), (N_PERIODS, 1))
+    weights[:, 0] *= np.linspace(1 / 3, 2, N_PERIODS)
+    weights /= weights.sum(axis=1, keepdims=True)
+    codes = rng.permutation(np.repeat(np.arange(N_PERIODS), per_period))
+    shares = np.stack([rng.dirichlet(alpha0 * weights[code]) for code in codes])
+    by_topic = rng.multinomial(rng.poisson(length, len(codes)) + 3, shares)
+    counts = np.zeros((len(codes), N_WORDS), dtype=np.int64)
+    for topic, n_drawn in zip(topics, by_topic.T, strict=True):
+        counts += rng.multinomial(n_drawn, topic)
+    frequent = topics[0] >= np.sort(topics[0])[-20]
+    word = int(np.argmax(np.where(frequent, topics[0] / topics.sum(axis=0), 0)))
+    is_pure = bool(np.mean(shares[counts[:, word] > 0, 0] >= 0.25) >= MIN_PURITY)
+    return Drawn(sp.csr_array(counts), codes, weights[:, 0], word, is_pure)
+
+
+def cover(drawn: Drawn, n_topics: int, alpha0: float, *, damping: bool) -> Array:
+    """Return how often intervals hold the truth, ours and plain ones, and the slope of estimates over truths."""
+    options = {} if damping else {"damping": False, "alpha0": alpha0}
+    search = TopicSearch(n_topics, **options).fit(drawn.counts)
+    shares = FittedCorpus(search).document_shares([search.search(words=[drawn.word])])
+    found = estimate_means(shares, drawn.codes, N_PERIODS)
+    held = (found.low[:, 0] <= drawn.truth) & (drawn.truth <= found.high[:, 0])
+    groups = [shares[drawn.codes == code, 0] for code in range(N_PERIODS)]
+    means, errors = (np.array(each) for each in zip(*((g.mean(), g.std() / np.sqrt(len(g))) for g in groups)))
+    plain = np.abs(means - drawn.truth) <= 1.96 * errors
+    return np.array([held.mean(), plain.mean(), np.polyfit(drawn.truth, means, 1)[0]])
+
+
+def run(*, quick: bool = False) -> None:
+    """Measure the coverage of the intervals of timelines."""
+    rows = []
+    for number, (name, n_topics, length, per_period, alpha0) in enumerate(CORPORA):
+
+        def work(seed: int) -> list[Array]:
+            drawn = draw_corpus(10_000 * number + seed, n_topics, length, per_period, alpha0)
+            if not drawn.is_pure:
+                return []
+            return [cover(drawn, n_topics, alpha0, damping=damping) for damping in (True, False)]
+
+        results = np.array([each for each in run_seeds(work, 8 if quick else 24) if len(each)])
+        local, moments = np.mean(results, axis=0)
+        slopes = np.median(results[:, :, 2], axis=0)
+        rows.append(
+            (
+                name,
+                f"{len(results)}",
+                *(f"{each:.3f}" for each in (local[0], local[1])),
+                f"{slopes[0]:.2f}",
+                *(f"{each:.3f}" for each in (moments[0], moments[1])),
+                f"{slopes[1]:.2f}",
+            )
+        )
+    columns = ("documents", "corpora", "local EM", "plain", "slope", "moments", "plain", "slope")
+    print_table(f"Coverage of 95% intervals of a topic's share in {N_PERIODS} periods", columns, rows)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,103 @@
+"""Print topics in groups of documents: a table with bars on a terminal, one line per group in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mixsearch.cli._console import print_json, print_notes
+from mixsearch.cli._units import format_share
+from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
+
+_BAR = 24
+
+
+@dataclass(frozen=True)
+class GroupOptions:
+    """Which groups of documents to show, as `group_topics` takes them."""
+
+    over: str | None
+    by: str | None
+    every: str | float | None
+    where: str | None
+
+
+def read_every(every: str | None) -> str | float | None:
+    """Return the width of ranges as a number, and the name of a period as it is.
+
+    Examples
+    --------
+    >>> read_every("month"), read_every("2.5")
+    ('month', 2.5)
+    """
+    try:
+        return None if every is None else float(every)
+    except ValueError:
+        return every
+
+
+def print_groups(found: TopicGroups, style: Literal["text", "json", "csv"]) -> None:
+    """Print the shares of topics in groups."""
+    if style == "json":
+        print_json(found.as_dict())
+    elif style == "csv":
+        typer.echo(found.to_csv(), nl=False)
+    else:
+        _print_tables(Console(highlight=False), found)
+        if found.n_missing:
+            print_notes([f"{found.n_missing:,} documents have no value in column {found.column!r}."])
+
+
+def _print_tables(console: Console, found: TopicGroups) -> None:
+    for position, topic in enumerate(found.topics):
+        if not console.is_terminal:
+            if position:
+                console.print()
+            for line in _list_lines(topic, found.column):
+                console.print(line, markup=False, soft_wrap=True)
+            continue
+        console.print(_make_table(topic, found.column))
+
+
+def _list_lines(topic: GroupedTopic, column: str) -> Iterator[str]:
+    yield f"topic       {topic.hint}: {', '.join(topic.words)}"
+    width = max([len(column), *(len(group.label) for group in topic.groups)])
+    yield f"{column:<{width}}  {'documents':>9}  {'share':>7}  {'95% interval':<18}  {'about it':>8}  {'with words':>10}"
+    for group in topic.groups:
+        share, interval = _format(group)
+        about = "" if group.n_about is None else f"{group.n_about:,.0f}"
+        holding = "" if group.n_holding is None else f"{group.n_holding:,}"
+        line = f"{group.label:<{width}}  {group.n_documents:>9,}  {share:>7}  {interval:<18}  {about:>8}  {holding:>10}"
+        yield line.rstrip()
+
+
+def _make_table(topic: GroupedTopic, column: str) -> Table:
+    title = Text.assemble((topic.hint, "bold"), (f"  {', '.join(topic.words)}", "dim"))
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, title=title, title_justify="left")
+    table.add_column(column, overflow="fold")
+    for name in ("documents", "share", "95% interval", "about it", "with words"):
+        table.add_column(
+            name, justify="left" if name == "95% interval" else "right", style="dim" if "%" in name else ""
+        )
+    table.add_column("", no_wrap=True, style="blue")
+    longest = max((group.share or 0.0 for group in topic.groups), default=0.0)
+    for group in topic.groups:
+        bar = "█" * round(_BAR * (group.share or 0.0) / longest) if longest > 0 else ""
+        about = "" if group.n_about is None else f"{group.n_about:,.0f}"
+        holding = "" if group.n_holding is None else f"{group.n_holding:,}"
+        table.add_row(Text(group.label), f"{group.n_documents:,}", *_format(group), about, holding, bar)
+    return table
+
+
+def _format(group: GroupShare) -> tuple[str, str]:
+    """Return a share and its interval; nothing for a group without documents."""
+    if group.share is None or group.low is None or group.high is None:
+        return "", ""
+    return format_share(group.share), f"{format_share(group.low)} to {format_share(group.high)}"

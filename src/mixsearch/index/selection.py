@@ -1,0 +1,84 @@
+"""Documents that match a filter, to list and count them alone or to search within them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.data.filters import parse_filter
+from mixsearch.errors import ArgumentError, Option, SearchError
+from mixsearch.index.columns import Columns
+from mixsearch.topics import FittedCorpus
+
+# Filters whose documents are remembered, and those whose moments are, which take as much memory as the documents.
+_N_MASKS, _N_CORPORA = 32, 4
+
+
+class Selection:
+    """The documents of an index that match filters.
+
+    Parameters
+    ----------
+    columns : Columns
+        The columns of the documents.
+    fitted : FittedCorpus
+        The documents.
+    """
+
+    def __init__(self, columns: Columns, fitted: FittedCorpus) -> None:
+        self._columns, self._fitted = columns, fitted
+        self._mask = lru_cache(_N_MASKS)(self._compute_mask)
+        self._corpus = lru_cache(_N_CORPORA)(self._restrict)
+
+    def mask(self, where: str) -> Array:
+        """Return which documents match a filter.
+
+        Parameters
+        ----------
+        where : str
+            A condition on the columns, such as ``stars <= 2 and date >= 2024-01-01``.
+
+        Returns
+        -------
+        array of shape (n,), of bool
+            Not to be written to. One entry is true at least.
+        """
+        return self._mask(where)
+
+    def within(self, where: str | None) -> FittedCorpus:
+        """Return the documents that match a filter, as a corpus to search.
+
+        Parameters
+        ----------
+        where : str
+            A condition on the columns.
+
+        Returns
+        -------
+        FittedCorpus
+        """
+        if where is None:
+            raise ArgumentError(
+                "{argument} searches the documents that match a filter, but there is none. Give {filter}.",
+                code="no_filter",
+                argument=Option("within"),
+                filter=Option("where"),
+            )
+        return self._corpus(where)
+
+    def _compute_mask(self, where: str) -> Array:
+        found = parse_filter(where).mask(self._columns.table)
+        if not found.any():
+            raise SearchError(
+                "None of the {n_documents:,} documents matches the filter '{filter}'. Widen it.",
+                code="filter_matches_nothing",
+                n_documents=len(found),
+                filter=where,
+            )
+        found.setflags(write=False)
+        return found
+
+    def _restrict(self, where: str) -> FittedCorpus:
+        return self._fitted.within(np.flatnonzero(self.mask(where)))

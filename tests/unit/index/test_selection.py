@@ -1,0 +1,133 @@
+"""Filters on any question: which documents are listed and counted, and what a search within them finds."""
+
+import numpy as np
+import pytest
+from tests.dated_corpus import draw_rows, open_made
+from tests.served_corpus import SUBJECTS
+from tests.served_corpus import make_index as make_plain_index
+
+from mixsearch.errors import SearchError
+from mixsearch.index import AnswerOptions, Query, describe, open_index
+
+ROWS = draw_rows()
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    return open_made(tmp_path_factory.mktemp("dated"))
+
+
+def is_on(subject, rows=ROWS):
+    return np.array([f"on {subject}," in row["title"] for row in rows])
+
+
+def test_a_filter_lists_only_documents_that_match(index):
+    topic = index.search("sushi", where="year <= 2016")
+    listed = [row for row, _ in topic.documents(20)]
+    assert len(listed) == 20
+    assert all(ROWS[row]["year"] <= 2016 for row in listed)
+    # Nearly all of food in these years; none is needed from another subject before those are listed.
+    n_food = sum(is_on("food")[row] for row in range(len(ROWS)) if ROWS[row]["year"] <= 2016)
+    assert is_on("food")[listed[: min(n_food, 15)]].all()
+
+
+def test_a_filter_counts_only_documents_that_match(index):
+    early = np.array([row["year"] <= 2018 for row in ROWS])
+    whole, narrowed = index.search("judge"), index.search("judge", where="year <= 2018")
+    truth = np.count_nonzero(is_on("law") & early)
+    assert abs(narrowed.document_count.n - truth) <= 0.1 * truth
+    assert narrowed.document_count.n < whole.document_count.n
+    holding = sum("judge" in row["text"].split() for row, is_early in zip(ROWS, early, strict=True) if is_early)
+    assert narrowed.document_count.n_holding == holding
+    assert narrowed.document_count.high <= np.count_nonzero(early)
+
+
+def test_a_filter_that_all_documents_match_changes_nothing(index):
+    whole, narrowed = index.search("judge"), index.search("judge", where="year > 0")
+    assert narrowed.document_count == whole.document_count
+    assert narrowed.documents(700) == whole.documents(700)
+    assert narrowed.documents(10) == whole.documents(10)
+
+
+@pytest.mark.parametrize("options", [{"refine": False}, {"refine": False, "n_components": 2}])
+def test_moment_estimates_are_filtered_too(index, options):
+    topic = index.search("judge", where="shop = 'Rome'", **options)
+    assert all(ROWS[row]["shop"] == "Rome" for row, _ in topic.documents(30))
+    assert topic.document_count.n < index.search("judge", **options).document_count.n
+
+
+def test_many_documents_are_filtered_too(index):
+    rows = [row for row, _ in index.search("judge", where="shop = 'Rome'").documents(len(ROWS))]
+    assert sorted(rows) == [row for row in range(len(ROWS)) if ROWS[row]["shop"] == "Rome"]
+
+
+def test_a_search_within_finds_the_topic_of_these_documents(index):
+    topic = index.search("sushi", where="shop = 'Oslo'", within=True)
+    assert {word for word, _ in topic.top_words(5)} <= set(SUBJECTS["food"])
+    assert all(ROWS[row]["shop"] == "Oslo" for row, _ in topic.documents(20))
+    oslo = np.array([row["shop"] == "Oslo" for row in ROWS])
+    truth = np.count_nonzero(is_on("food") & oslo)
+    assert abs(topic.document_count.n - truth) <= max(0.15 * truth, 3)
+    # A rare topic there, though it is frequent in the corpus.
+    assert topic.weight < index.search("sushi").weight
+
+
+def test_a_search_within_all_documents_is_a_search(index):
+    whole, within = index.search("judge"), index.search("judge", where="year > 0", within=True)
+    assert np.allclose(within.probabilities, whole.probabilities, atol=2e-3)
+    assert within.document_count.n == pytest.approx(whole.document_count.n, rel=0.02)
+
+
+def test_answers_carry_the_columns_of_their_documents(index):
+    answer = describe(index.find(Query("judge", words={"judge": 1.0}, where="year = 2017")), AnswerOptions())
+    assert (answer.where, answer.within) == ("year = 2017", False)
+    assert answer.n_matching == sum(row["year"] == 2017 for row in ROWS)
+    for document in answer.documents:
+        row = ROWS[document.row]
+        assert (document.title, document.link) == (row["title"], row["url"])
+        assert document.columns["date"] == row["date"]
+        assert document.columns["stars"] == row["stars"]
+    (found,) = index.documents([answer.documents[0].row])
+    assert found.columns["date"].isoformat() == ROWS[found.row]["date"]
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "words"),
+    [
+        ("yeer > 3", "unknown_column", "year"),
+        ("year > 3000", "filter_matches_nothing", "900 documents"),
+        ("year >", "filter_syntax", "a value"),
+    ],
+)
+def test_a_filter_that_cannot_be_used_is_one_sentence(index, where, code, words):
+    for within in (False, True):
+        with pytest.raises(SearchError, match=words) as caught:
+            index.search("judge", where=where, within=within)
+        assert caught.value.code == code
+
+
+def test_a_search_within_needs_a_filter_and_some_documents(index):
+    with pytest.raises(SearchError) as caught:
+        index.search("judge", within=True)
+    assert caught.value.code == "no_filter"
+    with pytest.raises(SearchError) as caught:
+        index.search("judge", where="year = 2015 and stars = 1 and shop = 'Oslo'", within=True)
+    assert caught.value.code == "too_few_documents"
+
+
+def test_an_index_without_columns_says_so(tmp_path):
+    index = open_index(make_plain_index(tmp_path))
+    with pytest.raises(SearchError) as caught:
+        index.search("judge", where="year > 3")
+    assert caught.value.code == "no_columns"
+
+
+def test_shares_of_all_documents_tell_what_each_is_about(index):
+    shares = index.document_shares([index.search("sushi"), index.search("judge")])
+    assert shares.shape == (len(ROWS), 2)
+    assert shares.min() >= 0
+    assert shares.sum(axis=1).max() <= 1 + 1e-9
+    assert np.mean((shares[:, 0] > 0.5) == is_on("food")) > 0.98
+    assert np.mean((shares[:, 1] > 0.5) == is_on("law")) > 0.98
+    within = index.search("sushi", where="shop = 'Oslo'", within=True)
+    assert np.mean((index.document_shares([within])[:, 0] > 0.5) == is_on("food")) > 0.98
