@@ -16,6 +16,7 @@ from mixsearch.cli import (
     label,
     overview,
     regress,
+    report,
     reproduce,
     segment,
     serve,
@@ -32,6 +33,7 @@ Examples:
   mixsearch overview reviews.index
   mixsearch serve reviews.index
   mixsearch info reviews.index
+  mixsearch report reviews.index --hints topics.txt -o report.html
   mixsearch label reviews.index --hints topics.txt -o labelled.parquet
   mixsearch export reviews.index -o documents.parquet
   mixsearch find patients.csv --like 12,40,77
@@ -72,6 +74,7 @@ app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
 app.command(help=info.HELP)(info.info)
 app.command(help=label.HELP)(label.label)
+app.command(help=report.HELP)(report.report)
 app.command(help=export.HELP)(export.export)
 app.command(help=find.HELP)(find.find)
 app.command(help=regress.HELP)(regress.regress)
