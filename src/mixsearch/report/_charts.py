@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 from mixsearch.display import format_share, plain_number
@@ -17,9 +16,8 @@ _WIDTH = 760
 _CHARACTER = 7.0  # mean width of a character of the labels
 _MAX_LABEL = 26
 _MAX_TICKS = 9
-# Groups with fewer documents, in parts of the mean, do not set the scale. Those at an end of a line that hold together
-# less than the second part of all documents are not drawn.
-_MIN_PART, _END_PART = 0.1, 0.005
+# Groups with fewer documents, in parts of the mean, have intervals too wide for the scale, and are not drawn at an end.
+_MIN_PART = 0.1
 
 # From the index of a group and a share to a point.
 _Place = Callable[[int, float], tuple[float, float]]
@@ -165,14 +163,13 @@ def draw_groups(groups: Sequence[GroupShare], color: int, title: str) -> Markup:
 
 
 def find_span(groups: Sequence[GroupShare]) -> slice:
-    """Return the periods to draw: without those at each end that together hold next to no documents."""
-    sizes = [group.n_documents for group in groups]
-    return slice(_count_small(sizes), len(sizes) - _count_small(sizes[::-1]))
+    """Return the periods to draw: without those at each end that have next to no documents."""
+    usual = [i for i, group in enumerate(groups) if _is_usual(group, groups)]
+    return slice(usual[0], usual[-1] + 1) if usual else slice(0, len(groups))
 
 
-def _count_small(sizes: Sequence[int]) -> int:
-    """Return how many sizes at the beginning are together next to nothing."""
-    return next((i for i, total in enumerate(accumulate(sizes)) if total > _END_PART * sum(sizes)), 0)
+def _is_usual(group: GroupShare, groups: Sequence[GroupShare]) -> bool:
+    return group.n_documents >= _MIN_PART * sum(each.n_documents for each in groups) / len(groups)
 
 
 def shorten(text: str) -> str:
@@ -221,10 +218,11 @@ def _color(line: Line) -> str:
 
 
 def _find_ceiling(lines: Sequence[Line]) -> float:
-    """Return the largest share to show. Groups of few documents have intervals up to 100%, and do not count."""
-    mean = sum(group.n_documents for group in lines[0].groups) / len(lines[0].groups)
-    usual = [group for line in lines for group in line.groups if group.n_documents >= _MIN_PART * mean]
-    return max((group.high or 0 for group in usual), default=0.0)
+    """Return the largest share to show: all shares, and the intervals of groups with enough documents."""
+    shown = [
+        (group.high if _is_usual(group, line.groups) else group.share) or 0.0 for line in lines for group in line.groups
+    ]
+    return max(shown, default=0.0)
 
 
 def _make_scale(largest: float) -> tuple[float, list[float]]:

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from mixsearch import __version__
 from mixsearch.display import format_share, plain_chance, plain_number
-from mixsearch.index import Answer, GroupedTopic, GroupShare, TypicalDocument, match_word
+from mixsearch.index import Answer, GroupedTopic, GroupShare, TopicWord, TypicalDocument, match_word
 from mixsearch.report._charts import N_COLORS, Line, draw_groups, draw_lines, draw_spark, draw_words, find_span
 from mixsearch.report._contents import Report, ReportedTopic
 from mixsearch.report._markup import Markup, is_link, join, make_text, tag
@@ -19,6 +19,8 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 _TONES = {"clear": "good", "likely": "good", "distinct": "good", "doubtful": "doubt", "close": "doubt"}
 _MAX_GROUPS = 20
 _N_WORDS = 5
+# Other meanings with a smaller part of the hint are noise.
+_MIN_SHARE = 0.001
 
 
 def make_page(report: Report) -> str:
@@ -121,9 +123,10 @@ def _make_topic(report: Report, topic: ReportedTopic, position: int) -> Markup:
 
 
 def _make_words(answer: Answer, position: int) -> Markup | None:
-    if not answer.words:
+    words = _list_words(answer)
+    if not words:
         return None
-    chart = draw_words(answer.words, position, f"Words of {answer.hint}")
+    chart = draw_words(words, position, f"Words of {answer.hint}")
     return tag(
         "div", tag("h3", "Words"), _make_figure(chart, "Probability, and how many times likelier than elsewhere.")
     )
@@ -134,6 +137,7 @@ def _make_related(answer: Answer) -> Markup:
     others = [
         tag("li", tag("bdi", ", ".join(other.words)), tag("span", f"{format_share(other.share_of_hint)} of the hint"))
         for other in answer.alternatives
+        if other.share_of_hint >= _MIN_SHARE
     ]
     return tag(
         "div",
@@ -184,7 +188,7 @@ def _make_data_row(group: GroupShare) -> Markup:
 def _make_documents(answer: Answer) -> Markup | None:
     if not answer.documents:
         return None
-    words = [word.word for word in answer.words]
+    words = [word.word for word in _list_words(answer)]
     items = [_make_document(document, words) for document in answer.documents]
     return tag("div", tag("h3", "Documents"), tag("ol", *items, class_="documents"))
 
@@ -194,7 +198,8 @@ def _make_document(document: TypicalDocument, words: Sequence[str]) -> Markup:
     linked = tag("bdi", label)
     if is_link(document.link):
         linked = tag("a", linked, href=document.link, rel="noopener noreferrer")
-    meta = [document.date, document.name if document.title else None, f"row {document.row}"]
+    day = None if document.date is None else document.date.removesuffix("T00:00:00")
+    meta = [day, document.name if document.title else None, f"row {document.row}"]
     return tag(
         "li",
         tag("span", format_share(document.share), class_="share"),
@@ -216,6 +221,11 @@ def highlight(snippet: str, words: Sequence[str]) -> Markup:
         parts += [make_text(snippet[last : found.start()]), tag("mark", found[0])]
         last = found.end()
     return join(*parts, snippet[last:])
+
+
+def _list_words(answer: Answer) -> list[TopicWord]:
+    """Return the words that are likelier in the topic than elsewhere."""
+    return [word for word in answer.words if word.likelier > 1]
 
 
 def _make_badge(answer: Answer) -> Markup:
