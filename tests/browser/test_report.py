@@ -7,7 +7,7 @@ from mixsearch.report import make_report, write_report
 from mixsearch.text import CorpusOptions
 from tests.unit.index.planted_reviews import ORDER, make_reviews
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.xdist_group("browser")
 
 HOSTILE = "<img src=x onerror=\"document.title='attacked'\"><script>document.title='attacked'</script>"
 

@@ -13,7 +13,7 @@ from mixsearch.report._markup import Markup, join, tag
 # Colours of the style sheet; further lines use them again.
 N_COLORS = 8
 _WIDTH = 760
-_CHARACTER = 7.0  # mean width of a character of the labels
+_CHARACTER = 7.8  # mean width of a character of the labels
 _MAX_LABEL = 26
 _MAX_TICKS = 9
 # Groups with fewer documents, in parts of the mean, have intervals too wide for the scale, and are not drawn at an end.
