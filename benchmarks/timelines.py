@@ -10,6 +10,7 @@ out, as in topic_sizes.py.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -70,23 +71,24 @@ def cover(drawn: Drawn, n_topics: int, alpha0: float, *, damping: bool) -> Array
     found = estimate_means(shares, drawn.codes, N_PERIODS)
     held = (found.low[:, 0] <= drawn.truth) & (drawn.truth <= found.high[:, 0])
     groups = [shares[drawn.codes == code, 0] for code in range(N_PERIODS)]
-    means, errors = (np.array(each) for each in zip(*((g.mean(), g.std() / np.sqrt(len(g))) for g in groups)))
+    means, errors = np.array([(each.mean(), each.std() / np.sqrt(len(each))) for each in groups]).T
     plain = np.abs(means - drawn.truth) <= 1.96 * errors
     return np.array([held.mean(), plain.mean(), np.polyfit(drawn.truth, means, 1)[0]])
+
+
+def cover_both(number: int, seed: int) -> list[Array]:
+    """Return the results of both ways for one corpus; none if the word does not point to the topic."""
+    _, n_topics, length, per_period, alpha0 = CORPORA[number]
+    drawn = draw_corpus(10_000 * number + seed, n_topics, length, per_period, alpha0)
+    return [cover(drawn, n_topics, alpha0, damping=damping) for damping in (True, False)] if drawn.is_pure else []
 
 
 def run(*, quick: bool = False) -> None:
     """Measure the coverage of the intervals of timelines."""
     rows = []
-    for number, (name, n_topics, length, per_period, alpha0) in enumerate(CORPORA):
-
-        def work(seed: int) -> list[Array]:
-            drawn = draw_corpus(10_000 * number + seed, n_topics, length, per_period, alpha0)
-            if not drawn.is_pure:
-                return []
-            return [cover(drawn, n_topics, alpha0, damping=damping) for damping in (True, False)]
-
-        results = np.array([each for each in run_seeds(work, 8 if quick else 24) if len(each)])
+    for number, (name, *_) in enumerate(CORPORA):
+        found = run_seeds(partial(cover_both, number), 8 if quick else 24)
+        results = np.array([each for each in found if len(each)])
         local, moments = np.mean(results, axis=0)
         slopes = np.median(results[:, :, 2], axis=0)
         rows.append(

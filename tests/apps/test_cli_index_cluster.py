@@ -42,7 +42,7 @@ SUMS = (
     "words/word_mean",
 )
 # How texts are cut into compressed blocks is nobody's concern.
-PACKED = ("texts/", "names/")
+PACKED = ("texts/", "names/", "short/")
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +68,17 @@ def files(tmp_path_factory):
     made = make_files(tmp_path_factory.mktemp("cluster"))
     # Some have a phrase, and stop words beside it, and some a name with a number.
     ends = ["", " and the machine translation", " of GPT-4"]
-    rows = [{"key": f"d{i}", "review": text + ends[i % 3]} for i, text in enumerate(made.texts)]
+    rows = [
+        {"key": f"d{i}", "review": text + ends[i % 3], "stars": i % 5, "shop": ("Oslo", "Rome", None)[i % 3]}
+        for i, text in enumerate(made.texts)
+    ]
     # An earlier document again, in another file; one of too few words, and one without any.
     rows[500]["review"], rows[7]["review"], rows[8]["review"] = rows[20]["review"], "alone", ""
     for number, some in enumerate((rows[:250], rows[250:])):
         lines = "".join(json.dumps(row) + "\n" for row in some)
         (made.folder / f"part{number}.jsonl").write_text(lines, encoding="utf-8")
         (made.folder / f"packed{number}.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
-        columns = {name: [row[name] for row in some] for name in ("key", "review")}
+        columns = {name: [row[name] for row in some] for name in rows[0]}
         pq.write_table(pa.table(columns), made.folder / f"part{number}.parquet", row_group_size=60)
     return made
 
@@ -109,6 +112,9 @@ def assert_same(built, expected):
     assert one.facts == other.facts
     rows = index.topics.kept_rows_
     assert index.documents(rows) == other_index.documents(rows)
+    assert index.columns.names == other_index.columns.names
+    if index.columns.names:
+        assert index.columns.table.equals(other_index.columns.table)
 
 
 @pytest.mark.parametrize("pattern", ["part*.jsonl", "packed*.jsonl.gz", "part*.parquet"])
@@ -125,6 +131,7 @@ def test_an_index_from_a_cluster_is_the_one_from_this_machine(scheduler, files, 
     assert built.n_short == 2
     assert built.n_duplicates == 1
     assert_same(built, local)
+    assert open_index(built.path).columns.names == ["row", "id", "stars", "shop"]
     words = open_index(built.path).vocabulary
     assert ("machine translation" in words, "the" in words) == (True, False)
     assert list(steps) == ["Reading", "Sorting words", "Storing", "Listing words", "Fitting topics"]
@@ -197,7 +204,8 @@ def test_ctrl_c_leaves_nothing_on_disk_or_on_the_cluster(scheduler, files, tmp_p
 
 def test_an_error_of_a_worker_is_its_sentence_and_leaves_nothing(scheduler, files, tmp_path):
     broken = tmp_path / "broken.jsonl"
-    broken.write_text((files.folder / "part1.jsonl").read_text() + '{"review": \n')
+    # Beyond the rows that are looked at here to find columns.
+    broken.write_text(8 * (files.folder / "part1.jsonl").read_text() + '{"review": \n')
     with pytest.raises(SearchError, match="Line .* is not valid JSON .* Lines are numbered from byte"):
         build_index(str(broken), tmp_path / "x.index", FIT, READING, scheduler=scheduler)
     assert list(tmp_path.iterdir()) == [broken]

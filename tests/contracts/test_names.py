@@ -10,23 +10,38 @@ import typer
 import mixsearch
 from mixsearch.cli._console import spell
 from mixsearch.cli.app import app
-from mixsearch.index import AnswerOptions, IndexOptions, Query, TopicIndex, build_index, map_topics, open_index
-from mixsearch.table import TableSearch, describe_members
+from mixsearch.index import (
+    AnswerOptions,
+    IndexOptions,
+    Query,
+    TopicIndex,
+    build_index,
+    find_changes,
+    map_topics,
+    open_index,
+)
+from mixsearch.table import TableSearch, describe_members, read_table
 from mixsearch.text import CorpusOptions
 from mixsearch.web import Access, Limits, listen, make_app
 
 PAGE = Path(__file__).parents[2] / "docs" / "names.md"
 PYTHON = {
     "index": (build_index, IndexOptions, CorpusOptions, mixsearch.TopicSearch),
-    "topic": (open_index, TopicIndex.search, TopicIndex.search_many, Query, AnswerOptions),
+    "topic": (open_index, TopicIndex.search, TopicIndex.search_many, TopicIndex.group, Query, AnswerOptions),
+    "changes": (open_index, find_changes),
     "overview": (open_index, map_topics),
-    "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members),
-    "regress": (mixsearch.RegressionSearch, mixsearch.RegressionSearch.fit, mixsearch.RegressionSearch.search),
-    "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim),
+    "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members, read_table),
+    "regress": (
+        mixsearch.RegressionSearch,
+        mixsearch.RegressionSearch.fit,
+        mixsearch.RegressionSearch.search,
+        read_table,
+    ),
+    "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim, read_table),
     "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
     "serve": (make_app, listen, Limits, Access),
 }
-ROUTES = {"topic": "/topic", "overview": "/overview", "segment": "/segments"}
+ROUTES = {"topic": "/topic", "overview": "/overview", "changes": "/changes", "segment": "/segments"}
 # Names over HTTP that differ from those in Python.
 OTHERWISE = {"words": "q", "seeds": "seed"}
 

@@ -21,10 +21,12 @@ from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mix
 from mixsearch.display import plain_chance
 from mixsearch.errors import SearchWarning
 from mixsearch.gaussian._component import GaussianComponent
+from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
 from mixsearch.plots import (
     FOUND_COLOR,
     HINT_COLOR,
     plot_component,
+    plot_groups,
     plot_members,
     plot_regression,
     plot_spectrum,
@@ -438,3 +440,51 @@ def test_a_line_is_drawn_among_its_samples(n_features: int) -> None:
     assert_allclose(samples.get_array(), np.sort(found.membership(X, y)))
     assert len(known.get_offsets()) == len(few)
     assert "One of 2" in axes.texts[0].get_text()
+
+
+def make_grouped(kind: str, n_holding: int | None = 3, n_topics: int = 2) -> TopicGroups:
+    labels = ["2019", "$x$", "2021"] if kind == "category" else ["2019", "2020", "2021"]
+    groups = [
+        GroupShare(label, 10 * i, 0.1 * i, 0.05 * i, 0.2 * i, i, i / 4, 4 * i, n_holding)
+        for i, label in enumerate(labels, 1)
+    ]
+    empty = GroupShare("2022", 0, None, None, None, None, None, None, n_holding and 0)
+    topics = tuple(GroupedTopic(f"topic {i} $y$", ("word",), (*groups, empty)) for i in range(n_topics))
+    starts = ("2019-01-01", "2020-01-01", "2021-01-01", "2022-01-01") if kind == "period" else None
+    return TopicGroups("year", kind, None, None, 2, starts, topics)
+
+
+@pytest.mark.parametrize("kind", ["period", "number", "range"])
+def test_topics_over_time_are_lines_with_bands(kind: str, tmp_path: Path) -> None:
+    figure = plot_groups(make_grouped(kind))
+    axes, below = figure.axes
+    assert [line.get_label() for line in axes.lines] == ["topic 0 $y$", "topic 1 $y$"]
+    assert_allclose(axes.lines[0].get_ydata(), [0.1, 0.2, 0.3, np.nan])
+    assert len(axes.collections) == 2
+    assert_allclose(below.lines[0].get_ydata(), [0.3, 0.15, 0.1, np.nan])
+    assert "2 documents without a value" in axes.texts[0].get_text()
+    assert imread(save_figure(figure, tmp_path / "over.png")).ndim == 3
+
+
+def test_topics_without_known_words_have_one_panel() -> None:
+    assert len(plot_groups(make_grouped("period", n_holding=None)).axes) == 1
+
+
+def test_topics_by_group_are_bars_with_whiskers(tmp_path: Path) -> None:
+    figure = plot_groups(make_grouped("category"))
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "2019  (10)",
+        "$x$  (20)",
+        "2021  (30)",
+        "2022  (0)",
+    ]
+    assert len(axes.patches) == 8
+    assert sum(isinstance(each, ErrorbarContainer) for each in axes.containers) == 2
+    assert imread(save_figure(figure, tmp_path / "by.png")).ndim == 3
+
+
+def test_groups_of_no_topics_are_one_sentence() -> None:
+    with pytest.raises(SearchError) as caught:
+        plot_groups(make_grouped("period", n_topics=0))
+    assert caught.value.code == "nothing_to_plot"

@@ -17,6 +17,7 @@ from mixsearch.cli._units import format_share
 from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
 
 _BAR = 24
+_HEADER = ("documents", "share", "95% interval", "about it", "with words")
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,9 @@ def _print_tables(console: Console, found: TopicGroups) -> None:
 def _list_lines(topic: GroupedTopic, column: str) -> Iterator[str]:
     yield f"topic       {topic.hint}: {', '.join(topic.words)}"
     width = max([len(column), *(len(group.label) for group in topic.groups)])
-    yield f"{column:<{width}}  {'documents':>9}  {'share':>7}  {'95% interval':<18}  {'about it':>8}  {'with words':>10}"
-    for group in topic.groups:
-        share, interval = _format(group)
-        about = "" if group.n_about is None else f"{group.n_about:,.0f}"
-        holding = "" if group.n_holding is None else f"{group.n_holding:,}"
-        line = f"{group.label:<{width}}  {group.n_documents:>9,}  {share:>7}  {interval:<18}  {about:>8}  {holding:>10}"
+    rows = [(column, *_HEADER), *((group.label, *_list_cells(group)) for group in topic.groups)]
+    for label, documents, share, interval, about, holding in rows:
+        line = f"{label:<{width}}  {documents:>9}  {share:>7}  {interval:<18}  {about:>8}  {holding:>10}"
         yield line.rstrip()
 
 
@@ -82,22 +80,21 @@ def _make_table(topic: GroupedTopic, column: str) -> Table:
     title = Text.assemble((topic.hint, "bold"), (f"  {', '.join(topic.words)}", "dim"))
     table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, title=title, title_justify="left")
     table.add_column(column, overflow="fold")
-    for name in ("documents", "share", "95% interval", "about it", "with words"):
-        table.add_column(
-            name, justify="left" if name == "95% interval" else "right", style="dim" if "%" in name else ""
-        )
+    for name in _HEADER:
+        table.add_column(name, justify="right")
     table.add_column("", no_wrap=True, style="blue")
     longest = max((group.share or 0.0 for group in topic.groups), default=0.0)
     for group in topic.groups:
         bar = "█" * round(_BAR * (group.share or 0.0) / longest) if longest > 0 else ""
-        about = "" if group.n_about is None else f"{group.n_about:,.0f}"
-        holding = "" if group.n_holding is None else f"{group.n_holding:,}"
-        table.add_row(Text(group.label), f"{group.n_documents:,}", *_format(group), about, holding, bar)
+        table.add_row(Text(group.label), *_list_cells(group), bar)
     return table
 
 
-def _format(group: GroupShare) -> tuple[str, str]:
-    """Return a share and its interval; nothing for a group without documents."""
-    if group.share is None or group.low is None or group.high is None:
-        return "", ""
-    return format_share(group.share), f"{format_share(group.low)} to {format_share(group.high)}"
+def _list_cells(group: GroupShare) -> tuple[str, str, str, str, str]:
+    """Return what is known of a group; nothing but 0 documents for an empty one."""
+    share = "" if group.share is None else format_share(group.share)
+    is_known = group.low is not None and group.high is not None
+    interval = f"{format_share(group.low or 0.0)} to {format_share(group.high or 0.0)}" if is_known else ""
+    about = "" if group.n_about is None else f"{group.n_about:,.0f}"
+    holding = "" if group.n_holding is None else f"{group.n_holding:,}"
+    return f"{group.n_documents:,}", share, interval, about, holding

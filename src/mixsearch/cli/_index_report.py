@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -17,7 +17,7 @@ from mixsearch.cli._progress import show_progress
 from mixsearch.cli._render import print_facts
 from mixsearch.cli._units import format_bytes, format_seconds
 from mixsearch.errors import Option, SearchError, SearchWarning
-from mixsearch.index import Built, IndexOptions, build_index, open_index
+from mixsearch.index import ROW, Built, IndexOptions, StoredColumn, build_index, open_index
 from mixsearch.text import CorpusOptions, strip_compression_suffix
 
 SUFFIX = ".index"
@@ -33,6 +33,7 @@ class Summary:
     seconds: float
     warnings: tuple[SearchWarning, ...]
     first_word: str
+    columns: tuple[StoredColumn, ...]
 
     @property
     def bytes_per_document(self) -> float:
@@ -49,6 +50,7 @@ class Summary:
         return {
             "index": str(self.built.path),
             **{name: getattr(self.built, name) for name in _COUNTS},
+            "columns": [asdict(column) for column in self.columns],
             "bytes_per_document": round(self.bytes_per_document, 1),
             "seconds": round(self.seconds, 3),
             "warnings": [describe_for_json(warning) for warning in self.warnings],
@@ -72,7 +74,14 @@ def run_index(
     with show_progress() as on_progress, record_warnings() as warned:
         source = sources[0] if len(sources) == 1 else list(sources)
         built = build_index(source, target, options, reading, scheduler=scheduler, on_progress=on_progress)
-    summary = Summary(built, perf_counter() - start, (*built.notes, *warned), _find_first_word(target))
+    report_built(built, perf_counter() - start, warned, as_json=as_json)
+
+
+def report_built(built: Built, seconds: float, warned: Sequence[SearchWarning], *, as_json: bool) -> None:
+    """Print the summary of an index that was built."""
+    index = open_index(built.path)
+    columns = tuple(column for column in index.columns.described if column.name != ROW)
+    summary = Summary(built, seconds, (*built.notes, *warned), index.starters(1)[0].word, columns)
     if as_json:
         print_json(summary.as_dict())
     else:
@@ -115,10 +124,6 @@ def _require_outside(sources: Sequence[str], target: Path) -> None:
             )
 
 
-def _find_first_word(path: Path) -> str:
-    return open_index(path).starters(1)[0].word
-
-
 def _print_summary(console: Console, summary: Summary) -> None:
     built = summary.built
     size = f"{format_bytes(built.n_bytes)}, {summary.bytes_per_document:,.0f} bytes per document"
@@ -127,12 +132,17 @@ def _print_summary(console: Console, summary: Summary) -> None:
         ("documents", f"{built.n_documents:,}{_describe_dropped(built)}"),
         ("words", f"{built.n_words:,}, with {built.n_nonzeros:,} non-zero counts"),
         ("topics", f"{built.n_components:,}"),
+        *([("columns", _describe_columns(summary))] if summary.columns else []),
         ("size", size),
         ("time", format_seconds(summary.seconds)),
     ]
     print_facts(console, facts)
     print_notes(map(describe, summary.warnings))
     print_facts(console, [("next", Text(summary.next_command, style="bold"))])
+
+
+def _describe_columns(summary: Summary) -> str:
+    return ", ".join(f"{column.name} ({column.role or column.kind})" for column in summary.columns)
 
 
 def _describe_dropped(built: Built) -> str:

@@ -9,10 +9,24 @@ import typer
 
 from mixsearch.cli._units import parse_components
 
-SEARCH, OUTPUT = "Search", "Output"
+SEARCH, READING, OUTPUT = "Search", "Reading", "Output"
 
 IdOption = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=SEARCH)
+]
+TableArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV, TSV, JSON, Parquet, Arrow, Excel, or a table of a database: shop.sqlite::reviews.",
+    ),
+]
+NoHeaderOption = Annotated[
+    bool, typer.Option("--no-header", help="The first row of CSV or Excel is data.", rich_help_panel=READING)
+]
+SkipBadRowsOption = Annotated[
+    bool,
+    typer.Option("--skip-bad-rows", help="Skip rows that cannot be read, and count them.", rich_help_panel=READING),
 ]
 ColumnsOption = Annotated[
     list[str] | None, typer.Option("--columns", metavar="NAMES", help="Use only these columns.", rich_help_panel=SEARCH)

@@ -8,6 +8,8 @@ import typer
 
 from mixsearch import __version__
 from mixsearch.cli import (
+    add,
+    changes,
     demo,
     export,
     find,
@@ -15,7 +17,9 @@ from mixsearch.cli import (
     info,
     label,
     overview,
+    refresh,
     regress,
+    remove,
     report,
     reproduce,
     segment,
@@ -31,11 +35,13 @@ Examples:
   mixsearch index reviews.csv --text review
   mixsearch topic reviews.index sushi
   mixsearch overview reviews.index
+  mixsearch changes reviews.index --before "date < 2024" --after "date >= 2024"
   mixsearch serve reviews.index
   mixsearch info reviews.index
   mixsearch report reviews.index --hints topics.txt -o report.html
   mixsearch label reviews.index --hints topics.txt -o labelled.parquet
   mixsearch export reviews.index -o documents.parquet
+  mixsearch add reviews.index today.csv
   mixsearch find patients.csv --like 12,40,77
   mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
   mixsearch subspace tracks.csv --like 0,4,9
@@ -72,10 +78,14 @@ def mixsearch(
 app.command(help=index.HELP)(index.index)
 app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
+app.command(help=changes.HELP)(changes.changes)
 app.command(help=info.HELP)(info.info)
 app.command(help=label.HELP)(label.label)
 app.command(help=report.HELP)(report.report)
 app.command(help=export.HELP)(export.export)
+app.command(help=add.HELP)(add.add)
+app.command(help=remove.HELP)(remove.remove)
+app.command(help=refresh.HELP)(refresh.refresh)
 app.command(help=find.HELP)(find.find)
 app.command(help=regress.HELP)(regress.regress)
 app.command(help=subspace.HELP)(subspace.subspace)

@@ -26,11 +26,14 @@ from mixsearch.cli._table_options import (
     ColumnsOption,
     IdOption,
     JsonOption,
+    NoHeaderOption,
     NRowsOption,
     OutputOption,
     PlotOption,
+    SkipBadRowsOption,
 )
 from mixsearch.cli._table_rows import parse_rows, split_list
+from mixsearch.storage import MANIFEST_NAME
 from mixsearch.table import (
     TableComponent,
     TableSearch,
@@ -58,8 +61,10 @@ Examples:
   mixsearch find patients.csv --like 12,40 --save patients.fit
   mixsearch find patients.fit --like 3,8
 
-TABLE is a file .csv, .tsv, .parquet, .jsonl or .json, or a folder written by
---save, which answers at once. --output adds two columns: membership, the
+TABLE is a file of CSV, TSV, JSON lines, JSON, Parquet, Arrow, Excel, SQLite or
+DuckDB (name a table or a sheet after two colons: shop.sqlite::reviews), a
+folder of Parquet or Arrow files, or a folder written by --save, which answers
+at once. --output adds two columns: membership, the
 probability that a row is a member, and is_member.
 
 --json prints an object: table, n_table_rows, id, like, not_like, n_members
@@ -81,7 +86,13 @@ class _Outputs:
 
 
 def find(
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet, JSON lines, or a saved fit.")],
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE",
+            help="CSV, TSV, JSON, Parquet, Arrow, Excel, a table of a database (shop.sqlite::reviews), or a saved fit.",
+        ),
+    ],
     like: Annotated[
         list[str],
         typer.Option("--like", metavar="ROWS", help="Rows that are members: numbers, starting at 0, or ids."),
@@ -91,6 +102,8 @@ def find(
     ] = None,
     id: IdOption = None,
     columns: ColumnsOption = None,
+    no_header: NoHeaderOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     output: OutputOption = None,
     n_rows: NRowsOption = 10,
     as_json: JsonOption = False,
@@ -115,7 +128,8 @@ def find(
             load_plots()
         with record_warnings() as warned:
             with stderr_console().status("Fitting the table"):
-                search = _open(table, id, split_list(columns) if columns else None)
+                reading = {"no_header": no_header, "skip_bad_rows": skip_bad_rows}
+                search = _open(table, id, split_list(columns) if columns else None, reading)
             start = time.perf_counter()
             found = search.search(
                 parse_rows(search.table_, members, id), not_like=parse_rows(search.table_, others, id)
@@ -132,13 +146,13 @@ def find(
 
 
 def _is_saved(table: Path) -> bool:
-    return table.is_dir() or table.suffix == _SAVED_SUFFIX
+    return table.suffix == _SAVED_SUFFIX or (table / MANIFEST_NAME).exists()
 
 
-def _open(table: Path, id: str | None, columns: list[str] | None) -> TableSearch:
+def _open(table: Path, id: str | None, columns: list[str] | None, reading: dict[str, bool]) -> TableSearch:
     if _is_saved(table):
         return TableSearch.load(table)
-    return TableSearch().fit(read_table(table), columns=columns, id=id)
+    return TableSearch().fit(read_table(table, **reading), columns=columns, id=id)
 
 
 def _write(search: TableSearch, found: TableComponent, outputs: _Outputs) -> list[str]:

@@ -9,6 +9,7 @@ import typer
 
 from mixsearch.cli._console import report_errors
 from mixsearch.cli._index_report import run_index
+from mixsearch.cli._keep import parse_keep
 from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
 from mixsearch.index import DEFAULT_COMPONENTS, IndexOptions
 from mixsearch.text import (
@@ -25,14 +26,18 @@ _READING, _WORDS, _RESOURCES, _ADVANCED = "Reading", "Words", "Resources", "Adva
 
 HELP = """Build an index of texts or word counts. Search it with [bold]mixsearch topic[/].
 
-Reads JSON lines, CSV, TSV, Parquet, text files, and counts as docword,
-Matrix Market or npz files; all of them also compressed (gz, bz2, xz, zst).
+Reads JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, tables of SQLite and
+DuckDB databases, Hugging Face dataset folders, text files, and counts as
+docword, Matrix Market or npz files; files of text also compressed (gz, bz2,
+xz, zst). What a file begins with tells its format, not its name alone.
 
 Examples:
 
   mixsearch index reviews.csv --text review --id review_id
+  mixsearch index reviews.parquet --text review --keep date,shop,stars
   mixsearch index 'news/*.jsonl.gz' -o news.index --ngrams 2
   mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates near
+  mixsearch index shop.sqlite::reviews --text review
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50
   mixsearch index docword.kos.txt.gz --vocabulary vocab.kos.txt
   mixsearch index 's3://bucket/reviews/*.parquet' --scheduler tcp://host:8786 -o shared/reviews.index
@@ -89,15 +94,36 @@ def index(
         str | None,
         typer.Option("--id", metavar="COLUMN", help="Column with the names of documents.", rich_help_panel=_READING),
     ] = None,
+    keep: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN,...|auto|none",
+            help="Columns to keep for filters, timelines and lists. auto finds a title, a link, dates, categories and "
+            "numbers.",
+            rich_help_panel=_READING,
+        ),
+    ] = "auto",
     format: Annotated[
         Format | None,
         typer.Option(
             metavar="NAME",
-            help=f"Format of the files: {', '.join(FORMATS)}. Default: by file name.",
+            help=f"Format of the files: {', '.join(FORMATS)}. Default: by their content and name.",
             rich_help_panel=_READING,
         ),
     ] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of text files.", rich_help_panel=_READING)] = "utf-8",
+    no_header: Annotated[
+        bool,
+        typer.Option("--no-header", help="The first row of CSV or Excel is data.", rich_help_panel=_READING),
+    ] = False,
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows",
+            help="Skip rows of CSV and JSON that cannot be read, and count them.",
+            rich_help_panel=_READING,
+        ),
+    ] = False,
     vocabulary: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="File with one word per line, for word counts.", rich_help_panel=_READING),
@@ -260,8 +286,11 @@ def index(
         reading = CorpusOptions(
             text=text or None,
             id=id,
+            keep=parse_keep(keep),
             format=format,
             encoding=encoding,
+            no_header=no_header,
+            skip_bad_rows=skip_bad_rows,
             vocabulary=vocabulary,
             drop_duplicates=drop_duplicates,
             keep_texts=keep_texts,

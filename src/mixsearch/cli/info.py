@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.text import Text
 
 from mixsearch._typing import Array
-from mixsearch.cli._console import complete_index, print_json, report_errors
+from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors
 from mixsearch.cli._figures import load_plots, write_figure
+from mixsearch.cli._growth import describe_growth
 from mixsearch.cli._render import print_facts
 from mixsearch.cli._units import format_bytes
 from mixsearch.display import plain_number
@@ -38,6 +39,7 @@ _REASONS = {
     "too_rare": "too rare",
     "beyond_max_words": "beyond the maximum",
     "stop_word": "stop words",
+    "added": "of added documents",
 }
 _SPARKS = "▁▂▃▄▅▆▇█"
 _MAX_LISTED = 8
@@ -68,6 +70,7 @@ def info(
             print_json({**contents.as_dict(), "verified": verify})
         else:
             _print_contents(Console(highlight=False), contents, verified=verify)
+            print_notes(describe_growth(contents.growth, path))
         if plot is not None:
             write_figure(lambda plots: plots.plot_spectrum(index.topics), plot)
 
@@ -85,6 +88,12 @@ def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "documents", f"{contents.n_documents:,} (left out: {dropped})"
     yield "words", f"{contents.n_words:,}, with {contents.n_nonzeros:,} non-zero counts{_describe_dropped(contents)}"
     yield "topics", f"{contents.n_components:,}"
+    if contents.columns:
+        yield "columns", ", ".join(f"{column.name} ({column.role or column.kind})" for column in contents.columns)
+    growth = contents.growth
+    if growth.n_added or growth.n_removed:
+        changes = f"{growth.n_added:,} added, {growth.n_removed:,} removed since the topics were learned"
+        yield "changes", f"{changes} from {growth.n_fitted:,} documents"
     yield "texts", _describe_texts(contents)
     yield "options", _join_options(contents.options)
     unknown = "unknown: built from counts, or with a tokenizer"

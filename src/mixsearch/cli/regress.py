@@ -21,7 +21,17 @@ from mixsearch.cli._console import (
 )
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._render import print_facts
-from mixsearch.cli._table_options import IdOption, JsonOption, NComponentsOption, NRowsOption, OutputOption, PlotOption
+from mixsearch.cli._table_options import (
+    IdOption,
+    JsonOption,
+    NComponentsOption,
+    NoHeaderOption,
+    NRowsOption,
+    OutputOption,
+    PlotOption,
+    SkipBadRowsOption,
+    TableArgument,
+)
 from mixsearch.cli._table_rows import (
     NumberedRows,
     check_apart,
@@ -70,13 +80,15 @@ Exit codes: 0 success, 1 bad table or rows, 2 usage error."""
 
 
 def regress(
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or JSON lines.")],
+    table: TableArgument,
     y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="The column that the line predicts.")],
     x: Annotated[list[str], typer.Option("--x", metavar="NAMES", help="The columns that it predicts from.")],
     like: Annotated[
         list[str], typer.Option("--like", metavar="ROWS", help="Rows of the line: numbers, starting at 0, or ids.")
     ],
     id: IdOption = None,
+    no_header: NoHeaderOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     n_components: NComponentsOption = "auto",
     output: OutputOption = None,
     n_rows: NRowsOption = 5,
@@ -91,8 +103,9 @@ def regress(
         if plot is not None:
             load_plots()
         check_apart(y, features, "y", "x")
-        rows = take_numbers(read_table(table), {"x": features, "y": [y]}, split_list(like), id)
         with record_warnings() as warned, stderr_console().status("Fitting lines"):
+            opened = read_table(table, no_header=no_header, skip_bad_rows=skip_bad_rows)
+            rows = take_numbers(opened, {"x": features, "y": [y]}, split_list(like), id)
             found = _search(rows, n_components)
         notes = [name_rows(warning, rows) for warning in warned]
         answer = {"table": str(table), "y": y, "x": features, "id": id, **_describe(found, rows, features, n_rows)}

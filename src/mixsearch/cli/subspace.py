@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -27,8 +26,11 @@ from mixsearch.cli._table_options import (
     IdOption,
     JsonOption,
     NComponentsOption,
+    NoHeaderOption,
     NRowsOption,
     OutputOption,
+    SkipBadRowsOption,
+    TableArgument,
 )
 from mixsearch.cli._table_rows import (
     NumberedRows,
@@ -83,7 +85,7 @@ Exit codes: 0 success, 1 bad table or rows, 2 usage error."""
 
 
 def subspace(
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or JSON lines.")],
+    table: TableArgument,
     like: Annotated[
         list[str], typer.Option("--like", metavar="ROWS", help="Rows of the subspace: numbers, starting at 0, or ids.")
     ],
@@ -118,6 +120,8 @@ def subspace(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    no_header: NoHeaderOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     output: OutputOption = None,
     n_rows: NRowsOption = 5,
     as_json: JsonOption = False,
@@ -125,7 +129,8 @@ def subspace(
     """Find the rows in the same subspace as a few of them."""
     wanted = split_list(columns or ())
     with report_errors(as_json=as_json):
-        opened = read_table(table)
+        with record_warnings() as read_warned:
+            opened = read_table(table, no_header=no_header, skip_bad_rows=skip_bad_rows)
         used = wanted or [name for name in list_numeric_columns(opened) if name != id]
         if not used:
             raise SearchError("{file!r} has no columns of numbers.", code="no_columns", file=str(table))
@@ -134,7 +139,8 @@ def subspace(
         with record_warnings() as warned, stderr_console().status("Fitting subspaces"):
             found = _search(X, rows, n_components, dim, "auto" if center is None else center)
         # The answer itself says through which point subspaces go.
-        notes = [name_rows(each, rows) for each in warned if not isinstance(each, CenteredWarning)]
+        searched = [name_rows(each, rows) for each in warned if not isinstance(each, CenteredWarning)]
+        notes = [*read_warned, *searched]
         membership = found.membership(X)
         others = [] if wanted else [name for name in opened.column_names if name not in (*used, id)]
         answer = {

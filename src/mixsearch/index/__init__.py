@@ -12,13 +12,14 @@ from mixsearch.index.answer import (
     describe_columns,
 )
 from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
+from mixsearch.index.columns import ROW, Columns, StoredColumn
 from mixsearch.index.compare import Outcome, answer_queries, compare_topics, name_outcomes
 from mixsearch.index.completion import CorpusWord
 from mixsearch.index.contents import Contents
 from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
 from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
 from mixsearch.index.frames import label_documents, list_documents
-from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups, group_topics
+from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups, group_topics, make_unique
 from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps
@@ -27,23 +28,37 @@ from mixsearch.index.snippets import match_word
 from mixsearch.index.starters import Starter
 from mixsearch.index.to_csv import map_to_csv, to_csv
 from mixsearch.index.topic_index import Document, TopicIndex, open_index
+from mixsearch.index.update import (
+    Added,
+    Existing,
+    Growth,
+    Removed,
+    add_documents,
+    refresh_index,
+    remove_documents,
+)
 
 __all__ = [
     "DEFAULT_COMPONENTS",
     "MAX_WORDS",
+    "ROW",
+    "Added",
     "Alternative",
     "Answer",
     "AnswerOptions",
     "AnswerWarning",
     "Built",
     "Change",
+    "Columns",
     "Contents",
     "CorpusChanges",
     "CorpusWord",
     "Document",
+    "Existing",
     "Found",
     "GroupShare",
     "GroupedTopic",
+    "Growth",
     "IndexOptions",
     "MappedTopic",
     "Neighbour",
@@ -51,14 +66,17 @@ __all__ = [
     "Outcome",
     "Query",
     "RelatedWord",
+    "Removed",
     "SkippedWord",
     "Starter",
+    "StoredColumn",
     "TopicGroups",
     "TopicIndex",
     "TopicMap",
     "TopicWord",
     "TypicalDocument",
     "UnmappedWord",
+    "add_documents",
     "answer_queries",
     "build_index",
     "compare_topics",
@@ -69,10 +87,13 @@ __all__ = [
     "group_topics",
     "label_documents",
     "list_documents",
+    "make_unique",
     "map_to_csv",
     "map_topics",
     "match_word",
     "name_outcomes",
     "open_index",
+    "refresh_index",
+    "remove_documents",
     "to_csv",
 ]

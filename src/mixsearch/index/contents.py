@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from mixsearch.index.columns import Columns, StoredColumn
 from mixsearch.index.completion import CorpusWord
+from mixsearch.index.growth import Growth, read_growth
 from mixsearch.index.starters import Starter
 from mixsearch.storage import Folder, JoinedTexts
 from mixsearch.topics import FittedCorpus, read_segments
+
+# Documents that are too short for a topic. They are part of the corpus again when the index is refreshed, since what
+# words are counted depends on them too.
+SHORT = "short"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +48,10 @@ class Contents:
         Words to begin with: one per topic.
     eigenvalues : list of float
         Those of the second moment.
+    columns : list of StoredColumn
+        The columns of the documents.
+    growth : Growth
+        The changes since the topics were learned.
     """
 
     path: str
@@ -67,6 +77,8 @@ class Contents:
     distinctive_words: list[CorpusWord]
     starters: list[Starter]
     eigenvalues: list[float]
+    columns: list[StoredColumn]
+    growth: Growth
 
     def as_dict(self) -> dict[str, Any]:
         """Return the contents as JSON has them.
@@ -75,7 +87,7 @@ class Contents:
         -------
         dict
         """
-        return asdict(self)
+        return {**asdict(self), "growth": self.growth.as_dict()}
 
 
 def read_texts(folder: Folder, name: str) -> JoinedTexts:
@@ -92,14 +104,14 @@ def read_contents(
 ) -> Contents:
     """Return the contents of a folder; the counts and texts themselves are not read."""
     topics, corpus, sizes = fitted.search, folder.facts.get("corpus", {}), folder.sizes()
-    n_documents, n_duplicates = len(topics.kept_rows_), corpus.get("n_duplicates", 0)
+    n_documents, n_duplicates = fitted.partitions.n_rows, corpus.get("n_duplicates", 0)
     return Contents(
         path=str(folder.path),
         created=folder.created,
         written_by=folder.written_by,
         format_version=folder.version,
         n_documents=n_documents,
-        n_short=topics.n_dropped_ - n_duplicates,
+        n_short=_count_short(folder, topics.n_dropped_ - n_duplicates),
         n_duplicates=n_duplicates,
         n_words=topics.n_features_in_,
         n_nonzeros=fitted.n_nonzeros,
@@ -117,4 +129,17 @@ def read_contents(
         distinctive_words=list(distinctive),
         starters=list(starters),
         eigenvalues=fitted.eigenvalues.tolist(),
+        columns=Columns(folder).described,
+        growth=read_growth(folder.facts, n_documents),
     )
+
+
+def _count_short(folder: Folder, n_dropped: int) -> int:
+    """Return the number of documents that are too short; before 0.11 no others were left out than duplicates."""
+    groups = list_short(folder)
+    return sum(len(folder[f"{group}/rows"]) for group in groups) if "n_rows" in folder.facts else n_dropped
+
+
+def list_short(folder: Folder) -> list[str]:
+    """Return the groups of documents that are too short for a topic, at most one for each segment."""
+    return [name.removesuffix("/rows") for name in folder if name.endswith(f"{SHORT}/rows")]

@@ -14,8 +14,9 @@ from mixsearch._typing import Array, DataFrame
 from mixsearch.data.frames import import_pandas
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.index.changes import Changes, compare_shares
+from mixsearch.index.csv_rows import write_rows
 from mixsearch.index.distinct import merge_outcomes, search_words
-from mixsearch.index.groups import N_WORDS, Topics, name_topics, write_csv
+from mixsearch.index.groups import N_WORDS, Topics, name_topics
 from mixsearch.index.overlap import compute_overlaps
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.topics import Topic
@@ -113,14 +114,19 @@ class CorpusChanges:
         """
         return import_pandas().DataFrame(self.list_rows(), columns=list(_COLUMNS))
 
-    def to_csv(self) -> str:
+    def to_csv(self, *, for_spreadsheets: bool = False) -> str:
         """Return a table with a header, one row for each change.
+
+        Parameters
+        ----------
+        for_spreadsheets : bool, default=False
+            Put an apostrophe before text that a spreadsheet would take for a formula.
 
         Returns
         -------
         str
         """
-        return write_csv(self.list_rows(), _COLUMNS)
+        return write_rows(self.list_rows(), _COLUMNS, for_spreadsheets=for_spreadsheets)
 
 
 _COLUMNS = ("kind", "direction", "item", "words", "before", "after", "difference", "low", "high")

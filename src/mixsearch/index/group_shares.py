@@ -222,7 +222,7 @@ def count_members(
     Returns
     -------
     Estimates
-        Intervals end at whole numbers of documents if the factors are one.
+        Intervals end at whole numbers of documents, up to rounding, if the factors are one.
 
     Notes
     -----
@@ -241,10 +241,11 @@ def count_members(
     low = np.clip(np.ceil(mean + skew - z * deviation - 0.5), 0, n)
     high = np.clip(np.floor(mean + skew + z * deviation + 0.5), 0, n)
     low, high = np.minimum(low, mean), np.maximum(high, mean)
-    if factor != (1.0, 1.0):
-        low = mean - np.hypot(mean - low, mean * (1 - factor[0]))
-        high = np.minimum(mean + np.hypot(high - mean, mean * (factor[1] - 1)), n)
-    values = (mean, np.maximum(deviation, (high - low) / (2 * z)) if factor != (1.0, 1.0) else deviation, low, high)
+    # Errors of single documents and of all together are independent.
+    low = mean - np.hypot(mean - low, mean * (1 - factor[0]))
+    high = np.minimum(mean + np.hypot(high - mean, mean * (factor[1] - 1)), n)
+    stderr = np.hypot(deviation, mean * (factor[1] - factor[0]) / (2 * z))
+    values = (mean, stderr, low, high)
     return Estimates(*(np.where(n > 0, each, np.nan) for each in values))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +14,7 @@ from mixsearch.data.frames import import_pandas
 from mixsearch.data.groups import Groups, make_groups
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 from mixsearch.index.columns import Columns
+from mixsearch.index.csv_rows import write_rows
 from mixsearch.index.group_shares import Estimates, estimate_shares
 from mixsearch.topics import COUNT_FACTOR, Topic
 
@@ -148,14 +147,20 @@ class TopicGroups:
         """
         return import_pandas().DataFrame(self.list_rows())
 
-    def to_csv(self) -> str:
+    def to_csv(self, *, for_spreadsheets: bool = False) -> str:
         """Return a table with a header, one row for each topic and group.
+
+        Parameters
+        ----------
+        for_spreadsheets : bool, default=False
+            Put an apostrophe before text that a spreadsheet would take for a formula.
 
         Returns
         -------
         str
         """
-        return write_csv(self.list_rows(), ("hint", "column", *(each.name for each in fields(GroupShare))))
+        columns = ("hint", "column", *(each.name for each in fields(GroupShare)))
+        return write_rows(self.list_rows(), columns, for_spreadsheets=for_spreadsheets)
 
 
 def group_topics(
@@ -266,7 +271,19 @@ def name_topics(index: TopicIndex, topics: Topics) -> dict[str, Topic]:
 
 
 def make_unique(name: str, known: Mapping[str, Any]) -> str:
-    """Return a name that is not known yet: the same, or with a number behind it."""
+    """Return a name that is not known yet: the same, or with a number behind it.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    known : mapping of str
+        Names that are taken.
+
+    Returns
+    -------
+    str
+    """
     if name not in known:
         return name
     return next(other for i in range(2, len(known) + 3) if (other := f"{name} ({i})") not in known)
@@ -366,13 +383,17 @@ def _list_groups(
     holding = np.bincount(codes[codes >= 0], minlength=len(groups.labels))
     return tuple(
         GroupShare(
-            label,
-            int(size),
-            *(_plain(each[i]) for each in (shares.value, shares.low, shares.high)),
-            *(_plain(each[i]) for each in (about.value, about.low, about.high)),
+            label=label,
+            n_documents=int(groups.sizes[i]),
+            share=_plain(shares.value[i]),
+            low=_plain(shares.low[i]),
+            high=_plain(shares.high[i]),
+            n_about=_plain(about.value[i]),
+            n_about_low=_plain(about.low[i]),
+            n_about_high=_plain(about.high[i]),
             n_holding=None if is_holding is None else int(holding[i]),
         )
-        for i, (label, size) in enumerate(zip(groups.labels, groups.sizes.tolist(), strict=True))
+        for i, label in enumerate(groups.labels)
     )
 
 
@@ -382,12 +403,3 @@ def _list_starts(groups: Groups) -> tuple[str, ...]:
 
 def _plain(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
-
-
-def write_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Return rows as a table with a header; what is missing is empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

@@ -9,11 +9,11 @@ from typing import Any
 
 from mixsearch.index.answer import Answer
 from mixsearch.index.compare import Outcome
+from mixsearch.index.csv_rows import write_rows
 from mixsearch.index.map import TopicMap
 
 COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet", "title", "link", "date")
 MAP_COLUMNS = ("words", "typical_words", "weight", "separation", "verdict", "x", "y")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FACTS = (
     "weight",
     "n_about",
@@ -43,15 +43,13 @@ def to_csv(outcomes: Iterable[Outcome], *, errors: bool = False, for_spreadsheet
     -------
     str
     """
-    text = io.StringIO()
     columns = (*COLUMNS, "stderr") if errors else COLUMNS
-    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for outcome in outcomes:
-        facts = [_row("error", 1, str(outcome.error))] if outcome.answer is None else _list_facts(outcome.answer)
-        rows = ({"hint": outcome.query.name, **fact} for fact in facts)
-        writer.writerows(map(_escape_row, rows) if for_spreadsheets else rows)
-    return text.getvalue()
+    rows = ({"hint": outcome.query.name, **fact} for outcome in outcomes for fact in _list_rows(outcome))
+    return write_rows(rows, columns, for_spreadsheets=for_spreadsheets)
+
+
+def _list_rows(outcome: Outcome) -> Iterable[dict[str, Any]]:
+    return [_row("error", 1, str(outcome.error))] if outcome.answer is None else _list_facts(outcome.answer)
 
 
 def map_to_csv(found: TopicMap) -> str:
@@ -74,14 +72,6 @@ def map_to_csv(found: TopicMap) -> str:
         separation = "" if topic.separation is None else topic.separation
         writer.writerow([words, typical, topic.weight, separation, topic.verdict, topic.x, topic.y])
     return text.getvalue()
-
-
-def _escape_row(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: _escape(value) for name, value in row.items()}
-
-
-def _escape(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _list_facts(answer: Answer) -> Iterator[dict[str, Any]]:

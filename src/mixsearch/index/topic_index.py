@@ -70,6 +70,8 @@ class TopicIndex:
         The fitted search. Its arrays are mapped from the files.
     path : Path
         Where the index is.
+    generation, created : str
+        The state of the index, which changes with every write, and when it was written.
     n_documents, n_components : int
         The number of documents, and of fitted topics.
     vocabulary : list of str
@@ -90,6 +92,16 @@ class TopicIndex:
     def path(self) -> Path:
         """Where the index is."""
         return self._folder.path
+
+    @property
+    def generation(self) -> str:
+        """The state of the index, which changes with every write."""
+        return self._folder.generation
+
+    @property
+    def created(self) -> str:
+        """When this state of the index was written."""
+        return self._folder.created
 
     @property
     def n_documents(self) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -68,9 +67,10 @@ def _knows_words(found: TopicGroups) -> bool:
 def _draw_panels(figure: Figure, found: TopicGroups) -> Axes:
     """Draw the shares and, if known, which part of the documents contains the words; return the axes of the shares."""
     if not _knows_words(found):
-        axes = figure.subplots()
+        axes: Axes = figure.subplots()
         _draw_lines(axes, found, list(map(_read, found.topics)))
         return axes
+    below: Axes
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
     _draw_lines(axes, found, list(map(_read, found.topics)))
     _draw_lines(below, found, list(map(_read_holding, found.topics)))
@@ -89,9 +89,8 @@ def _draw_lines(axes: Axes, found: TopicGroups, series: Sequence[tuple[Array, Ar
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     if found.starts is not None:
-        locator = AutoDateLocator(maxticks=_MAX_TICKS)
-        axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        # matplotlib finds the ticks of dates by itself.
+        axes.margins(x=0.02)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(_MAX_TICKS, integer=True))
         axes.xaxis.set_major_formatter(lambda at, _: found.labels[int(at)] if 0 <= at < len(found.labels) else "")

@@ -10,8 +10,9 @@ from typing import Any
 
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.files.arrow_tables import TABLE_FORMATS, read_arrow_table
-from mixsearch.data.files.detection import FORMAT_BY_SUFFIX, Format, guess_by_name
+from mixsearch.data.files.detection import guess_by_name
 from mixsearch.data.files.location import get_size
+from mixsearch.data.files.signatures import FORMAT_BY_SUFFIX, Format
 from mixsearch.data.files.sources import SourceFiles, find_sources
 from mixsearch.data.files.streams import COMPRESSION_SUFFIXES
 from mixsearch.data.files.types import flatten_types, to_json

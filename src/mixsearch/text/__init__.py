@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from mixsearch.data.files.detection import FORMATS, Format
+from mixsearch.data.files.signatures import FORMATS, Format
 from mixsearch.data.files.streams import strip_compression_suffix
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
@@ -16,13 +16,14 @@ from mixsearch.text.options import (
     DEFAULT_MAX_WORDS,
     DEFAULT_MIN_DF,
     CorpusOptions,
+    KeptColumns,
     SegmenterName,
     normalize_text,
 )
 from mixsearch.text.pipeline import count_documents, count_texts, read_corpus
 from mixsearch.text.question import split_words
 from mixsearch.text.read.documents import DocumentChunk
-from mixsearch.text.read.formats import inspect_columns
+from mixsearch.text.read.formats import has_columns, inspect_columns
 from mixsearch.text.read.summary import ColumnSummary, summarize_columns
 
 if TYPE_CHECKING:
@@ -46,11 +47,13 @@ __all__ = [
     "DroppedWords",
     "Format",
     "InspectedFiles",
+    "KeptColumns",
     "KnownWords",
     "SegmenterName",
     "Vocabulary",
     "count_documents",
     "count_texts",
+    "has_columns",
     "inspect_columns",
     "inspect_files",
     "normalize_text",

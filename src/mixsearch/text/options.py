@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from mixsearch.data.files.detection import FORMATS, Format
+from mixsearch.data.files.signatures import FORMATS, Format
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.text.count.languages import check_segmenter, check_stemmer
 

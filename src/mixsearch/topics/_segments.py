@@ -23,7 +23,17 @@ _FACT = "segments"
 
 
 def place_in(segment: str, name: str) -> str:
-    """Return the name of an array of a segment, or of a group of them."""
+    """Return the name of an array of a segment, or of a group of them.
+
+    Parameters
+    ----------
+    segment, name : str
+        The name of the segment, and that of the array in it.
+
+    Returns
+    -------
+    str
+    """
     return f"{segment}/{name}" if segment else name
 
 
@@ -48,24 +58,66 @@ class Segment(NamedTuple):
     first: int = 0
 
     def place(self, name: str) -> str:
-        """Return the name of an array of this segment, or of a group of them."""
+        """Return the name of an array of this segment, or of a group of them.
+
+        Parameters
+        ----------
+        name : str
+            The name in the segment.
+
+        Returns
+        -------
+        str
+        """
         return place_in(self.name, name)
 
 
 def read_segments(folder: Folder) -> list[Segment]:
-    """Return the segments of a folder, in the order of their documents."""
+    """Return the segments of a folder, in the order of their documents.
+
+    Parameters
+    ----------
+    folder : Folder
+        The folder of a search.
+
+    Returns
+    -------
+    list of Segment
+    """
     stored = folder.facts.get(_FACT) or [("", len(folder["documents/lengths"]), 1.0)]
     firsts = accumulate((n_documents for _, n_documents, _ in stored), initial=0)
     return [Segment(name, n, mass, first) for (name, n, mass), first in zip(stored, firsts, strict=False)]
 
 
 def write_segments(out: FolderWriter, segments: Sequence[Segment]) -> None:
-    """Write which segments a folder has."""
+    """Write which segments a folder has.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        The folder of a search.
+    segments : sequence of Segment
+        All of them, in the order of their documents.
+    """
     out.facts[_FACT] = [(segment.name, segment.n_documents, segment.mass) for segment in segments]
 
 
 def open_counts(folder: Folder, segment: Segment, n_words: int) -> tuple[sp.csr_array, sp.csc_array]:
-    """Return the counts of a segment by document and by word, mapped from the files."""
+    """Return the counts of a segment by document and by word, mapped from the files.
+
+    Parameters
+    ----------
+    folder : Folder
+        The folder of a search.
+    segment : Segment
+        The segment.
+    n_words : int
+        The number of columns.
+
+    Returns
+    -------
+    by_document, by_word : sparse arrays of shape (n, d)
+    """
     kinds = ((sp.csr_array, BY_DOCUMENT), (sp.csc_array, BY_WORD))
     by_document, by_word = (
         sparse_from(

@@ -191,7 +191,21 @@ def store_new_segment(
 
 
 def scale_masses(search: TopicSearch, folder: Folder, segments: Sequence[Segment]) -> list[Segment]:
-    """Return segments with their masses, which a folder of a single one does not need to know."""
+    """Return segments with their masses, which a folder of a single one does not need to know.
+
+    Parameters
+    ----------
+    search : TopicSearch
+        The fitted search.
+    folder : Folder
+        Its folder.
+    segments : sequence of Segment
+        The segments.
+
+    Returns
+    -------
+    list of Segment
+    """
     return [
         segment._replace(mass=_sum_weights(search, folder[segment.place("documents/lengths")])) for segment in segments
     ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.frame import Frame
+from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.second_moment import weighted_gram
 from mixsearch.data.chunks import ArraySum, chunk_rows
 from mixsearch.data.threads import n_cores, one_blas_thread
@@ -104,14 +104,8 @@ def _turn_frame(family: TopicFamily, gram: Array) -> tuple[Frame, Array]:
     values, vectors = np.linalg.eigh((second + second.T) / 2)
     n = max(int(np.count_nonzero(values > max(-values[0], 0))), 1)
     values, vectors = values[::-1][:n], vectors[:, ::-1][:, :n]
-    if values[0] <= 0:
-        raise SearchError(
-            "The documents that match the filter do not differ enough to search within them. Widen the filter, or "
-            "search all documents and list those that match.",
-            code="no_topics_within",
-        )
-    basis = np.asarray(frame.basis @ vectors.astype(frame.basis.dtype))
-    return Frame(basis, values, frame.metric), root[:, None] * vectors / np.sqrt(values)
+    turned = frame_from_eigenpairs(values, np.asarray(frame.basis @ vectors.astype(frame.basis.dtype)))
+    return replace(turned, metric=frame.metric), root[:, None] * vectors / np.sqrt(values)
 
 
 def _move(partition: TopicPartition, turn: Array) -> TopicPartition:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from time import monotonic
@@ -16,8 +17,9 @@ from mixsearch.web.image_store import ImageStore
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.middleware import AccessMiddleware, TimeoutMiddleware
 from mixsearch.web.openapi import describe_properties, name_operation
-from mixsearch.web.routes import compare, images, pages, server, topics
+from mixsearch.web.routes import compare, groups, images, pages, server, topics
 from mixsearch.web.settings import STATIC, STATIC_FILES, Access, Limits
+from mixsearch.web.watch import watch_indexes
 from mixsearch.web.workers import Workers
 
 
@@ -45,7 +47,9 @@ def make_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         workers.warm_up()
+        watch = asyncio.create_task(watch_indexes(app.state.indexes))
         yield
+        watch.cancel()
         workers.close()
 
     app = FastAPI(
@@ -60,7 +64,7 @@ def make_app(
     )
     app.state.indexes = {name: ServedIndex(name, index) for name, index in indexes.items()}
     app.state.workers, app.state.limits, app.state.start_time = workers, limits, monotonic()
-    for router in (pages.router, server.router, compare.router, topics.router):
+    for router in (pages.router, server.router, compare.router, groups.router, topics.router):
         app.include_router(router)
     app.include_router(images.make_router(ImageStore(limits), limits, workers.images))
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))

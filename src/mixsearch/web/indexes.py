@@ -10,11 +10,13 @@ import os
 import signal
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import suppress
 from functools import cached_property
 from threading import Thread
 from typing import Any
 
 from mixsearch.data.threads import on_one_core
+from mixsearch.errors import StorageError
 from mixsearch.index import CorpusWord, Found, Query, Starter, TopicIndex, open_index
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
@@ -39,10 +41,18 @@ class ServedIndex:
         The name in addresses.
     index : TopicIndex
         The open index.
+
+    Attributes
+    ----------
+    generation : str
+        The state of the index: it changes with every write.
+    problem : str or None
+        Why a newer state could not be opened, if it could not.
     """
 
     def __init__(self, name: str, index: TopicIndex) -> None:
-        self.name, self.index = name, index
+        self.name, self.index, self.generation = name, index, index.generation
+        self.problem: str | None = None
         self._found: LRUCache[Hashable, Found] = LRUCache(_N_TOPICS)
 
     def find(self, query: Query) -> Found:
@@ -98,10 +108,19 @@ def start_search_processes(paths: Mapping[str, str], n_processes: int) -> Execut
     return ProcessPoolExecutor(n_processes, process_context(), _open_indexes, (dict(paths),))
 
 
-def call_with_index(name: str, make: Callable[..., bytes], *arguments: Any) -> bytes:
-    """Call a function with an index of this process."""
+def call_with_index(name: str, generation: str, make: Callable[..., bytes], *arguments: Any) -> bytes:
+    """Call a function with an index of this process, in the state that the server has opened or a newer one."""
     with on_one_core():
-        return make(_INDEXES[name], *arguments)
+        return make(_get_index(name, generation), *arguments)
+
+
+def _get_index(name: str, generation: str) -> ServedIndex:
+    served = _INDEXES[name]
+    if served.generation != generation:
+        # If it cannot be opened, the state that is open answers.
+        with suppress(StorageError):
+            _INDEXES[name] = ServedIndex(name, open_index(served.index.path))
+    return _INDEXES[name]
 
 
 def _open_indexes(paths: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
 from mixsearch.index import Answer, AnswerWarning, CorpusWord, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
-MAX_QUERY_LENGTH, MAX_FILTER_LENGTH = 1000, 2000
+MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500
 MAX_WORDS, MAX_COMPARED = 64, 8
 # Documents of a hint, texts of a hint, and typical documents to skip.
 MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
@@ -80,6 +80,35 @@ class TextHint(BaseModel):
     text: list[str] = Field(min_length=1, max_length=MAX_TEXTS)
 
 
+class GroupsRequest(BaseModel):
+    """Topics, and the column whose values make the groups of documents."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    topic: tuple[str, ...] = Field(
+        min_length=1, max_length=MAX_COMPARED, description="Each is a query string of /topic: q=sushi&narrower=1"
+    )
+    over: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of dates or numbers.")
+    by: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of any kind.")
+    every: float | str | None = Field(
+        None,
+        union_mode="left_to_right",
+        description="year, quarter, month, week or day for dates; a width for numbers.",
+    )
+    where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents.")
+
+
+class ChangesRequest(BaseModel):
+    """Two groups of documents, and what to compare between them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    before: str = Field(max_length=MAX_FILTER_LENGTH, description="A filter of documents: date < 2024")
+    after: str = Field(max_length=MAX_FILTER_LENGTH, description="A filter of other documents: date >= 2024")
+    n: int = Field(30, ge=1, le=MAX_MAP_WORDS, description="How many words to choose, whose topics are compared.")
+    n_words: int = Field(15, ge=0, le=200, description="Number of words that rose, and that fell.")
+
+
 class MapRequest(BaseModel):
     """Words whose topics are mapped."""
 
@@ -102,12 +131,22 @@ class SegmentationRequest:
     every: int = 1
 
 
+class IndexState(BaseModel):
+    """Which state of an index is served."""
+
+    generation: str = Field(description="Changes with every write to the index.")
+    created: str = Field(description="When that state was written.")
+    n_documents: int
+    problem: str | None = Field(description="Why a newer state could not be opened, if it could not.")
+
+
 class Health(BaseModel):
     """The state of the server."""
 
     status: str
     version: str
     indexes: list[str]
+    states: dict[str, IndexState] = Field(description="The state of each index.")
     uptime: float = Field(description="Seconds since the start.")
 
 

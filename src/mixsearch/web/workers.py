@@ -154,7 +154,11 @@ class Workers:
         affinity: Hashable = None,
     ) -> bytes:
         """Return `make(index, *arguments)`, computed in a worker."""
-        call = partial(call_with_index, index.name, make) if self._has_processes else partial(make, index)
+        call = (
+            partial(call_with_index, index.name, index.generation, make)
+            if self._has_processes
+            else partial(make, index)
+        )
         return await (self.slow if slow else self.search).run(partial(call, *arguments), affinity)
 
     async def call_cached(
@@ -166,7 +170,7 @@ class Workers:
         affinity: Hashable = None,
     ) -> bytes:
         """Return `make(index, *arguments)` from the cache; equal calls at the same time are computed once."""
-        key = (index.name, make, *arguments)
+        key = (index.name, index.generation, make, *arguments)
         future, is_ours = self._answers.reserve(key)
         if is_ours:
             # A task of its own: the first caller may leave while others wait.

@@ -73,6 +73,8 @@ def test_parquet_and_zstandard_are_read(tmp_path):
     assert_read(read(tmp_path / "a.parquet", text="review", id="id", memory=1))
     packed = pa.compress(jsonl().encode(), codec="zstd", asbytes=True)
     assert_read(read(write(tmp_path / "a.jsonl.zst", packed), text="review", id="id"))
+    packed = pa.compress(csv_text().encode(), codec="zstd", asbytes=True)
+    assert_read(read(write(tmp_path / "a.csv.zst", packed), text="review", id="id"))
 
 
 def test_windows_line_ends_and_byte_order_marks_are_no_part_of_the_texts(tmp_path):

@@ -12,10 +12,10 @@ from typing import Any
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.csv_tables import make_encoding_error, read_csv
-from mixsearch.data.files.detection import Format
 from mixsearch.data.files.json_values import check_record, iterate_values, parse_record
 from mixsearch.data.files.location import File
 from mixsearch.data.files.rows import ROW_FORMATS, build_batch, open_rows
+from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.streams import make_unreadable_error, open_file, strip_bom
 from mixsearch.data.files.types import DATES, ColumnTypes, find_column_types, find_types
 from mixsearch.errors import SearchError, warn_user

@@ -46,12 +46,13 @@ class BadRows:
         )
         return [
             SearchWarning(
-                "{n_rows:,} bad rows were skipped: {listed}{more}.",
+                "{n_rows:,} bad {noun} skipped: {listed}{more}.",
                 code="skipped_rows",
                 n_rows=self._n_rows,
+                noun="row was" if self._n_rows == 1 else "rows were",
                 listed=listed,
                 more="; ..." if self._n_rows > len(rows) else "",
-                rows=rows,
+                first_rows=rows,
             )
         ]
 

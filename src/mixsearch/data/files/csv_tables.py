@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-from collections.abc import Sequence
-from typing import Any
+import io
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.files.bad_rows import BadRows
@@ -41,9 +43,6 @@ def read_csv(file: File, bad_rows: BadRows, *, delimiter: str | None, no_header:
         # A type that was found at the start of a large file does not fit a value further on.
         names = [f"f{i}" for i in range(len(first[0]))] if no_header else first[0]
         table = parser.parse(text_columns=names)
-    types = import_pyarrow("Tables in files", "table").types
-    if any(types.is_binary(field.type) for field in table.schema):
-        raise make_encoding_error(file)
     if no_header:
         table = table.rename_columns(name_columns(table.num_columns))
     return find_types(table, NUMBERS if mark == "," else NUMBERS_WITH_COMMA)
@@ -85,6 +84,56 @@ def _parse_first(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     return rows
 
 
+class _DecodableReader(io.RawIOBase):
+    """File object that is known to be UTF-8 when it is read, as PyArrow's parser expects of a row that it rejects."""
+
+    def __init__(self, stream: BinaryIO, file: File, bad_rows: BadRows) -> None:
+        self._file, self._bad_rows = file, bad_rows
+        self._read = self._make_line_reader(stream) if bad_rows.are_skipped else stream.read
+        self._decoder, self._line = codecs.getincrementaldecoder("utf-8")(), 1
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._read(len(buffer))
+        try:
+            self._decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            line = self._line + error.object.count(b"\n", 0, error.start)
+            raise make_encoding_error(self._file, line) from error
+        self._line += data.count(b"\n")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _make_line_reader(self, stream: BinaryIO) -> Callable[[int], bytes]:
+        """Return a function that reads the lines that can be decoded."""
+        rest = io.BytesIO()
+
+        def read(size: int) -> bytes:
+            nonlocal rest
+            data = rest.read(size)
+            while not data:
+                lines = stream.readlines(_START_BYTES)
+                if not lines:
+                    return b""
+                rest = io.BytesIO(b"".join(line for line in lines if self._check_line(line)))
+                data = rest.read(size)
+            return data
+
+        self._n_checked = 0
+        return read
+
+    def _check_line(self, line: bytes) -> bool:
+        self._n_checked += 1
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            self._bad_rows.add(make_encoding_error(self._file, self._n_checked))
+            return False
+        return True
+
+
 class _Parser:
     """PyArrow's parser, with errors that name the row."""
 
@@ -108,7 +157,7 @@ class _Parser:
         try:
             with open_file(self._file) as stream:
                 table = arrow_csv.read_csv(
-                    stream,
+                    _DecodableReader(stream, self._file, self._bad_rows),
                     read_options=arrow_csv.ReadOptions(
                         use_threads=use_threads, block_size=_BLOCK_BYTES, autogenerate_column_names=self._no_header
                     ),

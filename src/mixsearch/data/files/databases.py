@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixsearch.data.files.detection import NAMES
 from mixsearch.data.files.location import File, TableFile
-from mixsearch.data.files.rows import RowSource, choose_table, make_source, require_local, require_package
+from mixsearch.data.files.rows import RowSource, choose_table, make_package_error, make_source, require_local
+from mixsearch.data.files.signatures import NAMES
 from mixsearch.data.files.streams import make_unreadable_error
 
 _ROWS_PER_FETCH = 1000
@@ -40,7 +40,7 @@ def open_duckdb(file: File) -> Iterator[RowSource]:
     try:
         import duckdb
     except ImportError as error:
-        raise require_package("duckdb", "DuckDB databases", "duckdb", error) from error
+        raise make_package_error("duckdb", "DuckDB databases", "duckdb") from error
     try:
         with closing(duckdb.connect(require_local(file, "DuckDB databases"), read_only=True)) as database:
             yield _open_table(file, database.cursor, _DUCKDB_TABLES)

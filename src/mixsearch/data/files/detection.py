@@ -7,9 +7,20 @@ import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from mixsearch.data.files.location import File, get_stored
+from mixsearch.data.files.signatures import (
+    ARCHIVES,
+    ARROW_STREAM,
+    BINARY_FORMATS,
+    FORMAT_BY_SUFFIX,
+    NAMES,
+    OTHER_STARTS,
+    STARTS,
+    UNPACK,
+    Format,
+)
 from mixsearch.data.files.streams import (
     COMPRESSION_SUFFIXES,
     UTF16_BOMS,
@@ -20,54 +31,6 @@ from mixsearch.data.files.streams import (
 )
 from mixsearch.errors import BinaryFileError, Option, SearchWarning
 
-Format = Literal[
-    "jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "duckdb",
-    "lines", "files", "docword", "mtx", "npz",
-]  # fmt: skip
-FORMATS: tuple[Format, ...] = (
-    "jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "duckdb",
-    "lines", "files", "docword", "mtx", "npz",
-)  # fmt: skip
-FORMAT_BY_SUFFIX: dict[str, Format] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".arrows": "arrow",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".db": "sqlite",
-    ".duckdb": "duckdb",
-    ".mtx": "mtx",
-    ".npz": "npz",
-}
-# Formats of bytes, which no text file begins like.
-BINARY_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "duckdb", "npz")
-NAMES: dict[Format, str] = {
-    "jsonl": "JSON lines",
-    "json": "JSON",
-    "csv": "CSV",
-    "tsv": "TSV",
-    "parquet": "a Parquet file",
-    "arrow": "an Arrow file",
-    "excel": "an Excel workbook",
-    "sqlite": "an SQLite database",
-    "duckdb": "a DuckDB database",
-    "lines": "lines of text",
-    "files": "text",
-    "docword": "a UCI bag of words",
-    "mtx": "a Matrix Market file",
-    "npz": "a NumPy archive",
-}
 _SAME_NAMES = ({"json", "jsonl"}, {"csv", "tsv"})
 
 _N_HEAD_BYTES = 1 << 13
@@ -75,61 +38,6 @@ _N_HEAD_BYTES = 1 << 13
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _MIN_CONTROLS, _CONTROLS_SHARE = 4, 0.01
 _DELIMITERS = ",;\t|"
-
-
-class _Start(NamedTuple):
-    offset: int
-    data: bytes
-    format: Format
-
-
-_STARTS = (
-    _Start(0, b"PAR1", "parquet"),
-    _Start(0, b"ARROW1", "arrow"),
-    _Start(0, b"FEA1", "arrow"),
-    _Start(0, b"SQLite format 3\x00", "sqlite"),
-    _Start(8, b"DUCK", "duckdb"),
-    _Start(0, b"%%MatrixMarket", "mtx"),
-)
-# An Arrow stream begins with a message: a mark, its length and a table of Flatbuffers.
-_ARROW_STREAM = re.compile(rb"\xff\xff\xff\xff[\x00-\xff]{2}[\x00-\x0f]\x00[\x08-\x20]\x00\x00\x00", re.DOTALL)
-
-_EXTRACT = "extract its text first, for example with `pandoc`"
-_UNPACK = "unpack it first"
-# Files that hold no table or text for us: offset, first bytes, what they are, what to do.
-_REFUSED = (
-    (0, b"%PDF", "a PDF document", "extract its text first, for example with `pdftotext`"),
-    (0, b"{\\rtf", "an RTF document", _EXTRACT),
-    (0, b"\xd0\xcf\x11\xe0", "an old Office file (.xls, .doc)", "save it as .xlsx or as text"),
-    (0, b"PK\x03\x04", "a ZIP archive", _UNPACK),
-    (0, b"PK\x05\x06", "an empty ZIP archive", "name another file"),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
-    (0, b"Rar!", "a RAR archive", _UNPACK),
-    (257, b"ustar", "a tar archive", _UNPACK),
-    (0, b"\x89PNG", "a PNG image", "name a text or a table"),
-    (0, b"\xff\xd8\xff", "a JPEG image", "name a text or a table"),
-    (0, b"GIF8", "a GIF image", "name a text or a table"),
-    (0, b"\x89HDF", "an HDF5 file", "save the table as Parquet or CSV"),
-    (0, b"\x93NUMPY", "a NumPy array", "save the table as Parquet or CSV"),
-    (0, b"ORC", "an ORC file", "save the table as Parquet or CSV"),
-    (0, b"Obj\x01", "an Avro file", "save the table as Parquet or CSV"),
-    (0, b"\x80\x03", "a Python pickle", "save the table as Parquet or CSV"),
-    (0, b"\x80\x04", "a Python pickle", "save the table as Parquet or CSV"),
-    (0, b"\x80\x05", "a Python pickle", "save the table as Parquet or CSV"),
-    (0, b"\x7fELF", "a program", "name a text or a table"),
-    (0, b"MZ\x90", "a program", "name a text or a table"),
-    (0, b"ID3", "an audio file", "name a text or a table"),
-    (0, b"RIFF", "an audio, video or image file", "name a text or a table"),
-)
-# Files in ZIP archives, by an entry or the beginning of one.
-_ARCHIVES: tuple[tuple[str, Format | None, str, str], ...] = (
-    ("xl/workbook.xml", "excel", "", ""),
-    ("xl/workbook.bin", None, "a binary Excel workbook (.xlsb)", "save it as .xlsx"),
-    ("word/", None, "a Word document", _EXTRACT),
-    ("ppt/", None, "a PowerPoint presentation", _EXTRACT),
-    ("content.xml", None, "an OpenDocument file", "save it as .xlsx, .csv or text"),
-    ("META-INF/container.xml", None, "an EPUB book", _EXTRACT),
-)
 
 
 @dataclass(frozen=True)
@@ -171,10 +79,11 @@ def detect_format(file: File, *, may_be_records: bool = True) -> Detected:
     by_name = guess_by_name(file)
     found = _detect_binary(head, file)
     if found is None:
-        return _describe(file, _detect_text(head, by_name, file, may_be_records=may_be_records), by_name)
-    if compression is not None and found in BINARY_FORMATS:
+        found = _detect_text(head, by_name, file, may_be_records=may_be_records)
+    elif compression is not None and found in BINARY_FORMATS:
         raise _refuse(file, f"{NAMES[found]} compressed with {compression}", "decompress it first")
-    return _describe(file, found, by_name)
+    is_raw = compression is None and file.suffix.lower() in COMPRESSION_SUFFIXES
+    return _describe(file, "docword" if by_name == "docword" else found, by_name, is_raw=is_raw)
 
 
 def refuse_binary(file: File) -> None:
@@ -204,13 +113,12 @@ def _read_head(file: File) -> tuple[bytes, str | None]:
         return stream.read(_N_HEAD_BYTES), compression
 
 
-def _describe(file: File, found: Format | None, by_name: Format | None) -> Detected:
-    """Return a format with a note if the name stands for another."""
-    is_expected = found == by_name or by_name == "docword" or any({found, by_name} <= same for same in _SAME_NAMES)
+def _describe(file: File, found: Format | None, by_name: Format | None, *, is_raw: bool) -> Detected:
+    """Return a format with a note if the name stands for another, or for a compression that the file does not have."""
+    is_expected = found == by_name or any({found, by_name} <= same for same in _SAME_NAMES)
     is_plain = found is None or (by_name is None and found in BINARY_FORMATS)
-    compression = COMPRESSION_SUFFIXES.get(file.suffix.lower())
-    if (is_expected or is_plain) and not (compression and _is_raw(file)):
-        return Detected("docword" if by_name == "docword" else found)
+    if (is_expected or is_plain) and not is_raw:
+        return Detected(found)
     note = SearchWarning(
         "{file!r} is read as {format}, since that is what it holds, although its name ends in {suffix!r}.",
         code="format_by_content",
@@ -218,24 +126,19 @@ def _describe(file: File, found: Format | None, by_name: Format | None) -> Detec
         format=NAMES[found] if found is not None else "plain text",
         suffix=file.suffix,
     )
-    return Detected("docword" if by_name == "docword" else found, note)
-
-
-def _is_raw(file: File) -> bool:
-    with file.open("rb") as raw:
-        return find_compression(raw.read(_N_HEAD_BYTES)) is None
+    return Detected(found, note)
 
 
 def _detect_binary(head: bytes, file: File) -> Format | None:
     """Return the format of a file that no text begins like; None for text. Raise for other binary files."""
-    for start in _STARTS:
+    for start in STARTS:
         if head[start.offset :].startswith(start.data):
             return start.format
-    if _ARROW_STREAM.match(head):
+    if ARROW_STREAM.match(head):
         return "arrow"
     if head.startswith(b"PK\x03\x04"):
         return _detect_archive(file)
-    for offset, data, kind, advice in _REFUSED:
+    for offset, data, kind, advice in OTHER_STARTS:
         # The first letters of a few are words; of these files, other bytes are no letters.
         if head[offset:].startswith(data) and (not data.isalnum() or _count_controls(head)):
             raise _refuse(file, kind, advice)
@@ -261,16 +164,16 @@ def _detect_archive(file: File) -> Format:
     try:
         with file.open("rb") as raw, zipfile.ZipFile(raw) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError) as error:
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
         raise make_unreadable_error(file, error) from error
-    for entry, format, kind, advice in _ARCHIVES:
+    for entry, format, kind, advice in ARCHIVES:
         if any(name.startswith(entry) for name in names):
             if format is None:
                 raise _refuse(file, kind, advice)
             return format
     if names and all(name.endswith(".npy") for name in names):
         return "npz"
-    raise _refuse(file, "a ZIP archive", _UNPACK)
+    raise _refuse(file, "a ZIP archive", UNPACK)
 
 
 def _detect_text(head: bytes, by_name: Format | None, file: File, *, may_be_records: bool) -> Format | None:

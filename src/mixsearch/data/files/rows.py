@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.detection import NAMES, Format
 from mixsearch.data.files.location import File, RemoteFile, get_stored
+from mixsearch.data.files.signatures import NAMES, Format
 from mixsearch.data.files.streams import make_unreadable_error
 from mixsearch.data.files.types import DATES, allow_readings, rename_repeated, to_json
 from mixsearch.errors import SearchError, SearchWarning
@@ -19,6 +20,13 @@ ROW_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "duckd
 # Rows from which the types of values without declared types are found, and that are read at a time.
 _ROWS_PER_BATCH = 2000
 _MAX_LISTED = 20
+_PLURALS: dict[Format, str] = {
+    "parquet": "Parquet files",
+    "arrow": "Arrow files",
+    "excel": "Excel workbooks",
+    "sqlite": "SQLite databases",
+    "duckdb": "DuckDB databases",
+}
 
 
 @dataclass(frozen=True)
@@ -57,15 +65,6 @@ def open_rows(file: File, format: Format, *, no_header: bool = False) -> Iterato
             yield source
     except (arrow.ArrowException, OSError, EOFError) as error:
         raise make_unreadable_error(file, error, NAMES[format]) from error
-
-
-_PLURALS = {
-    "parquet": "Parquet files",
-    "arrow": "Arrow files",
-    "excel": "Excel workbooks",
-    "sqlite": "SQLite databases",
-    "duckdb": "DuckDB databases",
-}
 
 
 def _open_by_extra(format: str, file: File, **options: Any) -> AbstractContextManager[RowSource]:
@@ -111,7 +110,7 @@ def read_row_groups(table: Any, names: Sequence[str], n_rows: int, groups: range
     # PyArrow selects by name: repeated ones are all read, and renamed.
     columns = list(names) if unique == stored else None
     for batch in table.iter_batches(batch_size=n_rows, row_groups=list(groups), columns=columns):
-        yield batch if columns is not None else batch.rename_columns(unique).select(list(names))
+        yield _validate(batch if columns is not None else batch.rename_columns(unique).select(list(names)))
 
 
 @contextmanager
@@ -151,8 +150,14 @@ def _read_arrow_stream(source: Any) -> Iterator[Any]:
 
 def _select_batches(read: Callable[[], Iterator[Any]], names: Sequence[str], n_rows: int) -> Iterator[Any]:
     for batch in read():
-        selected = batch.rename_columns(rename_repeated(batch.schema.names)).select(list(names))
+        selected = _validate(batch.rename_columns(rename_repeated(batch.schema.names)).select(list(names)))
         yield from (selected.slice(start, n_rows) for start in range(0, batch.num_rows, n_rows))
+
+
+def _validate(batch: Any) -> Any:
+    """Return a batch whose bytes are what its types need: with others, PyArrow would read memory that is not its."""
+    batch.validate(full=True)
+    return batch
 
 
 def _rename(schema: Any) -> Any:
@@ -174,8 +179,7 @@ def _build_batches(
 ) -> Iterator[Any]:
     indices = {name: all_names.index(name) for name in names}
     rows = read()
-    for first in rows:
-        chunk = [first, *(row for row, _ in zip(rows, range(min(n_rows, _ROWS_PER_BATCH) - 1), strict=False))]
+    while chunk := list(islice(rows, min(n_rows, _ROWS_PER_BATCH))):
         yield build_batch({name: [row[i] for row in chunk] for name, i in indices.items()}, DATES)
 
 
@@ -254,7 +258,7 @@ def require_local(file: File, kind: str) -> str:
     return str(stored)
 
 
-def require_package(package: str, what: str, extra: str, error: ImportError) -> SearchError:
+def make_package_error(package: str, what: str, extra: str) -> SearchError:
     """Return the error for an extra that is not installed."""
     return SearchError(
         "{what} need {package}, which is not installed: pip install 'mixsearch[{extra}]'.",

@@ -13,17 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from mixsearch.data.files.detection import (
-    BINARY_FORMATS,
-    FORMATS,
-    NAMES,
-    Detected,
-    Format,
-    detect_format,
-    guess_by_name,
-    is_binary,
-    refuse_binary,
-)
+from mixsearch.data.files.detection import Detected, detect_format, guess_by_name, is_binary, refuse_binary
 from mixsearch.data.files.location import (
     File,
     RemoteFile,
@@ -36,6 +26,7 @@ from mixsearch.data.files.location import (
     resolve_file,
     split_table,
 )
+from mixsearch.data.files.signatures import BINARY_FORMATS, FORMATS, NAMES, Format
 from mixsearch.data.files.streams import STANDARD_INPUT, find_compression
 from mixsearch.errors import BinaryFileError, Option, SearchError, SearchWarning
 
@@ -100,7 +91,7 @@ def find_sources(source: Source, format: Format | None) -> SourceFiles:
     read = [(file, each) for file, each in detected if (each.format or "files") in _READ_AS.get(chosen, (chosen,))]
     skipped = [_name_skipped(file, each.format) for file, each in detected if chosen == "files" and each.format]
     notes += [_note_skipped(skipped, len(detected))] if skipped else []
-    notes += [each.note for _, each in read if each.note is not None]
+    notes += _sum_notes([each.note for _, each in read if each.note is not None])
     return SourceFiles([file for file, _ in read], chosen, root, tuple(notes))
 
 
@@ -127,12 +118,21 @@ def _list_names(source: Source) -> list[str]:
 
 def _check_given(found: list[_Found], format: Format, root: StoredFile | None) -> SourceFiles:
     """Return the files in the format that was given; binary ones are not read as text."""
-    files = [file for each in found for file in each.files]
-    if format not in BINARY_FORMATS:
-        for each in found:
-            if each.are_named:
-                refuse_binary(each.files[0])
-    return SourceFiles(files, format, root)
+    files: list[File] = []
+    refused: list[BinaryFileError] = []
+    for each in found:
+        for file in each.files:
+            try:
+                if format not in BINARY_FORMATS and not _is_one_of_many(file, each):
+                    refuse_binary(file)
+                files.append(file)
+            except BinaryFileError as error:
+                if each.are_named:
+                    raise
+                refused.append(error)
+    if not files:
+        raise refused[0]
+    return SourceFiles(files, format, root, tuple(_note_refused(refused, len(files))))
 
 
 def _are_named(found: list[_Found]) -> bool:
@@ -145,8 +145,7 @@ def _detect_all(found: list[_Found]) -> tuple[list[tuple[File, Detected]], list[
     refused: list[BinaryFileError] = []
     for each in found:
         for file in each.files:
-            # In a store, every file would be a request of its own.
-            if isinstance(file, RemoteFile) and not each.are_named:
+            if _is_one_of_many(file, each):
                 detected.append((file, Detected(guess_by_name(file))))
                 continue
             try:
@@ -157,8 +156,12 @@ def _detect_all(found: list[_Found]) -> tuple[list[tuple[File, Detected]], list[
                 refused.append(error)
     if not detected:
         raise refused[0]
-    named = [f"{Path(error.fields['file']).name} ({error.fields['kind']})" for error in refused]
-    return _leave_out_companions(detected), [_note_skipped(named, len(detected) + len(refused))] if refused else []
+    return _leave_out_companions(detected), _note_refused(refused, len(detected))
+
+
+def _is_one_of_many(file: File, found: _Found) -> bool:
+    """Return whether a file is told by its name: in a store, each look into one of many would be a request."""
+    return isinstance(file, RemoteFile) and not found.are_named
 
 
 def _leave_out_companions(detected: list[tuple[File, Detected]]) -> list[tuple[File, Detected]]:
@@ -188,6 +191,13 @@ def _choose_format(formats: Sequence[Format], *, are_named: bool) -> Format:
     )
 
 
+def _sum_notes(notes: list[SearchWarning]) -> list[SearchWarning]:
+    """Return one note for all files whose names stand for another format."""
+    if len(notes) < 2:
+        return notes
+    return [notes[0].append("So are {n_others:,} other files.", n_others=len(notes) - 1)]
+
+
 def _name_skipped(file: File, format: Format) -> str:
     return f"{file.name} ({NAMES[format]})"
 
@@ -199,6 +209,11 @@ def _note_lines(path: File) -> SearchWarning:
         file=str(path),
         argument=Option("format"),
     )
+
+
+def _note_refused(refused: Sequence[BinaryFileError], n_read: int) -> list[SearchWarning]:
+    named = [f"{Path(error.fields['file']).name} ({error.fields['kind']})" for error in refused]
+    return [_note_skipped(named, n_read + len(refused))] if refused else []
 
 
 def _note_skipped(names: Sequence[str], n_files: int) -> SearchWarning:

@@ -179,5 +179,7 @@ def _decompress(raw: BinaryIO, progress: Progress) -> BinaryIO:
     if compression == "xz":
         return cast(BinaryIO, lzma.LZMAFile(counted))
     if compression == "zstd":
-        return cast(BinaryIO, import_pyarrow("Files with .zst").CompressedInputStream(counted, "zstd"))
+        # Buffered, since PyArrow's stream has no lines.
+        stream = import_pyarrow("Files with .zst").CompressedInputStream(counted, "zstd")
+        return cast(BinaryIO, io.BufferedReader(stream))
     return cast(BinaryIO, counted)

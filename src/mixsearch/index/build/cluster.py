@@ -15,16 +15,19 @@ from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask.cluster import check_workers, connected
 from mixsearch.data.dask.partitions import DaskPartitions
-from mixsearch.data.dask.tasks import item, task
+from mixsearch.data.dask.tasks import compute_tasks, item, task
 from mixsearch.errors import ArgumentError, Option, SearchWarning
 from mixsearch.index.build.cluster_documents import DistributedDocuments, assemble_documents, compute_offsets
 from mixsearch.index.build.cluster_writer import ArrayRows, DistributedWriter
+from mixsearch.index.build.contents import ContentWriter
 from mixsearch.index.build.dropped import write_dropped
 from mixsearch.index.build.fit import choose_search, fit_search
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.build.transpose import ColumnChunk, concatenate_columns, slice_columns
-from mixsearch.storage import TEXT_ARRAYS, CompressedTexts, write_folder
+from mixsearch.index.columns import ColumnWriter
+from mixsearch.index.contents import SHORT
+from mixsearch.storage import TEXT_ARRAYS, CompressedTexts, FolderWriter, write_folder
 from mixsearch.text import Corpus, CorpusOptions, DistributedCorpus, inspect_files, read_on_cluster
 from mixsearch.topics import (
     BY_DOCUMENT,
@@ -100,6 +103,7 @@ def _write(
     for name in columns:
         _store_texts(writer, documents, name)
     documents.texts.clear()
+    _store_contents(writer.out, documents)
     partitions = documents.partitions(n_words)
     _store_columns(writer, partitions, on_progress)
     fit_search(search, partitions, corpus, documents.n_short, on_progress)
@@ -110,6 +114,8 @@ def _write(
     writer.out.facts["corpus"] = describe_corpus(
         corpus, reading, has_texts="texts" in columns, has_names="names" in columns
     )
+    writer.out.facts["n_rows"] = corpus.n_documents + corpus.n_dropped
+    writer.out.facts["n_components"] = options.n_components
     return {
         "n_documents": documents.n_documents,
         "n_short": documents.n_short,
@@ -117,6 +123,21 @@ def _write(
         "n_nonzeros": documents.n_nonzeros,
         "n_components": search.n_components_,
     }
+
+
+def _store_contents(out: FolderWriter, documents: DistributedDocuments) -> None:
+    """Write columns, and the documents that are too short, partition by partition."""
+    columns, short = ColumnWriter(out), ContentWriter(out, SHORT)
+    for each in documents.contents:
+        for contents in compute_tasks([each])[0]:
+            columns.append(*contents)
+    columns.close()
+    for each in documents.short:
+        for (rows, names, own_columns), texts in compute_tasks([each])[0]:
+            short.write(rows, texts, names, own_columns)
+    short.close()
+    documents.contents.clear()
+    documents.short.clear()
 
 
 def _store_counts(writer: DistributedWriter, documents: DistributedDocuments, on_progress: OnProgress) -> None:

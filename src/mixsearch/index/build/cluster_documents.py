@@ -10,14 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch._typing import Array
+from mixsearch.data.arrow import take_rows
 from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, persist_tasks, task
+from mixsearch.data.files.types import ColumnTypes
 from mixsearch.data.partitions import Layout
 from mixsearch.index.build.dropped import PostingsCollector
 from mixsearch.index.build.fit import check_n_documents, check_n_nonzeros, select_documents
 from mixsearch.index.build.options import OnProgress
 from mixsearch.storage import CompressedTexts, compress_texts
-from mixsearch.text import CountedPartition, DistributedCorpus, DroppedWords, Vocabulary
+from mixsearch.text import CountChunk, CountedPartition, DistributedCorpus, DroppedWords, Vocabulary
 from mixsearch.topics import CountPartition, TopicSearch, get_min_words, is_damped
 
 
@@ -31,6 +34,21 @@ class _Sizes(NamedTuple):
     n_bytes: dict[str, int]
 
 
+class Contents(NamedTuple):
+    """What an index stores of documents beside counts and compressed texts: columns, and those that are too short."""
+
+    rows: Array
+    names: list[str] | None
+    columns: Any  # a record batch or table, or None
+
+
+class ShortContents(NamedTuple):
+    """Documents that are too short for a topic."""
+
+    contents: Contents
+    texts: list[str] | None
+
+
 class _Assembled(NamedTuple):
     """One partition as its worker makes it."""
 
@@ -38,6 +56,8 @@ class _Assembled(NamedTuple):
     texts: dict[str, CompressedTexts]  # texts and names, of the same documents
     sizes: _Sizes
     dropped: PostingsCollector  # documents numbered from 0
+    contents: list[Contents]
+    short: list[ShortContents]
 
 
 class DistributedDocuments(NamedTuple):
@@ -48,6 +68,8 @@ class DistributedDocuments(NamedTuple):
     sizes: list[_Sizes]
     n_short: int
     dropped: PostingsCollector
+    contents: list[Any]  # tasks of the `Contents` of each partition
+    short: list[Any]  # tasks of the `ShortContents` of each partition, also of those without other documents
 
     @property
     def n_documents(self) -> int:
@@ -79,9 +101,10 @@ def compute_offsets(sizes: Iterable[int]) -> list[int]:
 def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progress: OnProgress) -> DistributedDocuments:
     """Assign columns to the counted words, drop short documents, and number the others."""
     min_words, vocabulary, dropped = get_min_words(search), broadcast(corpus.words), broadcast(corpus.dropped)
+    types = broadcast(corpus.types)
     made = persist_tasks(
         [
-            task(_assemble, partition, vocabulary, dropped, first, is_damped(search), min_words)
+            task(_assemble, partition, vocabulary, dropped, types, first, is_damped(search), min_words)
             for partition, first in zip(corpus.partitions, corpus.first_rows, strict=True)
         ],
         lambda done: on_progress("Sorting words", len(done), len(corpus.partitions), "partitions"),
@@ -93,34 +116,49 @@ def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progre
     full = [i for i, each in enumerate(sizes) if each.n_documents]
     offsets = compute_offsets(each.n_documents for each in sizes)
     nodes = persist_tasks(
-        [task(_number_documents, item(made[i], 0), offsets[i]) for i in full] + [item(made[i], 1) for i in full]
+        [task(_number_documents, item(made[i], 0), offsets[i]) for i in full]
+        + [item(made[i], 1) for i in full]
+        + [item(made[i], 4) for i in full]
+        + [item(each, 5) for each in made]
     )
+    n_full = len(full)
     collected = PostingsCollector(corpus.dropped)
     for i in full:
         collected.merge(compute_tasks([item(made[i], 3)])[0], offsets[i])
-    return DistributedDocuments(nodes[: len(full)], nodes[len(full) :], [sizes[i] for i in full], n_short, collected)
+    tasks, texts, contents = (nodes[start : start + n_full] for start in (0, n_full, 2 * n_full))
+    short = nodes[3 * n_full :]
+    return DistributedDocuments(tasks, texts, [sizes[i] for i in full], n_short, collected, contents, short)
 
 
 def _assemble(
     partition: CountedPartition,
     vocabulary: Vocabulary,
     dropped: DroppedWords,
+    types: ColumnTypes | None,
     first_row: int,
     damping: bool,
     min_words: int,
 ) -> _Assembled:
     counts, rows, texts, names = [], [np.empty(0, dtype=np.int64)], [], []
     n_short, collected = 0, PostingsCollector(dropped)
-    for chunk in partition.chunks(vocabulary, dropped.vocabulary):
+    contents: list[Contents] = []
+    short: list[ShortContents] = []
+    for chunk in partition.chunks(vocabulary, dropped.vocabulary, types):
+        chunk = replace(chunk, rows=chunk.rows + first_row)
         long_counts, chosen = select_documents(chunk.counts, damping, min_words)
         collected.add(chunk.dropped[chosen], np.asarray(long_counts.sum(axis=1)), sum(map(len, rows)))
         counts.append(long_counts)
-        rows.append(chunk.rows[chosen] + first_row)
+        rows.append(chunk.rows[chosen])
         n_short += len(chunk.rows) - len(chosen)
         if chunk.texts is not None:
             texts += [chunk.texts[row] for row in chosen]
         if chunk.names is not None:
             names += [chunk.names[row] for row in chosen]
+        contents += [] if chunk.columns is None else [_take_contents(chunk, chosen)]
+        rest = np.setdiff1d(np.arange(len(chunk.rows)), chosen)
+        if len(rest):
+            own_texts = None if chunk.texts is None else [chunk.texts[row] for row in rest]
+            short.append(ShortContents(_take_contents(chunk, rest), own_texts))
     by_document = sp.csr_array(sp.vstack(counts, "csr")) if counts else sp.csr_array((0, len(vocabulary.words)))
     counted = CountPartition(
         first=0,
@@ -133,7 +171,15 @@ def _assemble(
     n_blocks = {name: len(column.blocks) - 1 for name, column in packed.items()}
     n_bytes = {name: len(column.bytes) for name, column in packed.items()}
     sizes = _Sizes(by_document.shape[0], n_short, by_document.nnz, n_blocks, n_bytes)
-    return _Assembled(counted, packed, sizes, collected.limited())
+    return _Assembled(counted, packed, sizes, collected.limited(), contents, short)
+
+
+def _take_contents(chunk: CountChunk, chosen: Array) -> Contents:
+    return Contents(
+        chunk.rows[chosen],
+        None if chunk.names is None else [chunk.names[row] for row in chosen],
+        None if chunk.columns is None else take_rows(chunk.columns, chosen),
+    )
 
 
 def _number_documents(partition: CountPartition, first: int) -> CountPartition:

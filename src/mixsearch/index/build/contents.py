@@ -10,13 +10,10 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.arrow import take_rows
 from mixsearch.index.columns import ColumnWriter
+from mixsearch.index.contents import SHORT
 from mixsearch.storage import FolderWriter, TextWriter
 from mixsearch.text import CountChunk
 from mixsearch.topics import place_in
-
-# Documents that are too short for a fit. They are part of the corpus again when the index is refreshed, since what
-# words are counted depends on them too.
-SHORT = "short"
 
 
 class ContentWriter:

@@ -17,7 +17,7 @@ from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows
 from mixsearch.data.dask import load_with_dask
 from mixsearch.errors import ArgumentError
-from mixsearch.index.build.contents import SHORT, ContentWriter
+from mixsearch.index.build.contents import ContentWriter
 from mixsearch.index.build.counts import CountWriter, open_columns, open_counts, read_rows, store_by_word
 from mixsearch.index.build.dropped import PostingsCollector, write_dropped
 from mixsearch.index.build.fit import (
@@ -28,6 +28,7 @@ from mixsearch.index.build.fit import (
 )
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
+from mixsearch.index.contents import SHORT
 from mixsearch.storage import FolderWriter, write_folder
 from mixsearch.text import Corpus, CorpusOptions, CountChunk, read_corpus
 from mixsearch.topics import (

@@ -14,13 +14,13 @@ import scipy.sparse as sp
 from mixsearch.core.validation import check_choice
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.build.options import OnProgress
+from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.index.update.growth import Growth, read_growth, store_growth
-from mixsearch.index.update.new_documents import Existing, NewDocuments, collect_documents
+from mixsearch.index.update.new_documents import Existing, collect_documents
 from mixsearch.index.update.new_segment import write_contents, write_short
 from mixsearch.index.update.remove import remove_from
 from mixsearch.storage import Folder, FolderWriter, update_folder
-from mixsearch.text import Corpus, CorpusOptions, KnownWords, read_corpus
+from mixsearch.text import Corpus, CorpusOptions, KnownWords, has_columns, read_corpus
 from mixsearch.topics import (
     KIND,
     VERSION,
@@ -40,7 +40,7 @@ from mixsearch.topics import (
 # document is written again a number of times that is logarithmic in the number of additions.
 _MERGE_FACTOR = 2
 # Options that say where the texts are.
-_PLACES = ("text", "id", "keep", "format", "encoding", "vocabulary", "n_jobs")
+_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary", "n_jobs")
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,8 @@ def add_documents(
     with update_folder(path, kind=KIND, version=VERSION) as (folder, out):
         index = TopicIndex(folder)
         options, known = _choose_reading(index, reading)
+        if not has_columns(source, options.format):
+            options = replace(options, text=None, id=None, keep=None)
         with read_corpus(
             source, options, known=known, on_progress=lambda done, total: report("Reading", done, total, "bytes")
         ) as corpus:
@@ -179,7 +181,7 @@ def _add_corpus(
     store_changed_sums(out, search, sums)
     write_segments(out, segments)
     store_growth(out.facts, growth)
-    _count_facts(out, corpus, new)
+    _count_facts(out, corpus, index.n_rows, sums.n_documents)
     return Added(
         index.path,
         n_new,
@@ -215,10 +217,9 @@ def _join_counts(
     return sp.csr_array(sp.vstack([*known, new], format="csr")) if known else new
 
 
-def _count_facts(out: FolderWriter, corpus: Corpus, new: NewDocuments) -> None:
-    """Add to the numbers that the manifest stores."""
-    n_read = corpus.n_documents + corpus.n_dropped
-    out.facts["n_rows"] = out.facts.get("n_rows", 0) + n_read
-    out.facts["fit"]["n_dropped"] += n_read - len(new.rows)
-    out.facts["corpus"]["n_duplicates"] += corpus.n_dropped
-    out.facts["corpus"]["n_characters"] += corpus.n_characters
+def _count_facts(out: FolderWriter, corpus: Corpus, n_rows: int, n_documents: int) -> None:
+    """Change the numbers that the manifest stores."""
+    out.facts["n_rows"] = n_rows + corpus.n_documents + corpus.n_dropped
+    out.facts["fit"]["n_dropped"] = out.facts["n_rows"] - n_documents
+    for name, n_added in (("n_duplicates", corpus.n_dropped), ("n_characters", corpus.n_characters)):
+        out.facts["corpus"][name] = out.facts["corpus"].get(name, 0) + n_added

@@ -9,8 +9,9 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.arrow import take_rows
-from mixsearch.index.build.contents import SHORT, ContentWriter
+from mixsearch.index.build.contents import ContentWriter
 from mixsearch.index.columns import check_schema, read_schema, read_segment
+from mixsearch.index.contents import SHORT
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.dropped import join_dropped, write_table
 from mixsearch.index.update.new_documents import NewDocuments

@@ -18,8 +18,8 @@ from mixsearch.index.build.local import write_index
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, summarize_build
 from mixsearch.index.columns import ROW, drop_known, read_segment
+from mixsearch.index.contents import list_short
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.index.update.remove import list_short
 from mixsearch.storage import Folder, JoinedTexts, write_folder
 from mixsearch.text import CorpusOptions, DocumentChunk, count_documents
 from mixsearch.topics import KIND, VERSION, Segment, open_search, read_segments
@@ -64,7 +64,8 @@ def refresh_index(
                 n_components=folder.facts.get("n_components"), search=_read_search(folder), memory=memory
             )
             counted = write_index(out, corpus, options, reading, report, stored.rows)
-        out.facts["n_rows"] = max(index.n_rows, out.facts["n_rows"])
+        out.facts["n_rows"] = index.n_rows
+        out.facts["fit"]["n_dropped"] = index.n_rows - counted["n_documents"]
     return summarize_build(Path(path), corpus, counted)
 
 

@@ -14,14 +14,15 @@ from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows, row_slices
 from mixsearch.data.filters import parse_filter
 from mixsearch.errors import SearchError
-from mixsearch.index.build.contents import SHORT, ContentWriter
+from mixsearch.index.build.contents import ContentWriter
 from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word
 from mixsearch.index.build.fit import check_n_documents
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.columns import FILE, drop_known, read_segment
+from mixsearch.index.contents import SHORT, list_short
+from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.dropped import keep_documents, write_table
-from mixsearch.index.update.growth import Growth, read_growth, store_growth
 from mixsearch.storage import Folder, FolderWriter, update_folder
 from mixsearch.topics import (
     DOCUMENTS,
@@ -124,7 +125,7 @@ def remove_documents(
             growth = replace(growth, n_removed=growth.n_removed + n_removed)
             store_growth(out.facts, growth)
         # Their rows are no longer part of the corpus, like those of documents that were never in it.
-        out.facts["fit"]["n_dropped"] += n_removed
+        out.facts["fit"]["n_dropped"] = index.n_rows - n_left
     return Removed(Path(path), n_removed + n_short, n_left, growth)
 
 
@@ -182,11 +183,6 @@ def _remove_short(folder: Folder, out: FolderWriter, index: TopicIndex, select: 
         n_removed += int(np.count_nonzero(removed))
         _rewrite_contents(folder, out, index, name, np.asarray(folder[f"{name}/rows"]), ~removed)
     return n_removed
-
-
-def list_short(folder: Folder) -> list[str]:
-    """Return the groups of documents that are too short, one for each segment that ever had some."""
-    return [name.removesuffix("/rows") for name in folder if name.endswith(f"{SHORT}/rows")]
 
 
 def remove_from(

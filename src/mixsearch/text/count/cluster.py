@@ -22,6 +22,7 @@ from mixsearch.data.dask.tasks import (
 )
 from mixsearch.data.files.location import File, resolve_file
 from mixsearch.data.files.sources import SourceFiles, make_empty_error
+from mixsearch.data.files.types import ColumnTypes
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.text.count.dropped import DroppedWords, describe_dropped, list_others, take_dropped
 from mixsearch.text.count.inspection import InspectedFiles
@@ -43,6 +44,7 @@ from mixsearch.text.count.partitions import (
     merge_small_files,
     merge_spellings,
     merge_stop_words,
+    merge_types,
     spell_in_partition,
     split_file,
     split_fingerprints,
@@ -95,6 +97,8 @@ class DistributedCorpus:
         Tasks that return a `CountedPartition` each.
     first_rows : list of int
         Index in the input of the first document of each partition.
+    types : ColumnTypes or None
+        The types of the columns to keep, if there are some.
     """
 
     n_documents: int
@@ -107,6 +111,7 @@ class DistributedCorpus:
     dropped: DroppedWords
     partitions: list[Any]
     first_rows: list[int]
+    types: ColumnTypes | None
 
     @property
     def vocabulary(self) -> list[str]:
@@ -159,6 +164,7 @@ def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | Non
         dropped=dropped,
         partitions=counted,
         first_rows=np.cumsum([0, *n_rows[:-1]]).tolist(),
+        types=merge_types(each.types for each in sizes if each.types is not None),
     )
 
 

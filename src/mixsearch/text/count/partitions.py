@@ -15,6 +15,7 @@ from mixsearch.data.files.location import File, get_size
 from mixsearch.data.files.rows import open_parquet
 from mixsearch.data.files.sources import SourceFiles
 from mixsearch.data.files.streams import is_compressed, name_file
+from mixsearch.data.files.types import ColumnTypes
 from mixsearch.errors import SearchError
 from mixsearch.text.count.chunks import Chunk, CountChunk, count_chunk, to_count_chunk
 from mixsearch.text.count.dropped import find_single
@@ -119,11 +120,14 @@ class CountedPartition:
         One per document, if exact duplicates are looked for.
     stop_words : StopWordCounts, optional
         How the documents use stop words, if the corpus chooses them.
+    types : ColumnTypes, optional
+        The types of the columns to keep, if there are some.
     """
 
     stored: list[Chunk]
     fingerprints: Array
     stop_words: StopWordCounts | None = None
+    types: ColumnTypes | None = None
 
     def __sizeof__(self) -> int:
         """Return the bytes of the arrays, by which a cluster plans its memory."""
@@ -134,13 +138,17 @@ class CountedPartition:
         """The number of documents."""
         return sum(len(chunk.rows) for chunk in self.stored)
 
-    def chunks(self, vocabulary: Vocabulary, dropped: Vocabulary) -> Iterator[CountChunk]:
+    def chunks(
+        self, vocabulary: Vocabulary, dropped: Vocabulary, types: ColumnTypes | None = None
+    ) -> Iterator[CountChunk]:
         """Yield the documents in order, one chunk at a time, with the words of a vocabulary as columns.
 
         Parameters
         ----------
         vocabulary, dropped : Vocabulary
             The words to count, and words that are not features.
+        types : ColumnTypes, optional
+            The types of the columns to keep.
 
         Yields
         ------
@@ -148,13 +156,15 @@ class CountedPartition:
             Some documents.
         """
         for chunk in self.stored:
-            yield to_count_chunk(chunk, vocabulary, dropped)
+            yield to_count_chunk(chunk, vocabulary, dropped, types)
 
 
 def _measure_bytes(chunk: Chunk) -> int:
     texts = 0 if chunk.texts is None else chunk.texts.nbytes
     names = 0 if chunk.names is None else sum(map(len, chunk.names))
-    return sum(int(array.nbytes) for array in vars(chunk.counts).values()) + chunk.rows.nbytes + texts + names
+    columns = 0 if chunk.columns is None else int(chunk.columns.nbytes)
+    counts = sum(int(array.nbytes) for array in vars(chunk.counts).values())
+    return counts + chunk.rows.nbytes + texts + names + columns
 
 
 def count_partition(
@@ -163,13 +173,14 @@ def count_partition(
     """Read and count all documents of a partition."""
     state = ReadState(options, columns=columns)
     chunks, fingerprints, n_rows = [], [np.empty(0, dtype=np.uint64)], 0
-    stop_words = []
+    stop_words, types = [], []
     try:
         for load in partition.load(state):
             counted = count_chunk(load, options, stop_hashes)
             chunks.append(replace(counted.chunk, rows=counted.chunk.rows + n_rows))
             fingerprints.append(counted.fingerprints)
             stop_words += [] if counted.stop_words is None else [counted.stop_words]
+            types += [] if counted.types is None else [counted.types]
             n_rows += len(counted.chunk.rows)
     except SearchError as error:
         raise partition.locate(error) from error
@@ -180,7 +191,14 @@ def count_partition(
             code="unreadable_file",
             reason=str(error),
         ) from error
-    return CountedPartition(chunks, np.concatenate(fingerprints), sum_stop_words(stop_words) if stop_words else None)
+    used = sum_stop_words(stop_words) if stop_words else None
+    return CountedPartition(chunks, np.concatenate(fingerprints), used, merge_types(types))
+
+
+def merge_types(types: Iterable[ColumnTypes]) -> ColumnTypes | None:
+    """Return the types that all chunks have; None if there are none."""
+    every = list(types)
+    return reduce(ColumnTypes.merge, every) if every else None
 
 
 class PartitionSizes(NamedTuple):
@@ -189,12 +207,14 @@ class PartitionSizes(NamedTuple):
     n_rows: int
     n_characters: int
     has_names: bool
+    types: ColumnTypes | None
 
 
 def measure_partition(partition: CountedPartition) -> PartitionSizes:
     """Return the sizes of a counted partition."""
     n_characters = sum(int(chunk.n_characters.sum()) for chunk in partition.stored)
-    return PartitionSizes(partition.n_rows, n_characters, any(chunk.names is not None for chunk in partition.stored))
+    has_names = any(chunk.names is not None for chunk in partition.stored)
+    return PartitionSizes(partition.n_rows, n_characters, has_names, partition.types)
 
 
 def count_frequencies(partition: CountedPartition) -> Frequencies:
@@ -282,4 +302,4 @@ def drop_rows(partition: CountedPartition, dropped: list[Array]) -> CountedParti
     """Return a partition without some of its rows. The others keep their numbers."""
     rows = np.concatenate(dropped)
     chunks = [chunk.take(~np.isin(chunk.rows, rows)) for chunk in partition.stored]
-    return CountedPartition(chunks, partition.fingerprints[:0], partition.stop_words)
+    return replace(partition, stored=chunks, fingerprints=partition.fingerprints[:0])

@@ -10,12 +10,14 @@ from typing import Any
 
 from mixsearch.data.files.location import File
 from mixsearch.data.files.rows import replace_surrogates
+from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.sources import Source, SourceFiles, describe_source, find_sources
 from mixsearch.data.missing import is_missing
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
 from mixsearch.text.read.columns import to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
+from mixsearch.text.read.frames import are_texts, is_frame
 from mixsearch.text.read.lines import read_files, read_lines
 from mixsearch.text.read.records import read_json, read_jsonl
 from mixsearch.text.read.summary import ColumnSummary, summarize_columns
@@ -75,6 +77,25 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
             raise
     texts = state.columns.texts if state.columns is not None else ()
     return [] if state.sample is None else summarize_columns(state.sample, texts, options.id)
+
+
+def has_columns(source: Source, format: Format | None = None) -> bool:
+    """Return whether documents come from tables, whose columns have names.
+
+    Parameters
+    ----------
+    source : path, list of paths, data frame or iterable of str
+        As for `read_corpus`.
+    format : str, optional
+        The format of the files, if it is known.
+
+    Returns
+    -------
+    bool
+    """
+    if is_frame(source) or are_texts(source):
+        return is_frame(source)
+    return find_sources(source, format).format in set(_READERS) - {"lines"}
 
 
 def read_strings(texts: Iterable[Any], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:

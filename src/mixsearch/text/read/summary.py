@@ -44,8 +44,8 @@ class ColumnSummary:
         The rows that were read, those without a value, and different values.
     mean_length : float
         Mean number of characters of the values, as text.
-    example : object
-        Its first value.
+    example : str or None
+        Its first value, as text.
     """
 
     name: str
@@ -56,7 +56,7 @@ class ColumnSummary:
     n_missing: int
     n_distinct: int
     mean_length: float
-    example: Any
+    example: str | None
 
 
 def summarize_columns(sample: Any, texts: Sequence[str] = (), id: str | None = None) -> list[ColumnSummary]:
@@ -87,15 +87,12 @@ def summarize_columns(sample: Any, texts: Sequence[str] = (), id: str | None = N
 
 
 def _summarize(name: str, column: Any, texts: Sequence[str], id: str | None, *, may_be_kept: bool) -> ColumnSummary:
-    from pyarrow import compute
-
     values = column.drop_null()
-    characters = compute.utf8_length(values.cast("string")) if not _is_binary(column.type) else None
-    mean_length = compute.mean(characters).as_py() if characters is not None else None
-    n_distinct = compute.count_distinct(values).as_py() if len(values) and not _is_binary(column.type) else 0
+    shown = _show(values)
+    n_distinct, mean_length = len(set(shown)), sum(map(len, shown)) / max(len(values), 1)
     role: Role | None = "text" if name in texts else "id" if name == id else None
     if role is None and len(values):
-        role = _find_role(name, values, n_distinct, mean_length or 0.0)
+        role = _find_role(name, values, n_distinct, mean_length)
     return ColumnSummary(
         name,
         str(column.type),
@@ -104,9 +101,19 @@ def _summarize(name: str, column: Any, texts: Sequence[str], id: str | None, *, 
         len(column),
         column.null_count,
         n_distinct,
-        mean_length or 0.0,
-        values[0].as_py() if len(values) else None,
+        mean_length,
+        shown[0] if shown else None,
     )
+
+
+def _show(values: Any) -> list[str]:
+    """Return values as text."""
+    arrow = import_pyarrow("Columns")
+    try:
+        texts: list[str] = values.cast(arrow.string()).to_pylist()
+    except arrow.ArrowException:
+        return list(map(str, values.to_pylist()))
+    return texts
 
 
 def _find_role(name: str, values: Any, n_distinct: int, mean_length: float) -> Role | None:
@@ -144,8 +151,3 @@ def _are_years(values: Any) -> bool:
 
     bounds = compute.min_max(values).as_py()
     return bool(bounds["min"] >= _FIRST_YEAR and bounds["max"] <= _LAST_YEAR)
-
-
-def _is_binary(kind: Any) -> bool:
-    types = import_pyarrow("Columns").types
-    return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind))

@@ -10,10 +10,11 @@ from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.files.bad_rows import BadRows
-from mixsearch.data.files.detection import Format, guess_delimiter
+from mixsearch.data.files.detection import guess_delimiter
 from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File, get_size
 from mixsearch.data.files.rows import build_batch, open_parquet, open_rows, read_row_groups, replace_surrogates
+from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.streams import name_file, open_file, strip_bom
 from mixsearch.data.files.types import NUMBERS, NUMBERS_WITH_COMMA, rename_repeated, to_nulls
 from mixsearch.errors import SearchError
@@ -70,7 +71,7 @@ def read_rows(path: File | None, state: ReadState, format: Format) -> Iterator[C
     limit, start = limit_chunk_bytes(state.options), 0
     with open_rows(path, format, no_header=state.options.no_header) as source:
         fields = list(source.schema)
-        if not set(list_text_columns(state.options)) & set(source.schema.names):
+        if state.columns is None and not set(list_text_columns(state.options)) & set(source.schema.names):
             state.notes += [] if source.note is None else [source.note]
         names, strings = [field.name for field in fields], [field.name for field in fields if holds_text(field.type)]
         columns = state.resolve_columns(names, strings, path, partial(_sample_batch, source.schema, source.batches))
@@ -174,8 +175,8 @@ def _decode_lines(file: BinaryIO, path: File | None, state: ReadState, undecoded
 
 
 def _note_header(header: Sequence[str], rows: Sequence[Sequence[str]], path: File | None, state: ReadState) -> None:
-    """Note a first row that looks like data, unless the user has named one of its columns."""
-    is_known = set(list_text_columns(state.options)) & set(header)
+    """Note a first row of the first file that looks like data, unless the user has named one of its columns."""
+    is_known = state.columns is not None or set(list_text_columns(state.options)) & set(header)
     note = None if state.options.no_header or is_known else check_header(header, rows, path)
     state.notes += [] if note is None else [note]
 

@@ -12,7 +12,8 @@ from mixsearch.web import schemas
 from mixsearch.web.errors import RESPONSES
 from mixsearch.web.image_decoder import FORMATS
 from mixsearch.web.image_store import EXAMPLE
-from mixsearch.web.schemas import Health, Settings
+from mixsearch.web.indexes import ServedIndex
+from mixsearch.web.schemas import Health, IndexState, Settings
 from mixsearch.web.settings import Limits
 
 router = APIRouter(prefix="/api", tags=["server"], responses=RESPONSES)
@@ -22,7 +23,22 @@ router = APIRouter(prefix="/api", tags=["server"], responses=RESPONSES)
 async def get_health(request: Request) -> Health:
     """Return the state of the server."""
     state = request.app.state
-    return Health(status="ok", version=__version__, indexes=list(state.indexes), uptime=monotonic() - state.start_time)
+    return Health(
+        status="ok",
+        version=__version__,
+        indexes=list(state.indexes),
+        states={name: _describe(served) for name, served in state.indexes.items()},
+        uptime=monotonic() - state.start_time,
+    )
+
+
+def _describe(served: ServedIndex) -> IndexState:
+    return IndexState(
+        generation=served.generation,
+        created=served.index.created,
+        n_documents=served.index.n_documents,
+        problem=served.problem,
+    )
 
 
 @router.get("/settings")

@@ -2,10 +2,13 @@
 
 import gzip
 import json
+import random
 import sqlite3
 import sys
 import zipfile
+from contextlib import suppress
 
+import duckdb
 import openpyxl
 import pyarrow as pa
 import pytest
@@ -16,7 +19,6 @@ from tests.unit.data.files.planted import (
     ROWS,
     TABLE,
     WRITERS,
-    write_arrow_stream,
     write_csv,
     write_duckdb,
     write_excel,
@@ -25,7 +27,7 @@ from tests.unit.data.files.planted import (
 
 from mixsearch.errors import BinaryFileError, SearchError, collect_warnings
 from mixsearch.table import read_table
-from mixsearch.text import read_corpus
+from mixsearch.text import inspect_columns, read_corpus
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(200))
 
@@ -257,8 +259,6 @@ def test_a_database_without_tables_is_named(tmp_path):
 
 
 def test_a_schema_of_duckdb_may_be_named(tmp_path):
-    import duckdb
-
     with duckdb.connect(str(tmp_path / "a.duckdb")) as database:
         database.execute("CREATE SCHEMA shop; CREATE TABLE shop.reviews AS SELECT 'good sushi' AS review, 'a' AS id")
     assert read_texts(f"{tmp_path}/a.duckdb::shop.reviews")[0] == ["good sushi"]
@@ -309,6 +309,22 @@ def test_extras_are_named_if_they_are_missing(tmp_path, monkeypatch, module, nam
         read_texts(tmp_path / name)
 
 
+@pytest.mark.parametrize("name", [name for name in WRITERS if "." in name])
+def test_damaged_files_are_read_or_named(tmp_path, name):
+    """Not one other error: PyArrow would even crash on Arrow files whose bytes are not what their types need."""
+    WRITERS[name](tmp_path / name)
+    data, rng = (tmp_path / name).read_bytes(), random.Random(name)
+    for _ in range(15):
+        damaged = bytearray(data)
+        for _ in range(rng.choice([1, 3, 20])):
+            start = rng.randrange(len(damaged))
+            damaged[start : start + rng.randrange(4)] = rng.randbytes(rng.randrange(4))
+        (tmp_path / name).write_bytes(damaged)
+        for read in (read_table, read_texts, inspect_columns):
+            with suppress(SearchError), collect_warnings():
+                read(tmp_path / name)
+
+
 def test_binary_files_in_a_folder_of_texts_are_skipped_and_named(tmp_path):
     for i in range(4):
         (tmp_path / f"{i}.txt").write_text(f"good sushi {'{' if i else 'x'}")
@@ -321,6 +337,22 @@ def test_binary_files_in_a_folder_of_texts_are_skipped_and_named(tmp_path):
             messages = [str(note) for note in corpus.notes if note.code == "skipped_files"]
         assert "1 of 6 files were skipped, since they hold no text: logo.png (a PNG image)." in messages[0]
         assert "notes.db (an SQLite database)" in messages[1]
+
+
+def test_a_format_that_is_given_skips_them_too(tmp_path):
+    (tmp_path / "a.txt").write_text("good sushi")
+    (tmp_path / "logo.png").write_bytes(PNG)
+    write_sqlite(tmp_path / "notes.db")
+    with read_corpus(tmp_path, every_word(format="files", encoding="latin-1")) as corpus:
+        assert corpus.n_documents == 1
+        assert "2 of 3 files were skipped" in str(corpus.notes[0])
+
+
+def test_many_files_of_another_format_are_one_note(tmp_path):
+    for i in range(5):
+        WRITERS["a.jsonl"](tmp_path / f"{i}.csv")
+    _, _, notes = read_texts(tmp_path)
+    assert notes == ["format_by_content"]
 
 
 def test_a_folder_of_binary_files_says_what_they_are(tmp_path):
@@ -356,8 +388,18 @@ def test_an_error_deep_in_an_array_names_its_line(tmp_path):
     assert caught.value.code == "invalid_json"
 
 
-def test_a_stream_of_many_batches_is_read_in_chunks(tmp_path):
-    table = pa.table({"id": [str(i) for i in range(5000)], "review": [f"word{i} " * 50 for i in range(5000)]})
-    write_arrow_stream(tmp_path / "a.arrow", table)
-    texts, names, _ = read_texts(tmp_path / "a.arrow", memory=1)
+@pytest.mark.parametrize("name", [name for name in WRITERS if name != "a.duckdb"])
+def test_no_row_of_many_is_lost(tmp_path, name):
+    n_rows = 4500
+    table = pa.table({"id": [f"r{i}" for i in range(n_rows)], "review": [f"word{i} " * 20 for i in range(n_rows)]})
+    WRITERS[name](tmp_path / name, table)
+    texts, names, _ = read_texts(tmp_path / name, memory=1)
     assert (texts, names) == (table["review"].to_pylist(), table["id"].to_pylist())
+    assert read_table(tmp_path / name)["id"].to_pylist() == table["id"].to_pylist()
+
+
+def test_no_row_of_a_large_database_is_lost(tmp_path):
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as database:
+        database.execute("CREATE TABLE t AS SELECT 'r' || i AS id, 'word' || i AS review FROM range(4500) rows(i)")
+    texts, names, _ = read_texts(tmp_path / "a.duckdb")
+    assert (sorted(texts), len(set(names))) == (sorted(f"word{i}" for i in range(4500)), 4500)

@@ -1,0 +1,53 @@
+"""`mixsearch refresh`: learn the topics of an index anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from mixsearch.cli._console import complete_index, record_warnings, report_errors
+from mixsearch.cli._index_report import report_built
+from mixsearch.cli._progress import show_progress
+from mixsearch.cli._units import parse_bytes
+from mixsearch.index import refresh_index
+
+HELP = """Learn the words and topics of an index anew, from the documents that it holds now.
+
+The result is that of mixsearch index for the same documents. Documents keep
+their rows. Needs an index with texts.
+
+Example:
+
+  mixsearch refresh reviews.index
+
+With --json, an error is also printed as JSON on standard output:
+{"error": {"code": ..., "message": ..., "fields": {...}}}
+
+Exit codes: 0 success, 1 index missing or without texts, 2 usage error, 130
+stopped by Ctrl-C. The index is changed completely, or not at all."""
+
+
+def refresh(
+    path: Annotated[
+        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
+    ],
+    memory: Annotated[
+        Any,
+        typer.Option(
+            parser=parse_bytes,
+            metavar="SIZE",
+            help="Approximate memory limit: 500MB, 2GiB. Default: half of this machine's memory.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Learn the topics of an index anew."""
+    with report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
+        start = perf_counter()
+        with show_progress() as on_progress, record_warnings() as warned:
+            built = refresh_index(path, memory=memory, on_progress=on_progress)
+        report_built(built, perf_counter() - start, warned, as_json=as_json)

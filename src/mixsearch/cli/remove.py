@@ -1,0 +1,67 @@
+"""`mixsearch remove`: remove documents from an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors
+from mixsearch.cli._growth import describe_growth
+from mixsearch.cli._progress import show_progress
+from mixsearch.cli._render import print_facts
+from mixsearch.index import remove_documents
+
+HELP = """Remove documents from an index, with their texts and columns.
+
+Examples:
+
+  mixsearch remove reviews.index --where "date < 2020-01-01"
+  mixsearch remove reviews.index --id r17 --id r4711
+  mixsearch remove reviews.index --ids-from withdrawn.txt
+  mixsearch remove reviews.index --row 12 --row 40
+
+With --json, an error is also printed as JSON on standard output:
+{"error": {"code": ..., "message": ..., "fields": {...}}}
+
+Exit codes: 0 success, 1 bad condition or index, 2 usage error. The index is
+changed completely, or not at all."""
+
+
+def remove(
+    path: Annotated[
+        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
+    ],
+    where: Annotated[
+        str | None, typer.Option(metavar="CONDITION", help="A condition on columns, such as 'stars <= 2'.")
+    ] = None,
+    id: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="A document; repeat for several.")] = None,
+    ids_from: Annotated[
+        typer.FileText | None, typer.Option(metavar="FILE", help="A file with one id per line; - is standard input.")
+    ] = None,
+    row: Annotated[
+        list[int] | None, typer.Option("--row", metavar="N", help="A row, counted from 0; repeat for several.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Remove documents from an index."""
+    with report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
+        ids = [*(id or []), *([line.strip() for line in ids_from if line.strip()] if ids_from is not None else [])]
+        has_ids = id is not None or ids_from is not None
+        with show_progress() as on_progress:
+            removed = remove_documents(
+                path, where=where, ids=ids if has_ids else None, rows=row or None, on_progress=on_progress
+            )
+        if as_json:
+            counts = {"n_documents": removed.n_documents, "n_all": removed.n_all}
+            print_json({"index": str(path), **counts, "growth": removed.growth.as_dict()})
+            return
+        facts = [
+            ("index", str(path)),
+            ("removed", f"{removed.n_documents:,} documents"),
+            ("documents", f"{removed.n_all:,}"),
+        ]
+        print_facts(Console(highlight=False), facts)
+        print_notes(describe_growth(removed.growth, path))

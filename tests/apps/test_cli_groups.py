@@ -1,0 +1,118 @@
+"""Filters, topics over time and by group, and changes on the command line, beside what the library says."""
+
+import csv
+import io
+import json
+
+import pytest
+from tests.apps.cli_corpus import invoke
+from tests.dated_corpus import YEARS, draw_rows, make_index
+
+from mixsearch.index import find_changes, open_index
+
+ROWS = draw_rows()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return make_index(tmp_path_factory.mktemp("dated"))
+
+
+def run(*arguments, code=0, **more):
+    result = invoke(*arguments, **more)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_documents_are_listed_with_their_titles_and_dates(path):
+    lines = run("topic", path, "judge", "--where", "year = 2017", "--n-documents", "3").stdout.splitlines()
+    documents = [line.split(maxsplit=2) for line in lines if line.startswith("document")]
+    assert len(documents) == 3
+    for _, row, rest in documents:
+        planted = ROWS[int(row)]
+        assert planted["year"] == 2017
+        assert rest.startswith(f"{planted['title']} (2017")
+    n_matching = sum(row["year"] == 2017 for row in ROWS)
+    assert f"filter      year = 2017: {n_matching} documents match" in lines
+
+
+def test_a_search_within_speaks_of_the_documents_that_match(path):
+    answer = json.loads(
+        run("topic", path, "sushi", "--where", "shop = 'Oslo'", "--within", "--json", "--n-documents", "8").stdout
+    )
+    assert (answer["where"], answer["within"]) == ("shop = 'Oslo'", True)
+    assert all(document["columns"]["shop"] == "Oslo" for document in answer["documents"])
+    assert "of the documents that match" in run("topic", path, "sushi", "--where", "shop = 'Oslo'", "--within").stdout
+
+
+def test_every_word_is_a_topic_of_its_own_over_time(path):
+    found = open_index(path).group(["sushi", "judge"], over="year")
+    printed = json.loads(run("topic", path, "sushi", "judge", "--over", "year", "--json").stdout)
+    assert [topic["hint"] for topic in printed["topics"]] == ["sushi", "judge"]
+    shares = [group["share"] for topic in printed["topics"] for group in topic["groups"]]
+    assert shares == pytest.approx([group.share for topic in found.topics for group in topic.groups])
+    rows = list(csv.DictReader(io.StringIO(run("topic", path, "sushi", "judge", "--over", "year", "--csv").stdout)))
+    assert [float(row["share"]) for row in rows] == pytest.approx(shares)
+    lines = run("topic", path, "sushi", "judge", "--over", "year").stdout.splitlines()
+    labels = [line.split()[0] for line in lines if line[:4].isdigit()]
+    assert labels == [*map(str, YEARS), *map(str, YEARS)]
+
+
+def test_groups_are_shown_by_a_column_and_drawn(path, tmp_path):
+    result = run("topic", path, "sushi", "--by", "shop", "--plot", tmp_path / "shops.svg")
+    assert {line.split()[0] for line in result.stdout.splitlines()[2:]} == {"Rome", "Oslo"}
+    assert "<svg" in (tmp_path / "shops.svg").read_text()
+    run("topic", path, "sushi", "--over", "date", "--every", "month", "--plot", tmp_path / "months.png")
+    assert (tmp_path / "months.png").read_bytes().startswith(b"\x89PNG")
+    widths = run("topic", path, "sushi", "--over", "year", "--every", "5").stdout
+    assert "2015 to <2020" in widths
+
+
+def test_missing_values_are_a_note(path):
+    n_missing = sum(row["stars"] is None for row in ROWS)
+    assert (
+        f"{n_missing} documents have no value in column 'stars'" in run("topic", path, "sushi", "--by", "stars").stderr
+    )
+
+
+def test_a_bad_hint_does_not_stop_the_other_topics(path):
+    result = run("topic", path, "sushi", "qqqqq", "--over", "year", code=1)
+    assert result.stdout.startswith("topic       sushi")
+    assert "qqqqq" in result.stderr
+
+
+def test_changes_are_those_of_the_library(path):
+    arguments = ("changes", path, "--before", "year <= 2018", "--after", "year >= 2021", "--n-words", "4")
+    found = find_changes(open_index(path), "year <= 2018", "year >= 2021", n_words=4)
+    printed = json.loads(run(*arguments, "--json").stdout)
+    assert [each["item"] for each in printed["risen_words"]] == [each.item for each in found.risen_words]
+    rows = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
+    assert [row["item"] for row in rows] == [row["item"] for row in found.list_rows()]
+    lines = run(*arguments).stdout
+    for change in (*found.risen_topics, *found.fallen_words):
+        assert change.item in lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("topic", "--over", "year", "--by", "shop"), 2, "either --over or --by"),
+        (("topic", "--every", "month"), 2, "--every needs"),
+        (("topic", "--over", "yeer"), 1, "The columns are"),
+        (("topic", "--over", "shop"), 1, "--by"),
+        (("topic", "--where", "stars >"), 1, "value"),
+        (("topic", "--within"), 1, "--where"),
+        (("topic", "--where", "year > 3000"), 1, "None of the 900 documents"),
+    ],
+)
+def test_mistakes_are_one_sentence(path, arguments, code, words):
+    command, *options = arguments
+    result = run(command, path, "sushi", *options, code=code, COLUMNS="300")
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_changes_between_groups_that_overlap_are_one_sentence(path):
+    result = run("changes", path, "--before", "year <= 2018", "--after", "year <= 2020", "--json", code=1)
+    assert json.loads(result.stdout)["error"]["code"] == "groups_overlap"
+    assert "--before and --after" in result.stderr

@@ -1,0 +1,95 @@
+"""An index that changes while it is served is reopened, without a failed request."""
+
+import shutil
+import threading
+import time
+
+import pytest
+from tests.served_corpus import draw_texts, open_made
+from tests.serving import serve
+
+from mixsearch.errors import StorageError
+from mixsearch.index import add_documents, open_index, refresh_index
+from mixsearch.web import Limits, watch
+from mixsearch.web.indexes import ServedIndex
+from mixsearch.web.watch import reopen_if_changed
+
+
+def write_more(folder, n=30):
+    import json
+
+    path = folder / "more.jsonl"
+    texts = draw_texts(n, seed=9)[1:]
+    path.write_text("\n".join(json.dumps({"name": f"new{i}", "text": text}) for i, text in enumerate(texts)))
+    return path
+
+
+def test_an_index_is_reopened_if_it_has_changed(tmp_path):
+    served = ServedIndex("texts", open_made(tmp_path))
+    assert reopen_if_changed(served) is None
+    add_documents(served.index.path, write_more(tmp_path))
+    reopened = reopen_if_changed(served)
+    assert reopened is not None
+    assert reopened.index.n_documents == served.index.n_documents + 29
+    assert reopened.generation != served.generation
+    assert reopen_if_changed(reopened) is None
+
+
+def test_an_index_that_is_gone_is_served_as_it_was(tmp_path):
+    served = ServedIndex("texts", open_made(tmp_path))
+    moved = shutil.move(served.index.path, tmp_path / "elsewhere")
+    assert reopen_if_changed(served) is None
+    assert "does not exist" in (served.problem or "")
+    assert served.index.search("sushi").documents(1)
+    shutil.move(moved, served.index.path)
+    assert reopen_if_changed(served) is None
+    assert served.problem is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [0, 1])
+def test_requests_are_answered_while_the_index_grows_and_is_refreshed(tmp_path, monkeypatch, workers):
+    monkeypatch.setattr(watch, "INTERVAL", 0.05)
+    monkeypatch.setattr("mixsearch.web.app.watch_indexes", lambda indexes: watch.watch_indexes(indexes, 0.05))
+    index = open_made(tmp_path)
+    with serve({"texts": index}, limits=Limits(n_threads=2, workers=workers, timeout=120)) as server:
+        before = server.get("api/health")["states"]["texts"]
+        assert before["n_documents"] == index.n_documents
+        errors, done = [], threading.Event()
+
+        def ask():
+            while not done.is_set():
+                try:
+                    server.get("api/indexes/texts/topic", q="sushi")
+                except Exception as error:
+                    errors.append(error)
+
+        client = threading.Thread(target=ask)
+        client.start()
+        try:
+            add_documents(index.path, write_more(tmp_path))
+            wait_for(lambda: server.get("api/health")["states"]["texts"]["n_documents"] == index.n_documents + 29)
+            generation = server.get("api/health")["states"]["texts"]["generation"]
+            refresh_index(index.path)
+            wait_for(lambda: server.get("api/health")["states"]["texts"]["generation"] != generation)
+            found = server.get("api/indexes/texts/topic", q="sushi", n_documents=50)
+        finally:
+            done.set()
+            client.join()
+        assert errors == []
+        assert any((document["name"] or "").startswith("new") for document in found["documents"])
+        assert server.get("api/health")["states"]["texts"]["problem"] is None
+
+
+def wait_for(holds, seconds=60):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "the server did not notice"
+        time.sleep(0.05)
+
+
+def test_a_generation_that_cannot_be_read_is_an_error_with_a_sentence(tmp_path):
+    index = open_made(tmp_path)
+    (index.path / "manifest.json").write_text("{}")
+    with pytest.raises(StorageError, match="damaged or was edited"):
+        open_index(index.path)

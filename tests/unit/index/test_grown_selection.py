@@ -1,0 +1,42 @@
+"""Filters and groups of an index that grew: its documents are in segments."""
+
+import numpy as np
+import pytest
+from tests.unit.index.update.grown_index import build_reviews, list_subjects, make_reviews, write_reviews
+
+from mixsearch.index import add_documents, find_changes, open_index
+
+FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(["food"] * 60, 1000)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    path = build_reviews(tmp_path_factory.mktemp("grown"), FIRST)
+    add_documents(path, write_reviews(path.parent / "more.parquet", MORE))
+    return open_index(path)
+
+
+def test_groups_count_the_documents_of_all_segments(index):
+    found = index.group("sushi", by="shop")
+    table = index.columns.table
+    for group in found.topics[0].groups:
+        assert group.n_documents == table["shop"].to_pylist().count(group.label)
+    assert sum(group.n_about for group in found.topics[0].groups) == index.search("sushi").document_count.n
+
+
+def test_a_filter_lists_documents_of_the_last_segment(index):
+    rows = [row for row, _ in index.search("sushi", where="row >= 300").documents(30)]
+    assert rows
+    assert min(rows) >= len(FIRST)
+    topic = index.search("sushi", where="stars >= 2", within=True)
+    stars = dict(zip(index.columns.table["row"].to_pylist(), index.columns.table["stars"].to_pylist(), strict=True))
+    assert all(stars[row] >= 2 for row, _ in topic.documents(200))
+    assert topic.document_count.n == pytest.approx(index.search("sushi", where="stars >= 2").document_count.n, rel=0.2)
+
+
+def test_added_documents_rise_against_the_first(index):
+    is_new = index.match("row >= 300")
+    assert is_new.sum() == 54
+    assert np.flatnonzero(is_new).min() >= len(is_new) - 54
+    found = find_changes(index, "row < 300", "row >= 300", topics="sushi")
+    assert [change.item for change in found.risen_topics] == ["sushi"]

@@ -1,0 +1,200 @@
+"""Documents that are added to an index are searched, listed and counted with those that it had."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.unit.index.update.grown_index import (
+    OPTIONS,
+    READING,
+    build_reviews,
+    list_subjects,
+    make_reviews,
+    write_reviews,
+)
+
+from mixsearch.errors import BusyFolderError, SearchError, SkippedWordsWarning, collect_warnings
+from mixsearch.index import add_documents, build_index, open_index
+from mixsearch.storage import update_folder
+from mixsearch.text import CorpusOptions
+from mixsearch.topics import measure_documents_in, sum_corpus
+
+FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return build_reviews(tmp_path, FIRST)
+
+
+def add(path, reviews, name="more", **options):
+    return add_documents(path, write_reviews(path.parent / f"{name}.parquet", reviews), **options)
+
+
+def test_added_documents_are_part_of_the_corpus(path):
+    before = open_index(path)
+    added = add(path, MORE)
+    assert (added.n_documents, added.n_short, added.n_all) == (36, 4, 306)
+    index = open_index(path)
+    index.verify()
+    assert index.n_documents == before.n_documents + 36
+    assert index.columns.table.num_rows == index.n_documents
+    rows = [row for row, _ in index.search("sushi").documents(306)]
+    assert {row for row in rows if row >= 300}
+    document = index.documents([300])[0]
+    assert (document.name, document.text) == ("r1000", MORE["review"][0].as_py())
+    assert list(index.names())[-1] == "r1038"
+    assert index.document_frequency("sushi") > before.document_frequency("sushi")
+    assert index.columns.table["id"].to_pylist() == list(index.names())
+
+
+def test_sums_and_weights_are_those_of_all_documents(path):
+    add(path, MORE)
+    add(path, make_reviews(list_subjects(20), 2000), "most")
+    search = open_index(path).topics
+    documents = search._family.local
+    brute = measure_documents_in(search, documents.by_document, documents.rows)
+    for stored, expected in zip(sum_corpus(search), brute.sums, strict=True):
+        np.testing.assert_allclose(stored, expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(documents.pair_weights, brute.partition.pair_weights, rtol=1e-9)
+    np.testing.assert_allclose(documents.projected, brute.partition.projected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(documents.tfidf_lengths, brute.partition.tfidf_lengths, rtol=1e-9)
+
+
+def test_many_additions_make_few_segments_and_lose_nothing(path):
+    reviews = [FIRST]
+    for i in range(10):
+        reviews.append(make_reviews(list_subjects(10), 1000 * (i + 1)))
+        add(path, reviews[-1], f"more-{i}")
+    index = open_index(path)
+    index.verify()
+    assert len(index.topics._family.segments) <= 5
+    ids = pa.concat_tables(reviews)["review_id"].to_pylist()
+    is_long = [i % 10 != 9 for part in reviews for i in range(len(part))]
+    assert list(index.names()) == [each for each, keep in zip(ids, is_long, strict=True) if keep]
+    texts = dict(zip(ids, pa.concat_tables(reviews)["review"].to_pylist(), strict=True))
+    documents = index.documents(index.topics.kept_rows_.tolist())
+    assert all(document.text == texts[document.name] for document in documents)
+    stars = dict(zip(ids, pa.concat_tables(reviews)["stars"].to_pylist(), strict=True))
+    assert index.columns.table["stars"].to_pylist() == [stars[name] for name in index.names()]
+
+
+def test_a_fit_of_all_documents_ranks_them_alike(tmp_path, path):
+    add(path, MORE)
+    grown = open_index(path)
+    whole = open_index(build_reviews(tmp_path, pa.concat_tables([FIRST, MORE]), "whole"))
+    for word in ("sushi", "goal", "judge"):
+        ours, theirs = grown.search(word), whole.search(word)
+        assert abs(ours.weight - theirs.weight) < 0.1
+        first = {row for row, _ in ours.documents(60)}
+        assert len(first & {row for row, _ in theirs.documents(60)}) >= 50
+
+
+def test_words_that_come_with_added_documents_are_answered_from_those(path):
+    added = add(path, make_reviews(list_subjects(30, ("space",)), 5000))
+    assert added.growth.new_words > 0.5
+    assert added.growth.needs_refresh
+    index = open_index(path)
+    with collect_warnings():
+        topic = index.search("rocket")
+    assert "word_added" in {doubt.code for doubt in topic.doubts}
+    assert index.document_frequency("rocket") > 10
+    with pytest.warns(SkippedWordsWarning, match="came with documents that were added later. Refresh"):
+        index.search(["sushi", "rocket"])
+
+
+def test_documents_about_known_topics_need_no_refresh(path):
+    growth = add(path, MORE).growth
+    assert not growth.needs_refresh
+    assert growth.new_words == 0
+    assert (growth.n_fitted, growth.n_added, growth.n_removed) == (270, 36, 0)
+
+
+def test_a_topic_outside_the_frame_is_measured(tmp_path):
+    """Words of a fourth topic are features, but too rare for the fit to have a direction for them."""
+    few = make_reviews(list_subjects(297) + ["space"] * 3, 0)
+    path = build_reviews(tmp_path, few)
+    assert open_index(path).has_feature("rocket")
+    like = add(path, make_reviews(list_subjects(120), 1000), "like").growth.outside
+    unlike = add(path, make_reviews(["space"] * 120, 2000), "unlike").growth
+    assert like < 0.5
+    assert unlike.outside > 1
+    assert unlike.needs_refresh
+
+
+@pytest.mark.parametrize(("existing", "n_documents", "stars"), [("skip", 270, None), ("replace", 270, 9)])
+def test_documents_that_the_index_has_are_skipped_or_replaced(path, existing, n_documents, stars):
+    again = FIRST.slice(0, 4).set_column(2, "stars", pa.array([9, 9, 9, 9]))
+    added = add(path, again, existing=existing)
+    index = open_index(path)
+    index.verify()
+    assert index.n_documents == n_documents
+    assert sorted(index.names()) == sorted(name for i, name in enumerate(FIRST["review_id"].to_pylist()) if i % 10 != 9)
+    found = dict(zip(index.names(), index.columns.table["stars"].to_pylist(), strict=True))
+    assert found["r2"] == (stars or FIRST["stars"][2].as_py())
+    assert (added.n_skipped, added.n_replaced) == ((4, 0) if existing == "skip" else (0, 4))
+
+
+def test_documents_that_the_index_has_are_an_error_by_default(path):
+    before = open_index(path).generation
+    with pytest.raises(SearchError, match="4 of the documents to add are in the index .* the first one is 'r0'"):
+        add(path, FIRST.slice(0, 4))
+    assert open_index(path).generation == before
+
+
+def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(path):
+    with pytest.raises(SearchError, match="Column 'stars' holds string in the documents to add, but int64"):
+        add(path, MORE.set_column(2, "stars", pa.array(["many"] * len(MORE))), reading=CorpusOptions(keep=["stars"]))
+    assert open_index(path).n_documents == 270
+    add(path, MORE.append_column("price", pa.array([2.5] * len(MORE))))
+    index = open_index(path)
+    assert index.columns.table["price"].to_pylist() == [None] * 270 + [2.5] * 36
+    assert [column.name for column in index.columns.described] == ["row", "id", "stars", "day", "shop", "price"]
+
+
+def test_plain_texts_are_added_without_columns(path):
+    source = path.parent / "texts.txt"
+    source.write_text("sushi rice ramen noodle soup\ngoal match team ball league\n")
+    add_documents(path, source, CorpusOptions(format="lines"))
+    index = open_index(path)
+    assert index.n_documents == 272
+    assert index.columns.table["stars"].to_pylist()[-2:] == [None, None]
+    assert list(index.names())[-2:] == ["", ""]
+
+
+def test_documents_that_are_all_too_short_change_no_topic(path):
+    before = open_index(path).search("sushi")
+    added = add(path, MORE.take([9, 19]))
+    assert (added.n_documents, added.n_short) == (0, 2)
+    index = open_index(path)
+    np.testing.assert_allclose(index.search("sushi").probabilities, before.probabilities, atol=1e-9)
+    assert index.contents().n_short == 32
+
+
+def test_a_reader_keeps_what_it_opened(path):
+    reader = open_index(path)
+    before = reader.search("sushi").documents(5)
+    add(path, MORE)
+    assert reader.search("sushi").documents(5) == before
+    assert reader.n_documents == 270
+    assert reader.documents([0])[0].name == "r0"
+
+
+def test_two_writers_exclude_each_other(path):
+    with update_folder(path, kind="topic index", version=1), pytest.raises(BusyFolderError):
+        add(path, MORE)
+
+
+def test_an_index_of_counts_takes_further_counts(tmp_path):
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(0)
+    counts = sp.csr_array(rng.poisson(0.4, (200, 20)))
+    sp.save_npz(tmp_path / "counts.npz", counts[:150])
+    (tmp_path / "words.txt").write_text("".join(f"word{i}\n" for i in range(20)))
+    reading = CorpusOptions(vocabulary=tmp_path / "words.txt")
+    build_index(tmp_path / "counts.npz", tmp_path / "index", OPTIONS, reading)
+    sp.save_npz(tmp_path / "more.npz", counts[150:])
+    added = add_documents(tmp_path / "index", tmp_path / "more.npz", reading)
+    index = open_index(tmp_path / "index")
+    assert index.n_documents == 150 - index.contents().n_short + added.n_documents + added.n_short
+    assert READING.text == "review"

@@ -1,0 +1,122 @@
+"""Documents that are removed leave no trace in counts, lists, texts and columns."""
+
+import numpy as np
+import pytest
+from tests.unit.index.update.grown_index import OPTIONS, build_reviews, list_subjects, make_reviews, write_reviews
+
+from mixsearch.errors import SearchError
+from mixsearch.index import add_documents, build_index, open_index, remove_documents
+from mixsearch.topics import measure_documents_in, sum_corpus
+
+FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """An index of two segments."""
+    folder = build_reviews(tmp_path, FIRST)
+    add_documents(folder, write_reviews(tmp_path / "more.parquet", MORE))
+    return folder
+
+
+def read_everything(path):
+    return b"".join(file.read_bytes() for file in path.rglob("*") if file.is_file())
+
+
+def test_documents_of_a_condition_are_gone(path):
+    removed = remove_documents(path, where='stars <= 2 and shop = "Oslo"')
+    index = open_index(path)
+    index.verify()
+    table = index.columns.table
+    assert table.num_rows == index.n_documents == removed.n_all
+    assert not [
+        1
+        for stars, shop in zip(table["stars"].to_pylist(), table["shop"].to_pylist(), strict=True)
+        if stars <= 2 and shop == "Oslo"
+    ]
+    assert table["id"].to_pylist() == list(index.names())
+    texts = dict(zip(FIRST["review_id"].to_pylist(), FIRST["review"].to_pylist(), strict=True))
+    for document in index.documents(index.topics.kept_rows_.tolist()):
+        assert document.text == texts.get(document.name, document.text)
+
+
+def test_sums_and_weights_are_those_of_the_documents_that_are_left(path):
+    remove_documents(path, where="stars = 3")
+    search = open_index(path).topics
+    documents = search._family.local
+    brute = measure_documents_in(search, documents.by_document, documents.rows)
+    for stored, expected in zip(sum_corpus(search), brute.sums, strict=True):
+        np.testing.assert_allclose(stored, expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(documents.pair_weights, brute.partition.pair_weights, rtol=1e-9)
+    by_word = documents.by_word.toarray()
+    np.testing.assert_array_equal(by_word, documents.by_document.toarray())
+
+
+def test_ids_and_rows_name_documents_also_those_that_are_too_short(path):
+    assert remove_documents(path, ids=["r0", "r9", "r1003"]).n_documents == 3
+    index = open_index(path)
+    assert not {"r0", "r1003"} & set(index.names())
+    assert remove_documents(path, rows=[1, 300]).n_documents == 2
+    index = open_index(path)
+    assert not {"r1", "r1000"} & set(index.names())
+    with pytest.raises(SearchError, match="Row 1 is not a document"):
+        index.documents([1])
+    assert index.documents([2])[0].name == "r2"
+
+
+def test_no_byte_of_a_removed_document_stays_on_disk(tmp_path):
+    reviews = make_reviews(list_subjects(100), 0)
+    texts = reviews["review"].to_pylist()
+    texts[3] = "xylophone " * 40  # of no compressed block with other texts, if it is removed
+    path = build_reviews(tmp_path, reviews.set_column(1, "review", [texts]))
+    remove_documents(path, ids=["r3"])
+    index = open_index(path)
+    assert "r3" not in set(index.names())
+    assert b"xylophone" not in read_everything(path)
+
+
+def test_the_whole_of_a_segment_can_go(path):
+    remove_documents(path, rows=list(range(300, 340)))
+    index = open_index(path)
+    index.verify()
+    assert len(index.topics._family.segments) == 1
+    assert index.n_documents == 270
+
+
+def test_nothing_is_removed_if_nothing_matches_or_nothing_would_be_left(path):
+    before = open_index(path).generation
+    with pytest.raises(SearchError, match="No document of .* matches. Nothing was removed"):
+        remove_documents(path, where="stars > 100")
+    with pytest.raises(SearchError, match="An index needs at least 2 documents"):
+        remove_documents(path, where="stars > 0")
+    with pytest.raises(SearchError, match="exactly one of where, ids and rows, got where and rows"):
+        remove_documents(path, where="stars > 0", rows=[1])
+    with pytest.raises(SearchError, match="exactly one of where, ids and rows, got none"):
+        remove_documents(path)
+    assert open_index(path).generation == before
+
+
+def test_an_unknown_column_names_those_there_are(path):
+    with pytest.raises(SearchError, match="starz.*stars"):
+        remove_documents(path, where="starz > 3")
+
+
+def test_documents_without_ids_are_removed_otherwise(tmp_path):
+    (tmp_path / "texts.txt").write_text("\n".join(FIRST["review"].to_pylist()))
+    build_index(tmp_path / "texts.txt", tmp_path / "index", OPTIONS)
+    with pytest.raises(SearchError, match="have no ids"):
+        remove_documents(tmp_path / "index", ids=["r1"])
+    assert remove_documents(tmp_path / "index", rows=[0]).n_documents == 1
+
+
+def test_rare_words_of_removed_documents_are_counted_no_more(tmp_path):
+    reviews = make_reviews(list_subjects(100), 0)
+    texts = reviews["review"].to_pylist()
+    for row in (2, 5):
+        texts[row] += " and xylophone"
+    texts[7] += " and zither"
+    path = build_reviews(tmp_path, reviews.set_column(1, "review", [texts]))
+    remove_documents(path, rows=[2, 7])
+    index = open_index(path)
+    assert index.document_frequency("zither") == 0
+    assert index.document_frequency("xylophone") == 1
