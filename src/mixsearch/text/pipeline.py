@@ -14,9 +14,11 @@ import numpy as np
 
 from mixsearch._typing import Array, TableLike
 from mixsearch.data.files.sources import Source, describe_source, find_sources, make_empty_error
-from mixsearch.data.files.types import ColumnTypes
+from mixsearch.data.files.types import ColumnTypes, find_column_types
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
+from mixsearch.text.count.annotated import ANNDATA, is_anndata, open_h5ad, read_anndata
+from mixsearch.text.count.annotated import FORMAT as H5AD
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
 from mixsearch.text.count.dropped import DroppedWords, describe_dropped, find_single, list_others, take_dropped
 from mixsearch.text.count.duplicates import DuplicateFinder
@@ -74,7 +76,8 @@ def read_corpus(
         or SciPy file of ready-made counts. Files may be compressed (gz, bz2, xz, zst). "-" is standard input, with a
         text or a JSON object on each line. Or a table in memory: of pandas, Polars or Arrow, any other with the Arrow
         stream interface, or a mapping from names to columns. Or texts: a Series, an array, a list, a generator. A list
-        of strings holds paths if one is a file or none has a blank.
+        of strings holds paths if one is a file or none has a blank. Or counts with annotations: an AnnData object or
+        an .h5ad file, whose genes are words and whose cells are documents.
     options : CorpusOptions, optional
         How to read and count.
     known : KnownWords, optional
@@ -111,11 +114,17 @@ def read_corpus(
     ['good', 'ramen', 'sushi'] [[1, 0, 1], [2, 1, 0]]
     """
     options = options or CorpusOptions()
+    if is_anndata(source):
+        state = ReadState(options, ANNDATA)
+        return _collect_matrix(read_anndata(source, state), state, known, None)
     if is_frame(source) or are_texts(source):
         return _read_memory(source, options, known)
     sources = find_sources(source, options.format)
     state = ReadState(options, describe_source(source), notes=list(sources.notes))
     report = None if on_progress is None else partial(_report, on_progress, state, sources.n_bytes)
+    if sources.format == H5AD and len(sources.paths) == 1:
+        with open_h5ad(sources.paths[0], state) as matrix:
+            return _collect_matrix(matrix, state, known, report)
     if sources.format in MATRIX_FORMATS:
         return _collect_matrix(read_matrix(sources, state), state, known, report)
     return _collect_texts(read_documents(sources, state), state, known, report)
@@ -309,9 +318,12 @@ def _collect_matrix(
     options = state.options
     with _open_collector(options) as collector:
         for counts in matrix.chunks:
-            rows = np.arange(counts.n_documents)
-            chunk = Chunk(counts, rows, None, None, np.zeros(counts.n_documents, dtype=np.int64))
-            collector.add(CountedChunk(chunk, np.empty(0)))
+            rows, own = np.arange(counts.n_documents), slice(collector.n_rows, collector.n_rows + counts.n_documents)
+            names = None if matrix.names is None else matrix.names[own]
+            columns = None if matrix.columns is None else matrix.columns.slice(own.start, counts.n_documents)
+            chunk = Chunk(counts, rows, names, None, np.zeros(counts.n_documents, dtype=np.int64), columns)
+            types = None if columns is None else find_column_types(columns)
+            collector.add(CountedChunk(chunk, np.empty(0), types=types))
             if report is not None:
                 report()
         limits = choose_limits(options, collector.n_documents, are_texts=False)

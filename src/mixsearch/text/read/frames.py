@@ -76,7 +76,7 @@ def _list_batches(source: Any) -> Iterator[Any]:
         yield _plain(build_batch({str(name): list(column) for name, column in source.items()}, ()))
         return
     if hasattr(source, "iloc"):
-        yield _plain(_read_pandas(source))
+        yield _plain(read_pandas(source))
         return
     if not hasattr(source, "__arrow_c_stream__"):  # a query of Polars that has not run
         source = source.collect()
@@ -86,7 +86,7 @@ def _list_batches(source: Any) -> Iterator[Any]:
     yield from map(_plain, filled)
 
 
-def _read_pandas(frame: Any) -> Any:
+def read_pandas(frame: Any) -> Any:
     """Return a data frame of pandas as a record batch, with the levels of its index that have a name."""
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index(level=[name for name in frame.index.names if name is not None])
