@@ -17,9 +17,12 @@ from mixsearch.index import (
     TopicIndex,
     build_index,
     find_changes,
+    label_documents,
+    list_documents,
     map_topics,
     open_index,
 )
+from mixsearch.report import make_report
 from mixsearch.table import TableSearch, describe_members, read_table
 from mixsearch.text import CorpusOptions
 from mixsearch.web import Access, Limits, listen, make_app
@@ -30,6 +33,9 @@ PYTHON = {
     "topic": (open_index, TopicIndex.search, TopicIndex.search_many, TopicIndex.group, Query, AnswerOptions),
     "changes": (open_index, find_changes),
     "overview": (open_index, map_topics),
+    "label": (open_index, label_documents),
+    "export": (open_index, list_documents),
+    "report": (open_index, make_report),
     "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members, read_table),
     "regress": (
         mixsearch.RegressionSearch,
