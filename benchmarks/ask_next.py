@@ -70,7 +70,7 @@ def doubtful_and_apart(found: TableComponent, rng: np.random.Generator) -> Array
     rows, n = _open_rows(found), found.n_members.n
     nearest = np.argsort(np.abs(np.log((np.arange(len(rows)) + 1.0) / n)), kind="stable")
     candidates = rows[nearest[: 10 * N_ASKED]]
-    X, chosen = found._fit.X[candidates], [0]
+    X, chosen = found._fit.take_features(candidates), [0]
     while len(chosen) < N_ASKED:
         distances = np.linalg.norm(X[:, None] - X[chosen], axis=2).min(axis=1)
         chosen.append(int(np.argmax(distances)))

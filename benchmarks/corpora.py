@@ -359,14 +359,15 @@ def load_reference() -> Reference:
 
 
 def _count(source: Source, stop_words: str | None) -> dict[str, Array]:
-    rows = list(_documents(source))
+    rows = list(read_rows(source))
     vectorizer = CountVectorizer(stop_words=stop_words, min_df=10, max_df=0.3, token_pattern=TOKEN)
     counts = vectorizer.fit_transform(map(source.text, rows))
     words, labels = vectorizer.get_feature_names_out(), np.array([" ".join(source.labels(row)) for row in rows])
     return _packed(counts) | {"words": words.astype(str), "labels": labels}
 
 
-def _documents(source: Source) -> Iterator[Row]:
+def read_rows(source: Source) -> Iterator[Row]:
+    """Yield the rows of the documents of a corpus."""
     seen = set()
     for row in _rows(data_folder() / source.file):
         if source.once is None or row[source.once] not in seen:

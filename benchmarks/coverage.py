@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from measuring import print_table, run_seeds
-from workloads import draw_regressions, draw_subspaces
+from workloads import draw_regressions, draw_shaped_gaussians, draw_subspaces
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_topics
 from mixsearch.errors import UnlikelyMixtureWarning
+from mixsearch.gaussian import SHAPES
 
 N_RUNS = 500
 NORMAL_95 = 1.96
@@ -54,6 +55,15 @@ def gaussians(
         data = make_gaussian_mixture(n_samples, 30, 4, deviation=deviation, norm=5.0, random_state=seed)
         hint = make_hint(data.centers, 0, gamma=GAMMA)
         return Asked(partial(GaussianSearch(n_components).fit(data.X).search, hint), data.centers[0], data.weights[0])
+
+    return gaussian
+
+
+def shaped_gaussians(shape: str, *, norm: float = 4.0) -> Callable[[int], Asked]:
+    def gaussian(seed: int) -> Asked:
+        data = draw_shaped_gaussians(3_000, 4, 3, shape, norm=norm, seed=seed)
+        search = GaussianSearch(3, covariance=shape).fit(data.X).search
+        return Asked(partial(search, examples=data.X[data.labels == 0][:5]), data.centers[0], data.weights[0])
 
     return gaussian
 
@@ -108,6 +118,14 @@ MODELS: dict[str, tuple[str, Callable[[int], Asked]]] = {
         "a direction at random in the span; the truth nearest to the answer",
         gaussian_after_selection,
     ),
+    **{
+        f"Gaussians, {shape}": (
+            "n=3,000, d=4, k=3, fitted with that shape, centers of length 4",
+            shaped_gaussians(shape),
+        )
+        for shape in SHAPES[1:]
+    },
+    "Gaussians, full, overlapping": ("the same, centers of length 2.5", shaped_gaussians("full", norm=2.5)),
     "regressions": ("n=20,000, d=10, k=3, σ=.2", regressions(0.2, 0.2, 0.2)),
     "regressions, unequal": ("the same, σ=.1, .2 and .4", regressions(0.1, 0.2, 0.4)),
     "subspaces": ("n=4,000, d=40, k=3, r=3, σ=.3", subspaces(*[(1.0, 1.0, 1.0)] * 3)),

@@ -7,6 +7,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn.mixture import GaussianMixture
+from workloads import ShapedGaussians
 
 from mixsearch._typing import Array
 from mixsearch.baselines import Regressions, run_em
@@ -41,6 +43,29 @@ def gaussian_mle(data: GaussianMixtureData) -> Array:
         return Gaussians(mass / len(X), centers, variances), fit
 
     return _climb(step, Gaussians(data.weights, data.centers, data.deviations**2)).centers
+
+
+def shaped_mle(data: ShapedGaussians, shape: str) -> Array:
+    """The centers of the likeliest mixture of a shape near the truth, (k, d); of full covariances for low-rank ones."""
+    kind = {"diagonal": "diag", "low-rank": "full"}.get(shape, shape)
+    precisions = np.linalg.inv(data.covariances)
+    start = {
+        "spherical": precisions[:, 0, 0],
+        "diag": np.einsum("kdd->kd", precisions),
+        "tied": precisions[0],
+        "full": precisions,
+    }[kind]
+    peer = GaussianMixture(
+        len(data.centers),
+        covariance_type=kind,
+        tol=TOLERANCE / len(data.X),
+        max_iter=MAX_ITER,
+        reg_covar=0,
+        weights_init=data.weights,
+        means_init=data.centers,
+        precisions_init=start,
+    )
+    return np.asarray(peer.fit(data.X).means_)
 
 
 def regression_mle(data: MixedRegressionData, deviation: float) -> Array:

@@ -69,7 +69,7 @@ def load_banknote() -> LabelledTable:
     return LabelledTable(np.array([row[1:] for row in rows], dtype=float), np.array([row[0] for row in rows]))
 
 
-def _load_stored(name: str) -> LabelledTable:
+def load_stored(name: str) -> LabelledTable:
     with np.load(data_folder() / "tables" / STORED) as stored:
         X, labels = stored[f"{name}__X"].astype(float), stored[f"{name}__y"].astype(str)
     return LabelledTable(X, labels, only="1" if name.startswith("ad-") else "")
@@ -116,20 +116,20 @@ def draw_rare_blob() -> LabelledTable:
 
 # Choices may be made on these.
 DEVELOPMENT: dict[str, Callable[[], LabelledTable]] = {
-    **{name: partial(_load_stored, name) for name in ("penguins", "olive-area", "glass", "ecoli", "vowel")},
+    **{name: partial(load_stored, name) for name in ("penguins", "olive-area", "glass", "ecoli", "vowel")},
     "wine": load_wine,
     "breast cancer": partial(_load_from_sklearn, "breast_cancer"),
     "bananas": draw_bananas,
     "full Gaussians": draw_full_gaussians,
-    **{name: partial(_load_stored, name) for name in ("ad-pendigits", "ad-annthyroid")},
+    **{name: partial(load_stored, name) for name in ("ad-pendigits", "ad-annthyroid")},
 }
 REPORTED: dict[str, Callable[[], LabelledTable]] = {
-    **{name: partial(_load_stored, name) for name in ("crabs", "olive-region", "yeast")},
+    **{name: partial(load_stored, name) for name in ("crabs", "olive-region", "yeast")},
     "iris": load_iris,
     "banknote": load_banknote,
     "digits": partial(_load_from_sklearn, "digits"),
     "heavy tails": draw_heavy_tails,
     "rare blob": draw_rare_blob,
-    **{name: partial(_load_stored, name) for name in ("ad-mammography", "ad-satimage-2")},
+    **{name: partial(load_stored, name) for name in ("ad-mammography", "ad-satimage-2")},
 }
 WITHOUT_FILES = ("breast cancer", "bananas", "full Gaussians", "digits", "heavy tails", "rare blob")

@@ -19,8 +19,10 @@ import passes
 import quality
 import reading
 import refinement
+import regression_tables
 import scale
 import second_moment
+import subspace_tables
 import table_confidence
 import table_scale
 import tables
@@ -51,7 +53,9 @@ BENCHMARKS = {
     "table_confidence": table_confidence,
     "tables": tables,
     "table_scale": table_scale,
+    "regression_tables": regression_tables,
     "whitened_tables": whitened_tables,
+    "subspace_tables": subspace_tables,
     "quality": quality,
     "verdict": verdict,
     "topic_sizes": topic_sizes,

@@ -138,7 +138,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _checksums(path: Path) -> dict[str, str]:
-    files = open_folder(path, kind="topic index", version=1).files
+    files = open_folder(path, kind="topic index", version=2).arrays
     return {name: stored.checksum for name, stored in files.items()}
 
 

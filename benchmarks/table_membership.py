@@ -25,8 +25,8 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array
+from mixsearch.core.members import CURVE, MembershipCurve, membership_by_rank
 from mixsearch.table import TableSearch
-from mixsearch.table._members import CURVE, MembershipCurve, membership_by_rank
 
 N_EXAMPLES = (1, 2, 3, 5, 10, 20)
 N_DRAWS, N_QUICK = 4, 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
+import dask.array as da
 import numpy as np
 from measuring import N_THREADS, measure, measure_together, megabytes, print_table, ratio, seconds, verdict
 from sklearn.cluster import MiniBatchKMeans
@@ -17,7 +18,7 @@ from mixsearch.table import TableSearch
 
 N_ROWS, N_COLUMNS, K = 1_000_000, 30, 10
 N_SMALLER, N_MORE_COLUMNS = 10_000, 50
-N_EXAMPLES, N_REPEATS = 3, 2
+N_EXAMPLES, N_REPEATS, N_BLOCKS = 3, 2, 10
 FURTHER_LIMIT = 0.020
 
 
@@ -35,7 +36,15 @@ def _print_fit(smaller: int) -> None:
     best = min(peer.seconds for peer in peers)
     rows = _examples(data)
     question = measure(lambda: fit.result.search(like=rows).membership, N_REPEATS)
-    costs = dict(zip(works, peers, strict=True)) | {"TableSearch.fit": fit, "a question": question}
+    blocks = da.from_array(data.X, chunks=(len(data.X) // N_BLOCKS, N_COLUMNS))
+    on_dask = measure(lambda: TableSearch().fit(blocks), N_REPEATS)
+    question_on_dask = measure(lambda: on_dask.result.search(like=rows).membership, N_REPEATS)
+    costs = dict(zip(works, peers, strict=True)) | {
+        "TableSearch.fit": fit,
+        "a question": question,
+        f"TableSearch.fit, Dask, {N_BLOCKS} blocks": on_dask,
+        "a question, Dask": question_on_dask,
+    }
     print_table(
         f"Table of {len(data.X):,} x {N_COLUMNS}, {K} planted Gaussians",
         ("work", "time", "ratio to the faster peer", "peak memory"),
@@ -44,6 +53,8 @@ def _print_fit(smaller: int) -> None:
             for name, cost in costs.items()
         ],
     )
+    difference = np.abs(question.result - question_on_dask.result).max()
+    print(f"\n- largest difference of a membership with Dask: {difference:.1e}")
     print(f"\n- AUC of the question, {N_EXAMPLES} examples: {_area(data, rows, question.result):.3f}")
 
 

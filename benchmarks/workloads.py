@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +27,49 @@ ZIPF_POWER = 1.05
 def gaussian_workload(*, quick: bool) -> GaussianMixtureData:
     """Ten spherical Gaussians: the paper's size."""
     return make_gaussian_mixture(2_000 if quick else 10_000, 500, 10, deviation=0.5, random_state=0)
+
+
+class ShapedGaussians(NamedTuple):
+    """Gaussians of any shape, with their truth."""
+
+    X: Array  # (n, d)
+    labels: Array  # (n,)
+    centers: Array  # (k, d)
+    weights: Array  # (k,)
+    covariances: Array  # (k, d, d)
+
+    def oracle(self) -> Array:
+        """The means of the members, (k, d)."""
+        return np.array([self.X[self.labels == i].mean(axis=0) for i in range(len(self.centers))])
+
+
+def draw_shaped_gaussians(
+    n_samples: int, n_features: int, k: int, shape: str, *, norm: float, seed: int
+) -> ShapedGaussians:
+    """Gaussians of one shape, with deviations from .5 to 2; low-rank ones have 3 along one axis, .7 along others."""
+    data = make_gaussian_mixture(n_samples, n_features, k, deviation=1.0, norm=norm, random_state=seed)
+    rng = np.random.default_rng(seed)
+
+    def rotation() -> Array:
+        return np.asarray(np.linalg.qr(rng.standard_normal((n_features, n_features)))[0])
+
+    def deviations() -> Array:
+        return np.exp(rng.uniform(-np.log(2), np.log(2), n_features))
+
+    shared = deviations()[:, None] * rotation()
+    factor: dict[str, Callable[[], Array]] = {
+        "spherical": lambda: np.exp(rng.uniform(-0.4, 0.4)) * np.eye(n_features),
+        "diagonal": lambda: np.diag(deviations()),
+        "tied": lambda: shared,
+        "low-rank": lambda: np.append(3.0, np.full(n_features - 1, 0.7))[:, None] * rotation(),
+        "full": lambda: deviations()[:, None] * rotation(),
+    }
+    factors = [factor[shape]() for _ in range(k)]
+    X = data.X.copy()
+    for index, each in enumerate(factors):
+        members = data.labels == index
+        X[members] = data.centers[index] + (data.X[members] - data.centers[index]) @ each
+    return ShapedGaussians(X, data.labels, data.centers, data.weights, np.stack([each.T @ each for each in factors]))
 
 
 def draw_regressions(n_samples: int, n_features: int, deviations: Sequence[float], *, seed: int) -> MixedRegressionData:

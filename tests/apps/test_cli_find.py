@@ -2,7 +2,9 @@ import csv
 import io
 import json
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pyarrow as pa
@@ -235,3 +237,67 @@ def test_a_doubt_is_noted_beside_the_answer(patients: Path) -> None:
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["warnings"][0]["message"] == str(warned[0].message)
     assert "Note: " in result.stderr
+
+
+class NumberModel:
+    """A stand-in for a model: what a text is about is a number in it."""
+
+    @classmethod
+    def from_pretrained(cls, name):
+        return cls()
+
+    def encode(self, texts):
+        return np.array([np.eye(3)[int(re.search(r"\d", text)[0])] for text in texts])
+
+
+@pytest.fixture
+def model2vec(monkeypatch):
+    module = ModuleType("model2vec")
+    module.StaticModel = NumberModel
+    monkeypatch.setitem(sys.modules, "model2vec", module)
+
+
+def test_texts_describe_members(tmp_path: Path, model2vec) -> None:
+    groups = group_of_row()
+    vectors = np.eye(3)[groups] + 0.05 * np.random.default_rng(0).normal(size=(len(groups), 3))
+    notes = [f"note {group} of row {chr(97 + row % 26)}" for row, group in enumerate(groups)]
+    table, kept = tmp_path / "notes.parquet", tmp_path / "notes.fit"
+    write_table(pa.table({"note": notes, "embedding": list(vectors)}), table)
+    model = ("--embedder", "model2vec:tiny")
+    hint = ("--like-text", "about 1", "--not-like-text", "about 2", "--json")
+    for which in (("--vectors", "embedding", "--save", kept), ("--vectors", "note")):
+        result = invoke("find", table, *which, *hint, *model)
+        assert result.exit_code == 0, result.output
+        answer = json.loads(result.stdout)
+        assert (answer["like_texts"], answer["not_like_texts"]) == (["about 1"], ["about 2"])
+        assert set(groups[[row["row"] for row in answer["typical_rows"]]]) == {1}
+        assert answer["columns"] == [which[1]]
+    again = invoke("find", kept, "--like-text", "about 0", *model)
+    assert again.exit_code == 0, again.output
+    assert lines_of(again.stdout, "like") == ["'about 0'"]
+    refused = invoke("find", table, "--vectors", "embedding", "--like-text", "about 0")
+    assert refused.exit_code == 1
+    assert "pass --embedder" in refused.stderr
+
+
+def test_a_shape_and_a_number_of_components_are_passed_on(patients: Path) -> None:
+    options = ("--covariance", "tied", "--max-components", "2", "--json")
+    answer = json.loads(invoke("find", patients, "--like", "0,3", *options).stdout)
+    assert answer["covariance"] == "tied"
+    assert answer["n_components"] <= 2
+    refused = invoke("find", patients, "--like", "0", "--covariance", "round")
+    assert refused.exit_code == 1
+    assert "--covariance must be" in refused.stderr
+
+
+def test_rows_or_texts_are_needed(patients: Path) -> None:
+    result = invoke("find", patients)
+    assert result.exit_code == 2
+    assert "--like-text" in result.stderr
+
+
+@pytest.mark.parametrize("option", [("--vectors", "x"), ("--covariance", "tied"), ("--max-components", "3")])
+def test_a_saved_fit_has_its_mixture(tmp_path: Path, option) -> None:
+    result = invoke("find", tmp_path / "some.fit", "--like", "0", *option)
+    assert result.exit_code == 2
+    assert f"leave out {option[0]}" in " ".join(result.stderr.replace("│", " ").split())

@@ -101,7 +101,7 @@ def assert_same(built, expected):
     )
     index, other_index = open_index(built.path), open_index(expected.path)
     index.verify()
-    one, other = (open_folder(each.path, kind="topic index", version=1) for each in (built, expected))
+    one, other = (open_folder(each.path, kind="topic index", version=2) for each in (built, expected))
     assert list(one) == list(other)
     for name in other:
         if name.startswith(SUMS):
@@ -144,7 +144,7 @@ def test_dropped_words_from_a_cluster_are_those_from_this_machine(scheduler, fil
     source = str(files.folder / "part*.jsonl")
     built = build_index(source, tmp_path / "spread.index", FIT, reading, scheduler=scheduler)
     assert_same(built, build_index(source, tmp_path / "local.index", FIT, reading))
-    folder = open_folder(built.path, kind="topic index", version=1)
+    folder = open_folder(built.path, kind="topic index", version=2)
     assert set(np.asarray(folder["dropped/reasons"]).tolist()) == {0, 1, 3}
 
 

@@ -43,7 +43,7 @@ def test_json_has_every_number(index: Path) -> None:
     assert told["n_documents"] == N_DOCUMENTS
     assert told["n_nonzeros"] == opened.topics._family.local.by_document.nnz
     assert told["eigenvalues"] == [float(value) for value in opened.topics._family.frame.values]
-    assert told["bytes_of_parts"] == open_folder(index, kind="topic index", version=1).sizes()
+    assert told["bytes_of_parts"] == open_folder(index, kind="topic index", version=2).sizes()
     assert told["n_bytes"] == sum(told["bytes_of_parts"].values())
     assert told["options"]["n_components"] == N_TOPICS
     assert told["tokens"]["lowercase"] is True

@@ -118,3 +118,32 @@ def test_an_error_is_json_too(sales):
     result = invoke("regress", sales, "--y", "price", "--x", "area", "--id", "flat", "--like", "F1,G2", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["code"] == "unknown_rows"
+
+
+@pytest.fixture(scope="module")
+def groups(tmp_path_factory: pytest.TempPathFactory, labels: np.ndarray) -> Path:
+    """Write a table of two lines, one of them with larger areas."""
+    rng = np.random.default_rng(2)
+    area = 60 + 40 * labels + 8 * rng.standard_normal(N_ROWS)
+    price = np.array([300.0, 500.0])[labels] + np.array([2.0, -1.0])[labels] * area + 15 * rng.standard_normal(N_ROWS)
+    path = tmp_path_factory.mktemp("tables") / "groups.csv"
+    write_table({"area": area, "price": price}, path)
+    return path
+
+
+def test_columns_that_differ_between_lines_are_named(groups, labels):
+    arguments = ("regress", groups, "--y", "price", "--x", "area", "--like", examples(labels, 1), "-k", "2")
+    answers = [json.loads(invoke(*arguments, *more, "--json").stdout) for more in ((), ("--no-joint",))]
+    assert [answer["joint"] for answer in answers] == [True, False]
+    assert answers[0]["coefficients"]["area"]["value"] == pytest.approx(-1, abs=0.5)
+    assert "one of 2, between which area differs" in invoke(*arguments).stdout
+    assert "differ" not in invoke(*arguments, "--no-joint").stdout
+
+
+def test_doubts_name_no_attribute_of_python(sales, labels):
+    rows = f"{examples(labels, 0)},{examples(labels, 1)}"
+    result = invoke("regress", sales, "--y", "price", "--x", "area,rooms", "--like", rows, "-k", "2")
+    assert result.exit_code == 0, result.output
+    assert "Note:" in result.stderr
+    assert "alternatives" not in result.stderr
+    assert "`" not in result.stderr

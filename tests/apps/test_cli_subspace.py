@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.apps.cli_corpus import invoke
+from tests.unit.subspace.planted import draw_loops
 
 from mixsearch.datasets import make_subspaces
 from mixsearch.table import get_numbers, read_table, write_table
@@ -94,7 +95,7 @@ def test_rows_off_the_origin_are_taken_relative_to_their_mean(tmp_path):
         (("--like", "-700"), 1, "--like names row -700, but the table has 600 rows, from 0 to 599."),
         (("--like", "1,2", "--columns", "c1,kind"), 1, "--columns needs columns of numbers, which 'kind' is not."),
         (("--like", "1,2", "--dim", "9"), 1, "subspaces of dimension 9 and noise need at least 10 features"),
-        (("--like", "1,2", "-k", "8"), 1, "8 subspaces and noise need at least 9 features"),
+        (("--like", "1,2", "-k", "8"), 1, "8 subspaces of dimension 1 and noise need at least 9 features"),
         (("--like", "one"), 2, "'one' is not the number of a row."),
     ],
 )
@@ -109,3 +110,15 @@ def test_a_table_without_numbers_has_no_subspaces(tmp_path):
     result = invoke("subspace", tmp_path / "kinds.csv", "--like", "0", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["code"] == "no_columns"
+
+
+def test_rows_that_express_each_other_carry_the_answer_where_no_subspace_suits(tmp_path):
+    X, labels = draw_loops()
+    write_table({f"c{j}": X[:, j] for j in range(X.shape[1])}, tmp_path / "loops.csv")
+    arguments = ("subspace", tmp_path / "loops.csv", "--like", "70,85,100", "-k", "6", "--dim", "1")
+    told = json.loads(invoke(*arguments, "--json").stdout)
+    assert told["carried_by"] == "self-expression"
+    assert (told["weight"]["stderr"], told["n_members"]["low"], told["n_members"]["high"]) == (None, None, None)
+    assert all(labels[row["row"]] == 1 for row in told["typical_rows"])
+    lines = invoke(*arguments).stdout.splitlines()
+    assert "carried by  rows that express each other" in lines

@@ -40,7 +40,7 @@ def generation(folder):
     except (MissingFolderError, UnfinishedFolderError):
         return None
     index.verify()
-    return open_folder(index.path, kind="topic index", version=1).generation
+    return open_folder(index.path, kind="topic index", version=2).generation
 
 
 def test_a_killed_indexer_leaves_the_old_index_or_none(texts, tmp_path):

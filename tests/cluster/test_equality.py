@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TableSearch, TopicSearch
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 pytestmark = [
@@ -48,6 +48,16 @@ def test_gaussians(client, gaussians, chunks):
     assert_allclose(
         there.search(n_components=2, examples=examples).center, local.search(n_components=2, examples=examples).center
     )
+
+
+def test_a_table(client, gaussians):
+    X, rows = gaussians.X, np.flatnonzero(gaussians.labels == 1)[:4]
+    local, there = TableSearch().fit(X), TableSearch().fit(da.from_array(X, chunks=(700, 13)))
+    found, expected = there.search(rows), local.search(rows)
+    assert_allclose(found.membership, expected.membership, atol=1e-8)
+    assert found.n_members == expected.n_members
+    for a, b in zip(found.differences(), expected.differences(), strict=True):
+        assert (a.column, a.members, a.stderr) == (b.column, pytest.approx(b.members), pytest.approx(b.stderr))
 
 
 def test_many_hints_at_once(client, gaussians):

@@ -15,12 +15,15 @@ from mixsearch.index import (
     IndexOptions,
     Query,
     TopicIndex,
+    add_documents,
     build_index,
     find_changes,
     label_documents,
     list_documents,
     map_topics,
     open_index,
+    refresh_index,
+    remove_documents,
 )
 from mixsearch.report import make_report
 from mixsearch.table import TableSearch, describe_members, read_table
@@ -36,6 +39,9 @@ PYTHON = {
     "label": (open_index, label_documents),
     "export": (open_index, list_documents),
     "report": (open_index, make_report),
+    "add": (add_documents, CorpusOptions),
+    "remove": (remove_documents,),
+    "refresh": (refresh_index,),
     "find": (mixsearch.find, TableSearch.fit, TableSearch.save, describe_members, read_table),
     "regress": (
         mixsearch.RegressionSearch,

@@ -16,9 +16,9 @@ SHARED = {
     "separation_interval", "share", "stderr", "weight",
 }  # fmt: skip
 OWN = {
-    "gaussian": {"hint_in_signal", "noise_variance", "score"},
-    "regression": {"coefficients", "intercept", "noise_variance", "predict", "predict_stderr", "score"},
-    "subspace": {"basis", "hint_in_signal", "noise_variance", "variances"},
+    "gaussian": {"covariance", "hint_in_signal", "noise_variance", "score"},
+    "regression": {"coefficients", "intercept", "joint", "noise_variance", "predict", "predict_stderr", "score"},
+    "subspace": {"basis", "carried_by", "hint_in_signal", "noise_variance", "variances"},
     "topics": {
         "document_count",
         "documents",
@@ -35,9 +35,9 @@ ESTIMATOR = {
     "n_features_in_", "search", "search_many", "set_output", "set_params", "transform",
 }  # fmt: skip
 FITTED = {
-    "gaussian": {"mean_", "noise_variance_", "outliers_"},
+    "gaussian": {"covariance_", "mean_", "noise_variance_", "outliers_", "scale_"},
     "regression": {"noise_variance_", "outliers_"},
-    "subspace": {"center_", "noise_variance_", "outliers_"},
+    "subspace": {"center_", "dim_", "noise_variance_", "outliers_"},
     "topics": {"kept_rows_", "load", "n_dropped_", "save", "set_fit_request", "vocabulary_"},
 }
 

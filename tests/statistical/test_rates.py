@@ -31,7 +31,7 @@ def regression_error(n, seed):
 
 def subspace_error(n, seed):
     data = make_subspaces(n, 30, 2, dim=2, deviation=0.1, random_state=seed)
-    found = SubspaceSearch(2, dim=2).fit(data.X).search(make_hint(data.bases, 0, gamma=0.95))
+    found = SubspaceSearch(2, dim=2).fit(data.X).search(make_hint(data.bases, 0, gamma=0.95), refine=False)
     return np.linalg.norm(found.basis @ found.basis.T - data.bases[0] @ data.bases[0].T, 2)
 
 

@@ -445,10 +445,10 @@ def test_a_line_is_drawn_among_its_samples(n_features: int) -> None:
 def make_grouped(kind: str, n_holding: int | None = 3, n_topics: int = 2) -> TopicGroups:
     labels = ["2019", "$x$", "2021"] if kind == "category" else ["2019", "2020", "2021"]
     groups = [
-        GroupShare(label, 10 * i, 0.1 * i, 0.05 * i, 0.2 * i, i, i / 4, 4 * i, n_holding)
+        GroupShare(label, 10 * i, 0.1 * i, 0.05 * i, 0.2 * i, 0.02, i, i / 4, 4 * i, n_holding)
         for i, label in enumerate(labels, 1)
     ]
-    empty = GroupShare("2022", 0, None, None, None, None, None, None, n_holding and 0)
+    empty = GroupShare("2022", 0, None, None, None, None, None, None, None, n_holding and 0)
     topics = tuple(GroupedTopic(f"topic {i} $y$", ("word",), (*groups, empty)) for i in range(n_topics))
     starts = ("2019-01-01", "2020-01-01", "2021-01-01", "2022-01-01") if kind == "period" else None
     return TopicGroups("year", kind, None, None, 2, starts, topics)
@@ -460,7 +460,7 @@ def test_topics_over_time_are_lines_with_bands(kind: str, tmp_path: Path) -> Non
     axes, below = figure.axes
     assert [line.get_label() for line in axes.lines] == ["topic 0 $y$", "topic 1 $y$"]
     assert_allclose(axes.lines[0].get_ydata(), [0.1, 0.2, 0.3, np.nan])
-    assert len(axes.collections) == 2
+    assert len(axes.collections) == 4
     assert_allclose(below.lines[0].get_ydata(), [0.3, 0.15, 0.1, np.nan])
     assert "2 documents without a value" in axes.texts[0].get_text()
     assert imread(save_figure(figure, tmp_path / "over.png")).ndim == 3

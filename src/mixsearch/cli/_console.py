@@ -29,7 +29,11 @@ _OTHER_NAMES = {
     "table": "TABLE",
     "examples": "--like",
     "seeds": "--seed",
+    "like_texts": "--like-text",
+    "not_like_texts": "--not-like-text",
     "hosts": "--allow-host",
+    "ids": "--id",
+    "rows": "--row",
 }
 
 

@@ -72,7 +72,7 @@ def _list_lines(topic: GroupedTopic, column: str) -> Iterator[str]:
     width = max([len(column), *(len(group.label) for group in topic.groups)])
     rows = [(column, *_HEADER), *((group.label, *_list_cells(group)) for group in topic.groups)]
     for label, documents, share, interval, about, holding in rows:
-        line = f"{label:<{width}}  {documents:>9}  {share:>7}  {interval:<18}  {about:>8}  {holding:>10}"
+        line = f"{label:<{width}}  {documents:>9}  {share:>15}  {interval:<18}  {about:>8}  {holding:>10}"
         yield line.rstrip()
 
 
@@ -92,7 +92,7 @@ def _make_table(topic: GroupedTopic, column: str) -> Table:
 
 def _list_cells(group: GroupShare) -> tuple[str, str, str, str, str]:
     """Return what is known of a group; nothing but 0 documents for an empty one."""
-    share = "" if group.share is None else format_share(group.share)
+    share = "" if group.share is None else format_share(group.share, group.stderr)
     is_known = group.low is not None and group.high is not None
     interval = f"{format_share(group.low or 0.0)} to {format_share(group.high or 0.0)}" if is_known else ""
     about = "" if group.n_about is None else f"{group.n_about:,.0f}"

@@ -60,7 +60,7 @@ def _panel(answer: TableAnswer, seconds: float, width: int) -> Panel:
         Group(*parts),
         box=box.ROUNDED,
         border_style="dim",
-        title=Text(f"Rows like {_name_rows(answer.like)}", style="bold not dim"),
+        title=Text(f"Rows like {_name_examples(answer.like, answer.like_texts)}", style="bold not dim"),
         title_align="left",
         subtitle=f"{1000 * seconds:,.0f} ms",
         subtitle_align="right",
@@ -73,9 +73,9 @@ def _head(title: str) -> Text:
 
 def _lines(answer: TableAnswer) -> Iterator[tuple[str, str]]:
     """Yield the name of a fact and the fact, one for each line."""
-    yield "like", _name_rows(answer.like)
-    if answer.not_like:
-        yield "not like", _name_rows(answer.not_like)
+    yield "like", _name_examples(answer.like, answer.like_texts)
+    if answer.not_like or answer.not_like_texts:
+        yield "not like", _name_examples(answer.not_like, answer.not_like_texts)
     yield from _facts(answer)
     for each in answer.differences[:_MAX_COLUMNS]:
         members, all_rows = _format_difference(each)
@@ -137,9 +137,10 @@ def _name_row(row: ShownRow) -> str:
     return str(row.row if row.id is None else row.id)
 
 
-def _name_rows(rows: Sequence[ShownRow]) -> str:
-    more = f" and {len(rows) - _MAX_EXAMPLES} more" if len(rows) > _MAX_EXAMPLES else ""
-    return ", ".join(map(_name_row, rows[:_MAX_EXAMPLES])) + more
+def _name_examples(rows: Sequence[ShownRow], texts: Sequence[str]) -> str:
+    names = [*map(_name_row, rows), *map(repr, texts)]
+    more = f" and {len(names) - _MAX_EXAMPLES} more" if len(names) > _MAX_EXAMPLES else ""
+    return ", ".join(names[:_MAX_EXAMPLES]) + more
 
 
 def _list_columns(answer: TableAnswer, row: ShownRow) -> list[str]:

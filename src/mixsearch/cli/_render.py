@@ -77,7 +77,7 @@ def _lines(answer: Answer) -> Iterator[str]:
     width = max((len(word.word) for word in answer.words), default=0)
     digits = max([6, *(len(_probability(word)) for word in answer.words)])
     for word in answer.words:
-        likelier = f"{_times(word.likelier)} as likely as in the corpus"
+        likelier = f"{_times(word.likelier)} as likely as in {_name_whole(answer)}"
         yield _line("word", f"{word.word:<{width}}  {_probability(word):>{digits}}  {likelier}")
     for related in answer.related_words:
         yield _line("related", f"{related.word}  {_times(related.likelier)}")
@@ -92,8 +92,7 @@ def _line(name: str, value: str) -> str:
 
 
 def _facts(answer: Answer) -> list[tuple[str, str]]:
-    whole = "the documents that match" if answer.within else "the corpus"
-    weight = ("weight", f"{format_share(answer.weight, answer.weight_stderr)} of {whole}")
+    weight = ("weight", f"{format_share(answer.weight, answer.weight_stderr)} of {_name_whole(answer)}")
     counts = [] if answer.n_about is None else [("about it", _count(answer))]
     counts = [*_describe_filter(answer), *counts]
     components = ("components", f"{answer.n_components} of {answer.n_fitted}")
@@ -102,6 +101,10 @@ def _facts(answer: Answer) -> list[tuple[str, str]]:
         return [weight, *counts, ("separation", f"{lead}: {answer.verdict}"), components]
     confidence = ("confidence", f"{plain_chance(answer.confidence)}: {answer.verdict}")
     return [weight, *counts, confidence, ("separation", lead), components]
+
+
+def _name_whole(answer: Answer) -> str:
+    return "the documents that match" if answer.within else "the corpus"
 
 
 def _describe_filter(answer: Answer) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mixsearch.cli._units import parse_components
+from mixsearch.gaussian import SHAPES
 
 SEARCH, READING, OUTPUT = "Search", "Reading", "Output"
 
@@ -30,6 +31,27 @@ SkipBadRowsOption = Annotated[
 ]
 ColumnsOption = Annotated[
     list[str] | None, typer.Option("--columns", metavar="NAMES", help="Use only these columns.", rich_help_panel=SEARCH)
+]
+VectorsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Use only this column of vectors, or of texts for --embedder; beside --columns, both.",
+        rich_help_panel=SEARCH,
+    ),
+]
+EmbedderOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Model for texts: model2vec:... or sentence-transformers:...", rich_help_panel=SEARCH
+    ),
+]
+CovarianceOption = Annotated[
+    str,
+    typer.Option(metavar="SHAPE", help=f"Shape of the components: auto, {', '.join(SHAPES)}.", rich_help_panel=SEARCH),
+]
+MaxComponentsOption = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Largest number of components to choose from.", rich_help_panel=SEARCH)
 ]
 NRowsOption = Annotated[
     int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=OUTPUT)

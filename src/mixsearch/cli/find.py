@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -17,6 +17,7 @@ from mixsearch.cli._console import (
     print_notes,
     record_warnings,
     report_errors,
+    spell,
     stderr_console,
 )
 from mixsearch.cli._figures import load_plots, write_figure
@@ -24,13 +25,17 @@ from mixsearch.cli._members import print_members
 from mixsearch.cli._table_options import (
     OUTPUT,
     ColumnsOption,
+    CovarianceOption,
+    EmbedderOption,
     IdOption,
     JsonOption,
+    MaxComponentsOption,
     NoHeaderOption,
     NRowsOption,
     OutputOption,
     PlotOption,
     SkipBadRowsOption,
+    VectorsOption,
 )
 from mixsearch.cli._table_rows import parse_rows, split_list
 from mixsearch.storage import MANIFEST_NAME
@@ -60,6 +65,8 @@ Examples:
   mixsearch find patients.parquet --like 12 --columns age,weight --plot out.png
   mixsearch find patients.csv --like 12,40 --save patients.fit
   mixsearch find patients.fit --like 3,8
+  mixsearch find reviews.parquet --vectors embedding --like-text "good sushi" \\
+    --embedder model2vec:minishlab/potion-base-8M
 
 TABLE is a file of CSV, TSV, JSON lines, JSON, Parquet, Arrow, Excel, SQLite or
 DuckDB (name a table or a sheet after two colons: shop.sqlite::reviews), a
@@ -67,11 +74,11 @@ folder of Parquet or Arrow files, or a folder written by --save, which answers
 at once. --output adds two columns: membership, the
 probability that a row is a member, and is_member.
 
---json prints an object: table, n_table_rows, id, like, not_like, n_members
-(n, low, high), confidence, verdict, carried_by, differences (column, members,
-all_rows, stderr, effect), typical_rows and ask_next (row, id, membership,
-values), n_components, covariance, columns, dropped_columns, warnings,
-written. An error is printed there too: {"error": {"code": ..., "message":
+--json prints an object: table, n_table_rows, id, like, not_like, like_texts,
+not_like_texts, n_members (n, low, high), confidence, verdict, carried_by,
+differences (column, members, all_rows, stderr, effect), typical_rows and
+ask_next (row, id, membership, values), n_components, covariance, columns,
+dropped_columns, warnings, written. An error is printed there too: {"error": {"code": ..., "message":
 ..., "fields": {...}}}
 
 Exit codes: 0 success, 1 bad table or rows, 2 usage error."""
@@ -94,16 +101,26 @@ def find(
         ),
     ],
     like: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option("--like", metavar="ROWS", help="Rows that are members: numbers, starting at 0, or ids."),
-    ],
+    ] = None,
     not_like: Annotated[
         list[str] | None, typer.Option("--not-like", metavar="ROWS", help="Rows that are no members.")
+    ] = None,
+    like_text: Annotated[
+        list[str] | None, typer.Option("--like-text", metavar="TEXT", help="A text that describes members.")
+    ] = None,
+    not_like_text: Annotated[
+        list[str] | None, typer.Option("--not-like-text", metavar="TEXT", help="A text that describes others.")
     ] = None,
     id: IdOption = None,
     columns: ColumnsOption = None,
     no_header: NoHeaderOption = False,
     skip_bad_rows: SkipBadRowsOption = False,
+    vectors: VectorsOption = None,
+    embedder: EmbedderOption = None,
+    covariance: CovarianceOption = "auto",
+    max_components: MaxComponentsOption = 15,
     output: OutputOption = None,
     n_rows: NRowsOption = 10,
     as_json: JsonOption = False,
@@ -119,9 +136,12 @@ def find(
     ] = False,
 ) -> None:
     """Find the rows of a table that are like a few of them."""
-    if columns and _is_saved(table):
-        raise typer.BadParameter("A saved fit has its columns: leave out --columns.")
-    members, others = split_list(like), split_list(not_like or ())
+    if not like and not like_text:
+        raise typer.BadParameter("Name rows with --like, or describe them with --like-text.")
+    search = TableSearch(cast(Any, covariance), max_components=max_components, embedder=embedder)
+    choice = {"columns": split_list(columns) if columns else None, "id": id, "vectors": vectors}
+    _check_saved(table, search, choice)
+    members, others = split_list(like or ()), split_list(not_like or ())
     outputs = _Outputs(output, plot, save, overwrite)
     with report_errors(as_json=as_json):
         if plot is not None:
@@ -129,10 +149,13 @@ def find(
         with record_warnings() as warned:
             with stderr_console().status("Fitting the table"):
                 reading = {"no_header": no_header, "skip_bad_rows": skip_bad_rows}
-                search = _open(table, id, split_list(columns) if columns else None, reading)
+                search = _fit(search, table, choice, reading)
             start = time.perf_counter()
             found = search.search(
-                parse_rows(search.table_, members, id), not_like=parse_rows(search.table_, others, id)
+                parse_rows(search.table_, members, id),
+                not_like=parse_rows(search.table_, others, id),
+                like_texts=like_text or (),
+                not_like_texts=not_like_text or (),
             )
             answer = describe_members(found, n_rows=n_rows, n_next=min(n_rows, _N_NEXT), id=id)
             seconds = time.perf_counter() - start
@@ -149,10 +172,21 @@ def _is_saved(table: Path) -> bool:
     return table.suffix == _SAVED_SUFFIX or (table / MANIFEST_NAME).exists()
 
 
-def _open(table: Path, id: str | None, columns: list[str] | None, reading: dict[str, bool]) -> TableSearch:
+def _check_saved(table: Path, search: TableSearch, choice: dict[str, Any]) -> None:
+    """Refuse options that a saved fit cannot have any more."""
+    if not _is_saved(table):
+        return
+    given = {"columns": choice["columns"], "vectors": choice["vectors"]}
+    given |= {name: value != getattr(TableSearch(), name) for name, value in search.get_params(deep=False).items()}
+    for name, value in given.items():
+        if value and name != "embedder":
+            raise typer.BadParameter(f"A saved fit has its {name.replace('_', ' ')}: leave out {spell(name)}.")
+
+
+def _fit(search: TableSearch, table: Path, choice: dict[str, Any], reading: dict[str, bool]) -> TableSearch:
     if _is_saved(table):
-        return TableSearch.load(table)
-    return TableSearch().fit(read_table(table, **reading), columns=columns, id=id)
+        return TableSearch.load(table, embedder=search.embedder)
+    return search.fit(read_table(table, **reading), **choice)
 
 
 def _write(search: TableSearch, found: TableComponent, outputs: _Outputs) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -22,6 +22,7 @@ from mixsearch.cli._console import (
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._render import print_facts
 from mixsearch.cli._table_options import (
+    SEARCH,
     IdOption,
     JsonOption,
     NComponentsOption,
@@ -66,12 +67,15 @@ Examples:
   mixsearch regress sales.csv --y price --x area --id flat --like A7,B2 -k 3
   mixsearch regress sales.csv --y price --x area --like 3,8 -o members.csv
 
+If the columns of --x differ between the lines, they too say which line a row
+follows; the answer then says so. --no-joint looks at the lines alone.
+
 Rows without a number in --y or --x are left out. --output adds a column
 membership, the probability that a row follows the line.
 
 --json prints an object: table, y, x, id, like, n_table_rows, n_rows,
-n_left_out, n_components, coefficients and intercept (value, stderr), weight
-(value, stderr), n_members (n, low, high), noise (standard deviation),
+n_left_out, n_components, joint, coefficients and intercept (value, stderr),
+weight (value, stderr), n_members (n, low, high), noise (standard deviation),
 confidence, verdict, typical_rows and doubtful_rows (row, id, membership, y,
 predicted), warnings, written. An error is printed there too:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -90,6 +94,15 @@ def regress(
     no_header: NoHeaderOption = False,
     skip_bad_rows: SkipBadRowsOption = False,
     n_components: NComponentsOption = "auto",
+    joint: Annotated[
+        bool | None,
+        typer.Option(
+            "--joint/--no-joint",
+            help="Whether the columns of --x differ between lines. [default: if the rows show it]",
+            show_default=False,
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
     output: OutputOption = None,
     n_rows: NRowsOption = 5,
     as_json: JsonOption = False,
@@ -106,7 +119,7 @@ def regress(
         with record_warnings() as warned, stderr_console().status("Fitting lines"):
             opened = read_table(table, no_header=no_header, skip_bad_rows=skip_bad_rows)
             rows = take_numbers(opened, {"x": features, "y": [y]}, split_list(like), id)
-            found = _search(rows, n_components)
+            found = _search(rows, n_components, "auto" if joint is None else joint)
         notes = [name_rows(warning, rows) for warning in warned]
         answer = {"table": str(table), "y": y, "x": features, "id": id, **_describe(found, rows, features, n_rows)}
         written = _write(found, rows, [*features, y], output, plot)
@@ -117,9 +130,9 @@ def regress(
         print_notes(map(describe, notes))
 
 
-def _search(rows: NumberedRows, n_components: Any) -> RegressionComponent:
+def _search(rows: NumberedRows, n_components: Any, joint: Literal["auto"] | bool) -> RegressionComponent:
     X, y = rows.values[:, :-1], rows.values[:, -1]
-    search = RegressionSearch(n_components).fit(X, y)
+    search = RegressionSearch(n_components, joint=joint).fit(X, y)
     return search.search(examples=(X[rows.examples], y[rows.examples]), refine=True)
 
 
@@ -142,6 +155,7 @@ def _describe(found: RegressionComponent, rows: NumberedRows, features: list[str
         "n_rows": len(rows.rows),
         "n_left_out": rows.n_left_out,
         "n_components": len(found.scores),
+        "joint": found.joint,
         "coefficients": {name: _estimate(value, error) for name, value, error in pairs},
         "intercept": _estimate(found.intercept, at_zero),
         "weight": _estimate(found.weight, errors.weight),
@@ -163,6 +177,8 @@ def _list_facts(answer: dict[str, Any], rows: NumberedRows) -> list[tuple[str, s
     y, members, n = answer["y"], answer["n_members"], answer["n_rows"]
     share = format_share(answer["weight"]["value"])
     lines = "one line for all rows" if answer["n_components"] == 1 else f"one of {answer['n_components']}"
+    if answer["joint"]:
+        lines += f", between which {', '.join(answer['x'])} differ{'s'[len(answer['x']) > 1 :]}"
     facts = [
         ("like", rows.name_examples()),
         ("line", lines),

@@ -45,11 +45,12 @@ from mixsearch.cli._units import format_share, parse_components
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import CenteredWarning, SearchError
-from mixsearch.subspace import choose_dim
 from mixsearch.table import list_numeric_columns, read_table, with_columns, write_table
 
 _N_DOUBTFUL = 5
 _MAX_LOADINGS = 5
+_NO_INTERVAL = {"low": None, "high": None}
+_CARRIED_BY = {"mixture": "the mixture of subspaces", "self-expression": "rows that express each other"}
 # Columns whose deviations differ by more than this factor have different units.
 _MAX_RATIO = 10.0
 
@@ -71,13 +72,15 @@ Examples:
 
 All columns of numbers are used, unless --columns names them. They are scaled
 to the same deviation if their deviations differ more than tenfold. Rows that
-lack a number are left out. --output adds a column membership, the probability
-that a row is in the subspace.
+lack a number are left out. Where rows predict each other's numbers better than
+a mixture of subspaces does, they carry the answer. --output adds a column
+membership, the probability that a row is in the subspace.
 
 --json prints an object: table, id, like, columns, left_out_columns, scaled,
 n_table_rows, n_rows, n_left_out, n_components, dim, centered, basis
 (variance, loadings), noise (standard deviation), weight (value, stderr),
-n_members (n, low, high), confidence, verdict, typical_rows and doubtful_rows
+n_members (n, low, high), carried_by (mixture, or self-expression, without
+standard errors), confidence, verdict, typical_rows and doubtful_rows
 (row, id, membership), warnings, written. An error is printed there too:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
 
@@ -96,7 +99,7 @@ def subspace(
         typer.Option(
             "--dim",
             metavar="N",
-            help="Dimension of the subspaces, or auto.",
+            help="Dimension of the subspaces, or auto: each has its own.",
             parser=parse_components,
             rich_help_panel=SEARCH,
         ),
@@ -172,9 +175,7 @@ def _scale(values: Array, scale: bool | None) -> tuple[Array, bool]:
 
 
 def _search(X: Array, rows: NumberedRows, n_components: Any, dim: Any, center: Any) -> Subspace:
-    examples = X[rows.examples]
-    chosen = choose_dim(X, examples, n_components, center=center) if dim == "auto" else dim
-    return SubspaceSearch(n_components, dim=chosen, center=center).fit(X).search(examples=examples, refine=True)
+    return SubspaceSearch(n_components, dim=dim, center=center).fit(X).search(examples=X[rows.examples])
 
 
 def _describe(
@@ -182,6 +183,7 @@ def _describe(
 ) -> dict[str, Any]:
     """Return the answer as JSON has it."""
     n, stderr = len(rows.rows), float(found.stderr.weight)
+    has_errors = bool(np.isfinite(stderr))  # not if rows that express each other carry the answer
 
     def show(indices: Array) -> list[dict[str, Any]]:
         return [rows.describe(int(index), membership=float(membership[index])) for index in indices]
@@ -199,8 +201,9 @@ def _describe(
             for variance, axis in zip(found.variances.tolist(), found.basis.T.tolist(), strict=True)
         ],
         "noise": float(np.sqrt(max(found.noise_variance, 0.0))),
-        "weight": {"value": float(found.weight), "stderr": stderr if np.isfinite(stderr) else None},
-        "n_members": count_rows(found.weight, stderr, n),
+        "weight": {"value": float(found.weight), "stderr": stderr if has_errors else None},
+        "n_members": count_rows(found.weight, stderr if has_errors else 0.0, n) | ({} if has_errors else _NO_INTERVAL),
+        "carried_by": found.carried_by,
         "confidence": found.confidence,
         "verdict": verdict_by_confidence(found.confidence)[0],
         "typical_rows": show(rank_rows(membership, rows, n_rows)),
@@ -211,7 +214,8 @@ def _describe(
 def _list_facts(answer: dict[str, Any], rows: NumberedRows) -> list[tuple[str, str]]:
     """Return the answer as lines for people."""
     members, k = answer["n_members"], answer["n_components"]
-    count = f"{members['n']:,} ({members['low']:,} to {members['high']:,}) of {answer['n_rows']:,} rows"
+    interval = "" if members["low"] is None else f" ({members['low']:,} to {members['high']:,})"
+    count = f"{members['n']:,}{interval} of {answer['n_rows']:,} rows"
     scaled = ", scaled to the same deviation" if answer["scaled"] else ""
     facts = [
         ("like", rows.name_examples()),
@@ -219,6 +223,7 @@ def _list_facts(answer: dict[str, Any], rows: NumberedRows) -> list[tuple[str, s
         ("through", "the mean of the rows" if answer["centered"] else "zero"),
         ("subspaces", f"{k}" if k > 1 else "1: all rows are in it"),
         ("members", f"{count}, {format_share(answer['weight']['value'])}"),
+        ("carried by", _CARRIED_BY[answer["carried_by"]]),
         ("confidence", f"{plain_chance(answer['confidence'])}: {answer['verdict']}"),
         *(("direction", _format_axis(axis)) for axis in answer["basis"]),
         ("noise", f"{plain_number(answer['noise'])} (standard deviation of each column)"),

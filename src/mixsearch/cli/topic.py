@@ -62,9 +62,9 @@ document; with --errors also stderr, and a fact confidence.
 
 With --over and --by, each WORD is a topic of its own; --hints names topics
 of several words. --csv then prints one row for each topic and group: hint,
-column, label, n_documents, share (mean of the documents) with low and high,
-n_about (documents about the topic) with n_about_low and n_about_high,
-n_holding (documents that contain the words).
+column, label, n_documents, share (mean of the documents) with low and high
+and with stderr, to compare groups by, n_about (documents about the topic)
+with n_about_low and n_about_high, n_holding (documents with the words).
 
 --json prints an object, or a list with --each or --hints. An error is
 printed there too: {"error": {"code": ..., "message": ..., "fields": {...}}}

@@ -64,7 +64,7 @@ def not_refined() -> NotRefinedWarning:
     """Return the doubt that the answer is the moment estimate although refinement was requested."""
     return NotRefinedWarning(
         "EM leaves the component of the hint too few samples, so the moment estimate is returned. The component may "
-        "overlap with another one, or be noise: look at confidence and `alternatives`."
+        "overlap with another one, or be noise."
     )
 
 

@@ -53,10 +53,15 @@ class ExampleFit(NamedTuple):
         if len(strange):
             doubts.append(_doubt(strange, n, "like no member of any component", "examples_atypical"))
         if len(other):
-            doubts.append(_doubt(other, n, "like another component", "examples_disagree"))
+            doubts.append(examples_disagree(other, n))
         if not doubts and self.agreement < MIN_AGREEMENT:
             doubts.append(_several(n))
         return doubts
+
+
+def examples_disagree(rows: Array, n_examples: int) -> DoubtfulExamplesWarning:
+    """Return the doubt that some examples, by their numbers, are of another component than the rest."""
+    return _doubt(rows, n_examples, "like another component", "examples_disagree")
 
 
 def _doubt(rows: Array, n_examples: int, like: str, code: str) -> DoubtfulExamplesWarning:
@@ -66,7 +71,7 @@ def _doubt(rows: Array, n_examples: int, like: str, code: str) -> DoubtfulExampl
         verb = "looks" if len(rows) == 1 else "look"
         sentence = f"{list_examples(rows.tolist())} of {{n_examples}} {verb} {like}."
     return DoubtfulExamplesWarning(
-        sentence + " Leave out those that may be wrong, or look at `alternatives`.",
+        sentence + (" Leave out those that may be wrong." if n_examples > 1 else " Give others."),
         code=code,
         rows=rows[:MAX_LISTED].tolist(),
         n_examples=n_examples,
@@ -75,10 +80,10 @@ def _doubt(rows: Array, n_examples: int, like: str, code: str) -> DoubtfulExampl
 
 def _several(n_examples: int) -> DoubtfulExamplesWarning:
     return DoubtfulExamplesWarning(
-        "The {n_examples} examples do not look like members of one component. Look at `alternatives`, or give fewer "
-        "examples that surely belong together."
+        "The {n_examples} examples do not look like members of one component. Give fewer examples that surely belong "
+        "together."
         if n_examples > 1
-        else "The example may as well be of another component. Look at `alternatives`, or give more examples.",
+        else "The example may as well be of another component. Give more examples.",
         code="examples_disagree",
         n_examples=n_examples,
     )

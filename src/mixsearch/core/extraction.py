@@ -124,11 +124,16 @@ def extract_by_whitening(hinted: Hinted, *, choose: str = "largest", normaliser:
     if normaliser == "hinted":
         overlaps = (U.T @ hinted.hint) / np.where(scores == 0, np.inf, scores)
     weights = overlaps**2
-    preference = scores if choose == "largest" else np.sqrt(weights) * scores
+    preference = prefer(scores, weights, choose)
     order = np.argsort(-preference, kind="stable")
     refuse_no_mass(float(weights[order[0]]), float(weights.sum()))
     safe = np.where(overlaps == 0, np.inf, overlaps)
     return Candidates((U / safe)[:, order], weights[order], scores[order], preference[order])
+
+
+def prefer(scores: Array, weights: Array, choose: str) -> Array:
+    """Return what components are sorted by: their scores, or the signed roots √αᵢ⟨μᵢ, v⟩ of their shares."""
+    return scores if choose == "largest" else np.asarray(np.sqrt(weights) * scores)
 
 
 class Extracted(NamedTuple):
@@ -217,7 +222,7 @@ def _candidates_with_first(mean: Array, R: Array, first: Array, rest: Array, cho
     U = np.column_stack([first, rest])
     scores, overlaps = np.einsum("ai,ab,bi->i", U, R, U), U.T @ mean
     weights = overlaps**2
-    preference = scores if choose == "largest" else np.sqrt(weights) * scores
+    preference = prefer(scores, weights, choose)
     order = np.append(0, 1 + np.argsort(-preference[1:], kind="stable"))
     refuse_no_mass(float(weights[0]), float(weights.sum()))
     points = U / np.where(overlaps == 0, np.inf, overlaps)

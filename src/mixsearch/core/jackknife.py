@@ -201,9 +201,9 @@ def _simulate(hinted: Hinted, replicates: Replicates, axes: Array, choose: str, 
         along += hint_shifts @ axes / np.where(overlaps == 0, np.inf, overlaps)
     scores = _along(axes, hinted.matrix[None])[0]
     if choose != "share":
-        return _draw_estimates(scores, along)
+        return draw_estimates(scores, along)
     q = len(scores)
-    drawn = _draw_estimates(np.append(scores, overlaps), np.hstack([along, means @ axes]))
+    drawn = draw_estimates(np.append(scores, overlaps), np.hstack([along, means @ axes]))
     return np.asarray(drawn[:, :q] * np.abs(drawn[:, q:]))
 
 
@@ -233,7 +233,7 @@ def _along(axes: Array, matrices: Array) -> Array:
     return np.asarray(np.sum((matrices @ axes) * axes, axis=1))
 
 
-def _draw_estimates(estimate: Array, replicates: Array) -> Array:
+def draw_estimates(estimate: Array, replicates: Array) -> Array:
     """Draw estimates as new samples would give them, (n, q)."""
     n_groups = len(replicates)
     deviations = (replicates - replicates.mean(axis=0)) * np.sqrt((n_groups - 1) / n_groups)

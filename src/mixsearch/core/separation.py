@@ -37,8 +37,8 @@ def weak_hint(separation: float, confidence: float | None = None) -> WeakHintWar
     facts: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
     return WeakHintWarning(
         "The hint hardly singles out a component: the one found leads the runner-up by a factor of only "
-        "{separation:.2f}, where 1 is a tie" + known + ". Look at `alternatives`, or give a more specific hint (more "
-        "examples, another word, a direction in which the components differ).",
+        "{separation:.2f}, where 1 is a tie" + known + ". Look at the other components, or give a more specific hint "
+        "(more examples, another word, a direction in which the components differ).",
         separation=separation,
         **facts,
     )

@@ -117,6 +117,18 @@ class SamplePartition(Partition):
     responses: Any = None  # (n,)
 
 
+@dataclass(frozen=True)
+class BlockPartition(Partition):
+    """Rows of a table as the user gave them: an array or a data frame, which may hold values of any kind."""
+
+    block: Any
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of this partition."""
+        return int(self.block.shape[0])
+
+
 S = TypeVar("S", bound=Partition)
 T = TypeVar("T", bound=Partition)
 

@@ -1,4 +1,4 @@
-"""Reductions over partitions that are not sums of arrays: counts per partition, maxima, best rows."""
+"""Reductions over partitions that are not sums of arrays: counts per partition, values of rows, maxima, best rows."""
 
 from __future__ import annotations
 
@@ -55,6 +55,40 @@ class PartitionCounts:
         int
         """
         return sum(n_rows for first, n_rows in self.counts.items() if first < partition.first)
+
+
+@dataclass(frozen=True)
+class RowValues:
+    """A value for each row, (n,). Partitions are identified by the index of their first row."""
+
+    values: dict[int, Array]
+
+    @classmethod
+    def from_partition(cls, partition: Partition, values: Array) -> RowValues:
+        """Return the values of one partition.
+
+        Parameters
+        ----------
+        partition : Partition
+        values : array of shape (n_rows,)
+
+        Returns
+        -------
+        RowValues
+        """
+        return cls({partition.first: values})
+
+    def __add__(self, other: RowValues) -> RowValues:
+        return RowValues(self.values | other.values)
+
+    def join(self) -> Array:
+        """Return the values of all rows, in their order.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return np.concatenate([self.values[first] for first in sorted(self.values)])
 
 
 @dataclass(frozen=True)

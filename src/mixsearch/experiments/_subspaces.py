@@ -32,7 +32,7 @@ def run_errors(case: Case) -> Iterator[Result]:
     for target, truth in enumerate(data.bases):
         hint = make_hint(data.bases, target, gamma=GAMMA, random_state=case.seed)
         found = {
-            "whitening": search.search(hint).basis,
+            "whitening": search.search(hint, refine=False).basis,
             "k-means": clusters.find_component(hint),
             "oracle": oracle[target],
         }
@@ -49,7 +49,7 @@ def run_speed(case: Case) -> Iterator[Result]:
     with limit_threads():
         search, fit = time_call(lambda: _search(data, case))
         spent = {
-            "whitening": fit + time_call(lambda: search.search(hint).basis)[1],
+            "whitening": fit + time_call(lambda: search.search(hint, refine=False).basis)[1],
             "refined": fit + time_call(lambda: search.search(hint, refine=True).basis)[1],
             "k-means": time_call(lambda: _clusters(data, case).find_component(hint))[1],
         }

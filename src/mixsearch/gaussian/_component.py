@@ -1,47 +1,35 @@
-"""One Gaussian of a mixture."""
+"""One Gaussian of a mixture, however it was fitted."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.doubts import MIN_P_VALUE, check_lead, trust
-from mixsearch.core.example_fit import ExampleFit, confidence_without_model, posterior_of_all
-from mixsearch.core.jackknife import StandardErrors
-from mixsearch.core.posterior import clip_weight, log_normal, posterior
-from mixsearch.core.sample_component import SampleComponent
+from mixsearch.core.component import VectorComponent
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import Option, SearchWarning, UnlikelyMixtureWarning
-from mixsearch.gaussian._bootstrap import bootstrap_errors
-from mixsearch.gaussian._jackknife import refined_gaussian_errors
-from mixsearch.gaussian._mixture import SphericalMixture, responsibilities, signal_center, signal_features
-from mixsearch.gaussian._moments import GaussianFamily
-from mixsearch.gaussian._refinement import RefinedGaussian
-from mixsearch.gaussian._subset import MIN_MEMBERS, SubsetFit
+from mixsearch.errors import Option, UnlikelyMixtureWarning
 
 # What is left of the confidence of an answer to a direction if samples do not follow the model.
 MISFIT_FACTOR = 0.8
-# Below this support the number of components is doubted, and weights differ by more than this many standard errors.
-MIN_SUPPORT, MAX_DEVIATIONS = 0.9, 4.0
-# Examples may be near the edge of a component: only with less confidence than this is the lead of their scores doubted.
-MIN_EXAMPLE_CONFIDENCE = 0.8
 # A component to which no example belongs with more than this probability is not theirs.
 MIN_EXAMPLE_MEMBERSHIP = 0.01
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class GaussianComponent(SampleComponent):
+class GaussianComponent(VectorComponent):
     """One Gaussian of a mixture.
 
     Attributes
     ----------
+    covariance : array of shape (d, d)
+        Its shape, in the units of the samples.
     noise_variance : float
-        Its own variance σ² in every direction.
+        Its variance σ² in every direction; the average variance of a feature if it is not spherical.
     hint_in_signal : float
         The fraction of the hint's squared length that lies in the signal space, where centers differ: about k / d
         for a random direction.
@@ -51,149 +39,22 @@ class GaussianComponent(SampleComponent):
     Component : `center`, `weight`, `separation`, `scores`, `alternatives` and the rest.
     """
 
-    _family: GaussianFamily = field(kw_only=True)
-    _subset: SubsetFit = field(kw_only=True)
-    _refined: RefinedGaussian | None = field(default=None, kw_only=True)
     _hint_in_signal: float = field(default=1.0, kw_only=True)
-    _hint: Array | None = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
-    _examples: Samples | None = field(default=None, kw_only=True)  # (q, d), of a search by examples
 
-    @cached_property
-    def confidence(self) -> float:
-        """The probability that this is the component that the hint means: that it comes first on new samples too.
+    @property
+    @abstractmethod
+    def covariance(self) -> Array:
+        """The covariance of the component, (d, d)."""
 
-        For examples, times the probability that they belong to this component and to no other. If samples do not follow
-        the model, no such probability is known: then it is what the share of members among the examples shows.
-        """
-        suits, fit = trust(self._subset.p_value), self._example_fit
-        if fit is None or self._examples is None:
-            return self._support * self._hint_confidence * (suits + (1 - suits) * MISFIT_FACTOR)
-        by_model, memberships = fit.confidence, self.membership(self._examples)
-        if self._refined is None:
-            # EM chooses the component by the examples themselves, moments by their mean: they may not even be members.
-            by_model *= self._hint_confidence * min(1.0, 2 * float(memberships.mean()))
-        return self._support * (suits * by_model + (1 - suits) * confidence_without_model(memberships))
+    @property
+    @abstractmethod
+    def noise_variance(self) -> float:
+        """The variance of the component, on average over features."""
 
     @property
     def hint_in_signal(self) -> float:
         """The fraction of the hint's squared length that lies in the signal space."""
         return self._hint_in_signal
-
-    def _hint_shifts(self) -> Array | None:
-        return None if self._hint is None else self._family.hint_shifts(self._hint)
-
-    @cached_property
-    def _mixture(self) -> SphericalMixture:
-        """All components, this one first: refined, or as a subset of the samples shows them."""
-        if self._refined is None:
-            return self._subset.mixture.with_first(self._subset_index)
-        return self._refined.mixture.take(self._subset.mixture.centers.shape[1])
-
-    @cached_property
-    def _subset_index(self) -> int:
-        """The index of this component in the mixture of the subset."""
-        if self._refined is not None:
-            return self._subset.mixture.nearest_gaussian(self._mixture.centers[0], float(self._mixture.variances[0]))
-        # Moments know the variance of a single component too roughly.
-        return self._subset.mixture.nearest_center(signal_center(self._subset.family, self._point))
-
-    @property
-    def _fit_p_value(self) -> float:
-        """How often the samples of this component would look as little like a spherical Gaussian."""
-        return float(self._subset.p_values[self._subset_index])
-
-    @cached_property
-    def _example_fit(self) -> ExampleFit | None:
-        """How the examples suit this component, if it was searched by examples."""
-        if self._examples is None:
-            return None
-        mixture, Z = self._mixture, signal_features(self._subset.family, self._examples)
-        return ExampleFit(
-            agreement=float(posterior_of_all((mixture.log_densities() @ Z).T, np.log(mixture.weights))[0]),
-            posterior=responsibilities(mixture, Z)[0],
-            p_values=self._subset.typical[self._subset_index].p_values(mixture.squared_distances(0, Z)),
-            best_p_values=self._subset.best_p_values(Z),
-        )
-
-    @cached_property
-    def _support(self) -> float:
-        """What the number of components leaves of the confidence: 1 if it suits the samples.
-
-        Notes
-        -----
-        Moments of too few components mix those that are not there, and a direction may mean one of these. EM merges
-        some and leaves others alone: a refined component that stands for several is not spherical. Of too many
-        components some are noise, and EM may split one: its weight is then another one than among those that stand out
-        from the noise.
-        """
-        check, n_used = self._family.check, self._family.n_components - 1
-        if not self._has_members:
-            return 0.0
-        if check is None:
-            return 1.0
-        if check.n_signal > n_used:
-            return check.share_of(n_used) if self._refined is None or self._examples is None else 1.0
-        if check.n_signal == 0:
-            return 0.0 if n_used or check.is_sought else 1.0
-        if self._subset.family.n_components > n_used:
-            return 1.0
-        return self._share_in_signal() if self._refined is None else self._share_of_split()
-
-    def _share_in_signal(self) -> float:
-        """Return the share of the squared distance from the mean in directions that stand out from the noise."""
-        own = signal_center(self._family, self._point) ** 2
-        inside = own[: self._subset.family.n_components - 1]
-        return float(inside.sum() / max(float(own.sum()), np.finfo(np.float64).tiny))
-
-    def _share_of_split(self) -> float:
-        """Return the ratio of the weight and that among fewer components, if it is more than chance."""
-        known = float(self._subset.mixture.weights[self._subset_index])
-        low, high = sorted([known, self.weight])
-        chance = MAX_DEVIATIONS * np.sqrt(known * (1 - known) / self._subset.n_samples)
-        return low / high if high - low > chance else 1.0
-
-    @property
-    def _has_members(self) -> bool:
-        return self.weight * self._family.partitions.n_rows > MIN_MEMBERS
-
-    def _find_doubts(self) -> list[SearchWarning]:
-        """Return every reason not to trust the answer that is not known yet."""
-        doubts: list[SearchWarning] = []
-        if self._example_fit is None:
-            doubts += check_lead(self)
-        else:
-            doubts += self._example_fit.doubts()
-            if self._refined is None and not doubts:
-                doubts += check_lead(self, min_confidence=MIN_EXAMPLE_CONFIDENCE)
-            if self._examples is not None and self.membership(self._examples).max() < MIN_EXAMPLE_MEMBERSHIP:
-                doubts.append(_no_example_belongs())
-        if self._fit_p_value < MIN_P_VALUE:
-            doubts.append(_misfit(self._fit_p_value))
-        if self._support < MIN_SUPPORT:
-            doubts += self._family.doubts
-        if not self._has_members:
-            doubts.append(_no_members(self.weight, self._family.partitions.n_rows))
-        return doubts
-
-    def _refined_errors(self, refined: RefinedGaussian) -> StandardErrors:
-        if self._subset.p_value < MIN_P_VALUE and not self._family.is_paper:
-            return bootstrap_errors(self._family, refined)
-        return refined_gaussian_errors(self._family, refined)
-
-    @property
-    def noise_variance(self) -> float:
-        """The variance σ² of this component in every direction.
-
-        Notes
-        -----
-        m~ = Σ αᵢσᵢ²μᵢ, so ⟨u₁, W'm~⟩ = √α₁σ₁², with u₁ = √α₁W'μ₁. An estimate that noise makes negative, or larger than
-        all noise there is, is replaced by the average variance.
-        """
-        if self._refined is not None:
-            return self._refined.noise_variance
-        own = float(self._point @ self._family.noise_mean)
-        limit = self._family.noise_variance / self.weight
-        return own if 0 < own <= limit else self._family.positive_noise
 
     def membership(self, X: SamplesLike) -> Array:
         """Return the probability that each sample belongs to this component.
@@ -201,6 +62,7 @@ class GaussianComponent(SampleComponent):
         Parameters
         ----------
         X : array, sparse matrix or Dask array of shape (n, d)
+            As the search was fitted to: features that it scales are scaled here too.
 
         Returns
         -------
@@ -209,52 +71,28 @@ class GaussianComponent(SampleComponent):
 
         Notes
         -----
-        Compared in the signal space with one Gaussian for the rest of the mixture, whose mean and covariance follow
-        from the moments of all samples less those of this component; after refinement, with all other components.
+        Before refinement of a spherical component, compared in the signal space with one Gaussian for the rest of the
+        mixture, whose mean and covariance follow from the moments of all samples less those of this component;
+        otherwise with all other components.
         """
         if is_dask(X):
             rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
             return rows
         samples = check_samples(X, len(self.center), self._feature_names)
-        if len(self.scores) == 1:
-            return np.ones(samples.shape[0])  # there is no rest
-        if self._refined is None:
-            return self._moment_membership(self._frame.whiten(samples))
-        resp = responsibilities(self._refined.mixture, signal_features(self._family, samples))
-        return np.asarray(resp[0], dtype=np.float64)
+        return np.asarray(self._membership(samples), dtype=np.float64)
 
-    def _moment_membership(self, Y: Array) -> Array:
-        free = self._frame.spread > 0  # the constant coordinate carries no information
-        noise, point = np.diag(self._frame.spread[free]), self._point[free]
-        weight = clip_weight(self.weight)
-        rest_mean = (self._family.mean[free] - weight * point) / (1 - weight)
-        total = np.eye(len(point)) + self._family.positive_noise * noise
-        own = np.outer(point, point) + self.noise_variance * noise
-        rest = (total - weight * own) / (1 - weight) - np.outer(rest_mean, rest_mean)
-        return posterior(
-            weight,
-            log_normal(Y[:, free] - point, self.noise_variance * noise),
-            log_normal(Y[:, free] - rest_mean, rest, floor=0.5 * self._family.positive_noise * noise),
-        )
+    @abstractmethod
+    def _membership(self, X: Samples) -> Array:
+        """Return the probability of checked samples."""
 
     def _card(self) -> Card:
-        card = super()._card()
+        card = replace(super()._card(), title=f"{GaussianComponent.__name__}, one of {len(self.scores)}")
         card.facts.insert(1, ("noise variance", plain_number(self.noise_variance)))
         return card
 
 
-def _misfit(p_value: float) -> UnlikelyMixtureWarning:
-    return UnlikelyMixtureWarning(
-        "The samples of this component do not look like a spherical Gaussian (p-value {p_value:.1g}): its weight, "
-        "memberships and standard errors are rough. Fit more components ({argument}), scale the features "
-        "(StandardScaler), or make clusters spherical (WithinWhitener).",
-        code="not_spherical",
-        p_value=p_value,
-        argument=Option("n_components"),
-    )
-
-
-def _no_example_belongs() -> UnlikelyMixtureWarning:
+def no_example_belongs() -> UnlikelyMixtureWarning:
+    """Return the doubt that the examples are members at all."""
     return UnlikelyMixtureWarning(
         "None of the examples belongs to the component found: the model does not suit the samples. Fit fewer "
         "components ({argument}), leave out features that hardly vary, or use `mixsearch.find`, which needs no model.",
@@ -263,7 +101,8 @@ def _no_example_belongs() -> UnlikelyMixtureWarning:
     )
 
 
-def _no_members(weight: float, n_samples: int) -> UnlikelyMixtureWarning:
+def no_members(weight: float, n_samples: int) -> UnlikelyMixtureWarning:
+    """Return the doubt that the component found has samples."""
     return UnlikelyMixtureWarning(
         "The component found has a weight of {weight:.2g}, less than one of the {n_samples:,} samples: no sample "
         "belongs to it. Fit fewer components ({argument}), or look at `alternatives`.",

@@ -20,6 +20,10 @@ MIN_MEMBERS = 5
 MAX_FULL = 40
 # EM of a 1-dimensional split, and the iterations that find a direction of large third moment.
 LINE_ITER, POWER_ITER = 10, 8
+# Components are exchanged for a gain of more than this many nats.
+MIN_GAIN, MAX_EXCHANGES = 1.0, 10
+# Components whose split is tried, those that gain most first.
+N_EXCHANGES = 4
 
 
 class GrownMixture(NamedTuple):
@@ -29,8 +33,15 @@ class GrownMixture(NamedTuple):
     resp: Array  # (n, k)
     criterion: float  # the Bayesian information criterion, in nats
 
+    @property
+    def n_components(self) -> int:
+        """The number of components."""
+        return int(self.resp.shape[1])
 
-def choose_mixture(X: Array, *, shapes: Sequence[Shape] = SHAPES, max_components: int = 15) -> GrownMixture:
+
+def choose_mixture(
+    X: Array, *, shapes: Sequence[Shape] = SHAPES, max_components: int = 15, n_components: int | None = None
+) -> GrownMixture:
     """Return the mixture whose shape and number of components have the best Bayesian information criterion.
 
     Parameters
@@ -38,6 +49,8 @@ def choose_mixture(X: Array, *, shapes: Sequence[Shape] = SHAPES, max_components
     X : array of shape (n, d)
     shapes : sequence of str
     max_components : int
+    n_components : int, optional
+        Choose the shape only. There are fewer components if no further one can be split.
 
     Returns
     -------
@@ -51,22 +64,70 @@ def choose_mixture(X: Array, *, shapes: Sequence[Shape] = SHAPES, max_components
     may exceed the number of features.
     """
     possible = [shape for shape in shapes if shape != "full" or X.shape[1] <= MAX_FULL] or list(shapes)
-    grown = [grow_mixture(X, shape, max_components) for shape in possible]
+    least, most = (1, max_components) if n_components is None else (n_components, n_components)
+    grown = [grow_mixture(X, shape, most, min_components=least) for shape in possible]
     return min(grown, key=lambda each: each.criterion)
 
 
-def grow_mixture(X: Array, shape: Shape, max_components: int) -> GrownMixture:
+def grow_mixture(X: Array, shape: Shape, max_components: int, *, min_components: int = 1) -> GrownMixture:
     """Return the best mixture of one shape, from one component on."""
     grown = best = _run_em(X, np.ones((len(X), 1)), shape, max_iter=1)
     n_worse = 0
-    while n_worse < PATIENCE and grown.resp.shape[1] < max_components:
+    while (n_worse < PATIENCE or grown.n_components < min_components) and grown.n_components < max_components:
         split = _best_split(X, grown.resp)
         if split is None:
             break
         grown = _run_em(X, split, shape, max_iter=SPLIT_ITER)
-        n_worse = 0 if grown.criterion < best.criterion else n_worse + 1
-        best = best if n_worse else grown
+        is_better = grown.criterion < best.criterion or best.n_components < min_components
+        n_worse = 0 if is_better else n_worse + 1
+        best = grown if is_better else best
     return _run_em(X, best.resp, shape, max_iter=FINAL_ITER, tol=1e-5)
+
+
+def exchange_components(X: Array, grown: GrownMixture) -> GrownMixture:
+    """Return a likelier mixture of as many components, if splitting one and merging two others leads to one.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    grown : GrownMixture
+
+    Returns
+    -------
+    GrownMixture
+
+    Notes
+    -----
+    A component that was split in vain stays split while another one stands for two. Halves of one Gaussian share more
+    of their samples than neighbours do.
+    """
+    for _ in range(MAX_EXCHANGES):
+        likelier = next((each for each in _exchanged(X, grown) if each.criterion < grown.criterion - MIN_GAIN), None)
+        if likelier is None:
+            break
+        grown = likelier
+    return grown
+
+
+def _exchanged(X: Array, grown: GrownMixture) -> Iterator[GrownMixture]:
+    """Yield mixtures with one component split and the two merged that share most, the largest gain first."""
+    shape = grown.mixture.shape
+    # The longest axis of a component is one along which others are short.
+    round_samples = np.linalg.solve(np.linalg.cholesky(grown.mixture.average_covariance), X.T).T
+    splits = sorted(_find_splits(round_samples, grown.resp), key=lambda split: -split.gain)
+    for split in splits[:N_EXCHANGES] if grown.n_components > 1 else ():
+        larger = _run_em(X, split.apply(grown.resp), shape, max_iter=SPLIT_ITER)
+        yield _run_em(X, _merge_overlapping(larger.resp), shape, max_iter=FINAL_ITER, tol=1e-5)
+
+
+def _merge_overlapping(resp: Array) -> Array:
+    """Return responsibilities with the two components merged that share the largest part of the smaller one."""
+    sizes = resp.sum(axis=0)
+    shared = resp.T @ resp / np.maximum(np.minimum.outer(sizes, sizes), np.finfo(np.float64).tiny)
+    first, second = sorted(np.unravel_index(np.argmax(np.triu(shared, 1)), shared.shape))
+    merged = np.delete(resp, second, axis=1)
+    merged[:, first] += resp[:, second]
+    return merged
 
 
 def _run_em(X: Array, resp: Array, shape: Shape, *, max_iter: int, tol: float = 1e-3) -> GrownMixture:
@@ -74,26 +135,40 @@ def _run_em(X: Array, resp: Array, shape: Shape, *, max_iter: int, tol: float = 
     return GrownMixture(mixture, resp, mixture.bic(log_likelihood, len(X)))
 
 
+class Split(NamedTuple):
+    """A component in two parts."""
+
+    component: int
+    rows: Array  # of its samples, (m,)
+    half: Array  # the probability of each to be of the new component, (m,)
+    gain: float  # of two Gaussians on a line over one, in nats
+
+    def apply(self, resp: Array) -> Array:
+        """Return responsibilities with the component split, (n, k + 1)."""
+        split = np.column_stack([resp, np.zeros(len(resp))])
+        split[self.rows, -1] = resp[self.rows, self.component] * self.half
+        split[self.rows, self.component] -= split[self.rows, -1]
+        return split
+
+
 def _best_split(X: Array, resp: Array) -> Array | None:
     """Return responsibilities with the component split that gains most, (n, k + 1), or None if none can be."""
-    best, best_gain = None, -np.inf
+    best = max(_find_splits(X, resp), key=lambda split: split.gain, default=None)
+    return None if best is None else best.apply(resp)
+
+
+def _find_splits(X: Array, resp: Array) -> Iterator[Split]:
+    """Yield the best split of every component that can be split."""
     least = min_variance(X)
     for index in range(resp.shape[1]):
         weights = resp[:, index]
         if weights.sum() < 2 * MIN_MEMBERS:
             continue
         own = np.flatnonzero(weights > 0.01)
-        for positions in _split_lines(X[own], weights[own], least):
-            half, gain = _split_line(positions, weights[own])
-            if gain > best_gain:
-                best, best_gain = (index, own, half), gain
-    if best is None:
-        return None
-    index, own, half = best
-    split = np.column_stack([resp, np.zeros(len(resp))])
-    split[own, -1] = resp[own, index] * half
-    split[own, index] -= split[own, -1]
-    return split
+        splits = [_split_line(positions, weights[own]) for positions in _split_lines(X[own], weights[own], least)]
+        half, gain = max(splits, key=lambda split: split[1], default=(weights, -np.inf))
+        if gain > -np.inf:
+            yield Split(index, own, half, gain)
 
 
 def _split_lines(X: Array, weights: Array, least: float) -> Iterator[Array]:

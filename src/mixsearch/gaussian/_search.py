@@ -1,4 +1,4 @@
-"""Search in mixtures of spherical Gaussians."""
+"""Search in mixtures of Gaussians."""
 
 from __future__ import annotations
 
@@ -7,33 +7,36 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.doubts import add_doubts, check_information
-from mixsearch.core.em import EMOptions, em_options, not_refined
-from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised
-from mixsearch.core.example_fit import posterior_of_all
-from mixsearch.core.extraction import Extraction, ExtractionOptions, candidates_along, extract_with_rehint
-from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
+from mixsearch.core.doubts import add_doubts
+from mixsearch.core.em import em_options
+from mixsearch.core.estimator import Preset, RandomState, SemiSupervised
+from mixsearch.core.extraction import Extraction, ExtractionOptions
+from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import find_outliers
 from mixsearch.core.second_moment import MeasuredSamples
-from mixsearch.core.validation import check_n_components, check_n_features, check_n_samples
+from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features, check_n_samples
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import NoMassError, warn_user
+from mixsearch.errors import warn_user
 from mixsearch.gaussian._component import GaussianComponent
-from mixsearch.gaussian._mixture import SphericalMixture, frame_points, signal_features
 from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
 from mixsearch.gaussian._rank_selection import gaussian_spectrum
-from mixsearch.gaussian._refinement import (
-    FittedMixture,
-    fit_from_candidate,
-    fit_mixture,
-    hint_for_component,
-    match_candidate,
-    refine_gaussian,
+from mixsearch.gaussian._shaped_component import ShapedComponent
+from mixsearch.gaussian._shaped_fit import Covariance
+from mixsearch.gaussian._shaped_search import (
+    ShapedSearch,
+    fit_shapes,
+    needs_examples,
+    reject_spherical_options,
+    shaped_only,
+    spherical_only,
 )
-from mixsearch.gaussian._subset import DEFAULT_OPTIONS, MIN_MEMBERS, SubsetFit, fit_subset, fit_supported
+from mixsearch.gaussian._shapes import SHAPES
+from mixsearch.gaussian._spherical_component import SphericalComponent
+from mixsearch.gaussian._spherical_search import SphericalSearch
 
 
 class GaussianSearch(SemiSupervised[GaussianFamily]):
@@ -42,9 +45,20 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        k, the number of Gaussians; at most the number of features. "auto" counts the directions in which centers differ
-        (`spectrum_`) and adds one. The long axes of clusters that are not spherical are counted too. A fit warns if a
-        number is too small or too large for the samples, and an answer that this affects has it among its doubts.
+        k, the number of Gaussians; at most the number of features if they are spherical. "auto" counts the directions
+        in which centers differ (`spectrum_`) and adds one. The long axes of clusters that are not spherical are counted
+        too. A fit warns if a number is too small or too large for the samples, and an answer that this affects has it
+        among its doubts. With another `covariance`, "auto" takes the number, up to 15, with the best Bayesian
+        information criterion.
+    covariance : {"spherical", "auto", "diagonal", "tied", "low-rank", "full"}, default="spherical"
+        The shape of components. "spherical" is the model of the paper. Of the others, "tied" is one covariance for all,
+        "low-rank" a few long axes of each component and one variance for all others; "auto" takes the shape with the
+        best Bayesian information criterion. Covariances are shrunk towards the average one, as if there were a few
+        more samples.
+    scale : bool or "auto", default="auto"
+        Whether features are divided by their deviations, for units that differ. Samples, hints and answers stay in the
+        units of X. "auto" scales unless ``covariance="spherical"``; with ``covariance="auto"`` components that are
+        spherical without a scale are tried too.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: samples relative to zero, which needs linearly independent centers, and the
         noise level from one eigenvector. By default samples are relative to their mean, and the noise level comes from
@@ -56,8 +70,12 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     ----------
     n_components_ : int
         The number of components of the fit.
+    covariance_ : str
+        The shape of the components.
+    scale_ : array of shape (d,)
+        What each feature is divided by: the same number for all without a scale.
     spectrum_ : Spectrum
-        What ``n_components="auto"`` counted.
+        What ``n_components="auto"`` counted, if components are spherical.
     noise_variance_ : float
         The average variance of the components.
     mean_ : array of shape (d,)
@@ -84,20 +102,30 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     True
     """
 
+    _shaped: ShapedSearch | None
+
     def __init__(
         self,
         n_components: int | Literal["auto"] = "auto",
         *,
+        covariance: Covariance = "spherical",
+        scale: bool | Literal["auto"] = "auto",
         preset: Preset = "default",
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
+        self.covariance = covariance
+        self.scale = scale
         self.preset = preset
         self.random_state = random_state
 
     def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
+        check_choice("covariance", self.covariance, (AUTO, *SHAPES))
+        check_choice("scale", self.scale, (True, False, AUTO))
         partitions = self._check_partitions(X)
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
+        if self.covariance != "spherical" or self.scale not in (False, AUTO):
+            return self._fit_shapes(partitions, minimum)
         check_n_features(partitions.n_features, minimum, f"{minimum} Gaussians")
         check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their noise")
         self._forget("outliers_")
@@ -105,11 +133,36 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
         self._family = self._check_family(family)
-        self._subsets: MixtureCache[SubsetFit] = MixtureCache()
-        self._mixtures: MixtureCache[FittedMixture] = MixtureCache()
+        self._spherical, self._shaped = SphericalSearch(self._family), None
         self.mean_ = self._family.sample_mean
         self.noise_variance_ = self._family.noise_variance
+        self.covariance_, self.scale_ = "spherical", np.ones(partitions.n_features)
         return partitions
+
+    def _fit_shapes(self, partitions: Partitions[SamplePartition], minimum: int) -> Partitions[SamplePartition]:
+        if self._is_paper():
+            raise spherical_only("preset='paper'")
+        check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their shape")
+        k = None if self.n_components == AUTO else minimum
+        is_scaled = None if self.scale == AUTO else bool(self.scale)
+        self._shaped, self.outliers_ = fit_shapes(partitions, self.covariance, k, is_scaled=is_scaled)
+        self._forget("spectrum_", "_family", "_spherical")
+        start = self._shaped.start
+        self.mean_, self.noise_variance_ = start.mean, start.noise_variance
+        self.covariance_, self.scale_ = start.mixture.shape, start.units.scale
+        return partitions
+
+    @property
+    def n_components_(self) -> int:
+        """The number of components of the fit."""
+        return super().n_components_ if self._shaped is None else self._shaped.start.n_components
+
+    @property
+    def _n_features_out(self) -> int:
+        return super()._n_features_out if self._shaped is None else self._shaped.start.frame.n_components
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "covariance_")
 
     def _check_family(self, family: GaussianFamily) -> GaussianFamily:
         """Warn if the number of components does not suit the samples. "auto" has counted them on held-out samples."""
@@ -134,6 +187,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         hint: ArrayLike | None = None,
         *,
         examples: SamplesLike | None = None,
+        not_examples: SamplesLike | None = None,
         n_components: int | None = None,
         refine: bool = False,
         tol: float = 0.01,
@@ -147,11 +201,17 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         hint : array of shape (d,), optional
             A direction v in which the wanted center lies further out than all others.
         examples : array of shape (q, d), optional
-            A few samples of the component; their mean, relative to the mean of all samples, is the hint.
+            A few samples of the component; their mean, relative to the mean of all samples, is the hint. Of components
+            that are not spherical, the one is found that the examples are likeliest of.
+        not_examples : array of shape (q, d), optional
+            Samples that are not of the component; only besides `examples`, and for a `covariance` other than
+            "spherical".
         n_components : int, optional
-            Use the first j of the fitted components only.
+            Use the first j of the fitted components only, if they are spherical.
         refine : bool, default=False
-            Refine the estimate by EM. The answer's `moment_estimate` is the one before.
+            Refine the estimate by EM. The answer's `moment_estimate` is the one before. Components that are not
+            spherical are those of part of the samples, about 3,000, before it. Examples that they contradict are then
+            held in their component.
         tol : float, default=0.01
             Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats:
             estimates then move far less than their standard errors.
@@ -167,110 +227,29 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         """
         how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
         options = em_options(refine, tol, max_iter)
-        family = self._select_family(n_components)
+        check_is_fitted(self)
+        if self._shaped is not None:
+            reject_spherical_options(n_components=n_components, **{**extraction, "choose": None})
+        elif not_examples is not None:
+            raise shaped_only("not_examples")
+        fitted = self._shaped or replace(self._spherical, family=self._select_family(n_components))
         if check_one_hint({"hint": hint, "examples": examples}) == "examples":
-            found = self._extract_examples(self._check_rows(examples, reset=False), family, how)
-        else:
-            v = hint_from_direction(hint, self.n_features_in_)
-            self._check_informative(v, family, scale=0.0)
-            found = self._extract(family.frame.project_hint(v), family, how)
-            found = replace(found, _hint=v, _hint_in_signal=family.frame.signal_fraction(v))
-            found = check_information(found, family.information_p_value(v))
-        found = found if options is None else self._refine(found, options, how)
-        return add_doubts(found, found._find_doubts())
-
-    def _get_supported(self, family: GaussianFamily) -> SubsetFit:
-        """Return the mixture of the subset, without components that neither directions nor the likelihood support."""
-        fitted = self._get_subset(family)
-        if family.is_supported:
-            return fitted
-        return self._subsets.get((family.n_components, "supported"), lambda: fit_supported(family, fitted))
-
-    def _get_subset(self, family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS) -> SubsetFit:
-        return self._subsets.get((family.n_components, options), lambda: fit_subset(family, options))
-
-    def _refine(self, found: GaussianComponent, options: EMOptions, how: Extraction) -> GaussianComponent:
-        """Refine with the mixture in the signal space, which is fitted once and serves all hints."""
-        family = found._family
-        fitted = self._mixtures.get(
-            (family.n_components, options), lambda: fit_mixture(family, options, self._get_subset(family, options))
-        )
-        if found._examples is None:
-            fitted, index = self._choose_by_direction(found, options, fitted)
-        else:
-            index = _choose_by_examples(fitted.mixture, signal_features(family, found._examples))
-        if not fitted.mixture.weights[index] * family.partitions.n_rows > MIN_MEMBERS:
-            return add_doubts(found, [not_refined()])
-        if found._examples is not None and index != match_candidate(family, found._candidates, fitted.mixture):
-            found = self._extract_fitted(found, fitted.mixture, index, how)
-        return replace(found, _refined=refine_gaussian(family, fitted, index))
-
-    def _choose_by_direction(
-        self, found: GaussianComponent, options: EMOptions, fitted: FittedMixture
-    ) -> tuple[FittedMixture, int]:
-        """Return the index of the component found in the fitted mixture; if it is not there, of the best score."""
-        family, candidates = found._family, found._candidates
-        index = match_candidate(family, candidates, fitted.mixture)
-        if index is None:
-            fitted = fit_from_candidate(family, candidates, options, fitted) or fitted
-            index = match_candidate(family, candidates, fitted.mixture)
-        if index is None:
-            scores = frame_points(family, fitted.mixture.centers.T, constant=1.0).T @ found._hinted.hint
-            weights = fitted.mixture.weights if found._choose == "share" else 1.0
-            index = int(np.argmax(scores * np.sqrt(weights)))
-        return fitted, index
-
-    def _extract_fitted(
-        self, found: GaussianComponent, mixture: SphericalMixture, index: int, how: Extraction
-    ) -> GaussianComponent:
-        """Return the component of the moments that one of the fitted mixture is, with the same hint.
-
-        A component between others never scores highest under the direction of its members.
-        """
-        family = found._family
-        try:
-            again = hint_for_component(family, mixture, index)
-            other = self._extract(again, family, how)
-            candidates = candidates_along(found._hinted, other._direction, how.choose)
-        except NoMassError:  # moments do not see it
-            return found
-        return replace(found, _candidates=candidates, _rehint=again)
+            members = self._check_rows(examples, reset=False)
+            others = members[:0] if not_examples is None else self._check_rows(not_examples, reset=False)
+            return self._complete(fitted.search_examples(members, others, how, options))
+        if not_examples is not None:
+            raise needs_examples()
+        return self._complete(fitted.search_direction(hint_from_direction(hint, self.n_features_in_), how, options))
 
     def _search_examples(self, members: Samples) -> GaussianComponent:
-        found = self._extract_examples(members, self._family, Extraction(rehint=not self._is_paper()))
+        how = Extraction(rehint=not self._is_paper())
+        return self._complete((self._shaped or self._spherical).search_examples(members, members[:0], how, None))
+
+    def _complete(self, found: SphericalComponent | ShapedComponent) -> GaussianComponent:
+        """Return an answer with the names of the features, and with its doubts."""
+        found = replace(found, _feature_names=self._get_feature_names())
         return add_doubts(found, found._find_doubts())
 
-    def _extract_examples(self, members: Samples, family: GaussianFamily, how: Extraction) -> GaussianComponent:
-        v = hint_from_examples(members, self.mean_)
-        self._check_informative(v, family, scale=float(np.sqrt(family.frame.values[-1])))
-        # Scores are relative to the mean as well: otherwise all of them share a part without information.
-        found = self._extract(family.frame.project_hint(v, from_origin=True), family, how)
-        return replace(found, _examples=members, _hint_in_signal=family.frame.signal_fraction(v))
-
-    def _check_informative(self, v: Array, family: GaussianFamily, scale: float) -> None:
-        """Raise if the hint cannot separate components, unless there is only one."""
-        if family.n_components > 1:
-            check_not_orthogonal(family.frame, v, scale=scale + float(np.linalg.norm(v)))
-
-    def _extract(self, hint: Array, family: GaussianFamily, how: Extraction) -> GaussianComponent:
-        hinted = family.hinted(hint)
-        candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
-        return GaussianComponent(
-            family.frame,
-            candidates,
-            _hinted=hinted,
-            _rehint=again,
-            _family=family,
-            _subset=self._get_supported(family),
-            _choose=how.choose,
-            _feature_names=self._get_feature_names(),
-        )
-
     def _whiten(self, X: Samples) -> Array:
-        return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)
-
-
-def _choose_by_examples(mixture: SphericalMixture, Z: Array) -> int:
-    """Return the index of the component that all examples, given as features, are likeliest of."""
-    logs = (mixture.log_densities() @ Z).T
-    return int(np.argmax(posterior_of_all(logs, np.log(mixture.weights))))
+        frame = self._family.frame if self._shaped is None else self._shaped.start.frame
+        return np.asarray(frame.whiten(X), dtype=X.dtype)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from mixsearch._typing import Array
+from mixsearch.core.covariances import (
+    MIN_PRIOR,
+    MIN_VARIANCE,
+    average_covariance,
+    precision_factor,
+    shrink_covariances,
+)
 from mixsearch.data.chunks import row_slices
 
 Shape = Literal["spherical", "diagonal", "tied", "low-rank", "full"]
 SHAPES: tuple[Shape, ...] = ("spherical", "diagonal", "tied", "low-rank", "full")
-# Covariances of a component are shrunk towards the average one as if it had d + 2 more samples, variances 2 more.
-MIN_PRIOR = 2
-# Every average variance is at least this fraction of the mean square of the data. A fraction of the variance within
-# components would fall with every split, and a direction without variance would reward them.
-MIN_VARIANCE = 1e-4
+# Shapes with features that are independent within a component.
+INDEPENDENT = ("spherical", "diagonal")
 # Samples per chunk of an E-step.
 CHUNK_ROWS = 4096
 
@@ -37,10 +40,22 @@ class ShapedMixture(NamedTuple):
     @property
     def covariances(self) -> Array:
         """The covariance of every component, (k, d, d)."""
+        return np.stack([self.covariance(index) for index in range(len(self.weights))])
+
+    def covariance(self, index: int) -> Array:
+        """Return the covariance of one component, (d, d)."""
+        factor = self.factors[index]
+        if factor.ndim == 1:
+            return np.diag(factor**-2.0)
+        inverse = np.linalg.inv(factor)
+        return np.asarray(inverse.T @ inverse)
+
+    @property
+    def average_covariance(self) -> Array:
+        """The covariance within components, (d, d)."""
         if self.factors.ndim == 2:
-            return np.stack([np.diag(row**-2.0) for row in self.factors])
-        inverses = np.linalg.inv(self.factors)
-        return np.asarray(np.einsum("kji,kjl->kil", inverses, inverses))
+            return np.diag(self.weights @ self.factors**-2.0)
+        return self.covariance(0) if self.shape == "tied" else np.tensordot(self.weights, self.covariances, 1)
 
     def log_densities(self, X: Array) -> Array:
         """Return the log density of each component at each sample, (n, k)."""
@@ -50,6 +65,15 @@ class ShapedMixture(NamedTuple):
         return logs
 
     def _log_densities(self, X: Array) -> Array:
+        squares, d = self._squared_distances(X), X.shape[1]
+        diagonals = self.factors if self.factors.ndim == 2 else np.einsum("kdd->kd", self.factors)
+        return np.asarray(np.log(diagonals).sum(axis=1) - 0.5 * (squares + d * np.log(2 * np.pi)))
+
+    def squared_distances(self, X: Array) -> Array:
+        """Return the squared distance of each sample from each component, in units of its covariance, (n, k)."""
+        return np.concatenate([self._squared_distances(X[rows]) for rows in row_slices(len(X), CHUNK_ROWS)])
+
+    def _squared_distances(self, X: Array) -> Array:
         k, d = self.centers.shape
         if self.factors.ndim == 2:
             precisions = self.factors**2
@@ -58,35 +82,74 @@ class ShapedMixture(NamedTuple):
                 - 2 * X @ (precisions * self.centers).T
                 + np.sum(precisions * self.centers**2, axis=1)
             )
-            log_scales = np.log(self.factors).sum(axis=1)
-        else:
-            # One product for all components.
-            whitened = X @ self.factors.transpose(1, 0, 2).reshape(d, k * d)
-            whitened -= np.einsum("kd,kde->ke", self.centers, self.factors).ravel()
-            whitened *= whitened
-            squares = whitened.reshape(len(X), k, d).sum(axis=2)
-            log_scales = np.log(np.einsum("kdd->kd", self.factors)).sum(axis=1)
-        return np.asarray(log_scales - 0.5 * (squares + d * np.log(2 * np.pi)))
+            return np.asarray(np.maximum(squares, 0))
+        if self.shape == "tied":
+            whitened, centers = X @ self.factors[0], self.centers @ self.factors[0]
+            squares = np.sum(whitened**2, axis=1)[:, None] - 2 * whitened @ centers.T + np.sum(centers**2, axis=1)
+            return np.asarray(np.maximum(squares, 0))
+        # One product for all components.
+        whitened = X @ self.factors.transpose(1, 0, 2).reshape(d, k * d)
+        whitened -= np.einsum("kd,kde->ke", self.centers, self.factors).ravel()
+        whitened *= whitened
+        return np.asarray(whitened.reshape(len(X), k, d).sum(axis=2))
 
     def posterior(self, X: Array) -> tuple[Array, Array]:
         """Return responsibilities, (n, k), and the log-likelihood of each sample, (n,)."""
         joint = self.log_densities(X) + np.log(self.weights)
-        totals = logsumexp(joint, axis=1)
-        return np.exp(joint - totals[:, None]), totals
+        top = joint.max(axis=1)
+        resp = np.exp(joint - top[:, None])
+        sums = resp.sum(axis=1)
+        return resp / sums[:, None], top + np.log(sums)
 
     def bic(self, log_likelihood: float, n_samples: int) -> float:
         """Return the Bayesian information criterion, in nats: smaller is better."""
         return 0.5 * self.n_parameters * float(np.log(n_samples)) - log_likelihood
 
 
-def m_step(X: Array, resp: Array, shape: Shape) -> ShapedMixture:
-    """Return the mixture of one shape that responsibilities, (n, k), ask for, with shrunk covariances."""
-    sizes = resp.sum(axis=0) + np.finfo(np.float64).tiny
-    centers = resp.T @ X / sizes[:, None]
-    estimate = _independent if shape in ("spherical", "diagonal") else _correlated
-    factors, n_parameters = estimate(X, resp, sizes, centers, shape)
+class ShapeSums(NamedTuple):
+    """Sums over samples, weighted by responsibilities p, that the M-step needs."""
+
+    sizes: Array  # Σ p, (k,)
+    totals: Array  # Σ px, (k, d)
+    squares: Array  # Σ pxx', (k, d, d); (1, d, d) for a tied covariance; Σ px², (k, d), if features are independent
+
+
+def sum_shapes(X: Array, resp: Array, shape: Shape) -> ShapeSums:
+    """Sum samples, (n, d), with responsibilities, (n, k)."""
+    if shape in INDEPENDENT:
+        squares = resp.T @ X**2
+    elif shape == "tied":
+        squares = ((X * resp.sum(axis=1)[:, None]).T @ X)[None]
+    else:
+        squares = np.stack([(X * each[:, None]).T @ X for each in resp.T])
+    return ShapeSums(resp.sum(axis=0), resp.T @ X, squares)
+
+
+def mixture_from_sums(sums: ShapeSums, shape: Shape, least: float) -> ShapedMixture:
+    """Return the mixture of one shape that sums ask for, with shrunk covariances.
+
+    Parameters
+    ----------
+    sums : ShapeSums
+    shape : str
+    least : float
+        From `min_variance`.
+
+    Returns
+    -------
+    ShapedMixture
+    """
+    sizes = sums.sizes + np.finfo(np.float64).tiny
+    centers = sums.totals / sizes[:, None]
+    estimate = _independent if shape in INDEPENDENT else _correlated
+    factors, n_parameters = estimate(sums.squares, sizes, centers, shape, least)
     n_parameters += centers.size + len(sizes) - 1
     return ShapedMixture(sizes / sizes.sum(), centers, factors, shape, n_parameters)
+
+
+def m_step(X: Array, resp: Array, shape: Shape) -> ShapedMixture:
+    """Return the mixture of one shape that responsibilities, (n, k), ask for, with shrunk covariances."""
+    return mixture_from_sums(sum_shapes(X, resp, shape), shape, min_variance(X))
 
 
 def min_variance(X: Array) -> float:
@@ -94,34 +157,27 @@ def min_variance(X: Array) -> float:
     return MIN_VARIANCE * (float(np.einsum("ij,ij->", X, X)) / X.size or 1.0)
 
 
-def _independent(X: Array, resp: Array, sizes: Array, centers: Array, shape: Shape) -> tuple[Array, int]:
-    variances = np.maximum(resp.T @ X**2 / sizes[:, None] - centers**2, 0)
-    average = sizes @ variances / sizes.sum()
-    average = np.maximum(average, min_variance(X))
+def _independent(squares: Array, sizes: Array, centers: Array, shape: Shape, least: float) -> tuple[Array, int]:
+    k, d = centers.shape
+    variances = np.maximum(squares / sizes[:, None] - centers**2, 0)
+    average = np.maximum(sizes @ variances / sizes.sum(), least)
     shrunk = (sizes[:, None] * variances + MIN_PRIOR * average) / (sizes[:, None] + MIN_PRIOR)
     if shape == "spherical":
-        shrunk = np.repeat(shrunk.mean(axis=1, keepdims=True), X.shape[1], axis=1)
-    return shrunk**-0.5, len(sizes) * (1 if shape == "spherical" else X.shape[1])
+        shrunk = np.repeat(shrunk.mean(axis=1, keepdims=True), d, axis=1)
+    return shrunk**-0.5, k * (1 if shape == "spherical" else d)
 
 
-def _correlated(X: Array, resp: Array, sizes: Array, centers: Array, shape: Shape) -> tuple[Array, int]:
+def _correlated(squares: Array, sizes: Array, centers: Array, shape: Shape, least: float) -> tuple[Array, int]:
     k, d = centers.shape
-    scatter = np.stack([(X * resp[:, i, None]).T @ X for i in range(k)]) / sizes[:, None, None]
-    covariances = scatter - np.einsum("ki,kj->kij", centers, centers)
-    average = np.tensordot(sizes, covariances, 1) / sizes.sum()
-    average += np.eye(d) * min_variance(X)
+    covariances = squares / sizes[:, None, None] - np.einsum("ki,kj->kij", centers, centers)
+    average = average_covariance(covariances, sizes, least)
     if shape == "tied":
-        return np.broadcast_to(_precision_factor(average), (k, d, d)), d * (d + 1) // 2
-    prior = d + MIN_PRIOR
-    shrunk = (sizes[:, None, None] * covariances + prior * average) / (sizes + prior)[:, None, None]
+        return np.broadcast_to(precision_factor(average), (k, d, d)), d * (d + 1) // 2
+    shrunk = shrink_covariances(covariances, sizes, average)
     if shape == "full":
-        return np.stack([_precision_factor(each) for each in shrunk]), k * d * (d + 1) // 2
+        return precision_factor(shrunk), k * d * (d + 1) // 2
     low, ranks = zip(*(_lower_rank(each, size) for each, size in zip(shrunk, sizes, strict=True)), strict=True)
-    return np.stack([_precision_factor(each) for each in low]), sum(_rank_parameters(d, rank) for rank in ranks)
-
-
-def _precision_factor(covariance: Array) -> Array:
-    return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+    return precision_factor(np.stack(low)), sum(_rank_parameters(d, rank) for rank in ranks)
 
 
 def _rank_parameters(d: int, rank: int) -> int:

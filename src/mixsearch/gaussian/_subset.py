@@ -150,14 +150,30 @@ def _has_more_signal(noise: Array, own: Array, n_dims: int) -> bool:
 
 
 def _test_tails(mixture: SphericalMixture, index: int, own: Array, Z: Array) -> float:
+    return test_tails(mixture.squared_distances(index, Z) / mixture.variances[index], own, mixture.n_dims)
+
+
+def test_tails(squares: Array, own: Array, n_dims: int) -> float:
     """Return the p-value of Kolmogorov and Smirnov's test of squared distances from the center.
+
+    Parameters
+    ----------
+    squares : array of shape (n,)
+        In units of the covariance of the component.
+    own : array of shape (n,)
+        Its responsibilities.
+    n_dims : int
+
+    Returns
+    -------
+    float
 
     Notes
     -----
     Weighted by responsibilities, the samples of a component have the distribution of the component, however much it
     overlaps with others: that of χ², in units of its variance.
     """
-    levels = chi2.cdf(mixture.squared_distances(index, Z) / mixture.variances[index], mixture.n_dims)
+    levels = chi2.cdf(squares, n_dims)
     order, size = np.argsort(levels), float(own.sum())
     if size <= MIN_MEMBERS:
         return 1.0

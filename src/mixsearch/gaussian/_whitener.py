@@ -11,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, SamplesLike
-from mixsearch.core.validation import FLOAT_DTYPES, check_n_samples, check_positive_int
+from mixsearch.core.validation import FLOAT_DTYPES, check_n_samples, check_positive_int, check_samples
 from mixsearch.errors import UnlikelyMixtureWarning, warn_user
 
 # Samples that suffice to estimate the shape of components. The cost of finding neighbours grows with the square.
@@ -27,8 +27,9 @@ CONSTANT_VARIANCE = 1e-12
 class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Scale samples so that the components of a mixture become spherical, without knowing the components.
 
-    `GaussianSearch` assumes that every component has the same variance in all directions. If components are elongated,
-    or features have different units, put this transformer before it in a pipeline.
+    `GaussianSearch` assumes by default that every component has the same variance in all directions. If components are
+    elongated, or features have different units, ``GaussianSearch(covariance="auto")`` fits their shapes and needs no
+    transformer. This one is for other models of round clusters, and for components of one shape in many features.
 
     Parameters
     ----------
@@ -114,6 +115,21 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         samples = validate_data(self, X, dtype=FLOAT_DTYPES, reset=False)
         return np.asarray(samples @ self.map_.astype(samples.dtype))
+
+    def inverse_transform(self, X: SamplesLike) -> Array:
+        """Return whitened samples, or centers found among them, in the features of the fit.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n, d)
+        """
+        check_is_fitted(self)
+        samples = check_samples(X, self._n_features_out)
+        return np.asarray(samples @ np.linalg.inv(self.map_).astype(samples.dtype))
 
     @property
     def _n_features_out(self) -> int:

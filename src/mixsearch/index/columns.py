@@ -22,9 +22,11 @@ FILE = "documents.parquet"
 # Columns of the file before those that were kept: the row of a document in the input, and its name.
 ROW, ID = "row", "id"
 FACT = "columns"
-# Rows that are written together.
-_GROUP_ROWS = 100_000
+# Rows that are written together, and that are read to get one of them.
+_GROUP_ROWS = 10_000
 _NEED = "Columns of documents"
+# As many documents are read without the others.
+_FEW_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -111,15 +113,32 @@ def _describe(table: Any) -> list[StoredColumn]:
     return [StoredColumn(field.name, str(field.type), roles.get(field.name)) for field in table.schema]
 
 
-def read_segment(folder: Folder, segment: Segment) -> Any | None:
-    """Return the table of a segment; None if its documents have no columns."""
+def read_segment(
+    folder: Folder, segment: Segment, names: Sequence[str] | None = None, rows: Array | None = None
+) -> Any | None:
+    """Return the table of a segment, or some of its columns and rows; None if its documents have no columns.
+
+    Columns that it does not have are left out, and the row of each document is always there.
+    """
     name = segment.place(FILE)
     if name not in folder.files:
         return None
     arrow = import_pyarrow(_NEED)
     from pyarrow import parquet
 
-    return parquet.read_table(arrow.BufferReader(arrow.py_buffer(folder.file(name))))
+    file = parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(folder.file(name))))
+    stored = file.schema_arrow.names
+    columns = stored if names is None else [ROW, *(each for each in names if each in stored and each != ROW)]
+    if rows is None:
+        return file.read(columns)
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    groups = np.searchsorted(starts, rows, side="right") - 1
+    needed = np.unique(groups)
+    # Where the rows are among those of the groups that are read.
+    first = np.cumsum([0, *(sizes[group] for group in needed[:-1])])
+    places = first[np.searchsorted(needed, groups)] + rows - starts[groups]
+    return take_rows(file.read_row_groups(needed.tolist(), columns), places)
 
 
 def drop_known(table: Any) -> Any:
@@ -203,6 +222,25 @@ class Columns:
     @cached_property
     def table(self) -> Any:
         """The columns as a pyarrow.Table, one row per document."""
+        return self._read_all(None)
+
+    def select(self, names: Sequence[str]) -> Any:
+        """Return some columns of all documents; the others are not read.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of columns. If one of them is unknown, all columns are returned.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        if "table" in self.__dict__ or not set(names) <= set(self.names):
+            return self.table
+        return self._read_all(list(dict.fromkeys(names)))
+
+    def _read_all(self, names: list[str] | None) -> Any:
         arrow = import_pyarrow(_NEED)
         if not self.names:
             raise SearchError(
@@ -210,7 +248,7 @@ class Columns:
                 code="no_columns",
                 path=str(self._folder.path),
             )
-        tables = [self._read(segment) for segment in read_segments(self._folder)]
+        tables = [self._read(segment, names) for segment in read_segments(self._folder)]
         return arrow.concat_tables(tables, promote_options="permissive").combine_chunks()
 
     @property
@@ -251,15 +289,33 @@ class Columns:
         -------
         pyarrow.Table
         """
-        table = self.table if names is None else self.table.select(list(names))
+        if len(indices) <= _FEW_ROWS and "table" not in self.__dict__:
+            return self._take_few(np.asarray(indices), self.names if names is None else list(names))
+        table = self.table if names is None else self.select(names).select(list(names))
         return take_rows(table, indices)
 
-    def _read(self, segment: Segment) -> Any:
-        table = read_segment(self._folder, segment)
-        if table is not None:
-            return table
-        # Documents without columns, such as plain text that was added: values are missing.
-        return import_pyarrow(_NEED).table({ROW: np.asarray(self._folder[segment.place("documents/rows")])})
+    def _take_few(self, indices: Array, names: list[str]) -> Any:
+        """Return columns of a few documents, in their order, of which only the rows stored with them are read."""
+        arrow = import_pyarrow(_NEED)
+        parts, places = [], []
+        for segment in read_segments(self._folder):
+            own = np.flatnonzero((indices >= segment.first) & (indices < segment.first + segment.n_documents))
+            if len(own):
+                parts.append(self._read(segment, names, indices[own] - segment.first))
+                places.append(own)
+        table = arrow.concat_tables(parts, promote_options="permissive")
+        for name in set(names) - set(table.column_names):  # a column that other documents have
+            table = table.append_column(name, arrow.nulls(len(table)))
+        return take_rows(table.select(names), np.argsort(np.concatenate(places)))
+
+    def _read(self, segment: Segment, names: list[str] | None, rows: Array | None = None) -> Any:
+        """Return columns of the documents of a segment, or of some of them."""
+        table = read_segment(self._folder, segment, names, rows)
+        if table is None:
+            # Documents without columns, such as plain text that was added: values are missing.
+            known = np.asarray(self._folder[segment.place("documents/rows")])
+            table = import_pyarrow(_NEED).table({ROW: known if rows is None else known[rows]})
+        return table
 
 
 def to_plain(value: Any) -> Any:

@@ -44,6 +44,9 @@ class GroupShare:
         How many documents it has.
     share, low, high : float or None
         The topic's mean share of a document, with a 95% interval; None for a group without documents.
+    stderr : float or None
+        The standard error for comparisons between groups: without the factor by which all shares of the topic may be
+        wrong together, which the interval holds.
     n_about, n_about_low, n_about_high : float or None
         How many documents are about the topic, with a 95% interval.
     n_holding : int or None
@@ -55,6 +58,7 @@ class GroupShare:
     share: float | None
     low: float | None
     high: float | None
+    stderr: float | None
     n_about: float | None
     n_about_low: float | None
     n_about_high: float | None
@@ -195,9 +199,8 @@ def group_topics(
 
     Notes
     -----
-    The share of a group is the mean of estimates without bias for its documents. The interval is for the documents that
-    the group is a sample of, given the topic as it was found: whether that is broader or narrower than what was meant
-    is the same in all groups.
+    The share of a group is the mean of estimates for its documents. The interval is for the population that the group
+    is a sample of, given the topic as it was found: whether that is the one meant is the matter of `Topic.confidence`.
     """
     if (over is None) == (by is None):
         raise ArgumentError(
@@ -214,7 +217,10 @@ def group_topics(
     def pick(mask: Array | None) -> Array | None:
         return None if mask is None else mask[among]
 
-    shares = estimate_means(fitted.document_shares(list(found.values()))[among], groups.codes, len(groups.labels))
+    listed = list(found.values())
+    shares = estimate_means(
+        fitted.document_shares(listed)[among], groups.codes, len(groups.labels), fitted.scale_errors(listed)
+    )
     return TopicGroups(
         column=column,
         kind=groups.kind,
@@ -240,7 +246,7 @@ def group_topics(
 
 def find_column(columns: Columns, name: str) -> str:
     """Return the column of a name, or of a role such as "date", or raise the error that lists those there are."""
-    names = columns.table.column_names
+    names = columns.names or columns.table.column_names
     found = name if name in names else columns.find(name)
     if found is None:
         raise SearchError(
@@ -320,7 +326,7 @@ def _years_to_dates(values: Any) -> Any:
     return arrow.array(days, arrow.date32())
 
 
-def estimate_means(shares: Array, codes: Array, n_groups: int) -> Estimates:
+def estimate_means(shares: Array, codes: Array, n_groups: int, scale_errors: Array | float = 0.0) -> Estimates:
     """Estimate the mean share of each of several topics in each group of documents.
 
     Parameters
@@ -331,11 +337,14 @@ def estimate_means(shares: Array, codes: Array, n_groups: int) -> Estimates:
         The group of each document; -1 for none.
     n_groups : int
         The number of groups.
+    scale_errors : array of shape (q,), or float, default=0
+        The standard error of the factor by which all shares of a topic may be wrong together.
 
     Returns
     -------
     Estimates
-        Of shape (n_groups, q).
+        Of shape (n_groups, q). The intervals hold that factor; the standard errors do not, since it is the same in all
+        groups.
 
     Notes
     -----
@@ -353,8 +362,9 @@ def estimate_means(shares: Array, codes: Array, n_groups: int) -> Estimates:
         error = np.sqrt(np.maximum(squares / n - shift**2, 0) / n)
     # Below 0, the estimate is 0, and the interval as wide as elsewhere.
     value = np.clip(found.value - shift, 0, 1)
-    low = value - np.hypot(found.value - found.low, _NORMAL_95 * error)
-    high = value + np.hypot(found.high - found.value, _NORMAL_95 * error)
+    common = np.hypot(error, scale_errors * value)
+    low = value - np.hypot(found.value - found.low, _NORMAL_95 * common)
+    high = value + np.hypot(found.high - found.value, _NORMAL_95 * common)
     return Estimates(value, np.hypot(found.stderr, error), np.clip(low, 0, 1), np.clip(high, 0, 1))
 
 
@@ -388,6 +398,7 @@ def _list_groups(
             share=_plain(shares.value[i]),
             low=_plain(shares.low[i]),
             high=_plain(shares.high[i]),
+            stderr=_plain(shares.stderr[i]),
             n_about=_plain(about.value[i]),
             n_about_low=_plain(about.low[i]),
             n_about_high=_plain(about.high[i]),

@@ -69,7 +69,8 @@ class Selection:
         return self._corpus(where)
 
     def _compute_mask(self, where: str) -> Array:
-        found = parse_filter(where).mask(self._columns.table)
+        condition = parse_filter(where)
+        found = condition.mask(self._columns.select(condition.columns))
         if not found.any():
             raise SearchError(
                 "None of the {n_documents:,} documents matches the filter '{filter}'. Widen it.",

@@ -187,6 +187,11 @@ class TopicIndex:
         stored = self._corpus.get("reading")
         return None if stored is None else CorpusOptions(**{**stored, "ngrams": tuple(stored["ngrams"])})
 
+    @property
+    def tokens(self) -> Mapping[str, Any] | None:
+        """How texts are split into words; None if that is not known."""
+        return self._corpus.get("tokens")
+
     def names(self) -> Iterator[str]:
         """Yield the names of all documents, in the order of the corpus.
 
@@ -599,8 +604,7 @@ class TopicIndex:
     @property
     def _token_options(self) -> CorpusOptions | None:
         """How texts are split into words; None if the index does not know."""
-        tokens = self._corpus.get("tokens")
-        return None if tokens is None else read_token_options(tokens)
+        return None if self.tokens is None else read_token_options(self.tokens)
 
     def _count_documents(self, word: str) -> int:
         """Return the number of documents that contain a feature or another word of the texts."""

@@ -21,6 +21,7 @@ _LINES = ("-", "--", ":", "-.")
 _MAX_LABEL = 40
 _MAX_TICKS = 12
 _MAX_MARKERS = 60
+_NORMAL_95 = 1.96
 
 
 def plot_groups(found: TopicGroups) -> Figure:
@@ -46,7 +47,7 @@ def plot_groups(found: TopicGroups) -> Figure:
     else:
         figure = Figure(figsize=(9, 6.5 if _knows_words(found) else 4.5), dpi=DPI, layout=make_layout())
         axes = _draw_panels(figure, found)
-    what = "Mean share of a document, with 95% intervals"
+    what = "Mean share of a document; light: 95% interval, dark: for comparing groups"
     title = f"Topics {'by' if found.kind == 'category' else 'over'} {found.column}"
     set_title(axes, title, "; ".join([what, *_describe(found)]))
     axes.legend(frameon=False, fontsize=9, labelcolor=TEXT_COLOR)
@@ -73,17 +74,23 @@ def _draw_panels(figure: Figure, found: TopicGroups) -> Axes:
     below: Axes
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
     _draw_lines(axes, found, list(map(_read, found.topics)))
-    _draw_lines(below, found, list(map(_read_holding, found.topics)))
+    _draw_lines(below, found, list(map(_read_holding, found.topics)), is_estimate=False)
     set_title(below, "Words", "documents that contain the words of the hint")
     return axes
 
 
-def _draw_lines(axes: Axes, found: TopicGroups, series: Sequence[tuple[Array, Array, Array]]) -> None:
-    """Draw a line with a band for each topic."""
+def _draw_lines(
+    axes: Axes, found: TopicGroups, series: Sequence[tuple[Array, Array, Array]], *, is_estimate: bool = True
+) -> None:
+    """Draw a line for each topic, with bands if it is an estimate."""
     positions = _place(found)
     for j, (topic, (share, low, high)) in enumerate(zip(found.topics, series, strict=True)):
         color, line = _COLORS[j % len(_COLORS)], _LINES[j // len(_COLORS) % len(_LINES)]
-        axes.fill_between(positions, low, high, color=color, alpha=0.18, linewidth=0)
+        axes.fill_between(positions, low, high, color=color, alpha=0.12, linewidth=0)
+        inner = _NORMAL_95 * np.array([group.stderr for group in topic.groups], dtype=np.float64)
+        if is_estimate:
+            bounds = np.maximum(share - inner, low), np.minimum(share + inner, high)
+            axes.fill_between(positions, *bounds, color=color, alpha=0.2, linewidth=0)
         marker = "o" if len(positions) <= _MAX_MARKERS else None
         axes.plot(positions, share, line, color=color, marker=marker, markersize=3.5, linewidth=1.6, label=topic.hint)
     axes.set_ylim(bottom=0)
@@ -104,8 +111,18 @@ def _draw_bars(axes: Axes, found: TopicGroups) -> None:
     for j, topic in enumerate(found.topics):
         share, low, high = (np.nan_to_num(each) for each in _read(topic))
         whiskers = {"elinewidth": 0.9, "ecolor": TEXT_COLOR, "capsize": 2, "capthick": 0.9}
+        inner = _NORMAL_95 * np.array([group.stderr or 0.0 for group in topic.groups])
+        places = np.arange(n_groups) + (j - (n_topics - 1) / 2) * height
+        axes.hlines(
+            places,
+            np.maximum(share - inner, low),
+            np.minimum(share + inner, high),
+            color=TEXT_COLOR,
+            linewidth=3,
+            zorder=3,
+        )
         axes.barh(
-            np.arange(n_groups) + (j - (n_topics - 1) / 2) * height,
+            places,
             share,
             height=0.9 * height,
             color=_COLORS[j % len(_COLORS)],

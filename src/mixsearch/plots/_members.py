@@ -249,7 +249,8 @@ def _draw_legend(axes: Axes, shown: _Shown) -> None:
 
 def _describe(found: TableComponent, shown: _Shown) -> tuple[str, str]:
     """Return a title and a subtitle."""
-    listed = ", ".join(map(str, found.like[:_MAX_LISTED])) + (", ..." if len(found.like) > _MAX_LISTED else "")
+    named = [*map(str, found.like), *map(repr, found.like_texts)]
+    listed = ", ".join(named[:_MAX_LISTED]) + (", ..." if len(named) > _MAX_LISTED else "")
     n, low, high = found.n_members
     n_rows = len(shown.membership)
     drawn = f"; {len(shown.dots):,} rows drawn" if len(shown.dots) < n_rows else ""

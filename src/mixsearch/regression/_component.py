@@ -55,6 +55,8 @@ class RegressionComponent(SampleComponent):
         Its own intercept; 0 if the fit has none.
     noise_variance : float
         The variance of y around the regression.
+    joint : bool
+        Whether x differs between components, so that it too says which one a sample belongs to.
 
     See Also
     --------
@@ -98,6 +100,11 @@ class RegressionComponent(SampleComponent):
         An estimate from moments is at least a thousandth of the variance that the regression explains.
         """
         return float(self._mixture.variances[self._rank]) if self._refined is None else self._refined.noise_variance
+
+    @property
+    def joint(self) -> bool:
+        """Whether x differs between components, so that it too says which one a sample belongs to."""
+        return self._refined is not None and self._refined.is_joint
 
     @property
     def coefficients(self) -> dict[str, float]:
@@ -236,7 +243,8 @@ class RegressionComponent(SampleComponent):
         if self._examples is None:
             raise SearchError("This component has no hint: neither a direction nor examples.", code="no_hint")
         X, y = self._examples
-        return mixture.posterior_of_all(self._family.design.predict(X, mixture.slopes), y - self._family.offset)
+        predicted = self._family.design.predict(X, mixture.slopes)
+        return mixture.posterior_of_all(predicted, y - self._family.offset, mixture.log_features(X))
 
     def predict(self, X: SamplesLike) -> Array:
         """Return ⟨x, center⟩ + intercept for each sample.
@@ -295,7 +303,8 @@ class RegressionComponent(SampleComponent):
         Notes
         -----
         Compared with one Gaussian for y under the rest of the mixture, whose mean and variance at x follow from the
-        moments of all samples less those of this component; after refinement, with all other regressions.
+        moments of all samples less those of this component; after refinement, with all other regressions. In a joint
+        model (`joint`), x enters as well as y.
         """
         if is_dask(X):
             rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center), y=y)
@@ -333,6 +342,7 @@ class RegressionComponent(SampleComponent):
             ("coefficients", unnamed if self._feature_names is None else _format_coefficients(self.coefficients)),
             ("intercept", plain_number(self.intercept)),
             ("noise variance", plain_number(self.noise_variance)),
+            *([("x", "differs between components")] if self.joint else []),
         ]
         return card
 

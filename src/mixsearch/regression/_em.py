@@ -74,7 +74,7 @@ def _run_em_in_span(regressors: Regressors, start: RegressionMixture) -> Regress
         levels = [mixture.levels] if regressors.has_intercepts else []
         before = np.vstack([basis.T @ mixture.slopes, *levels])
         sums = partitions.reduce(_m_step_sums, before, mixture)
-        return _m_step(regressors, basis, before, sums), sums.objective
+        return m_step(regressors, basis, before, sums), sums.objective
 
     return run_em(start, step, START).state
 
@@ -85,11 +85,11 @@ def _collect_features(regressors: Regressors, span: Span, n_columns: int) -> Par
     return partitions.collect() if partitions.n_rows * n_columns < MAX_COLLECTED else partitions.persist()
 
 
-def _m_step(regressors: Regressors, basis: Array, before: Array, sums: MStepSums) -> RegressionMixture:
+def m_step(regressors: Regressors, basis: Array, before: Array, sums: MStepSums) -> RegressionMixture:
     """Return the mixture by weighted least squares, from the coefficients of the features before, (q, k)."""
     sizes = np.maximum(sums.sizes, MIN_SIZE)
     explained = sums.products + np.einsum("kij,jk->ki", sums.squares, before)
-    fits = np.column_stack([least_squares(*each) for each in zip(sums.squares, explained, strict=True)])
+    fits = least_squares(sums.squares, explained).T
     # Relative to the regressions before: sums around zero would lose the digits of a small noise.
     change = (fits - before).T
     gain = 2 * sums.products - np.einsum("kij,kj->ki", sums.squares, change)
@@ -118,18 +118,23 @@ def _m_step_sums(partition: SpanPartition, fits: Array, mixture: RegressionMixtu
     def sum_rows(rows: slice) -> MStepSums:
         features, responses = partition.features[rows], partition.responses[rows]
         residuals, resp, objective = e_step(without_levels, features @ fits, responses)
-        weighted = resp * residuals
-        return MStepSums(
-            objective=objective,
-            sizes=resp.sum(axis=0),
-            squares=np.stack([(features * own[:, None]).T @ features for own in resp.T]),
-            products=weighted.T @ features,
-            energies=np.sum(weighted * residuals, axis=0),
-        )
+        return weigh_sums(features, residuals, resp, objective)
 
     return sum_chunks(sum_rows, row_slices(len(partition.features), STEP_ROWS))
 
 
+def weigh_sums(features: Array, residuals: Array, resp: Array, objective: float) -> MStepSums:
+    """Return the sums of an M-step, from features, (n, q), residuals and responsibilities, (n, k)."""
+    weighted = resp * residuals
+    return MStepSums(
+        objective=objective,
+        sizes=resp.sum(axis=0),
+        squares=np.stack([(features * own[:, None]).T @ features for own in resp.T]),
+        products=weighted.T @ features,
+        energies=np.sum(weighted * residuals, axis=0),
+    )
+
+
 def least_squares(squares: Array, explained: Array) -> Array:
-    """Return coefficients of features s from Σ ss' and Σ ts, (q,); the smallest if samples do not determine them."""
-    return np.asarray(np.linalg.pinv(squares, rcond=1e-12, hermitian=True) @ explained)
+    """Return coefficients of features s from Σ ss' and Σ ts, (..., q); the smallest if samples leave them open."""
+    return np.asarray((np.linalg.pinv(squares, rcond=1e-12, hermitian=True) @ explained[..., None])[..., 0])

@@ -14,6 +14,7 @@ from mixsearch._typing import Array, Samples
 from mixsearch.data.chunks import CACHED_ROWS, ArraySum, add_all, chunk_rows, row_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.regression._design import Design, sum_centered
+from mixsearch.regression._features import n_feature_parameters
 from mixsearch.regression._mixture import RegressionMixture
 
 # The first iterations run on this many samples, and this many per parameter.
@@ -25,6 +26,9 @@ MIN_VARIANCE, MIN_RESPONSE_VARIANCE = 1e-3, 1e-10
 MIN_SPAN = 1e-3
 # A mean of z that is shorter than this is rounding.
 MIN_MEAN = 1e-6
+# Up to this many of their scores, and with so many samples per parameter, the distributions of x count as estimates in
+# the errors of all other parameters.
+MAX_FEATURE_SCORES, MIN_PER_PARAMETER = 20_000_000, 5
 # Samples per chunk: its intermediate results stay in cache.
 STEP_ROWS = 8 * CACHED_ROWS
 
@@ -143,15 +147,20 @@ class EvaluatedPartition(Partition):
     features: Array  # zQ, with a column of ones if components have intercepts, (n, q) or (n, q + 1)
     residuals: Array  # (n, k)
     resp: Array  # (n, k)
+    of_features: Array | None = None  # scores of the distributions of x, (n, m)
 
     def scores(self, mixture: RegressionMixture, rows: slice) -> Array:
-        """Return derivatives of each sample's log-likelihood, (n, p): by slopes, log variances, log weights."""
+        """Return derivatives of each sample's log-likelihood, (n, p).
+
+        By slopes, parameters of the distributions of x if there are any, log variances and log weights.
+        """
         features, residuals, resp = self.features[rows], self.residuals[rows], self.resp[rows]
         scores = resp * residuals / mixture.variances
         by_slopes = (scores[:, :, None] * features[:, None, :]).reshape(
             len(features), scores.shape[1] * features.shape[1]
         )
-        return np.hstack([by_slopes, 0.5 * (scores * residuals - resp), resp - mixture.weights])
+        of_features = [] if self.of_features is None else [self.of_features[rows]]
+        return np.hstack([by_slopes, *of_features, 0.5 * (scores * residuals - resp), resp - mixture.weights])
 
 
 class EvaluationSums(NamedTuple):
@@ -214,22 +223,35 @@ def evaluate(
     n, k, q = regressors.partitions.n_rows, mixture.n_components, basis.shape[1] + regressors.has_intercepts
     n_scores = k * q + 2 * k
     step = step or max(n // max(START_SAMPLES, START_PER_PARAMETER * n_scores), 1)
-    subset, sums = regressors.partitions.map_reduce(_evaluate, span, mixture, step)
+    n_more = 0 if mixture.features is None else n_feature_parameters(k, len(mixture.slopes))
+    has_scores = 0 < n_more * n <= MAX_FEATURE_SCORES * step and n > MIN_PER_PARAMETER * (n_scores + n_more)
+    subset, sums = regressors.partitions.map_reduce(_evaluate, span, mixture, step, has_scores)
     layout = subset.layout._replace(n_rows=-(-n // step))
     return Evaluation(mixture, basis, sums, replace(subset, layout=layout), n)
 
 
 def _evaluate(
-    partition: SamplePartition, span: Span, mixture: RegressionMixture, step: int
+    partition: SamplePartition, span: Span, mixture: RegressionMixture, step: int, has_scores: bool
 ) -> tuple[EvaluatedPartition, EvaluationSums]:
-    """Return every `step`-th sample with its responsibilities, and the sums over all samples."""
+    """Return every `step`-th sample with its responsibilities, and the sums over all samples.
+
+    With `has_scores`, the samples have those of the distributions of x too.
+    """
     sums, subset = [], []
     for rows, chunk in centered_chunks(partition.samples, span.center):
         projections = span.project(chunk)
         features = span.make_features(projections)
-        result = e_step(mixture, projections @ span.to_predictions, partition.responses[rows])
+        predicted, of_features = projections @ span.to_predictions, None
+        if mixture.features is None:
+            result = e_step(mixture, predicted, partition.responses[rows])
+        else:
+            Z = mixture.features.standardize(partition.samples[rows])
+            log_features = mixture.features.log_densities(Z)
+            result = e_step(mixture, predicted, partition.responses[rows], log_features)
+            of_features = mixture.features.scores(Z, result.resp) if has_scores else None
         sums.append(_evaluation_sums(chunk, span.center, features, result, mixture))
-        evaluated = EvaluatedPartition(partition.first + rows.start, features, result.residuals, result.resp)
+        first = partition.first + rows.start
+        evaluated = EvaluatedPartition(first, features, result.residuals, result.resp, of_features)
         subset.append(evaluated.thin(step))
     return EvaluatedPartition.joined(subset), add_all(sums)
 
@@ -251,13 +273,20 @@ def _evaluation_sums(
     )
 
 
-def e_step(mixture: RegressionMixture, predicted: Array, responses: Array) -> Responsibilities:
-    """Return residuals, responsibilities and the log-likelihood, from the predictions of the slopes alone, (n, k)."""
+def e_step(
+    mixture: RegressionMixture, predicted: Array, responses: Array, log_features: Array | None = None
+) -> Responsibilities:
+    """Return residuals, responsibilities and the log-likelihood, from the predictions of the slopes alone, (n, k).
+
+    With the log densities of x in every component, (n, k), the likelihood is that of x and the response together.
+    """
     # One row per component: sums over few columns would be slow.
     residuals = responses - predicted.T - mixture.levels[:, None]
     logs = np.square(residuals)
     logs *= -0.5 / mixture.variances[:, None]
     logs += (np.log(mixture.weights) - 0.5 * np.log(2 * np.pi * mixture.variances))[:, None]
+    if log_features is not None:
+        logs += log_features.T
     top = logs.max(axis=0)
     logs -= top
     np.exp(logs, out=logs)

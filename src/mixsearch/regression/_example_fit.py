@@ -49,7 +49,7 @@ def settle_noise(family: RegressionFamily, mixture: RegressionMixture) -> Member
     """
     if mixture.n_components < family.n_components:
         mixture = _with_rest(family, mixture)
-    predicted, responses = _predict_some(family, mixture)
+    samples, predicted, responses = _predict_some(family, mixture)
     start = np.full(mixture.n_components, max(family.noise_variance, START_NOISE * family.power))
     mixture = mixture._replace(variances=start, weights=np.maximum(mixture.weights, MIN_WEIGHT))
     for _ in range(N_STEPS if family.power > 0 else 0):
@@ -59,7 +59,7 @@ def settle_noise(family: RegressionFamily, mixture: RegressionMixture) -> Member
         # As if each component had one more member, of average noise: none may have too few to tell.
         variances = (energies + average) / (resp.sum(axis=0) + 1)
         mixture = mixture._replace(variances=np.maximum(variances, MIN_VARIANCE * average))
-    return _measure_residuals(mixture, predicted, responses)
+    return _measure_residuals(mixture, samples, predicted, responses)
 
 
 def measure_members(family: RegressionFamily, mixture: RegressionMixture) -> MemberNoise:
@@ -78,8 +78,8 @@ def measure_members(family: RegressionFamily, mixture: RegressionMixture) -> Mem
     return _measure_residuals(mixture, *_predict_some(family, mixture))
 
 
-def _measure_residuals(mixture: RegressionMixture, predicted: Array, responses: Array) -> MemberNoise:
-    residuals, resp, _ = e_step(mixture, predicted, responses)
+def _measure_residuals(mixture: RegressionMixture, samples: Samples, predicted: Array, responses: Array) -> MemberNoise:
+    residuals, resp, _ = e_step(mixture, predicted, responses, mixture.log_features(samples))
     return MemberNoise(mixture, [typical_squares(own**2, p) for own, p in zip(residuals.T, resp.T, strict=True)])
 
 
@@ -112,7 +112,7 @@ def fit_examples(family: RegressionFamily, noise: MemberNoise, index: int, X: Sa
     """
     mixture, typical = noise
     predicted, responses = family.design.predict(X, mixture.slopes), y - family.offset
-    logs = mixture.log_densities(predicted, responses)
+    logs = mixture.log_densities(predicted, responses, mixture.log_features(X))
     squares = (responses[:, None] - predicted - mixture.levels) ** 2
     p_values = np.array([each.p_values(own) for each, own in zip(typical, squares.T, strict=True)])
     return ExampleFit(
@@ -123,8 +123,8 @@ def fit_examples(family: RegressionFamily, noise: MemberNoise, index: int, X: Sa
     )
 
 
-def _predict_some(family: RegressionFamily, mixture: RegressionMixture) -> tuple[Array, Array]:
-    """Return the predictions of all slopes for some samples, (n, k), and their responses."""
+def _predict_some(family: RegressionFamily, mixture: RegressionMixture) -> tuple[Samples, Array, Array]:
+    """Return some samples, the predictions of all slopes for them, (n, k), and their responses."""
     step = -(-family.partitions.n_rows // MAX_SAMPLES)
     some = family.partitions.thin(step).collect().partition
-    return family.design.predict(some.samples, mixture.slopes), some.responses
+    return some.samples, family.design.predict(some.samples, mixture.slopes), some.responses

@@ -62,7 +62,9 @@ def _evaluate_all(family: RegressionFamily, refined: RefinedRegression) -> Evalu
     """Return the scores at the maximum, in the whole space if that takes no more work than a step."""
     n_scores = refined.mixture.n_components * (len(refined.mixture.slopes) + 3) * family.partitions.n_rows
     regressors = make_regressors(family, refined.design)
-    state = evaluate(regressors, refined.mixture, whole_space=n_scores < MAX_SCORES, step=1)
+    # Responsibilities depend on all of x if it differs between components.
+    whole_space = n_scores < MAX_SCORES or refined.mixture.features is not None
+    state = evaluate(regressors, refined.mixture, whole_space=whole_space, step=1)
     return _with_residual_variances(state)
 
 
@@ -172,7 +174,8 @@ def _score_covariance(family: RegressionFamily, mixture: RegressionMixture, desi
     by_slopes = np.zeros((k, state.n_features * k))
     for i in range(k):
         by_slopes[i, i * state.n_features :][:q] = axes.T @ v
-    return np.asarray(by_slopes @ _covariance(state)[: -2 * k, : -2 * k] @ by_slopes.T)
+    n_slopes = by_slopes.shape[1]
+    return np.asarray(by_slopes @ _covariance(state)[:n_slopes, :n_slopes] @ by_slopes.T)
 
 
 def _standardization_covariance(family: RegressionFamily, slopes: Array, v: Array) -> Array:

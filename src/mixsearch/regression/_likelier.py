@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from mixsearch.regression._em import maximize_likelihood
 from mixsearch.regression._evaluation import Regressors, e_step
 from mixsearch.regression._goodness import fit_p_value
 from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._starts import MIN_VARIANCE, N_STARTS, draw_starts, likeliest
+from mixsearch.regression._starts import MIN_VARIANCE, N_CONTINUED, N_STARTS, draw_starts, rank_starts
 
 # Samples, and samples per parameter, that fits are tested on.
 MIN_SAMPLES, MIN_PER_PARAMETER = 5000, 20
@@ -93,7 +94,7 @@ def compare(part: Regressors, mixture: RegressionMixture, *, is_trusted: bool = 
     p_value = fit_p_value(part, mixture)
     if p_value >= SUSPICIOUS and is_trusted:
         return Comparison(mixture, p_value, None, 0.0, n)
-    found, other = maximize_likelihood(part, mixture, OPTIONS), _fit_random(part, k)
+    found, other = maximize_likelihood(part, mixture, OPTIONS), fit_random(part, k)
     # EM may have stopped on a plateau, from which further iterations lead away.
     is_left = found.objectives[-1] > _log_likelihood(part, mixture) + penalty(part)
     if is_left or other.objectives[-1] > found.objectives[-1] + 1:
@@ -182,13 +183,15 @@ def _merge_nearest(mixture: RegressionMixture) -> RegressionMixture:
     )
 
 
-def choose_n_components(part: Regressors) -> int:
+def choose_n_components(part: Regressors, fit: Callable[[int], EMResult[RegressionMixture]]) -> int:
     """Count the regressions: one more as long as BIC prefers it, and the samples do not suit those found so far.
 
     Parameters
     ----------
     part : Regressors
         Some samples, in the memory of this process.
+    fit : callable
+        From a number of components to the likeliest mixture of these samples.
 
     Returns
     -------
@@ -200,9 +203,9 @@ def choose_n_components(part: Regressors) -> int:
     BIC alone finds more lines in noise that is not normal, unless its gain is decisive. Few samples do not show that a
     single line does not suit them, so there BIC alone decides on a second one.
     """
-    n, found = part.partitions.n_rows, _fit_random(part, 1)
+    n, found = part.partitions.n_rows, fit(1)
     for k in range(1, MAX_COMPONENTS):
-        following = _fit_random(part, k + 1)
+        following = fit(k + 1)
         is_suited = (k > 1 or n >= MIN_TO_SHOW) and fit_p_value(part, found.state) >= MIN_P_VALUE
         gain = following.objectives[-1] - found.objectives[-1]
         if gain <= penalty(part) or (is_suited and not _is_decisive(gain / n, following.state)):
@@ -215,10 +218,28 @@ def _is_decisive(gain_per_sample: float, mixture: RegressionMixture) -> bool:
     return gain_per_sample > DECISIVE and bool(mixture.variances.min() > MIN_EVEN * mixture.variances.max())
 
 
-def _fit_random(part: Regressors, n_components: int) -> EMResult[RegressionMixture]:
+def fit_random(part: Regressors, n_components: int) -> EMResult[RegressionMixture]:
+    """Fit a mixture from random starts.
+
+    Parameters
+    ----------
+    part : Regressors
+        Some samples, in the memory of this process.
+    n_components : int
+
+    Returns
+    -------
+    EMResult
+    """
     some = take_part(part, n_components, MAX_STARTED)
-    starts = draw_starts(some, n_components, n_starts=N_STARTS if n_components > 1 else 1)
-    return maximize_likelihood(part, likeliest(some, starts).state, OPTIONS)
+    return _continue_best(part, some, draw_starts(some, n_components, n_starts=N_STARTS if n_components > 1 else 1))
+
+
+def _continue_best(part: Regressors, some: Regressors, starts: list[RegressionMixture]) -> EMResult[RegressionMixture]:
+    """Return the likeliest end of the best starts, which are compared on some of the samples."""
+    n_continued = N_CONTINUED if part.partitions.n_rows <= MAX_STARTED else 1
+    ends = (maximize_likelihood(part, each.state, OPTIONS) for each in rank_starts(some, starts)[:n_continued])
+    return max(ends, key=lambda each: each.objectives[-1])
 
 
 def _fit_larger(part: Regressors, mixture: RegressionMixture) -> EMResult[RegressionMixture]:
@@ -226,5 +247,4 @@ def _fit_larger(part: Regressors, mixture: RegressionMixture) -> EMResult[Regres
     k = mixture.n_components + 1
     some = take_part(part, k, MAX_STARTED)
     lines = np.vstack([mixture.slopes, mixture.levels]) if part.has_intercepts else mixture.slopes
-    starts = draw_starts(some, k) + draw_starts(some, k, lines, N_EXTENDED)
-    return maximize_likelihood(part, likeliest(some, starts).state, OPTIONS)
+    return _continue_best(part, some, draw_starts(some, k) + draw_starts(some, k, lines, N_EXTENDED))

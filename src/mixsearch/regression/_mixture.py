@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, Samples
 from mixsearch.core.component import Candidates
 from mixsearch.core.example_fit import posterior_of_all
+from mixsearch.regression._features import FeatureGaussians
 
 if TYPE_CHECKING:
     from mixsearch.regression._family import RegressionFamily
@@ -24,6 +25,7 @@ class RegressionMixture(NamedTuple):
     levels: Array  # (k,)
     variances: Array  # of the noise, (k,)
     weights: Array  # (k,)
+    features: FeatureGaussians | None = None  # of x in every component, if it differs between them
 
     @property
     def n_components(self) -> int:
@@ -33,9 +35,27 @@ class RegressionMixture(NamedTuple):
     def with_first(self, index: int) -> RegressionMixture:
         """Return the mixture with one component moved to the front."""
         order = np.argsort(np.arange(self.n_components) != index, kind="stable")
-        return RegressionMixture(self.slopes[:, order], self.levels[order], self.variances[order], self.weights[order])
+        features = None if self.features is None else self.features.take(order)
+        return RegressionMixture(
+            self.slopes[:, order], self.levels[order], self.variances[order], self.weights[order], features
+        )
 
-    def log_densities(self, predicted: Array, responses: Array) -> Array:
+    def log_features(self, X: Samples) -> Array:
+        """Return the log density of x in each component, (n, k), or (1, 1) zero if x does not differ between them.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n, k) or (1, 1)
+        """
+        if self.features is None:
+            return np.zeros((1, 1))
+        return self.features.log_densities(self.features.standardize(X))
+
+    def log_densities(self, predicted: Array, responses: Array, log_features: Array | float = 0.0) -> Array:
         """Return log αᵢpᵢ of each sample and component up to a constant, (n, k).
 
         Parameters
@@ -43,32 +63,35 @@ class RegressionMixture(NamedTuple):
         predicted : array of shape (n, k)
             ⟨z, slope⟩ for each sample and component.
         responses : array of shape (n,)
+        log_features : array of shape (n, k), default=0
+            From `log_features`.
 
         Returns
         -------
         array of shape (n, k)
         """
         squares = (responses[:, None] - predicted - self.levels) ** 2
-        return np.asarray(self.log_weights - 0.5 * (squares / self.variances + np.log(self.variances)))
+        of_responses = -0.5 * (squares / self.variances + np.log(self.variances))
+        return np.asarray(self.log_weights + of_responses + log_features)
 
     @property
     def log_weights(self) -> Array:
         """The logarithms of the weights, (k,), finite also for components without any."""
         return np.log(np.maximum(self.weights, np.finfo(np.float64).tiny))
 
-    def posterior_of_all(self, predicted: Array, responses: Array) -> Array:
+    def posterior_of_all(self, predicted: Array, responses: Array, log_features: Array | float = 0.0) -> Array:
         """Return the probability of each component that all of some samples are its own, (k,).
 
         Parameters
         ----------
-        predicted, responses
+        predicted, responses, log_features
             As in `log_densities`.
 
         Returns
         -------
         array of shape (k,)
         """
-        return posterior_of_all(self.log_densities(predicted, responses), self.log_weights)
+        return posterior_of_all(self.log_densities(predicted, responses, log_features), self.log_weights)
 
 
 def mixture_from_moments(family: RegressionFamily, candidates: Candidates) -> RegressionMixture:

@@ -120,7 +120,7 @@ def _take_step(regressors: Regressors, state: Evaluation, step: NewtonStep, frac
 
     The noise variance included what the slopes lacked outside the span, so it loses what they gain there.
     """
-    slopes, levels, variances, weights = state.mixture
+    slopes, levels, variances, weights, _ = state.mixture
     inside, residual = fraction * step.features, fraction * step.residual
     if regressors.has_intercepts:
         levels, inside = levels + inside[-1], inside[:-1]

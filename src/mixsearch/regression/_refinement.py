@@ -17,9 +17,11 @@ from mixsearch.regression._design import Design, scale_design
 from mixsearch.regression._em import maximize_likelihood
 from mixsearch.regression._evaluation import START_PER_PARAMETER, START_SAMPLES, Regressors, e_step
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.regression._likelier import Comparison, compare, take_part
+from mixsearch.regression._joint import Joint, choose_model
+from mixsearch.regression._likelier import MAX_STARTED, Comparison, compare, fit_random, take_part
 from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
 from mixsearch.regression._partition import RegressionPartition
+from mixsearch.regression._starts import MIN_VARIANCE
 
 # A component starts with at least this fraction of an even weight, and of the variance of y, so that none vanishes.
 MIN_SHARE, MIN_NOISE = 0.2, 0.02
@@ -35,9 +37,15 @@ class RefinedRegression(Refined):
     design: Design  # of the mixture's slopes
     offset: float  # of the mixture's levels
 
+    @property
+    def is_joint(self) -> bool:
+        """Whether x differs between components."""
+        return self.mixture.features is not None
+
     def responsibilities(self, X: Samples, y: Array) -> Array:
         """Return the posterior probability of every component for each sample, (n, k)."""
-        return e_step(self.mixture, self.design.predict(X, self.mixture.slopes), y - self.offset).resp
+        predicted = self.design.predict(X, self.mixture.slopes)
+        return e_step(self.mixture, predicted, y - self.offset, self.mixture.log_features(X)).resp
 
 
 class FittedMixture(NamedTuple):
@@ -48,13 +56,15 @@ class FittedMixture(NamedTuple):
     comparison: Comparison  # with likelier ones, on part of the samples
 
 
-def fit_mixture(family: RegressionFamily, options: EMOptions) -> FittedMixture:
+def fit_mixture(family: RegressionFamily, options: EMOptions, joint: Joint) -> FittedMixture:
     """Fit the whole mixture, from all contractions of its third moment, by EM and Newton steps.
 
     Parameters
     ----------
     family : RegressionFamily
     options : EMOptions
+    joint : bool or "auto"
+        Whether every component has its own distribution of x.
 
     Returns
     -------
@@ -62,18 +72,38 @@ def fit_mixture(family: RegressionFamily, options: EMOptions) -> FittedMixture:
 
     Notes
     -----
-    EM may end in a local maximum. If the samples are not distributed as the mixture says, or if x is not normal, so
-    that the start was bad, random starts are tried as well, and the likeliest mixture is kept.
+    EM may end in a local maximum. If the samples are not distributed as the mixture says, or if the start may have been
+    bad, because x is not normal or samples are few, random starts are tried as well, and the likeliest mixture is kept.
+    Where moments cannot separate the regressions, there are only random starts.
     """
     regressors = make_regressors(family)
+    part = take_part(regressors, family.n_components)
+    if family.has_moments:
+        result, comparison = _fit_from_moments(family, regressors, part, options)
+    else:
+        start = fit_random(part, family.n_components).state
+        result = maximize_likelihood(replace(regressors, min_variance=MIN_VARIANCE), start, options)
+        comparison = Comparison(start, 1.0, None, 0.0, part.partitions.n_rows)
+    # The mixture of Gaussians that differ is not normal.
+    if not (joint == "auto" and family.is_normal and family.partitions.n_rows > MAX_STARTED):
+        some = take_part(regressors, family.n_components, MAX_STARTED)
+        result = choose_model(regressors, some, result, joint, options)
+    if result.state.features is not None:  # likelier ones were looked for among those without
+        comparison = comparison._replace(larger=None)
+    return FittedMixture(regressors, result, comparison._replace(mixture=result.state))
+
+
+def _fit_from_moments(
+    family: RegressionFamily, regressors: Regressors, part: Regressors, options: EMOptions
+) -> tuple[EMResult[RegressionMixture], Comparison]:
     candidates = all_components(_thinned_tensor(family), family.mean)
     result = _maximize_from(family, regressors, candidates, options)
-    part = take_part(regressors, family.n_components)
-    comparison = compare(part, result.state, is_trusted=family.is_normal)
+    is_trusted = family.is_normal and family.partitions.n_rows > MAX_STARTED
+    comparison = compare(part, result.state, is_trusted=is_trusted)
     if comparison.mixture is not result.state:
         again = maximize_likelihood(regressors, comparison.mixture, options)
         result = max(result, again, key=lambda each: each.objectives[-1])
-    return FittedMixture(regressors, result, comparison._replace(mixture=result.state))
+    return result, comparison
 
 
 def _thinned_tensor(family: RegressionFamily) -> Array:
@@ -116,13 +146,22 @@ def refine_regression(
     """
     regressors, result, _ = fitted
     rough, design = mixture_from_moments(family, candidates), regressors.design
-    if _lacks_first(family, rough, design, result.state):
+    if result.state.features is None and _lacks_first(family, rough, design, result.state):
         again = _maximize_from(family, regressors, separate_rest(_thinned_tensor(family), candidates), options)
         result = max(result, again, key=lambda each: each.objectives[-1])
     mixture = convert_to_fit(family, design, result.state)
     index = int(np.argmax(np.where(_has_support(mixture, family), preference_of(mixture), -np.inf)))
-    nearest = int(np.argmin(_squared_distances(mixture, index, rough)))
-    return make_refined(regressors, result, family.offset, index), nearest
+    return make_refined(regressors, result, family.offset, index), _nearest_index(mixture, index, rough)
+
+
+def nearest_candidate(family: RegressionFamily, candidates: Candidates, refined: RefinedRegression) -> int:
+    """Return the index of the candidate from moments nearest to a refined regression."""
+    mixture = convert_to_fit(family, refined.design, refined.mixture)
+    return _nearest_index(mixture, 0, mixture_from_moments(family, candidates))
+
+
+def _nearest_index(mixture: RegressionMixture, index: int, rough: RegressionMixture) -> int:
+    return int(np.argmin(_squared_distances(mixture, index, rough)))
 
 
 def _lacks_first(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self, Unpack
 
@@ -12,11 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.doubts import MIN_P_VALUE, add_doubts, check_information, check_lead
+from mixsearch.core.doubts import MIN_P_VALUE
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, Preset, RandomState, warn_no_signal
-from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
-from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
+from mixsearch.core.extraction import Extraction, ExtractionOptions
+from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -31,25 +30,17 @@ from mixsearch.errors import Option, RankError, SparseError, warn_user
 from mixsearch.regression._component import RegressionComponent
 from mixsearch.regression._counting import count_by_likelihood
 from mixsearch.regression._design import Standardized, standardize
-from mixsearch.regression._doubts import doubt_moments, doubt_number
-from mixsearch.regression._examples import fit_from_examples, is_explained
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.regression._hint import check_pair, hint_from_pair
-from mixsearch.regression._likelier import nearest_index
-from mixsearch.regression._likelihood_search import search_by_likelihood
+from mixsearch.regression._hint import check_pair
+from mixsearch.regression._joint import Joint
 from mixsearch.regression._moments import explained_p_value, fit_regression
 from mixsearch.regression._outliers import find_regression_outliers
+from mixsearch.regression._query import Query
 from mixsearch.regression._rank_selection import regression_spectrum
-from mixsearch.regression._refinement import FittedMixture, fit_mixture, refine_regression
+from mixsearch.regression._refinement import FittedMixture, fit_mixture
 from mixsearch.regression._rivals import Rivals
 
-DESIGNS = ("covariance", "standard")
-# A larger lead is not noise: scores from fourth and sixth moments vary more than those of other families.
-MAX_SEPARATION = 2.0
-# From this p-value down, moments are sure that a direction says something.
-SURE_P_VALUE = 1e-6
-# Examples that are of another component with at least this probability are a hint for that one.
-MIN_POSTERIOR = 0.5
+DESIGNS, JOINT = ("covariance", "standard"), ("auto", True, False)
 
 
 class RegressionSearch(BaseSearch[RegressionFamily]):
@@ -63,12 +54,17 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         separates them. "auto" counts the directions of coefficients that stand out from the noise (`spectrum_`). A
         regression whose coefficients others span adds none. Where moments cannot count (up to 2,000 samples, X not
         normal, fewer than two or all directions), the likelihood counts up to 5: one more as long as BIC prefers it,
-        and samples do not suit those found so far or the gain is large.
+        and samples do not suit those found so far or the gain is large; and, unless ``joint=False``, up to 5 between
+        which x differs.
     design : {"covariance", "standard"}, optional
         "covariance", the default, standardizes X by its own mean and covariance and maps the answer back. "standard",
         the default of ``preset="paper"``, takes X as standard normal already. The moments are exact for normal X only.
     fit_intercept : bool, optional
         Give every component its own intercept: True by default, False with ``preset="paper"``.
+    joint : {"auto", True, False}, default="auto"
+        Whether refined components have their own distribution of x, a Gaussian each, so that x too says which one a
+        sample belongs to. "auto" decides by the likelihood of y given x, and never does with ``preset="paper"``, sparse
+        X or more than 50 independent features. Answers say which it was (`RegressionComponent.joint`).
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: standard normal X, no intercept, the smallest singular value for τ² and plain
         third powers. The default moments have less variance.
@@ -112,12 +108,14 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         *,
         design: Literal["covariance", "standard"] | None = None,
         fit_intercept: bool | None = None,
+        joint: Joint = "auto",
         preset: Preset = "default",
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.design = design
         self.fit_intercept = fit_intercept
+        self.joint = joint
         self.preset = preset
         self.random_state = random_state
 
@@ -148,7 +146,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         )
         self._family = self._fit_family(samples, k, standardized)
         if self.n_components == AUTO:
-            k = count_by_likelihood(self._family, self.spectrum_, is_paper=self._is_paper())
+            k = count_by_likelihood(self._family, self.spectrum_, joint=self._get_joint(), is_paper=self._is_paper())
             self._family = self._family if k == self.n_components_ else self._fit_family(samples, k, standardized)
             if k == 1 and explained_p_value(self._family) > MIN_P_VALUE:
                 warn_no_signal(self.spectrum_, "one regression")
@@ -203,6 +201,11 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     def _has_intercept(self) -> bool:
         return self.preset != "paper" if self.fit_intercept is None else bool(self.fit_intercept)
 
+    def _get_joint(self) -> Joint:
+        if self._is_paper():
+            return False
+        return "auto" if self.joint == AUTO else bool(self.joint)
+
     def _check_partitions(self, X: Any, y: Any = None) -> Partitions[SamplePartition]:
         """Check the samples and responses of a fit: in memory, or where their chunks are."""
         if is_dask(X):
@@ -215,6 +218,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     def _check_options(self, partitions: Partitions[SamplePartition], design: str) -> None:
         minimum = check_n_components(self.n_components)
         check_choice("design", design, DESIGNS)
+        check_choice("joint", self.joint, JOINT)
         if partitions.layout.is_sparse and design == "covariance":
             raise _sparse_error()
         d = partitions.n_features
@@ -239,7 +243,8 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         hint : array of shape (d,), optional
             Rough coefficients v, in the units of X and y: the wanted coefficients agree with them most.
         examples : pair of arrays (X, y), optional
-            A few samples of the regression; least squares on them, in the k directions of the fit, gives the hint.
+            A few samples of the regression; least squares on them, in the k directions of the fit, gives the hint. In a
+            fit of up to 2,000 samples, refinement also keeps them in their component.
         n_components : int, optional
             Use the first j of the fitted components only.
         refine : bool, optional
@@ -247,8 +252,8 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             `moment_estimate` is the one before. Refined regressions also identify better which of them the hint means:
             if it is another one than moments prefer, `separation` is below 1. By default, refine where moments do not
             apply: if X is not normal in the directions of the coefficients (skewness above 0.15 or excess kurtosis
-            beyond 0.1, by a test at `fit`), or if there are more components than independent features. Never by default
-            with ``preset="paper"``.
+            beyond 0.1, by a test at `fit`), if there are more components than independent features, or with
+            ``joint=True``. Never by default with ``preset="paper"``.
         tol : float, default=0.01
             Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats.
         max_iter : int, optional
@@ -263,70 +268,27 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         """
         how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
         family = self._select_family(n_components)
-        needs_refinement = not (family.is_normal and family.has_moments) and not self._is_paper()
+        has_moments = family.is_normal and family.has_moments and self._get_joint() is not True
+        needs_refinement = not has_moments and not self._is_paper()
         options = em_options(refine, tol, max_iter, needs_refinement=needs_refinement)
         given = check_one_hint({"hint": hint, "examples": examples})
         names = self._get_feature_names()
         pair = check_pair(examples, self.n_features_in_, names) if given == "examples" else None
-        if not family.has_moments:
-            found = search_by_likelihood(family, pair, options, names)
-        elif pair is None:
-            found = self._search_direction(hint_from_direction(hint, self.n_features_in_), family, how, options)
-        else:
-            found = replace(self._extract(hint_from_pair(family, *pair), family, how), _examples=pair)
-            found = self._choose_by_examples(found, how) if options is None else self._refine(found, options)
-        found = found if options is not None else doubt_moments(found)
-        doubts = [] if found._example_fit is None else found._example_fit.doubts()
-        return add_doubts(found, doubts or check_lead(found, max_separation=MAX_SEPARATION))
-
-    def _search_direction(
-        self, direction: Array, family: RegressionFamily, how: Extraction, options: EMOptions | None
-    ) -> RegressionComponent:
-        v = family.design.to_slopes(direction)
-        check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
-        found = replace(self._extract(family.frame.project_hint(v), family, how), _direction_hint=v)
-        p_value = family.information_p_value(v)
-        found = found if options is None else self._refine(found, options)
-        scores = None if options is None else found._scores
-        if p_value > SURE_P_VALUE and scores is not None:  # refined regressions know better
-            p_value = scores.information_p_value()
-        return check_information(found, p_value)
-
-    def _choose_by_examples(self, found: RegressionComponent, how: Extraction) -> RegressionComponent:
-        """Return the regression that examples are of, which need not be the one that their direction prefers."""
-        if self._is_paper() or len(found.scores) == 1:
-            return found
-        posterior = found._preference_of(found._all_rivals.settled.mixture)[: found._rivals.shape[1]]
-        best = int(np.argmax(posterior))
-        if best == found._rival_index or posterior[best] < MIN_POSTERIOR:
-            return found
-        return replace(self._extract(found._rivals[:, best], found._family, how), _examples=found._examples)
-
-    def _refine(self, found: RegressionComponent, options: EMOptions) -> RegressionComponent:
-        """Refine with the whole mixture, which is fitted once and serves all hints."""
-        family = found._family
-        fitted = self._mixtures.get((family.n_components, options), lambda: fit_mixture(family, options))
-        refined, index = refine_regression(family, found._candidates, options, fitted, found._preference_of)
-        if found._examples is not None and not is_explained(refined, *found._examples):
-            again = fit_from_examples(family, *found._examples, options).refined
-            refined = max(refined, again, key=lambda each: each.objectives[-1])
-        found = replace(found, _refined=refined, _rank=index)
-        kept = fitted.comparison.keeps(nearest_index(fitted.result.state, refined.mixture.slopes[:, 0]))
-        return found if kept else doubt_number(found, fitted.comparison)
-
-    def _extract(self, hint: Array, family: RegressionFamily, how: Extraction) -> RegressionComponent:
-        hinted = family.hinted(hint)
-        candidates, again = extract_with_rehint(family.contract_again, hinted, family.frame, how)
-        return RegressionComponent(
-            family.frame,
-            candidates,
-            _family=family,
-            _hinted=hinted,
-            _rehint=again,
-            _choose=how.choose,
-            _shared=self._rivals.get(family.n_components, lambda: Rivals(family)) if family.is_small else None,
-            _feature_names=self._get_feature_names(),
+        query = Query(
+            family=family,
+            how=how,
+            options=options,
+            fit_mixture=self._fit_mixture,
+            rivals=self._rivals.get(family.n_components, lambda: Rivals(family)) if family.is_small else None,
+            feature_names=names,
+            is_paper=self._is_paper(),
         )
+        return query.search(pair or hint_from_direction(hint, self.n_features_in_))
+
+    def _fit_mixture(self, family: RegressionFamily, options: EMOptions) -> FittedMixture:
+        """Return the whole mixture, which is fitted once and serves all hints."""
+        joint = self._get_joint()
+        return self._mixtures.get((family.n_components, options), lambda: fit_mixture(family, options, joint))
 
     def _whiten(self, X: Samples) -> Array:
         if sp.issparse(X) and self._get_design() == "covariance":

@@ -13,8 +13,8 @@ from mixsearch.regression._em import least_squares, maximize_likelihood, split_l
 from mixsearch.regression._evaluation import Regressors
 from mixsearch.regression._mixture import RegressionMixture
 
-# Random starts; the best one after these iterations is continued to the end.
-N_STARTS, START = 20, EMOptions(max_iter=5, tol=1.0)
+# Random starts; after these iterations, the best one is continued to the end, or the best few of few samples.
+N_STARTS, START, N_CONTINUED = 20, EMOptions(max_iter=5, tol=1.0), 3
 # The noise variance of a line through a few samples, as a fraction of the variance of y.
 START_NOISE = 0.05
 # Few samples have many maxima with a line of hardly any noise through some of them: deviations may differ tenfold.
@@ -46,8 +46,8 @@ def draw_starts(
     return [_start_mixture(part, _draw_lines(Z, y, first, n_components, variance, rng)) for _ in range(n_starts)]
 
 
-def likeliest(part: Regressors, starts: Iterable[RegressionMixture]) -> EMResult[RegressionMixture]:
-    """Return the likeliest of the mixtures that a few iterations lead to.
+def rank_starts(part: Regressors, starts: Iterable[RegressionMixture]) -> list[EMResult[RegressionMixture]]:
+    """Return the mixtures that a few iterations lead to, the likeliest first.
 
     Parameters
     ----------
@@ -56,9 +56,10 @@ def likeliest(part: Regressors, starts: Iterable[RegressionMixture]) -> EMResult
 
     Returns
     -------
-    EMResult
+    list of EMResult
     """
-    return max((maximize_likelihood(part, start, START) for start in starts), key=lambda each: each.objectives[-1])
+    ends = (maximize_likelihood(part, start, START) for start in starts)
+    return sorted(ends, key=lambda each: -each.objectives[-1])
 
 
 def fit_line(Z: Array, y: Array) -> Array:

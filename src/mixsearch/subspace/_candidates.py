@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.em import MAX_ITER, EMOptions
+from mixsearch.core.em import MAX_ITER, EMOptions, EMResult
 from mixsearch.core.example_fit import ExampleFit
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.subspace._em import RefinedSubspace, SubspaceMixture, fit_mixture, min_noise, refine_subspace
+from mixsearch.subspace._em import SubspaceMixture, fit_mixture, min_noise
 from mixsearch.subspace._examples import Gaussian, fit_examples
 from mixsearch.subspace._extraction import extract_subspace, remaining_subspaces, settle_subspace
 from mixsearch.subspace._moments import SubspaceFamily
@@ -22,6 +22,8 @@ from mixsearch.subspace._posterior import (
     simulate_projections,
     squared_projections,
 )
+from mixsearch.subspace._refinement import RefinedSubspace, refine_subspace
+from mixsearch.subspace._starts import choose_fit, find_own_dims
 from mixsearch.subspace._weight import MomentWeight, moment_weight, trace_share
 
 # How the mixture is fitted for the confidence of an estimate that was not refined.
@@ -124,9 +126,13 @@ class SubspaceCandidates:
         hint = self.hinted.hint
         return float(np.sum((directions.T @ hint) ** 2) / np.sum(hint**2))
 
-    def refine(self, options: EMOptions) -> RefinedSubspace | None:
-        """Refine the subspace that the hint means by EM; return None if EM leaves it too few samples."""
-        fitted = fit_mixture(self.family, self.directions, options)
+    def refine(self, options: EMOptions, shared: EMResult[SubspaceMixture] | None = None) -> RefinedSubspace | None:
+        """Refine the subspace that the hint means by EM; return None if EM leaves it too few samples.
+
+        EM from moments under the hint may end in a worse maximum than the mixture that all searches share.
+        """
+        hinted = find_own_dims(self.family, fit_mixture(self.family, self.directions, options), options)
+        fitted = hinted if shared is None else choose_fit(self.family, [hinted, shared])
         if self.outside.are_samples:
             preference = posterior_of_examples(fitted.state, self.points, self.outside.energies)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from mixsearch.data.partitions import DetachedPartitions
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning
 from mixsearch.subspace._candidates import SubspaceCandidates
-from mixsearch.subspace._em import RefinedSubspace, SubspaceMixture, min_noise, responsibilities, span_coordinates
+from mixsearch.subspace._em import SubspaceMixture, min_noise, responsibilities, span_coordinates
 from mixsearch.subspace._jackknife import SubspaceErrors, subspace_errors
 from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._refined_jackknife import refined_subspace_errors
-from mixsearch.subspace._span_check import trust_in_members, trust_in_moments
+from mixsearch.subspace._refinement import MemberSpan, RefinedSubspace
+from mixsearch.subspace._span_check import has_no_signal, trust_in_members, trust_in_moments
+from mixsearch.subspace._walked import WalkedMembers
 from mixsearch.subspace._weight import MomentWeight
 
 # Examples of an answer that was not refined are looked at more closely if one is a member with less probability.
@@ -62,7 +64,11 @@ class Subspace(Component):
     stderr : SubspaceErrors
         Standard errors of `basis` and `weight`.
     confidence : float
-        The probability that the hint means this subspace.
+        The probability that the hint means this subspace; if samples that express each other carry the answer, the
+        mean membership of those called members.
+    carried_by : {"mixture", "self-expression"}
+        What memberships come from: the mixture of subspaces, or samples that express each other, where these predict
+        features better. `basis` is that of the members in either case.
     hint_in_signal : float
         The fraction of the hint's squared length that lies in the span of all subspaces: about k r / d for a random
         direction.
@@ -75,6 +81,7 @@ class Subspace(Component):
     _candidates: SubspaceCandidates
     _rank: int = 0
     _refined: RefinedSubspace | None = field(default=None, kw_only=True)
+    _walked: WalkedMembers | None = field(default=None, kw_only=True)  # if samples express each other better
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
     _doubts: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
     _trust: float = field(default=1.0, kw_only=True)  # what tests of the hint and of the fit leave of the confidence
@@ -100,7 +107,7 @@ class Subspace(Component):
     @property
     def basis(self) -> Array:
         """Orthonormal columns that span the subspace, (d, r)."""
-        return self._axes[0] if self._refined is None else self._refined.basis
+        return self._axes[0] if self._span is None else self._span.basis
 
     @property
     def center(self) -> Array:
@@ -110,7 +117,12 @@ class Subspace(Component):
     @property
     def weight(self) -> float:
         """The subspace's share of the mixture."""
-        return self._moment_weight.value if self._refined is None else self._refined.weight
+        return self._moment_weight.value if self._span is None else self._span.weight
+
+    @property
+    def _span(self) -> RefinedSubspace | MemberSpan | None:
+        """The subspace of the members in all dimensions; None if moments alone found it."""
+        return self._refined if self._walked is None else self._walked.span
 
     @cached_property
     def _moment_weight(self) -> MomentWeight:
@@ -119,33 +131,40 @@ class Subspace(Component):
     def __getstate__(self) -> dict[str, Any]:
         # The samples may stay behind, but the weight is needed for memberships.
         has_samples = not isinstance(self._family.partitions, DetachedPartitions)
-        known = {"_moment_weight": self._moment_weight} if self._refined is None and has_samples else {}
+        known = {"_moment_weight": self._moment_weight} if self._span is None and has_samples else {}
         return {**self.__dict__, **known}
 
     @property
     def variances(self) -> Array:
         """Variances of the coordinates along the basis, (r,), without the noise."""
-        return self._axes[1] ** 2 / self.weight if self._refined is None else self._refined.variances
+        return self._axes[1] ** 2 / self.weight if self._span is None else self._span.variances
 
     @property
     def noise_variance(self) -> float:
         """The variance of the noise around the subspace."""
-        if self._refined is not None:
-            return self._refined.noise_variance
+        if self._span is not None:
+            return self._span.noise_variance
         return self._family.own_noise(self._directions, self.weight)
 
     @property
     def moment_estimate(self) -> Subspace:
         """The estimate from moments alone, before EM."""
-        return replace(self, _refined=None)
+        return replace(self, _refined=None, _walked=None)
+
+    @property
+    def carried_by(self) -> Literal["mixture", "self-expression"]:
+        """What memberships come from: the mixture of subspaces, or samples that express each other."""
+        return "mixture" if self._walked is None else "self-expression"
 
     @cached_property
     def stderr(self) -> SubspaceErrors:
         """Standard errors of `basis` and `weight`; a 95% interval is 1.96 of them to both sides.
 
         A basis is determined up to a rotation only: the errors of its entries are those after the true basis is rotated
-        onto it.
+        onto it. They are NaN if samples that express each other carry the answer.
         """
+        if self._walked is not None:
+            return SubspaceErrors(np.full(self.basis.shape, np.nan), float("nan"))
         if self._refined is not None:
             return refined_subspace_errors(self._family, self._refined)
         replicates = self._candidates.replicates(self._directions)
@@ -159,6 +178,8 @@ class Subspace(Component):
         Samples contain noise and belong to a subspace with a probability. A direction means the subspace that contains
         most of it.
         """
+        if self._walked is not None:
+            return self._trust * self._walked.confidence
         if self._candidates.outside.are_samples:
             return self._trust * self._example_fit.confidence
         return self._trust * probability_of_first(self._candidates.simulate(self._mixture), self._index)
@@ -182,6 +203,8 @@ class Subspace(Component):
         candidates = self._candidates
         if not candidates.outside.are_samples:
             return []
+        if self._walked is not None:
+            return self._walked.doubts()
         if self._refined is not None:
             return self._example_fit.doubts()
         memberships = self._membership(candidates.hinted_coordinates, candidates.outside.energies)
@@ -192,6 +215,8 @@ class Subspace(Component):
 
     def _span_trust(self) -> float:
         """Return what is left of the confidence if there are more subspaces than the fit has."""
+        if self._walked is not None:
+            return 0.0 if has_no_signal(self._family) else 1.0
         if self._refined is None:
             return trust_in_moments(self._family, self._directions)
         return trust_in_members(self._family, self._refined.check)
@@ -230,7 +255,9 @@ class Subspace(Component):
     def alternatives(self) -> tuple[Subspace, ...]:
         """The other subspaces, most likely first."""
         ranks = range(len(self._candidates.directions))
-        return tuple(replace(self, _rank=rank, _refined=None, _doubts=()) for rank in ranks if rank != self._rank)
+        return tuple(
+            replace(self, _rank=rank, _refined=None, _walked=None, _doubts=()) for rank in ranks if rank != self._rank
+        )
 
     def membership(self, X: SamplesLike) -> Array:
         """Return the probability that each sample belongs to this subspace.
@@ -247,12 +274,18 @@ class Subspace(Component):
         Notes
         -----
         Compared in the span of all subspaces with one Gaussian for the rest of A, with the same noise; after
-        refinement, with all other subspaces.
+        refinement, with all other subspaces. If samples that express each other carry the answer, a sample is as
+        likely a member as those that express it, and these are by walks from the examples.
         """
         if is_dask(X):
             rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
             return rows
-        return self._membership(*self._family.locate(check_samples(X, len(self.center), self._feature_names)))
+        samples = check_samples(X, len(self.center), self._feature_names)
+        return (
+            self._membership(*self._family.locate(samples))
+            if self._walked is None
+            else self._walked.membership(samples)
+        )
 
     def _membership(self, Y: Array, energy: Array) -> Array:
         values, directions = self._family.frame.values, self._directions
@@ -276,6 +309,7 @@ class Subspace(Component):
                 ("noise variance", plain_number(self.noise_variance)),
                 ("separation", separation_in_words(self.separation)),
                 ("share of the hint", plain_number(self.share)),
+                ("carried by", self.carried_by),
             ],
             bars=score_bars(self.scores),
             bars_title="how much of the hint each subspace contains",

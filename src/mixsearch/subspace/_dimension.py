@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from mixsearch.core.validation import check_n_components, check_n_features
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.subspace._component import Subspace
+from mixsearch.subspace._own_dims import MAX_DIM
 from mixsearch.subspace._search import SubspaceSearch
-
-# Larger dimensions are not tried.
-MAX_DIM = 8
+from mixsearch.subspace._starts import mixture_bic
 
 
 def choose_dim(
@@ -55,7 +54,7 @@ def choose_dim(
     for dim in range(1, min(MAX_DIM, (d - 1) // minimum) + 1):
         try:
             with collect_warnings():
-                search = SubspaceSearch(n_components, dim=dim, center=center).fit(rows)
+                search = SubspaceSearch(n_components, dim=dim, center=center, self_expression=False).fit(rows)
                 criteria[dim] = _bic(search.search(examples=few, refine=True))
         except SearchError as error:  # there are fewer directions than so many subspaces need
             failed = error
@@ -65,10 +64,7 @@ def choose_dim(
 
 
 def _bic(found: Subspace) -> float:
-    """Return the criterion per sample: fits of different dimensions leave out different outliers."""
     family, refined = found._family, found._refined
     if refined is None:
         return float("inf")
-    (d, r), n, k = refined.basis.shape, family.partitions.n_rows, family.n_components
-    n_parameters = k * (r * (d - r) + r + 2) - 1
-    return float((n_parameters * np.log(n) - 2 * refined.objectives[-1]) / n)
+    return mixture_bic(family, refined.mixture, refined.objectives[-1])

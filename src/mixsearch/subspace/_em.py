@@ -1,4 +1,4 @@
-"""Refinement of a subspace: EM in the span of all subspaces, then one step in all dimensions."""
+"""EM of all subspaces, in their span."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from mixsearch._typing import Array, Samples
-from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
+from mixsearch._typing import Array
 from mixsearch.core.em import EMOptions, EMResult, run_em
-from mixsearch.core.noise_edge import SignalCheck, check_signal
-from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
 from mixsearch.data.chunks import row_slices, sum_chunks
 from mixsearch.data.partitions import Partition
 from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
@@ -35,12 +32,18 @@ class SubspaceMixture(NamedTuple):
     weights: Array  # αᵢ, (k,)
     noise_variances: Array  # sᵢ, (k,)
     n_outside: int  # m
+    dims: Array | None = None  # rᵢ, (k,), with no variance in later columns; None if all have dimension r
+
+    def dim_of(self, index: int) -> int:
+        """Return the dimension of one subspace."""
+        return self.bases.shape[2] if self.dims is None else int(self.dims[index])
 
     def with_first(self, index: int) -> SubspaceMixture:
         """Return the mixture with one subspace moved to the front."""
         order = np.argsort(np.arange(len(self.weights)) != index, kind="stable")
-        bases, variances, weights, noise_variances, n_outside = self
-        return SubspaceMixture(bases[order], variances[order], weights[order], noise_variances[order], n_outside)
+        bases, variances, weights, noise_variances, n_outside, dims = self
+        own = None if dims is None else dims[order]
+        return SubspaceMixture(bases[order], variances[order], weights[order], noise_variances[order], n_outside, own)
 
     def log_densities(self, Z: Array, energy: Array) -> Array:
         """Return log αᵢpᵢ of samples, (n, k), up to a constant.
@@ -60,7 +63,7 @@ class SubspaceMixture(NamedTuple):
         -----
         z'Σ⁻¹z = |z|² / s - Σⱼ ⟨z, uⱼ⟩² lⱼ / (s (lⱼ + s)).
         """
-        bases, variances, weights, noise, m = self
+        bases, variances, weights, noise, m, _ = self
         k, p, r = bases.shape
         totals = variances + noise[:, None]
         gains = np.sqrt(variances / (noise[:, None] * totals))
@@ -69,19 +72,6 @@ class SubspaceMixture(NamedTuple):
         squares = np.einsum("ij,ij->i", Z, Z) + m * energy
         constants = np.log(weights) - 0.5 * (np.log(totals).sum(axis=1) + (p - r + m) * np.log(noise))
         return np.asarray(constants + 0.5 * (inside - squares[:, None] / noise))
-
-
-@dataclass(frozen=True, slots=True)
-class RefinedSubspace:
-    """A subspace after EM, with the mixture that it is part of."""
-
-    basis: Array  # (d, r), orthonormal columns
-    variances: Array  # (r,), of the coordinates without the noise, falling
-    noise_variance: float
-    weight: float
-    objectives: tuple[float, ...]  # the log-likelihood at the start and after each accepted iteration
-    mixture: SubspaceMixture  # the subspace itself first
-    check: SignalCheck  # which directions stand out among its members: its own only, if the mixture suits
 
 
 def fit_mixture(family: SubspaceFamily, directions: Sequence[Array], options: EMOptions) -> EMResult[SubspaceMixture]:
@@ -98,79 +88,7 @@ def fit_mixture(family: SubspaceFamily, directions: Sequence[Array], options: EM
     -------
     EMResult
     """
-    return _run_em(family, _initial_mixture(family, directions), options)
-
-
-def refine_subspace(family: SubspaceFamily, fitted: EMResult[SubspaceMixture], index: int) -> RefinedSubspace | None:
-    """Refine one subspace in all dimensions; return None if EM left it too few samples.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    fitted : EMResult
-        From `fit_mixture`.
-    index : int
-        Index of the subspace in the mixture.
-
-    Returns
-    -------
-    RefinedSubspace or None
-
-    Notes
-    -----
-    EM runs in the span of all subspaces. The span itself has the error of its eigenvectors, so the last iteration is
-    done in all d dimensions. Outside the span the energy of a sample is all that matters for its membership, so the
-    responsibilities are those of the same mixture in d dimensions, and the top eigenvectors of the weighted second
-    moment increase its likelihood.
-    """
-    mixture, dim = fitted.state.with_first(index), family.dim
-    partitions, sums = family.partitions.map_reduce(_assign_first, mixture, family.frame.values, family.center)
-    if sums.size < dim:
-        return None
-    n_values, n_dims = min(dim + OVERSAMPLING, partitions.n_features), family.frame.n_components + family.n_noise
-    with blas_threads_for(partitions):
-        moment = second_moment(partitions, _row_weights, sums.size, center=family.origin)
-        found = top_eigenpairs(moment, n_values, n_converged=dim)
-    values, trace = found.values[:dim], float(sums.energy / sums.size)
-    noise = max(trace - float(values.sum()), 0.0) / (n_dims - dim)
-    return RefinedSubspace(
-        basis=found.vectors[:, :dim],
-        variances=np.maximum(values - noise, 0),
-        noise_variance=noise,
-        weight=float(mixture.weights[0]),
-        objectives=fitted.objectives,
-        mixture=mixture,
-        check=check_signal(found.values, trace, np.ones(1), max(int(sums.size), 1), n_dims),
-    )
-
-
-@dataclass(frozen=True)
-class OwnPartition(Partition):
-    """Samples with their responsibilities for one subspace."""
-
-    samples: Samples  # (n, d)
-    resp: Array  # p, (n,)
-
-
-class OwnSums(NamedTuple):
-    """Sums over samples for one subspace."""
-
-    size: float  # Σ p
-    energy: float  # Σ p |x - center|²
-
-
-def _assign_first(
-    partition: SubspacePartition, mixture: SubspaceMixture, values: Array, center: Array
-) -> tuple[OwnPartition, OwnSums]:
-    """Compute the responsibilities of the first subspace."""
-    resp = responsibilities(mixture, span_coordinates(partition.projected, values), partition.energy)[:, 0]
-    squares = squared_distances(partition.samples, center)
-    sums = OwnSums(float(resp.sum()), float(resp @ squares))
-    return OwnPartition(partition.first, partition.samples, resp), sums
-
-
-def _row_weights(partition: OwnPartition, size: float) -> Array:
-    return np.asarray(partition.resp / size)
+    return run_em_from(family, initial_mixture(family, directions), options)
 
 
 def span_coordinates(Y: Array, values: Array) -> Array:
@@ -189,7 +107,7 @@ def span_coordinates(Y: Array, values: Array) -> Array:
     return np.asarray(Y * np.sqrt(values), dtype=np.float64)
 
 
-def _initial_mixture(family: SubspaceFamily, directions: Sequence[Array]) -> SubspaceMixture:
+def initial_mixture(family: SubspaceFamily, directions: Sequence[Array]) -> SubspaceMixture:
     """Start from the subspaces that moments find.
 
     Notes
@@ -216,15 +134,56 @@ class CoordinatePartition(Partition):
     energy: Array  # (n,)
 
 
-def _run_em(family: SubspaceFamily, start: SubspaceMixture, options: EMOptions) -> EMResult[SubspaceMixture]:
+def run_em_from(family: SubspaceFamily, start: SubspaceMixture, options: EMOptions) -> EMResult[SubspaceMixture]:
+    """Fit all subspaces by EM from a mixture."""
     partitions = family.partitions.map(compute_coordinates, family.frame.values)
     floor = min_noise(family)
 
     def step(mixture: SubspaceMixture) -> tuple[SubspaceMixture, float]:
         sums = partitions.reduce(_resp_sums, mixture)
-        return _m_step(sums, family.dim, mixture.n_outside, floor), sums.objective
+        return _m_step(sums, family.dim, mixture.n_outside, floor, start.dims), sums.objective
 
     return run_em(start, step, options)
+
+
+def mixture_of_labels(family: SubspaceFamily, rows: CoordinatePartition, labels: Array) -> SubspaceMixture:
+    """Return the mixture whose components have given samples, by labels from 0 to k - 1, (n,)."""
+    resp = np.eye(family.n_components)[labels]
+    sums = _weighted_sums(rows.coordinates, rows.energy, resp, 0.0)
+    return _m_step(sums, family.dim, family.n_outside, min_noise(family))
+
+
+def with_own_dims(family: SubspaceFamily, mixture: SubspaceMixture) -> SubspaceMixture:
+    """Return a mixture in which each subspace has the dimension of its own that BIC chooses, up to that of the fit.
+
+    Notes
+    -----
+    n samples with variances vⱼ along r directions and s in the other D - r have the log-likelihood
+    -n/2 (Σ log vⱼ + (D - r) log s), up to a constant, and each direction has about D parameters.
+    """
+    partitions, floor = family.partitions.map(compute_coordinates, family.frame.values), min_noise(family)
+    sums = partitions.reduce(_resp_sums, mixture)
+    full = _m_step(sums, family.dim, mixture.n_outside, floor)
+    n_dims, n = family.frame.n_components + mixture.n_outside, partitions.n_rows
+    dims = np.array(
+        [
+            _choose_own_dim(*each, n_dims, np.log(n))
+            for each in zip(full.variances, full.noise_variances, sums.sizes, strict=True)
+        ]
+    )
+    return _m_step(sums, family.dim, mixture.n_outside, floor, dims)
+
+
+def _choose_own_dim(variances: Array, noise: float, size: float, n_dims: int, log_n: float) -> int:
+    r = len(variances)
+    values, rest = variances + noise, noise * (n_dims - r)
+    criteria = []
+    for dim in range(1, r + 1):
+        level = (rest + values[dim:].sum()) / (n_dims - dim)
+        n_parameters = dim * (n_dims - dim) + dim * (dim + 1) / 2
+        log_volume = np.log(values[:dim]).sum() + (n_dims - dim) * np.log(level)
+        criteria.append(size * log_volume + n_parameters * log_n)
+    return int(np.argmin(criteria)) + 1
 
 
 def compute_coordinates(partition: SubspacePartition, values: Array) -> CoordinatePartition:
@@ -245,10 +204,14 @@ def _resp_sums(partition: CoordinatePartition, mixture: SubspaceMixture) -> Resp
     def sum_rows(rows: slice) -> RespSums:
         Z, energy = partition.coordinates[rows], partition.energy[rows]
         resp, totals = _e_step(mixture, Z, energy)
-        grams = [(Z * own[:, None]).T @ Z for own in resp.T]
-        return RespSums(resp.sum(axis=0), np.array(grams), energy @ resp, float(totals.sum()))
+        return _weighted_sums(Z, energy, resp, float(totals.sum()))
 
     return sum_chunks(sum_rows, row_slices(len(partition.coordinates)))
+
+
+def _weighted_sums(Z: Array, energy: Array, resp: Array, objective: float) -> RespSums:
+    grams = [(Z * own[:, None]).T @ Z for own in resp.T]
+    return RespSums(resp.sum(axis=0), np.array(grams), energy @ resp, objective)
 
 
 def responsibilities(mixture: SubspaceMixture, Z: Array, energy: Array) -> Array:
@@ -265,8 +228,11 @@ def _e_step(mixture: SubspaceMixture, Z: Array, energy: Array) -> tuple[Array, A
     return np.asarray(odds / total), np.asarray(top + np.log(total))[:, 0]
 
 
-def _m_step(sums: RespSums, dim: int, n_outside: int, floor: float) -> SubspaceMixture:
-    """Return the top eigenvectors of the weighted second moments, with the remaining energy as noise."""
+def _m_step(sums: RespSums, dim: int, n_outside: int, floor: float, dims: Array | None = None) -> SubspaceMixture:
+    """Return the top eigenvectors of the weighted second moments, with the remaining energy as noise.
+
+    With `dims`, (k,), each subspace has its own number of these.
+    """
     p = sums.grams.shape[1]
     sizes = np.maximum(sums.sizes, np.finfo(np.float64).tiny)
     pairs = [
@@ -276,7 +242,9 @@ def _m_step(sums: RespSums, dim: int, n_outside: int, floor: float) -> SubspaceM
     values = np.array([pair[0][::-1] for pair in pairs])
     bases = np.array([pair[1][:, ::-1] for pair in pairs])
     totals = (np.trace(sums.grams, axis1=1, axis2=2) + n_outside * sums.energies) / sizes
-    noise = np.maximum(totals - values.sum(axis=1), 0) / (p - dim + n_outside)
+    used = np.full(len(sizes), dim) if dims is None else dims
+    values = np.where(np.arange(dim) < used[:, None], values, 0)
+    noise = np.maximum(totals - values.sum(axis=1), 0) / (p - used + n_outside)
     weights = sizes / sizes.sum()
     noise = np.maximum(noise, max(MIN_NOISE_RATIO * float(weights @ noise), floor))
-    return SubspaceMixture(bases, np.maximum(values - noise[:, None], 0), weights, noise, n_outside)
+    return SubspaceMixture(bases, np.maximum(values - noise[:, None], 0), weights, noise, n_outside, dims)

@@ -51,6 +51,7 @@ class SubspaceFamily:
     origin: Array | None = None  # the point that all subspaces contain, (d,); None stands for zero
     check: SignalCheck | None = None  # None for the paper's moments
     span: Array | None = None  # basis of all directions of the fit, if the frame has fewer, (d, p)
+    has_own_dims: bool = False  # whether refined subspaces have dimensions of their own, up to r
     n_hints: ClassVar[int] = 2
 
     @property

@@ -12,9 +12,10 @@ import scipy.linalg
 from mixsearch._typing import Array, Samples
 from mixsearch.core.jackknife import NewtonSums, jackknife
 from mixsearch.data.partitions import Partition, Partitions
-from mixsearch.subspace._em import RefinedSubspace, SubspaceMixture, responsibilities, span_coordinates
+from mixsearch.subspace._em import SubspaceMixture, responsibilities, span_coordinates
 from mixsearch.subspace._jackknife import SubspaceErrors, cross_sums_by_group, jackknife_from_moves
 from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
+from mixsearch.subspace._refinement import RefinedSubspace
 
 # Up to this many parameters, computing their information takes no longer than the search.
 MAX_PARAMETERS = 1000
@@ -102,8 +103,9 @@ class SubspaceParameters(NamedTuple):
     @classmethod
     def at(cls, mixture: SubspaceMixture, index: int) -> SubspaceParameters:
         """Return the parameters of one subspace of a mixture."""
-        variances, s2 = mixture.variances[index], float(mixture.noise_variances[index])
-        basis, total = mixture.bases[index], np.sqrt(variances + s2)
+        r, s2 = mixture.dim_of(index), float(mixture.noise_variances[index])
+        basis, variances = mixture.bases[index][:, :r], mixture.variances[index][:r]
+        total = np.sqrt(variances + s2)
         units = np.sqrt(s2) * total / np.maximum(variances, np.finfo(np.float64).tiny)
         complement = scipy.linalg.null_space(basis.T) / np.sqrt(s2)
         return cls(index, basis / total, complement, units, s2, mixture.n_outside)
@@ -194,7 +196,7 @@ def _basis_moves(
     array of shape (d, r)
     """
     span, r = family.frame.basis, refined.basis.shape[1]
-    rotation, _ = scipy.linalg.polar(refined.mixture.bases[0].T @ (span.T @ refined.basis))
+    rotation, _ = scipy.linalg.polar(refined.mixture.bases[0][:, :r].T @ (span.T @ refined.basis))
     remaining = 1 - 1 / len(moves)
     inverse_gram = np.linalg.pinv(gram * remaining, hermitian=True)[:, :r] @ rotation
     residuals = cross_sums_by_group(partitions, family.origin, r, _regression_weights, refined.mixture, inverse_gram)

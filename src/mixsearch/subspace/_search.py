@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.doubts import add_doubts, check_information, check_lead, lower_trust
-from mixsearch.core.em import EMOptions, em_options, not_refined
-from mixsearch.core.estimator import Preset, RandomState, SemiSupervised, warn_no_signal
+from mixsearch.core.em import EMOptions, EMResult, em_options, not_refined
+from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
@@ -28,14 +28,18 @@ from mixsearch.core.validation import (
     reject_unknown_arguments,
 )
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import ArgumentError, HintError, Option, UnlikelyMixtureWarning, WeakHintWarning, warn_user
+from mixsearch.errors import ArgumentError, HintError, Option, WeakHintWarning, warn_user
 from mixsearch.subspace._candidates import Outside, SubspaceCandidates
 from mixsearch.subspace._component import Subspace
+from mixsearch.subspace._em import SubspaceMixture
 from mixsearch.subspace._fit import fit_subspace
 from mixsearch.subspace._location import MIN_P_VALUE, centered_warning, find_subspace_members, off_origin_p_value
 from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.subspace._own_dims import choose_shape
 from mixsearch.subspace._rank_selection import subspace_spectrum
-from mixsearch.subspace._span_check import fit_doubts, span_doubts
+from mixsearch.subspace._shared import SharedFit, share_fit
+from mixsearch.subspace._span_check import fit_doubts, no_whole_subspaces, span_doubts
+from mixsearch.subspace._walked import WalkedMembers
 
 # Examples may be near zero, where all subspaces meet: only with less confidence than this is their lead doubted.
 MIN_EXAMPLE_CONFIDENCE = 0.8
@@ -49,15 +53,20 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
     n_components : int or "auto", default=2
         k, the number of subspaces. "auto" counts the directions that stand out from the noise (`spectrum_`) and takes
         the nearest whole number of subspaces, at least one.
-    dim : int, default=1
-        r, the dimension of each. All of them together, k r, must stay below the number of features.
+    dim : int or "auto", default=1
+        r, the dimension of each. All of them together, k r, must stay below the number of features. "auto" finds a
+        dimension of its own for each refined subspace, up to 8, by the Bayesian information criterion.
     center : bool or "auto", default="auto"
         Whether subspaces contain the mean of all samples rather than zero. "auto" decides for the mean if it is
         significantly different from zero, with a warning: normal coordinates have the mean zero. True is not allowed
         with ``preset="paper"``.
+    self_expression : bool or "auto", default="auto"
+        Whether memberships come from samples that express each other instead of the mixture, after a refined search
+        with examples. "auto" decides for them if they predict features that are held out better than the mixture does,
+        as images do. At most 2,000 samples, evenly spread, express all others.
     preset : {"default", "paper"}, default="default"
-        "paper" makes the paper's choices: the largest noise eigenvalue is the noise level, subspaces contain zero and
-        outliers are kept. By default the noise level is the average of all noise eigenvalues.
+        "paper" makes the paper's choices: the largest noise eigenvalue is the noise level, subspaces contain zero,
+        outliers are kept and nothing is refined. By default the noise level is the average of all noise eigenvalues.
     random_state : int, RandomState instance or None, default=0
         Seed of the eigensolver's starting block, used if there are many features.
 
@@ -67,6 +76,8 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         The number of subspaces of the fit.
     spectrum_ : Spectrum
         What ``n_components="auto"`` counted.
+    dim_ : int
+        The dimension of the subspaces, or the largest of them with ``dim="auto"``.
     noise_variance_ : float
         The variance of the noise.
     center_ : array of shape (d,)
@@ -99,31 +110,39 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         self,
         n_components: int | Literal["auto"] = 2,
         *,
-        dim: int = 1,
+        dim: int | Literal["auto"] = 1,
         center: bool | Literal["auto"] = "auto",
+        self_expression: bool | Literal["auto"] = "auto",
         preset: Preset = "default",
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.dim = dim
         self.center = center
+        self.self_expression = self_expression
         self.preset = preset
         self.random_state = random_state
 
     def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
         partitions = self._check_partitions(X)
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
-        check_positive_int("dim", self.dim)
-        dim = int(self.dim)
+        dim = self._check_dim(is_paper=is_paper)
         check_n_features(partitions.n_features, minimum * dim + 1, f"{minimum} subspaces of dimension {dim} and noise")
         check_n_samples(partitions, minimum * dim + 1, f"{minimum} subspaces of dimension {dim}")
         self._check_center(is_paper=is_paper)
+        check_choice("self_expression", self.self_expression, (True, False, AUTO))
+        self._shared: MixtureCache[SharedFit] = MixtureCache()
         samples, origin = (partitions, None) if is_paper else self._place(partitions, dim)
         self.center_ = np.zeros(partitions.n_features) if origin is None else origin
         k = self._choose_n_components(
             samples, lambda: subspace_spectrum(samples, dim=dim, seed=self._draw_seed(), center=self.center_)
         )
-        self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
+        if self.dim == AUTO:
+            known, n_signal = (None, self.spectrum_.n_signal) if self.n_components == AUTO else (k, 0)
+            k, dim = choose_shape(samples, known, n_signal, origin, self._draw_seed())
+        self.dim_ = dim
+        family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
+        self._family = replace(family, has_own_dims=self.dim == AUTO)
         if self.n_components == AUTO:
             check = SignalCheck(self.spectrum_.held_out, self.spectrum_.n_signal, is_sought=True)
             self._family = self._family if is_paper else replace(self._family, check=check)
@@ -133,6 +152,13 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
                 warn_user(doubt)
         self.noise_variance_ = self._family.noise_variance
         return partitions
+
+    def _check_dim(self, *, is_paper: bool) -> int:
+        """Return the dimension, or the least one if it is to be found."""
+        if self.dim == AUTO and not is_paper:
+            return 1
+        check_positive_int("dim", self.dim)
+        return int(self.dim)
 
     def _check_center(self, *, is_paper: bool) -> None:
         check_choice("center", self.center, (True, False, AUTO))
@@ -165,19 +191,8 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         """Warn if the directions that were counted do not make whole subspaces."""
         k, n_signal = self.spectrum_.n_components, self.spectrum_.n_signal
         warn_no_signal(self.spectrum_, "one subspace")
-        if n_signal and n_signal != k * dim:
-            warn_user(
-                UnlikelyMixtureWarning(
-                    "{n_signal} directions stand out from the noise, which is not a multiple of {dim_argument}={dim}; "
-                    "the fit uses {n_components} subspaces. Check {dim_argument}, or set {argument} to a number.",
-                    code="no_whole_subspaces",
-                    n_signal=n_signal,
-                    dim_argument=Option("dim"),
-                    dim=dim,
-                    n_components=k,
-                    argument=Option("n_components"),
-                )
-            )
+        if self.dim != AUTO and n_signal and n_signal != k * dim:
+            warn_user(no_whole_subspaces(n_signal, dim, k))
 
     def search(
         self,
@@ -185,7 +200,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         *,
         examples: SamplesLike | None = None,
         n_components: int | None = None,
-        refine: bool = False,
+        refine: bool | None = None,
         tol: float = 0.01,
         max_iter: int | None = None,
         **extraction: Any,
@@ -201,10 +216,10 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
             A few samples. With as many as the subspace has dimensions they span it, and single it out far better.
         n_components : int, optional
             Use the span of the first j of the fitted subspaces only.
-        refine : bool, default=False
+        refine : bool, optional
             Refine the estimate by EM, which returns the subspace that contains most of the hint even if moments do not
-            single it out. The answer's `moment_estimate` is the one before. For images and the like, first subtract the
-            mean of all samples and scale each to length 1.
+            single it out. The answer's `moment_estimate` is the one before. By default True, unless
+            ``preset="paper"``.
         tol : float, default=0.01
             Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats:
             estimates then move far less than their standard errors.
@@ -219,24 +234,42 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         Subspace
         """
         self._check_extraction(extraction)
-        options, family = em_options(refine, tol, max_iter), self._select_family(n_components)
+        options = self._em_options(refine, tol, max_iter)
+        family = self._select_family(n_components)
         if check_one_hint({"hint": hint, "examples": examples}) == "examples":
-            found = self._extract(self._check_rows(examples, reset=False), family)
-        else:
-            v = hint_from_direction(hint, self.n_features_in_)
-            found = self._extract((family.center + v)[None, :], family, v)
-            found = check_information(found, family.information_p_value(v))
-        return self._check(found if options is None else self._refine(found, options))
+            return self._find_members(self._check_rows(examples, reset=False), family, options)
+        v = hint_from_direction(hint, self.n_features_in_)
+        found = self._extract((family.center + v)[None, :], family, v)
+        found = check_information(found, family.information_p_value(v))
+        if options is None:
+            return self._check(found)
+        shared = self._share(family, options, self_expression=False).mixture if family.has_own_dims else None
+        return self._check(self._refine(found, options, shared))
 
-    def _refine(self, found: Subspace, options: EMOptions) -> Subspace:
-        refined = found._candidates.refine(options)
+    def _find_members(self, examples: Samples, family: SubspaceFamily, options: EMOptions | None) -> Subspace:
+        found = self._extract(examples, family)
+        if options is None or self._is_paper():
+            return self._check(found if options is None else self._refine(found, options))
+        shared = self._share(family, options, self.self_expression)
+        if shared.expression is None:
+            return self._check(self._refine(found, options, shared.mixture))
+        walked = WalkedMembers.from_examples(shared.expression, examples, found.weight)
+        return self._check(replace(found, _walked=walked.with_span(family)))
+
+    def _share(self, family: SubspaceFamily, options: EMOptions, self_expression: bool | Literal["auto"]) -> SharedFit:
+        """Return what all searches share, computed by the first of them."""
+        key = (family.n_components, options, self_expression)
+        return self._shared.get(key, lambda: share_fit(family, options, self_expression))
+
+    def _refine(self, found: Subspace, options: EMOptions, shared: EMResult[SubspaceMixture] | None = None) -> Subspace:
+        refined = found._candidates.refine(options, shared)
         return add_doubts(found, [not_refined()]) if refined is None else replace(found, _refined=refined)
 
     def _check(self, found: Subspace) -> Subspace:
         """Return an answer with its doubts."""
         trusted = found._span_trust()
         found = lower_trust(found, trusted)
-        doubts = found._example_doubts() or _lead_doubts(found)
+        doubts = found._example_doubts() or ([] if found._walked else _lead_doubts(found))
         return add_doubts(found, [*span_doubts(found._family, trusted), *doubts])
 
     def _check_extraction(self, extraction: dict[str, Any]) -> None:
@@ -254,7 +287,10 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
                 )
 
     def _search_examples(self, members: Samples) -> Subspace:
-        return self._check(self._extract(members, self._family))
+        return self._find_members(members, self._family, self._em_options())
+
+    def _em_options(self, refine: Any = None, tol: Any = 0.01, max_iter: Any = None) -> EMOptions | None:
+        return em_options(refine, tol, max_iter, needs_refinement=not self._is_paper())
 
     def _extract(self, points: Samples, family: SubspaceFamily, direction: Array | None = None) -> Subspace:
         """Find the subspace of some samples, or of one point that lies in a direction from the center."""

@@ -53,6 +53,20 @@ def _too_few(family: SubspaceFamily, sentence: str) -> UnlikelyMixtureWarning:
     )
 
 
+def no_whole_subspaces(n_signal: int, dim: int, n_components: int) -> UnlikelyMixtureWarning:
+    """Return the doubt that the directions that were counted do not make whole subspaces."""
+    return UnlikelyMixtureWarning(
+        "{n_signal} directions stand out from the noise, which is not a multiple of {dim_argument}={dim}; the fit uses "
+        "{n_components} subspaces. Check {dim_argument}, or set {argument} to a number.",
+        code="no_whole_subspaces",
+        n_signal=n_signal,
+        dim_argument=Option("dim"),
+        dim=dim,
+        n_components=n_components,
+        argument=Option("n_components"),
+    )
+
+
 def span_doubts(family: SubspaceFamily, trusted: float) -> list[UnlikelyMixtureWarning]:
     """Return the doubt that a subspace is noise, or mixed of several, given what that leaves of its confidence."""
     if trusted == 1:

@@ -11,7 +11,6 @@ from mixsearch._typing import Array
 from mixsearch.data.files.types import to_json
 from mixsearch.table._component import MemberCount, TableComponent
 from mixsearch.table._differences import ColumnDifference
-from mixsearch.table._rows import get_rows
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,8 @@ class TableAnswer:
         The id column.
     like, not_like : list of ShownRow
         The examples.
+    like_texts, not_like_texts : list of str
+        The examples that are texts.
     n_members : MemberCount
         How many rows are members, with a 95% interval.
     confidence : float
@@ -76,6 +77,8 @@ class TableAnswer:
     id: str | None
     like: list[ShownRow]
     not_like: list[ShownRow]
+    like_texts: list[str]
+    not_like_texts: list[str]
     n_members: MemberCount
     confidence: float
     verdict: str
@@ -133,7 +136,7 @@ def describe_members(found: TableComponent, *, n_rows: int = 10, n_next: int = 5
     def show(rows: Sequence[int] | Array) -> list[ShownRow]:
         return [
             ShownRow(int(row), None if id is None else values[id], float(found.membership[row]), values)
-            for row, values in zip(rows, get_rows(fit.table, rows), strict=True)
+            for row, values in zip(rows, fit.source.get_rows(rows), strict=True)
         ]
 
     return TableAnswer(
@@ -141,6 +144,8 @@ def describe_members(found: TableComponent, *, n_rows: int = 10, n_next: int = 5
         id=id,
         like=show(found.like),
         not_like=show(found.not_like),
+        like_texts=list(found.like_texts),
+        not_like_texts=list(found.not_like_texts),
         n_members=found.n_members,
         confidence=found.confidence,
         verdict=found.verdict,

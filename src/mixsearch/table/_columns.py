@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.dask import is_dask
 from mixsearch.data.missing import is_missing
 from mixsearch.errors import SearchError
 
@@ -51,6 +52,20 @@ class Column:
         return self.values < 0 if self.kind == "category" else ~np.isfinite(self.values)
 
 
+class Header(Protocol):
+    """The names of the columns of a table."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order."""
+        ...
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the table has these names, or is an array without names."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table as names, a number of rows, and how to get a column."""
@@ -78,6 +93,12 @@ def open_table(table: Any) -> Table:
     -------
     Table
     """
+    if is_dask(table):
+        raise SearchError(
+            "A table in memory is needed here, got a Dask {kind}. Call compute() on it.",
+            code="not_in_memory",
+            kind=type(table).__name__,
+        )
     if isinstance(table, Mapping):
         return _open_mapping(table)
     if hasattr(table, "iloc") and hasattr(table, "columns"):
@@ -129,7 +150,7 @@ def get_values(table: Any, name: str) -> list[Any]:
     return list(column)
 
 
-def find_columns(table: Table, columns: Iterable[Any]) -> list[int]:
+def find_columns(table: Header, columns: Iterable[Any]) -> list[int]:
     """Return the indices of columns by their names; in an array, also by their numbers."""
     indices, unknown = [], []
     for column in columns:
@@ -147,6 +168,11 @@ def find_columns(table: Table, columns: Iterable[Any]) -> list[int]:
             columns=", ".join(table.names),
         )
     return list(dict.fromkeys(indices))
+
+
+def name_columns(n_columns: int) -> tuple[str, ...]:
+    """Return the names of the columns of an array, which has none."""
+    return tuple(f"x{j}" for j in range(n_columns))
 
 
 def _name(names: Iterable[Any]) -> tuple[str, ...]:
@@ -198,7 +224,7 @@ def _open_array(table: Any) -> Table:
             code="not_a_table",
             found=type(table).__name__ if array is None else f"an array of {array.ndim} dimensions",
         )
-    names = tuple(f"x{j}" for j in range(array.shape[1]))
+    names = name_columns(array.shape[1])
     return Table(names, len(array), lambda j: array[:, j], _convert_array, is_named=False)
 
 

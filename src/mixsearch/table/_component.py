@@ -9,14 +9,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
+from mixsearch.core.members import Members
 from mixsearch.core.separation import verdict_by_confidence
+from mixsearch.data.dask import dask_tables, is_dask
 from mixsearch.display import Card, plain_chance
 from mixsearch.errors import SearchWarning
-from mixsearch.table._differences import ColumnDifference, list_differences
+from mixsearch.table._differences import ColumnDifference, Labels, list_differences
 from mixsearch.table._fit import TableFit
-from mixsearch.table._frames import with_columns
-from mixsearch.table._members import Members
-from mixsearch.table._questions import choose_questions
+from mixsearch.table._questions import choose_candidates, choose_questions
 
 # An interval of the number of members: 95% of those of labelled tables are in it (benchmarks/table_membership.py).
 COUNT_FACTOR = {1: 13.6, 2: 8.9, 3: 6.0, 5: 4.1, 10: 3.1}
@@ -50,12 +50,16 @@ class TableComponent:
     ----------
     like, not_like : tuple of int
         The positions of the examples, sorted; none if they are rows of their own.
+    like_texts, not_like_texts : tuple of str
+        The examples that are texts.
     doubts : tuple of SearchWarning
         Reasons not to trust the answer.
     """
 
     like: tuple[int, ...]
     not_like: tuple[int, ...]
+    like_texts: tuple[str, ...]
+    not_like_texts: tuple[str, ...]
     doubts: tuple[SearchWarning, ...]
     _n_examples: int
     _fit: TableFit
@@ -136,8 +140,11 @@ class TableComponent:
         Returns
         -------
         array of shape (q,)
-            That of the nearest row in the likeliest component of the mixture.
+            That of the nearest row in the likeliest component of the mixture; a lazy Dask array of a Dask table.
         """
+        if is_dask(table):
+            rows: Array = dask_tables().map_blocks(self.membership_of, table)
+            return rows
         nodes, _ = self._fit.find_nodes(table)
         return np.asarray(self._members.membership[nodes])
 
@@ -171,7 +178,8 @@ class TableComponent:
         order = self._without_examples(self._order)
         # Beyond these, rows are hardly members.
         order = order[: max(round(MAX_ASKED * self._members.n), n)]
-        return np.asarray(order[choose_questions(self._fit.X[order], self.membership[order], n)])
+        order = order[choose_candidates(len(order), n)]
+        return np.asarray(order[choose_questions(self._fit.take_features(order), self.membership[order], n)])
 
     def differences(self) -> list[ColumnDifference]:
         """Return the columns, those that set the members apart from all rows first.
@@ -180,7 +188,8 @@ class TableComponent:
         -------
         list of ColumnDifference
         """
-        return list_differences(self._fit.encoder, self._fit.X, self.membership)
+        labels = Labels(np.array(self.like, dtype=np.intp), np.array(self.not_like, dtype=np.intp))
+        return list_differences(self._fit.encoder, self._fit.rows, self._members.membership, labels)
 
     def to_frame(self) -> DataFrame:
         """Return the table with two more columns: `membership` and `is_member`.
@@ -190,7 +199,7 @@ class TableComponent:
         DataFrame
             Of the package of the table, which may be PyArrow; of pandas, if the table is none.
         """
-        return with_columns(self._fit.table, {"membership": self.membership, "is_member": self.predict()})
+        return self._fit.source.with_columns({"membership": self.membership, "is_member": self.predict()})
 
     def _without_examples(self, rows: Array) -> Array:
         return np.asarray(rows[~np.isin(rows, [*self.like, *self.not_like])])
@@ -198,7 +207,8 @@ class TableComponent:
     def _card(self) -> Card:
         n, low, high = self.n_members
         columns = self.differences()[:10]
-        listed = ", ".join(map(str, self.like[:5])) + (", ..." if len(self.like) > 5 else "")
+        named = [*map(str, self.like), *map(repr, self.like_texts)]
+        listed = ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")
         return Card(
             title=f"Rows like {listed or f'{self._n_examples} given ones'}",
             facts=[

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.data.partitions import Partitions
 from mixsearch.table._encoding import TableEncoder
+from mixsearch.table._nodes import NodeRows
 
 
 class ColumnDifference(NamedTuple):
@@ -34,26 +36,50 @@ class ColumnDifference(NamedTuple):
     effect: float
 
 
-def list_differences(encoder: TableEncoder, X: Array, membership: Array) -> list[ColumnDifference]:
+class Labels(NamedTuple):
+    """The positions of rows whose membership is known."""
+
+    like: Array
+    not_like: Array
+
+
+class _Means(NamedTuple):
+    weight: float
+    square: float  # of the weights
+    members: Array  # (p,)
+    all_rows: Array  # (p,)
+
+
+class _Variances(NamedTuple):
+    members: Array  # (p,)
+    all_rows: Array  # (p,)
+
+
+def list_differences(
+    encoder: TableEncoder, rows: Partitions[NodeRows], membership: Array, labels: Labels
+) -> list[ColumnDifference]:
     """Return the columns of a table but those of vectors, from the largest effect on.
 
     Parameters
     ----------
     encoder : TableEncoder
-    X : array of shape (n, p)
+    rows : Partitions of NodeRows
         All rows, as features.
-    membership : array of shape (n,)
+    membership : array of shape (m,)
+        Of the nodes.
+    labels : Labels
 
     Returns
     -------
     list of ColumnDifference
     """
-    weights = membership / membership.sum()
-    mean, everywhere = weights @ X, X.mean(axis=0)
-    n_effective = 1 / float(weights @ weights)
-    errors = np.sqrt(np.maximum(weights @ (X - mean) ** 2, 0) / n_effective)
+    sums = rows.reduce(_sum_means, membership, labels)
+    mean, everywhere = sums.members / sums.weight, sums.all_rows / rows.n_rows
+    squares = rows.reduce(_sum_squares, membership, labels, mean, everywhere)
+    n_effective = sums.weight**2 / sums.square
+    errors = np.sqrt(squares.members / sums.weight / n_effective)
+    deviations = np.sqrt(squares.all_rows / rows.n_rows)
     members, all_rows = encoder.to_units(mean), encoder.to_units(everywhere)
-    deviations = X.std(axis=0)
     effects = (mean - everywhere) / np.where(deviations > 0, deviations, 1)
     differences = []
     for j, column in enumerate(encoder.columns_):
@@ -65,3 +91,22 @@ def list_differences(encoder: TableEncoder, X: Array, membership: Array) -> list
         effect = float(effects[own][np.argmax(np.abs(effects[own]))])
         differences.append(ColumnDifference(column, members[column], all_rows[column], stderr, effect))
     return sorted(differences, key=lambda each: -abs(each.effect))
+
+
+def _weigh(partition: NodeRows, membership: Array, labels: Labels) -> Array:
+    """Return the membership of the rows of a partition, (n,)."""
+    weights = membership[partition.nodes]
+    for positions, value in ((labels.like, 1.0), (labels.not_like, 0.0)):
+        own = positions - partition.first
+        weights[own[(own >= 0) & (own < partition.n_rows)]] = value
+    return weights
+
+
+def _sum_means(partition: NodeRows, membership: Array, labels: Labels) -> _Means:
+    weights, X = _weigh(partition, membership, labels), partition.features
+    return _Means(float(weights.sum()), float(weights @ weights), weights @ X, X.sum(axis=0))
+
+
+def _sum_squares(partition: NodeRows, membership: Array, labels: Labels, mean: Array, everywhere: Array) -> _Variances:
+    weights, X = _weigh(partition, membership, labels), partition.features
+    return _Variances(weights @ (X - mean) ** 2, np.sum((X - everywhere) ** 2, axis=0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
+from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import Option, SearchError
-from mixsearch.table._columns import Column, Table, find_columns, open_table
-from mixsearch.table._features import Features, NumberFeatures, fit_features
+from mixsearch.table._columns import Column, Header, Table, find_columns, open_table
+from mixsearch.table._embedding import Embedder, embed_column
+from mixsearch.table._feature_fit import fit_features
+from mixsearch.table._features import Features, NumberFeatures, VectorFeatures
+from mixsearch.table._source import TableSource, open_source
+from mixsearch.table._summaries import ColumnsPartition
 
 # Few enough rows for all their features to stay in a processor's cache.
 _CHUNK_ROWS = 4096
@@ -32,6 +37,8 @@ class TableEncoder(BaseEstimator):
     ----------
     max_categories : int
         A column of text with more different values is left out.
+    embedder : callable, object with `encode`, or str, optional
+        Makes vectors of texts, for a column that `vectors` names.
 
     Attributes
     ----------
@@ -59,10 +66,18 @@ class TableEncoder(BaseEstimator):
     {'area': 60.0, 'city': {'Rome': 1.0, 'Oslo': 0.0}}
     """
 
-    def __init__(self, max_categories: int = 20) -> None:
+    def __init__(self, max_categories: int = 20, *, embedder: Embedder = None) -> None:
         self.max_categories = max_categories
+        self.embedder = embedder
 
-    def fit(self, table: Any, columns: Iterable[Any] | None = None, *, id: str | None = None) -> Self:
+    def fit(
+        self,
+        table: Any,
+        columns: Iterable[Any] | None = None,
+        *,
+        id: str | None = None,
+        vectors: str | None = None,
+    ) -> Self:
         """Find the columns to use, their kinds and their scales.
 
         Parameters
@@ -73,32 +88,50 @@ class TableEncoder(BaseEstimator):
             Use only these; integers that look like ids are then used too. For an array, their indices.
         id : str, optional
             The column that names the rows. It is not used.
+        vectors : str, optional
+            A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
 
         Returns
         -------
         TableEncoder
             The encoder itself.
         """
+        self._fit_columns(open_source(table), columns, id, vectors)
+        return self
+
+    def _fit_rows(
+        self, source: TableSource, columns: Iterable[Any] | None, id: str | None, vectors: str | None
+    ) -> Partitions[SamplePartition]:
+        """Fit, and return the features of the same rows, wherever they are."""
+        return self._fit_columns(source, columns, id, vectors).map(_encode, self).persist()
+
+    def _fit_columns(
+        self, source: TableSource, columns: Iterable[Any] | None, id: str | None, vectors: str | None
+    ) -> Partitions[ColumnsPartition]:
+        """Fit, and return the columns in use."""
         check_positive_int("max_categories", self.max_categories)
-        opened = open_table(table)
-        if opened.n_rows < 2:
+        if vectors is not None:
+            columns = [*(() if columns is None else _check_list(columns)), vectors]
+        wanted = range(len(source.names)) if columns is None else find_columns(source, _check_list(columns))
+        _check_unique(source, wanted)
+        named_by = set() if id is None else set(find_columns(source, [id]))
+        indices = [j for j in wanted if j not in named_by]
+        names = [source.names[j] for j in indices]
+        rows = source.read(indices)
+        if rows.n_rows < 2:
             raise SearchError(
                 "The table has {n_rows} rows, but at least {needed} are needed.",
                 code="too_few_rows",
-                n_rows=opened.n_rows,
+                n_rows=rows.n_rows,
                 needed=2,
             )
-        indices = range(len(opened.names)) if columns is None else find_columns(opened, _check_list(columns))
-        _check_unique(opened, indices)
-        named_by = set() if id is None else set(find_columns(opened, [id]))
-        keep_ids = columns is not None
-        fitted = {
-            opened.names[j]: fit_features(opened.names[j], opened.get(j), self.max_categories, keep_ids=keep_ids)
-            for j in indices
-            if j not in named_by
-        }
+        if vectors is not None and self.embedder is not None:
+            rows = rows.map(_embed, names.index(str(vectors)), self.embedder).persist()
+        fitted = fit_features(names, rows, self.max_categories, keep_ids=columns is not None) if names else {}
+        if vectors is not None:
+            _check_vectors(str(vectors), fitted.get(str(vectors)))
         features = tuple(each for each in fitted.values() if not isinstance(each, str))
-        dropped = {opened.names[j]: _NAMES_ROWS for j in named_by}
+        dropped = {source.names[j]: _NAMES_ROWS for j in named_by}
         dropped |= {name: each for name, each in fitted.items() if isinstance(each, str)}
         if not features:
             raise SearchError(
@@ -107,7 +140,9 @@ class TableEncoder(BaseEstimator):
                 code="no_usable_column",
                 reasons="; ".join(f"{name!r} ({each})" for name, each in dropped.items()) or "it is empty",
             )
-        return self._set_features(features, dropped, n_columns=len(opened.names), is_named=opened.is_named)
+        self._set_features(features, dropped, n_columns=len(source.names), is_named=source.is_named)
+        used = [j for j, name in enumerate(names) if name in self.columns_]
+        return rows.map(_take_columns, used)
 
     def _set_features(
         self, features: tuple[Features, ...], dropped: dict[str, str], *, n_columns: int, is_named: bool
@@ -135,18 +170,28 @@ class TableEncoder(BaseEstimator):
         """
         check_is_fitted(self)
         opened = open_table(table)
+        return self._encode([opened.get(j) for j in self._find_fitted(opened)], opened.n_rows)
+
+    def _encode(self, columns: Sequence[Column], n_rows: int) -> Array:
+        """Return the features of rows from the columns in use."""
         prepared = [
-            each.prepare(_check_kind(each, opened.get(j)))
-            for each, j in zip(self._features, self._find_fitted(opened), strict=True)
+            each.prepare(self._check_kind(each, column)) for each, column in zip(self._features, columns, strict=True)
         ]
-        features = np.empty((opened.n_rows, len(self.feature_names_)))
-        for start in range(0, opened.n_rows, _CHUNK_ROWS):
+        features = np.empty((n_rows, len(self.feature_names_)))
+        for start in range(0, n_rows, _CHUNK_ROWS):
             rows = slice(start, start + _CHUNK_ROWS)
             for each, values, span in zip(self._features, prepared, self._list_spans(), strict=True):
                 each.write(values[rows], features[rows, span])
         return features
 
-    def fit_transform(self, table: Any, columns: Iterable[Any] | None = None, *, id: str | None = None) -> Array:
+    def fit_transform(
+        self,
+        table: Any,
+        columns: Iterable[Any] | None = None,
+        *,
+        id: str | None = None,
+        vectors: str | None = None,
+    ) -> Array:
         """Fit, and return the features of the same rows.
 
         Parameters
@@ -157,12 +202,14 @@ class TableEncoder(BaseEstimator):
             Use only these.
         id : str, optional
             The column that names the rows. It is not used.
+        vectors : str, optional
+            A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
 
         Returns
         -------
         ndarray of shape (n, n_features)
         """
-        return self.fit(table, columns, id=id).transform(table)
+        return np.asarray(self._fit_rows(open_source(table), columns, id, vectors).collect().partition.samples)
 
     def to_units(self, features: Array) -> dict[str, Any]:
         """Return a point, such as the center of a component, in the units of the table.
@@ -196,6 +243,47 @@ class TableEncoder(BaseEstimator):
         check_is_fitted(self)
         return {each.name: each.scale for each in self._features if isinstance(each, NumberFeatures)}
 
+    def find_vectors(self, column: str | None = None) -> tuple[VectorFeatures, slice]:
+        """Return the column of vectors of the fit, and which features it has.
+
+        Parameters
+        ----------
+        column : str, optional
+            Its name, if there are several.
+
+        Returns
+        -------
+        features : VectorFeatures
+        span : slice
+        """
+        check_is_fitted(self)
+        found = [
+            (each, span)
+            for each, span in zip(self._features, self._list_spans(), strict=True)
+            if isinstance(each, VectorFeatures) and column in (None, each.name)
+        ]
+        if len(found) != 1:
+            raise SearchError(
+                "Texts are compared with one column of vectors, but {n} are in use. Name it with {argument}.",
+                code="no_vectors",
+                n=len(found),
+                argument=Option("vectors"),
+            )
+        return found[0]
+
+    def _check_kind(self, features: Features, column: Column) -> Column:
+        if features.kind == "vector" and self.embedder is not None:
+            column = embed_column(column, self.embedder)
+        if column.kind not in (features.kind, "empty"):
+            raise SearchError(
+                "The column {column!r} had {expected} at the fit, but has {found} now.",
+                code="other_kind",
+                column=features.name,
+                expected=_KINDS[features.kind],
+                found=_KINDS[column.kind],
+            )
+        return column
+
     def _list_spans(self) -> list[slice]:
         stops = np.cumsum([len(each.names) for each in self._features]).tolist()
         return [slice(stop - len(each.names), stop) for each, stop in zip(self._features, stops, strict=True)]
@@ -218,6 +306,33 @@ class TableEncoder(BaseEstimator):
         return indices
 
 
+def _take_columns(partition: ColumnsPartition, indices: Sequence[int]) -> ColumnsPartition:
+    return ColumnsPartition(partition.first, tuple(partition.columns[j] for j in indices))
+
+
+def _encode(partition: ColumnsPartition, encoder: TableEncoder) -> SamplePartition:
+    return SamplePartition(partition.first, encoder._encode(partition.columns, partition.n_rows))
+
+
+def _embed(partition: ColumnsPartition, index: int, embedder: Embedder) -> ColumnsPartition:
+    columns = list(partition.columns)
+    columns[index] = embed_column(columns[index], embedder)
+    return ColumnsPartition(partition.first, tuple(columns))
+
+
+def _check_vectors(column: str, features: Features | str | None) -> None:
+    if isinstance(features, VectorFeatures):
+        return
+    found = "it is left out" if features is None else features if isinstance(features, str) else _KINDS[features.kind]
+    raise SearchError(
+        "{argument} needs a column of vectors of one length, or of texts and an embedder; {column!r} is none: {found}.",
+        code="not_vectors",
+        argument=Option("vectors"),
+        column=column,
+        found=found,
+    )
+
+
 def _check_list(columns: Iterable[Any]) -> Iterable[Any]:
     if isinstance(columns, str):
         raise SearchError(
@@ -229,7 +344,7 @@ def _check_list(columns: Iterable[Any]) -> Iterable[Any]:
     return columns
 
 
-def _check_unique(table: Table, indices: Iterable[int]) -> None:
+def _check_unique(table: Header, indices: Iterable[int]) -> None:
     repeated = sorted({table.names[j] for j in indices if table.names.count(table.names[j]) > 1})
     if repeated:
         raise SearchError(
@@ -237,15 +352,3 @@ def _check_unique(table: Table, indices: Iterable[int]) -> None:
             code="repeated_columns",
             names=", ".join(map(repr, repeated)),
         )
-
-
-def _check_kind(features: Features, column: Column) -> Column:
-    if column.kind not in (features.kind, "empty"):
-        raise SearchError(
-            "The column {column!r} had {expected} at the fit, but has {found} now.",
-            code="other_kind",
-            column=features.name,
-            expected=_KINDS[features.kind],
-            found=_KINDS[column.kind],
-        )
-    return column

@@ -6,14 +6,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.core.visits import Visits, start_at
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option
+from mixsearch.table._embedding import Embedder
 from mixsearch.table._fit import TableFit
 from mixsearch.table._rows import check_positions
-from mixsearch.table._visits import Visits
+from mixsearch.table._texts import place_texts
 
-# An example is doubted if fewer other examples than this are expected in its group.
+# An example is doubted if fewer other examples than this are expected in its group, or if its group is that of most
+# examples with a lower probability.
 MIN_SAME = 0.05
 MAX_LISTED = 10
 
@@ -22,21 +26,38 @@ class Examples(NamedTuple):
     """Rows that a search starts from."""
 
     positions: Array  # in the table, each once; none if they are rows of their own
+    texts: tuple[str, ...]
     nodes: Array  # the node that stands for each example, (q,)
+    starts: sp.csc_array  # how much of the walk from each example starts at each node, (m, q)
     resp: Array  # (q, k)
+
+    @property
+    def names(self) -> list[Any]:
+        """The position of each example, or its text; its number if it is a row of its own."""
+        rows = self.positions.tolist() or list(range(len(self.nodes) - len(self.texts)))
+        return [*rows, *map(repr, self.texts)]
 
     def list_positions(self) -> tuple[int, ...]:
         """Return the positions as a tuple."""
         return tuple(self.positions.tolist())
 
 
-def read_examples(argument: str, rows: Any, fit: TableFit) -> Examples:
-    """Return the examples that an argument names: positions, a mask, or a table with rows."""
+def read_examples(argument: str, rows: Any, texts: Iterable[str], fit: TableFit, embedder: Embedder) -> Examples:
+    """Return the examples that an argument names, positions, a mask or a table with rows, and texts."""
+    placed = place_texts(f"{argument}_texts", texts, fit, embedder)
     if _is_table(rows):
+        positions = np.empty(0, dtype=np.intp)
         nodes, resp = fit.find_nodes(rows)
-        return Examples(np.empty(0, dtype=np.intp), nodes, resp)
-    positions = _read_positions(argument, rows, fit.n_rows)
-    return Examples(positions, fit.nodes.of_row[positions], fit.resp[positions])
+    else:
+        positions = _read_positions(argument, rows, fit.n_rows)
+        nodes, resp = fit.nodes.of_row[positions], fit.posterior(fit.take_features(positions))
+    return Examples(
+        positions,
+        placed.texts,
+        np.concatenate([nodes, placed.nodes]),
+        sp.csc_array(sp.hstack([start_at(nodes, len(fit.node_resp)), placed.starts])),
+        np.concatenate([resp, placed.resp]),
+    )
 
 
 def check_examples(like: Examples, not_like: Examples) -> None:
@@ -57,24 +78,28 @@ def expected_size(examples: Examples, visits: Visits, fit: TableFit) -> float:
 
     Of rows that walks from rows which are no members visit as well, only a part counts.
     """
-    weights = fit.nodes.sizes[:, None] * fit.resp[fit.nodes.rows]
+    weights = fit.nodes.sizes[:, None] * fit.node_resp
     part = visits.part() @ weights / np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
     return float(np.exp(np.mean(np.log(np.maximum(examples.resp @ (fit.component_sizes * part), 1.0)))))
 
 
 def find_doubts(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarning]:
-    """Return the doubt that some examples are in other groups of rows than all others, if there are such."""
+    """Return the doubt that some examples are in other groups of rows than the others, if there are such.
+
+    They have no other example in their group, or are not in that of most examples.
+    """
     of_group = examples.resp @ fit.groups
-    n_same = np.einsum("ij,ij->i", of_group, of_group.sum(axis=0) - of_group)
-    far = np.flatnonzero(n_same < MIN_SAME).tolist()
+    n_in_group = of_group.sum(axis=0)
+    n_same = np.einsum("ij,ij->i", of_group, n_in_group - of_group)
+    far = np.flatnonzero((n_same < MIN_SAME) | (of_group[:, np.argmax(n_in_group)] < MIN_SAME)).tolist()
     return [_far_from_others(examples, far)] if far and len(n_same) > 1 else []
 
 
 def _far_from_others(examples: Examples, far: list[int]) -> DoubtfulExamplesWarning:
-    rows = examples.positions[far].tolist() if len(examples.positions) else far
+    rows = [examples.names[index] for index in far]
     listed = ", ".join(map(str, rows[:MAX_LISTED])) + (", ..." if len(rows) > MAX_LISTED else "")
     return DoubtfulExamplesWarning(
-        "Of the {n_examples} examples, {n_far} are far from all others: rows {listed}. Leave out those that may be "
+        "Of the {n_examples} examples, {n_far} are far from the others: rows {listed}. Leave out those that may be "
         "wrong, or search for each group by itself."
         if len(rows) > 1
         else "Of the {n_examples} examples, one is far from all others: row {listed}. Leave it out if it may be wrong.",

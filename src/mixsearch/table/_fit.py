@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from mixsearch._typing import Array, TableLike
+from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.gaussian import SHAPES, Shape, ShapedMixture, choose_mixture
+from mixsearch.table._embedding import Embedder
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._graph import NeighbourGraph, build_graph
-from mixsearch.table._nodes import Nodes, find_nearest
+from mixsearch.table._nodes import NodeRows, Nodes, PlacedRows, choose_nodes, find_nearest
+from mixsearch.table._sampling import spread_rows
+from mixsearch.table._source import TableSource, open_source
 
 # The mixture is chosen on at most this many rows.
 MAX_MIXTURE_ROWS = 3000
@@ -30,41 +34,62 @@ MIN_WITHIN = 1e-3
 MIN_LINK = 0.03
 
 
+class ColumnChoice(NamedTuple):
+    """Which columns of a table are used."""
+
+    columns: Any
+    id: str | None
+    vectors: str | None
+
+
 @dataclass(frozen=True)
 class TableFit:
     """A table with its mixture and its graph. It depends on no example, so one serves every search."""
 
-    table: TableLike
+    source: TableSource
     encoder: TableEncoder
-    X: Array  # (n, p)
+    rows: Partitions[NodeRows]
     axes: Array  # along which neighbours are found, (p, a); the mixture is one along the first b of them
     mixture: ShapedMixture
-    resp: Array  # (n, k)
+    component_sizes: Array  # the expected number of rows of each component, (k,)
     whitener: Array  # (b, b): after it, the average covariance within components is the identity
     nodes: Nodes
+    node_features: Array  # (m, p)
+    node_resp: Array  # (m, k)
     graph: NeighbourGraph
+    vectors: str | None = None  # the column of vectors that texts are compared with
+
+    @property
+    def table(self) -> TableLike:
+        """The table, as it was given."""
+        return self.source.table
 
     @property
     def n_rows(self) -> int:
         """The number of rows of the table."""
-        return len(self.X)
+        return self.rows.n_rows
+
+    def take_features(self, rows: Array) -> Array:
+        """Return the features of a few rows, in any order, (q, p)."""
+        positions, index = np.unique(rows, return_inverse=True)
+        return np.asarray(self.rows.take_rows(positions).collect().partition.features[index])
+
+    def posterior(self, features: Array) -> Array:
+        """Return the probability of each component for rows, (q, k)."""
+        resp, _ = self.mixture.posterior(self._signal(features))
+        return resp
 
     def find_nodes(self, table: TableLike) -> tuple[Array, Array]:
         """Return the nearest node, (q,), and the posterior, (q, k), of rows that need not be of the fitted table."""
-        signal, nodes = self._signal(self.encoder.transform(table)), self._signal(self.X[self.nodes.rows])
-        resp, _ = self.mixture.posterior(signal)
-        nearest = find_nearest(signal @ self.whitener, resp, nodes @ self.whitener, self.resp[self.nodes.rows])
-        return nearest, resp
-
-    @cached_property
-    def component_sizes(self) -> Array:
-        """The expected number of rows of each component, (k,)."""
-        return np.asarray(self.resp.sum(axis=0))
+        features = self.encoder.transform(table)
+        resp = self.posterior(features)
+        whitened, nodes = (self._signal(each) @ self.whitener for each in (features, self.node_features))
+        return find_nearest(whitened, resp, nodes, self.node_resp), resp
 
     @cached_property
     def groups(self) -> Array:
         """Which components belong to which group: those that edges connect, directly or through others, (k, k)."""
-        resp = self.resp[self.nodes.rows]
+        resp = self.node_resp
         edges = resp.T @ (self.graph.edges @ resp)
         of_each = edges.sum(axis=1)
         # A component without nodes has no edges.
@@ -73,39 +98,89 @@ class TableFit:
         return np.asarray(np.eye(len(group))[group])
 
     def _signal(self, X: Array) -> Array:
-        return np.asarray(X @ self.axes[:, : len(self.whitener)])
+        return project(X, self.axes[:, : len(self.whitener)])
 
 
 def fit_table(
-    table: TableLike, columns: Any, id: str | None, covariance: Shape | None, max_components: int
+    table: TableLike, use: ColumnChoice, embedder: Embedder, covariance: Shape | None, max_components: int
 ) -> TableFit:
     """Encode a table, choose a mixture, and connect its rows with their neighbours."""
-    encoder = TableEncoder()
-    X = encoder.fit_transform(table, columns, id=id)
-    axes = np.eye(X.shape[1])
-    near = signal = X
-    if X.shape[1] > MAX_FEATURES:
-        axes = _principal_axes(X[:: -(-len(X) // MAX_NODES)], MAX_FEATURES)
-        near = X @ axes
-        signal = near[:, :N_AXES]
-    some = signal[:: -(-len(X) // MAX_MIXTURE_ROWS)]
+    source, encoder = open_source(table), TableEncoder(embedder=embedder)
+    encoded = encoder._fit_rows(source, *use)
+    n_features = len(encoder.feature_names_)
+    if n_features > MAX_FEATURES:
+        axes = _principal_axes(_take_some(encoded, MAX_NODES), MAX_FEATURES)
+        signal_axes = axes[:, :N_AXES]
+    else:
+        axes = signal_axes = np.eye(n_features)
+    some = project(_take_some(encoded, MAX_MIXTURE_ROWS), signal_axes)
     shapes = SHAPES if covariance is None else (covariance,)
     with one_blas_thread:  # for small matrices, several threads take longer
         mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
+    expected, sums = encoded.map_reduce(_expect, signal_axes, mixture)
+    whitener = _within_factor(sums, encoded.n_rows)
+    nodes, values, rows = choose_nodes(
+        expected.map(_whiten, signal_axes, whitener), encoded.n_rows if encoded.n_rows <= MAX_NODES else N_NODES
+    )
+    graph = build_graph(project(values.features, axes), values.whitened, values.resp, nodes.copies)
+    return TableFit(
+        source,
+        encoder,
+        rows,
+        axes,
+        mixture,
+        sums.sizes,
+        whitener,
+        nodes,
+        values.features,
+        values.resp,
+        graph,
+        use.vectors,
+    )
+
+
+def project(X: Array, axes: Array) -> Array:
+    """Return coordinates along axes, (n, a); the same array if there are as many axes as features."""
+    return X if axes.shape[0] == axes.shape[1] else np.asarray(X @ axes)
+
+
+class _Sums(NamedTuple):
+    sizes: Array  # of the components, (k,)
+    totals: Array  # of their rows, (k, b)
+    products: Array  # (b, b)
+
+
+@dataclass(frozen=True)
+class _ExpectedRows(Partition):
+    features: Array  # (n, p)
+    resp: Array  # (n, k)
+
+
+def _take_some(rows: Partitions[SamplePartition], max_rows: int) -> Array:
+    """Return at most a number of rows, evenly spread."""
+    return np.asarray(rows.take_rows(spread_rows(rows.n_rows, max_rows)).collect().partition.samples)
+
+
+def _expect(partition: SamplePartition, axes: Array, mixture: ShapedMixture) -> tuple[_ExpectedRows, _Sums]:
+    """Return the rows with their posterior, and what the covariance within components is made of."""
+    signal = project(partition.samples, axes)
     resp, _ = mixture.posterior(signal)
-    whitener = _within_factor(signal, resp)
-    whitened = signal @ whitener
-    nodes = Nodes.choose(X, whitened, resp, len(X) if len(X) <= MAX_NODES else N_NODES)
-    graph = build_graph(near[nodes.rows], whitened[nodes.rows], resp[nodes.rows], nodes.copies)
-    return TableFit(table, encoder, X, axes, mixture, resp, whitener, nodes, graph)
+    rows = _ExpectedRows(partition.first, partition.samples, resp)
+    return rows, _Sums(resp.sum(axis=0), resp.T @ signal, signal.T @ signal)
 
 
-def _within_factor(X: Array, resp: Array) -> Array:
+def _whiten(partition: _ExpectedRows, axes: Array, whitener: Array) -> PlacedRows:
+    whitened = project(partition.features, axes) @ whitener
+    return PlacedRows(partition.first, partition.features, whitened, partition.resp)
+
+
+def _within_factor(sums: _Sums, n_rows: int) -> Array:
     """Return the matrix, (p, p), after which the average covariance within components is the identity."""
-    sizes = np.maximum(resp.sum(axis=0), np.finfo(np.float64).tiny)
-    centers = resp.T @ X / sizes[:, None]
-    within = (X.T @ X - (centers * sizes[:, None]).T @ centers) / len(X)
-    average, of_all = float(np.trace(within)) / len(within), float(np.mean(X**2))
+    sizes = np.maximum(sums.sizes, np.finfo(np.float64).tiny)
+    centers = sums.totals / sizes[:, None]
+    within = (sums.products - (centers * sizes[:, None]).T @ centers) / n_rows
+    average = float(np.trace(within)) / len(within)
+    of_all = float(np.trace(sums.products)) / n_rows / len(within)
     within += np.eye(len(within)) * MIN_WITHIN * max(average, MIN_WITHIN * of_all)
     return np.asarray(np.linalg.inv(np.linalg.cholesky(within)).T)
 

@@ -1,4 +1,4 @@
-"""Rows of a table as a graph of neighbours, and the random walk that carries a label along it."""
+"""Rows of a table as a graph of neighbours."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array
+from mixsearch.core.walk import Walk, row_of_edge
 
 N_NEIGHBOURS = 10
-# The walk goes on with this probability, and else starts again at an example.
-STAY = 0.98
 # An edge between two components also keeps q / (q + 80) of its weight with q examples: one example needs the mixture to
 # know where its class ends, many show it themselves.
 EXAMPLES_FOR_EDGES = 80
-# Conjugate gradients end at this fraction of the first residual.
-TOLERANCE, MAX_ITER = 1e-4, 100
 # The largest weight of neighbours after whitening, and the least agreement of neighbours with a mixture.
 MAX_WHITENED, MIN_AGREEMENT = 3.0, 0.2
 # A fraction of edges between components below this one is none.
@@ -34,51 +31,7 @@ class NeighbourGraph(NamedTuple):
     def with_examples(self, n_examples: int) -> Walk:
         """Return the walk for a number of examples."""
         kept = self.kept_between + n_examples / (n_examples + EXAMPLES_FOR_EDGES)
-        weights = self.edges.data * (self.same + kept)
-        indices, indptr, shape = self.edges.indices, self.edges.indptr, self.edges.shape
-        degrees: Array = sp.csr_array((weights, indices, indptr), shape=shape).sum(axis=1)
-        scale = 1 / np.sqrt(np.maximum(degrees, np.finfo(np.float64).tiny))
-        normalized = weights * scale[row_of_edge(self.edges)] * scale[indices]
-        return Walk(sp.csr_array((normalized, indices, indptr), shape=shape), scale)
-
-
-class Walk(NamedTuple):
-    """A random walk with restart on a graph of neighbours."""
-
-    graph: sp.csr_array  # (n, n), scaled by the root of the degrees on both sides
-    scale: Array  # one over the root of the degrees, (n,)
-
-    def visits(self, starts: Array) -> Array:
-        """Return how often the walk visits each row from each start, (n, q), relative to the degree of the row.
-
-        Parameters
-        ----------
-        starts : array of shape (n, q)
-            Where each walk starts.
-
-        Returns
-        -------
-        array of shape (n, q)
-
-        Notes
-        -----
-        Visits h from a start a solve (I - sG)h = (1 - s)a with G = D^(-1/2) W D^(-1/2), by conjugate gradients.
-        """
-        target = (1 - STAY) * starts
-        solution = np.zeros_like(target)
-        residual, direction = target.copy(), target.copy()
-        power = np.einsum("ij,ij->j", residual, residual)
-        goal = TOLERANCE**2 * power
-        for _ in range(MAX_ITER):
-            if np.all(power <= goal):
-                break
-            moved = direction - STAY * (self.graph @ direction)
-            step = power / np.maximum(np.einsum("ij,ij->j", direction, moved), np.finfo(np.float64).tiny)
-            solution += step * direction
-            residual -= step * moved
-            last, power = power, np.einsum("ij,ij->j", residual, residual)
-            direction = residual + (power / np.maximum(last, np.finfo(np.float64).tiny)) * direction
-        return np.asarray(np.maximum(solution, 0) * self.scale[:, None])
+        return Walk.on(self.edges, self.edges.data * (self.same + kept))
 
 
 def build_graph(X: Array, whitened: Array, resp: Array, copies: Array) -> NeighbourGraph:
@@ -116,11 +69,6 @@ def build_graph(X: Array, whitened: Array, resp: Array, copies: Array) -> Neighb
     agreement = (float(edges.data @ same) / float(edges.data.sum()) - by_chance) / max(1 - by_chance, MIN_BETWEEN)
     agreement = float(np.clip(agreement, MIN_AGREEMENT, 1))
     return NeighbourGraph(edges, same, ((1 - agreement) / agreement) ** 2)
-
-
-def row_of_edge(edges: sp.csr_array) -> Array:
-    """Return the row of each stored edge."""
-    return np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
 
 
 def _same_component(edges: sp.csr_array, resp: Array) -> Array:

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
+from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.reductions import RowValues, TopRows
+from mixsearch.table._sampling import spread_rows
 
 # Rows that are compared with the nodes of their component at once.
 CHUNK_ROWS = 2048
+
+
+@dataclass(frozen=True)
+class PlacedRows(Partition):
+    """Rows of a table among the components of a mixture."""
+
+    features: Array  # (n, p)
+    whitened: Array  # on a scale on which components are round, (n, b)
+    resp: Array  # (n, k)
+
+
+@dataclass(frozen=True)
+class NodeRows(Partition):
+    """Rows of a table, each with the node that stands for it."""
+
+    features: Array  # (n, p)
+    nodes: Array  # (n,)
 
 
 class Nodes(NamedTuple):
@@ -28,34 +49,64 @@ class Nodes(NamedTuple):
         """The number of rows that each node stands for, (m,)."""
         return np.bincount(self.of_row, minlength=len(self.rows)).astype(np.float64)
 
-    @classmethod
-    def choose(cls, X: Array, whitened: Array, resp: Array, max_nodes: int) -> Self:
-        """Return the nodes of a table, and the node that stands for each other row.
 
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows, at least two of them different.
-        whitened : array of shape (n, p)
-            The same rows, on a scale on which components are round.
-        resp : array of shape (n, k)
-        max_nodes : int
+def choose_nodes(rows: Partitions[PlacedRows], max_nodes: int) -> tuple[Nodes, PlacedRows, Partitions[NodeRows]]:
+    """Return the nodes of a table, their values, and all rows with the node that stands for each.
 
-        Returns
-        -------
-        Nodes
-        """
-        n = len(X)
-        some = np.arange(0, n, -(-n // max_nodes))
-        if np.ptp(X[some], axis=0).max() == 0:
-            some = np.array([0, np.argmax(np.abs(X - X[0]).max(axis=1))])
-        first, node = _find_distinct(X[some])
-        rows, copies = some[first], np.bincount(node)
-        if len(some) < n:
-            nearest = find_nearest(whitened, resp, whitened[rows], resp[rows])
-            nearest[some] = node
-            node = nearest
-        return cls(rows, node, copies)
+    Parameters
+    ----------
+    rows : Partitions of PlacedRows
+        At least two of them different.
+    max_nodes : int
+
+    Returns
+    -------
+    nodes : Nodes
+    values : PlacedRows
+        Of the nodes.
+    rows : Partitions of NodeRows
+    """
+    some = spread_rows(rows.n_rows, max_nodes)
+    values = rows.take_rows(some).collect().partition
+    if np.ptp(values.features, axis=0).max() == 0:
+        farthest = rows.reduce(_find_farthest, values.features[0]).rows
+        some = np.sort([some[0], farthest.indices[0]])
+        values = rows.take_rows(some).collect().partition
+    first, node = _find_distinct(values.features)
+    values = values.take(first)
+    # Rows that are nodes, or equal to one, need no comparison.
+    known = some, node
+    placed, found = rows.map_reduce(_place_rows, values.whitened, values.resp, known)
+    return Nodes(some[first], found.nodes.join(), np.bincount(node)), values, placed
+
+
+class _Farthest(NamedTuple):
+    rows: TopRows
+
+
+class _NodeOfRow(NamedTuple):
+    nodes: RowValues
+
+
+def _find_farthest(partition: PlacedRows, row: Array) -> _Farthest:
+    distances = np.abs(partition.features - row).max(axis=1)
+    index = np.array([np.argmax(distances)])
+    return _Farthest(TopRows(1, distances[index], partition.first + index))
+
+
+def _place_rows(
+    partition: PlacedRows, nodes: Array, node_resp: Array, known: tuple[Array, Array]
+) -> tuple[NodeRows, _NodeOfRow]:
+    """Return rows with the node that stands for each."""
+    rows = known[0] - partition.first
+    own = (rows >= 0) & (rows < partition.n_rows)
+    nearest = np.zeros(partition.n_rows, dtype=np.int32)
+    if own.sum() < partition.n_rows:
+        nearest[:] = find_nearest(partition.whitened, partition.resp, nodes, node_resp)
+    nearest[rows[own]] = known[1][own]
+    return NodeRows(partition.first, partition.features, nearest), _NodeOfRow(
+        RowValues.from_partition(partition, nearest)
+    )
 
 
 def _find_distinct(X: Array) -> tuple[Array, Array]:

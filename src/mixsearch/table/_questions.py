@@ -13,6 +13,12 @@ MAX_CANDIDATES = 200
 MIN_WEIGHT = 1e-3
 
 
+def choose_candidates(n_rows: int, n: int) -> Array:
+    """Return which rows of a ranking to choose n questions from, evenly spread over it."""
+    n_candidates = min(n_rows, max(MAX_CANDIDATES, n))
+    return np.unique(np.linspace(0, max(n_rows - 1, 0), n_candidates).astype(np.intp))
+
+
 def choose_questions(X: Array, membership: Array, n: int) -> Array:
     """Return rows in the middle of clusters of likely members, (n,): the index of each, sorted.
 
@@ -35,10 +41,8 @@ def choose_questions(X: Array, membership: Array, n: int) -> Array:
     """
     if not min(n, len(X)):
         return np.empty(0, dtype=np.intp)
-    some = np.unique(np.linspace(0, len(X) - 1, min(len(X), max(MAX_CANDIDATES, n))).astype(np.intp))
-    n_clusters = min(n, len(np.unique(X[some], axis=0)))
-    weights = np.maximum(membership[some], MIN_WEIGHT * membership.max())
-    chosen = some[_central_rows(X[some], weights, n_clusters)]
+    n_clusters = min(n, len(np.unique(X, axis=0)))
+    chosen = _central_rows(X, np.maximum(membership, MIN_WEIGHT * membership.max()), n_clusters)
     # Rows that are equal to others make fewer clusters: the likeliest ones follow.
     others = np.setdiff1d(np.arange(len(X)), chosen)[: n - n_clusters]
     return np.sort(np.concatenate([chosen, others]))

@@ -10,15 +10,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import TableLike
+from mixsearch.core.members import find_members
 from mixsearch.core.validation import check_choice, check_positive_int
+from mixsearch.core.visits import Visits
 from mixsearch.errors import warn_user
 from mixsearch.gaussian import SHAPES, Shape
 from mixsearch.table._component import TableComponent
+from mixsearch.table._embedding import Embedder
 from mixsearch.table._examples import check_examples, expected_size, find_doubts, read_examples
-from mixsearch.table._fit import TableFit, fit_table
-from mixsearch.table._members import find_members
+from mixsearch.table._fit import ColumnChoice, TableFit, fit_table
 from mixsearch.table._storage import open_fit, restore_fit, save_fit
-from mixsearch.table._visits import Visits
 
 Covariance = Literal["auto"] | Shape
 RowsLike: TypeAlias = Iterable[int] | TableLike
@@ -33,6 +34,10 @@ class TableSearch(BaseEstimator):
         The shape of the components of the mixture. "auto" chooses the one with the best Bayesian information criterion.
     max_components : int, default=15
         The mixture has at most this many components; the criterion chooses how many.
+    embedder : callable, object with `encode`, or str, optional
+        Makes vectors of texts, for examples that are texts and for a column of texts: a function from a list of texts
+        to an array, an object with such a function `encode`, or the name of a model, "model2vec:..." or
+        "sentence-transformers:...".
 
     Attributes
     ----------
@@ -71,25 +76,35 @@ class TableSearch(BaseEstimator):
     1.0
     """
 
-    def __init__(self, covariance: Covariance = "auto", *, max_components: int = 15) -> None:
+    def __init__(self, covariance: Covariance = "auto", *, max_components: int = 15, embedder: Embedder = None) -> None:
         self.covariance = covariance
         self.max_components = max_components
+        self.embedder = embedder
 
     def fit(
-        self, table: TableLike, y: None = None, *, columns: Iterable[Any] | None = None, id: str | None = None
+        self,
+        table: TableLike,
+        y: None = None,
+        *,
+        columns: Iterable[Any] | None = None,
+        id: str | None = None,
+        vectors: str | None = None,
     ) -> Self:
         """Fit a mixture to the rows of a table, and connect each row with its neighbours.
 
         Parameters
         ----------
         table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-            Numbers, dates, booleans and categories; values may be missing. It is not changed.
+            Numbers, dates, booleans and categories; values may be missing. It is not changed. The rows of a Dask array
+            or data frame stay where Dask has them.
         y : None
             Ignored.
         columns : iterable of str, optional
             Use only these columns.
         id : str, optional
             The column that names the rows. It is not used.
+        vectors : str, optional
+            A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
 
         Returns
         -------
@@ -98,9 +113,17 @@ class TableSearch(BaseEstimator):
         check_choice("covariance", self.covariance, ("auto", *SHAPES))
         check_positive_int("max_components", self.max_components)
         shape = None if self.covariance == "auto" else self.covariance
-        return self._set_fit(fit_table(table, columns, id, shape, self.max_components))
+        use = ColumnChoice(columns, id, vectors)
+        return self._set_fit(fit_table(table, use, self.embedder, shape, self.max_components))
 
-    def search(self, like: RowsLike, *, not_like: RowsLike = ()) -> TableComponent:
+    def search(
+        self,
+        like: RowsLike = (),
+        *,
+        not_like: RowsLike = (),
+        like_texts: Iterable[str] = (),
+        not_like_texts: Iterable[str] = (),
+    ) -> TableComponent:
         """Find the rows that are like a few of them.
 
         Parameters
@@ -109,6 +132,9 @@ class TableSearch(BaseEstimator):
             Rows that are members: their positions, a mask, or rows of their own with the columns of the table.
         not_like : iterable of int, array of bool of shape (n,), or table, optional
             Rows that are no members.
+        like_texts, not_like_texts : iterable of str, optional
+            Texts that describe members, and others. The embedder makes vectors of them, which are compared with those
+            of the table.
 
         Returns
         -------
@@ -117,20 +143,23 @@ class TableSearch(BaseEstimator):
         Warns
         -----
         DoubtfulExamplesWarning
-            If an example is far from all others.
+            If some examples are in another group of rows than the others.
         """
         check_is_fitted(self)
         fit = self._fit
-        members, others = read_examples("like", like, fit), read_examples("not_like", not_like, fit)
+        members = read_examples("like", like, like_texts, fit, self.embedder)
+        others = read_examples("not_like", not_like, not_like_texts, fit, self.embedder)
         check_examples(members, others)
         walk = fit.graph.with_examples(len(members.nodes) + len(others.nodes))
-        visits = Visits.of(walk, members.nodes, others.nodes)
+        visits = Visits.of(walk, members.starts, others.starts)
         doubts = find_doubts(members, fit)
         for doubt in doubts:
             warn_user(doubt)
         return TableComponent(
             like=members.list_positions(),
             not_like=others.list_positions(),
+            like_texts=members.texts,
+            not_like_texts=others.texts,
             doubts=tuple(doubts),
             _n_examples=len(members.nodes),
             _fit=fit,
@@ -149,23 +178,28 @@ class TableSearch(BaseEstimator):
             Replace a search that was saved there before.
         """
         check_is_fitted(self)
-        save_fit(self._fit, self.get_params(), path, overwrite=overwrite)
+        name = self.embedder if isinstance(self.embedder, str) else None
+        save_fit(self._fit, self.get_params(deep=False) | {"embedder": name}, path, overwrite=overwrite)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, embedder: Embedder = None) -> Self:
         """Open a search that was saved. Its arrays are mapped from the files; the table is one of PyArrow.
 
         Parameters
         ----------
         path : path
             The folder.
+        embedder : callable, object with `encode`, or str, optional
+            Only the name of an embedder is saved: another one must be given again.
 
         Returns
         -------
         TableSearch
         """
         folder = open_fit(path)
-        return cls(**folder.facts["search"])._set_fit(restore_fit(folder))
+        parameters = folder.facts["search"]
+        chosen = parameters.get("embedder") if embedder is None else embedder
+        return cls(**parameters | {"embedder": chosen})._set_fit(restore_fit(folder, chosen))
 
     def _set_fit(self, fit: TableFit) -> Self:
         self._fit = fit
@@ -182,10 +216,16 @@ class TableSearch(BaseEstimator):
 
 def find(
     table: TableLike,
-    like: RowsLike,
+    like: RowsLike = (),
     not_like: RowsLike = (),
     *,
     columns: Iterable[Any] | None = None,
+    vectors: str | None = None,
+    like_texts: Iterable[str] = (),
+    not_like_texts: Iterable[str] = (),
+    embedder: Embedder = None,
+    covariance: Covariance = "auto",
+    max_components: int = 15,
 ) -> TableComponent:
     """Find the rows of a table that are like a few of them, in one call.
 
@@ -199,6 +239,16 @@ def find(
         Rows that are no members.
     columns : iterable of str, optional
         Use only these columns.
+    vectors : str, optional
+        A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
+    like_texts, not_like_texts : iterable of str, optional
+        Texts that describe members, and others.
+    embedder : callable, object with `encode`, or str, optional
+        Makes vectors of texts.
+    covariance : {"auto", "spherical", "diagonal", "tied", "low-rank", "full"}, default="auto"
+        The shape of the components of the mixture.
+    max_components : int, default=15
+        The mixture has at most this many components.
 
     Returns
     -------
@@ -216,4 +266,6 @@ def find(
     >>> len(found.membership)
     150
     """
-    return TableSearch().fit(table, columns=columns).search(like, not_like=not_like)
+    search = TableSearch(covariance, max_components=max_components, embedder=embedder)
+    search.fit(table, columns=columns, vectors=vectors)
+    return search.search(like, not_like=not_like, like_texts=like_texts, not_like_texts=not_like_texts)

@@ -11,40 +11,52 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, TableLike
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.dask import is_dask
+from mixsearch.data.partitions import Layout, LocalPartitions
 from mixsearch.errors import DamagedFolderError, SearchError
 from mixsearch.gaussian import ShapedMixture
 from mixsearch.storage import Folder, open_folder, write_folder
 from mixsearch.table._columns import open_table
+from mixsearch.table._embedding import Embedder
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures, VectorFeatures
 from mixsearch.table._fit import TableFit
 from mixsearch.table._graph import NeighbourGraph
-from mixsearch.table._nodes import Nodes
+from mixsearch.table._nodes import NodeRows, Nodes
+from mixsearch.table._source import LocalTable
 
 KIND = "fitted table"
-VERSION = 1
+VERSION = 2  # 1 had the posterior of all rows
 _MIXTURE = ("weights", "centers", "factors")
 _EDGES = ("data", "indices", "indptr")
 
 
 def save_fit(fit: TableFit, parameters: dict[str, Any], path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Write a fit to a folder of its own, with the parameters of the search."""
-    table = _to_bytes(fit.table)
+    if is_dask(fit.table):
+        raise SearchError(
+            "The fit of a Dask table cannot be saved: its rows are not in memory. Save the answer, which `to_frame` "
+            "returns.",
+            code="dask_not_saved",
+        )
+    table, rows = _to_bytes(fit.table), fit.rows.collect().partition
     with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
         out.save("table", table)
-        out.save("features", fit.X)
+        out.save("features", rows.features)
         out.save("axes", fit.axes)
         for name in _MIXTURE:
             out.save(f"mixture/{name}", getattr(fit.mixture, name))
-        out.save("mixture/resp", fit.resp)
+        out.save("mixture/component_sizes", fit.component_sizes)
         out.save("mixture/whitener", fit.whitener)
         out.save("graph/nodes", fit.nodes.rows)
-        out.save("graph/node_of_row", fit.nodes.of_row)
+        out.save("graph/node_of_row", rows.nodes)
+        out.save("graph/resp", fit.node_resp)
         out.save("graph/copies", fit.nodes.copies)
         for name in _EDGES:
             out.save(f"graph/{name}", getattr(fit.graph.edges, name))
         out.save("graph/same", fit.graph.same)
         out.facts["search"] = parameters
+        out.facts["vectors"] = fit.vectors
         out.facts["encoder"] = _describe_encoder(fit.encoder)
         out.facts["mixture"] = {"shape": fit.mixture.shape, "n_parameters": fit.mixture.n_parameters}
         out.facts["graph"] = {"kept_between": fit.graph.kept_between}
@@ -55,29 +67,39 @@ def open_fit(path: str | os.PathLike[str]) -> Folder:
     return open_folder(path, kind=KIND, version=VERSION)
 
 
-def restore_fit(folder: Folder) -> TableFit:
-    """Return the fit that a folder holds. Arrays are read when they are used."""
+def restore_fit(folder: Folder, embedder: Embedder = None) -> TableFit:
+    """Return the fit that a folder holds, with an embedder for texts. Arrays are read when they are used."""
     arrays: dict[str, Any] = {name: folder[f"mixture/{name}"] for name in _MIXTURE}
     mixture = ShapedMixture(**arrays, **folder.facts["mixture"])
     rows = folder["graph/nodes"]
     shape = (len(rows), len(rows))
     edges = sp.csr_array(tuple(folder[f"graph/{name}"] for name in _EDGES), shape=shape, copy=False)
+    features, of_row = folder["features"], folder["graph/node_of_row"]
+    layout = Layout(len(features), features.shape[1], features.dtype, is_sparse=False)
+    if folder.version == 1:
+        resp = folder["mixture/resp"]
+        component_sizes, node_resp = resp.sum(axis=0), resp[rows]
+    else:
+        component_sizes, node_resp = folder["mixture/component_sizes"], folder["graph/resp"]
     return TableFit(
-        table=_from_bytes(folder["table"]),
-        encoder=_restore_encoder(folder.facts["encoder"]),
-        X=folder["features"],
+        source=LocalTable(_from_bytes(folder["table"])),
+        encoder=_restore_encoder(folder.facts["encoder"], embedder),
+        rows=LocalPartitions(layout, NodeRows(0, features, of_row)),
         axes=folder["axes"],
         mixture=mixture,
-        resp=folder["mixture/resp"],
+        component_sizes=component_sizes,
         whitener=folder["mixture/whitener"],
-        nodes=Nodes(rows, folder["graph/node_of_row"], folder["graph/copies"]),
+        nodes=Nodes(rows, of_row, folder["graph/copies"]),
+        node_features=features[rows],
+        node_resp=node_resp,
         graph=NeighbourGraph(edges, folder["graph/same"], folder.facts["graph"]["kept_between"]),
+        vectors=folder.facts.get("vectors"),
     )
 
 
 def _describe_encoder(encoder: TableEncoder) -> dict[str, Any]:
     return {
-        "parameters": encoder.get_params(),
+        "parameters": {"max_categories": encoder.max_categories},
         "features": [
             {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in asdict(each).items()}
             for each in encoder._features
@@ -88,9 +110,9 @@ def _describe_encoder(encoder: TableEncoder) -> dict[str, Any]:
     }
 
 
-def _restore_encoder(facts: dict[str, Any]) -> TableEncoder:
+def _restore_encoder(facts: dict[str, Any], embedder: Embedder) -> TableEncoder:
     features = tuple(map(_restore_features, facts["features"]))
-    return TableEncoder(**facts["parameters"])._set_features(
+    return TableEncoder(**facts["parameters"], embedder=embedder)._set_features(
         features, facts["dropped"], n_columns=facts["n_columns"], is_named=facts["is_named"]
     )
 

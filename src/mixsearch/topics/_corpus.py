@@ -15,7 +15,7 @@ from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS
 from mixsearch.topics._documents import CountPartition, TopicPartition, pick_documents
 from mixsearch.topics._fit import Allocate
-from mixsearch.topics._local_topic import ABOUT_SHARE, LocalTopic
+from mixsearch.topics._local_topic import ABOUT_SHARE, SCALE_ERROR, LocalTopic
 from mixsearch.topics._query import index_documents
 from mixsearch.topics._search import TopicSearch
 from mixsearch.topics._unit_vectors import to_unit_length
@@ -292,6 +292,21 @@ class FittedCorpus:
             return topic._corpus_shares()
         segments = self._search._family.segments
         return np.concatenate([topic._estimate_shares_in(each.by_document) for each in segments])
+
+    def scale_errors(self, topics: Sequence[Topic]) -> Array:
+        """Return the standard errors of the factors by which the shares of topics may be wrong in all documents.
+
+        Parameters
+        ----------
+        topics : sequence of Topic
+            Topics that this search found.
+
+        Returns
+        -------
+        array of shape (q,)
+            0 for topics whose shares have no such bias: those that were not refined on damped counts.
+        """
+        return np.array([SCALE_ERROR if isinstance(topic._refined, LocalTopic) else 0.0 for topic in topics])
 
     def find_about(self, topic: Topic) -> Array | None:
         """Return which documents of the corpus are to a fair part about a topic.

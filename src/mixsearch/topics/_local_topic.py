@@ -31,6 +31,9 @@ from mixsearch.topics._ranking import NamedDocuments, Ranking, rank_by
 N_CANDIDATES, MAX_FROM_CANDIDATES = 2000, 500
 # From this share of the topic on, a document is about it (benchmarks/topic_sizes.py).
 ABOUT_SHARE = 0.25
+# Standard error of the factor by which the shares of all documents may be wrong: those of damped counts, in which
+# repetitions count less, are too small or too large for documents drawn by LDA (benchmarks/timelines.py).
+SCALE_ERROR = 0.15
 
 
 class LocalState(NamedTuple):

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound="TopicSearch")
 
 KIND = "topic index"
-VERSION = 1
+# 2: segments, columns and short documents. Indexes of format 1 are read, and become 2 when they are changed.
+VERSION = 2
 _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
 
 

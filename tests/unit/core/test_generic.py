@@ -55,7 +55,7 @@ def test_a_nuclear_rule_without_a_positive_trace_says_what_to_do():
 
 def test_a_tie_warns_in_words():
     hint = np.linalg.pinv(MIXTURE.centers) @ np.array([1.0, 1.02, 0.1, 0.1])
-    with pytest.warns(WeakHintWarning, match=r"leads the runner-up by a factor of only 1.02.*alternatives"):
+    with pytest.warns(WeakHintWarning, match=r"leads the runner-up by a factor of only 1.02.*other components"):
         search_moments(moments(Mixture(MIXTURE.centers, MIXTURE.weights, hint)), 4)
 
 

@@ -11,7 +11,7 @@ from mixsearch import GaussianSearch
 from mixsearch.core.em import EMOptions
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 from mixsearch.errors import NotRefinedWarning
-from mixsearch.gaussian import _search as estimator
+from mixsearch.gaussian import _spherical_search as estimator
 from mixsearch.gaussian._refinement import fit_from_candidate, fit_mixture, match_candidate, refine_gaussian
 from mixsearch.gaussian._subset import fit_subset
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from mixsearch.gaussian._growth import choose_mixture, grow_mixture
-from mixsearch.gaussian._shapes import SHAPES
+from mixsearch.gaussian._growth import GrownMixture, choose_mixture, exchange_components, grow_mixture
+from mixsearch.gaussian._shapes import SHAPES, run_shaped_em
 
 D = 5
 
@@ -131,3 +131,28 @@ def test_rows_without_groups_are_one_component(name):
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "spherical"])
 def test_a_constant_column_adds_no_component(shape):
     assert len(grow_mixture(degenerate("a constant column"), shape, 15).mixture.weights) == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_number_of_components_is_kept_to(shape):
+    X, _ = draw(shape)
+    for k in (1, 2, 5):
+        assert choose_mixture(X, shapes=(shape,), n_components=k).n_components == k
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_component_split_in_vain_is_exchanged_for_one_that_stands_for_two(shape):
+    X, labels = draw(shape)
+    is_half = X[:, 3] > np.median(X[labels == 0, 3])
+    wrong = np.eye(3)[np.where(labels == 0, is_half.astype(int), 2)]
+    mixture, resp, likelihood = run_shaped_em(X, wrong, shape, max_iter=5, tol=0)
+    grown = GrownMixture(mixture, resp, mixture.bic(likelihood, len(X)))
+    exchanged = exchange_components(X, grown)
+    assert exchanged.n_components == 3
+    assert adjusted_rand_score(labels, exchanged.resp.argmax(axis=1)) > 0.98
+
+
+def test_a_good_mixture_is_left_as_it_is():
+    X, _ = draw("diagonal")
+    grown = choose_mixture(X)
+    assert exchange_components(X, grown) is grown

@@ -87,3 +87,11 @@ def test_more_features_than_neighbours_can_tell_are_warned_about():
     with pytest.warns(UnlikelyMixtureWarning, match="60 features are many for 300 samples.*30 or fewer") as caught:
         WithinWhitener().fit(X)
     assert caught[0].message.code == "too_many_features"
+
+
+def test_what_is_whitened_can_be_taken_back():
+    X = np.random.default_rng(0).normal(size=(300, 3)) * [1, 20, 0.1] + [5, -100, 2]
+    whitener = WithinWhitener().fit(X)
+    assert_allclose(whitener.inverse_transform(whitener.transform(X)), X, rtol=1e-9)
+    with pytest.raises(SearchError, match="X has 2 features"):
+        whitener.inverse_transform(X[:, :2])

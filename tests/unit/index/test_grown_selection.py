@@ -40,3 +40,25 @@ def test_added_documents_rise_against_the_first(index):
     assert np.flatnonzero(is_new).min() >= len(is_new) - 54
     found = find_changes(index, "row < 300", "row >= 300", topics="sushi")
     assert [change.item for change in found.risen_topics] == ["sushi"]
+
+
+def test_columns_of_few_documents_are_those_of_the_table(index):
+    few = open_index(index.path).columns
+    for indices in ([3, 310, 3, 0], [len(index.columns.table) - 1], [250, 20, 301]):
+        for names in (None, ["shop", "day"]):
+            table = index.columns.table if names is None else index.columns.table.select(names)
+            assert few.take(np.array(indices), names).to_pylist() == table.take(indices).to_pylist()
+    assert "table" not in vars(few)
+    selected = few.select(["stars"])
+    assert selected["stars"].to_pylist() == index.columns.table["stars"].to_pylist()
+    assert "shop" not in selected.column_names
+
+
+def test_columns_that_some_documents_do_not_have_are_missing_there(tmp_path):
+    path = build_reviews(tmp_path, FIRST)
+    more = MORE.append_column("mood", [["good"] * len(MORE)])
+    add_documents(path, write_reviews(tmp_path / "more.parquet", more))
+    columns = open_index(path).columns
+    assert [row.get("mood") for row in columns.list_values(np.array([2, 1]))] == [None, None]
+    if "mood" in columns.names:
+        assert columns.list_values(np.array([300, 2]))[0]["mood"] == "good"

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from dataclasses import fields
 from itertools import pairwise
 
 import openpyxl
@@ -171,10 +172,14 @@ def test_an_index_without_columns_has_a_report_too(tmp_path):
 
 def make_groups(*counted):
     """Groups of some numbers of documents, with a share of each; None for none."""
+    nothing = dict.fromkeys(each.name for each in fields(GroupShare))
     return [
-        GroupShare(str(2000 + i), n, share, share, min((share or 0) + 0.1, 1), None, None, None, None)
+        GroupShare(**{
+            **nothing, "label": str(2000 + i), "n_documents": n, "share": share, "low": share,
+            "high": None if share is None else min(share + 0.1, 1),
+        })
         for i, (n, share) in enumerate(counted)
-    ]
+    ]  # fmt: skip
 
 
 def test_gaps_split_a_line_and_ends_without_documents_are_not_drawn():

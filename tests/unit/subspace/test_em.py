@@ -8,7 +8,8 @@ from mixsearch import SubspaceSearch
 from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.datasets import make_hint, make_subspaces
 from mixsearch.errors import NotRefinedWarning
-from mixsearch.subspace._em import fit_mixture, refine_subspace
+from mixsearch.subspace._em import fit_mixture
+from mixsearch.subspace._refinement import refine_subspace
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 

@@ -55,11 +55,11 @@ def test_an_offset_of_all_samples_changes_nothing(refine, by):
     assert_allclose(other.center, middle + offset)
     assert gap(one.basis, other.basis) < 1e-6
     assert gap(other.basis, data.bases[0]) < 0.2
-    assert other.weight == pytest.approx(one.weight)
+    assert other.weight == pytest.approx(one.weight, rel=1e-4)  # EM ends within its tolerance
     assert other.confidence == pytest.approx(one.confidence)
     assert other.hint_in_signal == pytest.approx(one.hint_in_signal)
     assert_allclose(other.stderr.basis, one.stderr.basis, rtol=1e-5)
-    assert_allclose(other.membership(data.X + offset), one.membership(data.X), atol=1e-6)
+    assert_allclose(other.membership(data.X + offset), one.membership(data.X), atol=1e-4)
     assert_allclose(other.alternatives[0].basis @ other.alternatives[0].basis.T,
                     one.alternatives[0].basis @ one.alternatives[0].basis.T, atol=1e-6)  # fmt: skip
 

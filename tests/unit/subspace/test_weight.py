@@ -26,7 +26,7 @@ def exact_samples(scales, times):
 @pytest.mark.parametrize("target", range(3))
 def test_the_weight_of_exact_moments_is_exact_whatever_the_variances(target):
     X, bases = exact_samples([1.0, 2.0, 3.0], [300, 200, 100])
-    found = SubspaceSearch(3, dim=2).fit(X).search(bases[target] @ [1, 0.3])
+    found = SubspaceSearch(3, dim=2).fit(X).search(bases[target] @ [1, 0.3], refine=False)
     assert found.weight == pytest.approx([1 / 2, 1 / 3, 1 / 6][target], rel=1e-6)
     assert found.variances == pytest.approx(np.full(2, [1.0, 4.0, 9.0][target]), rel=1e-6)
     assert found._moment_weight.is_fourth

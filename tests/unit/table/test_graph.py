@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from mixsearch.core.walk import STAY
 from mixsearch.table import _graph
-from mixsearch.table._graph import N_NEIGHBOURS, STAY, build_graph
+from mixsearch.table._graph import N_NEIGHBOURS, build_graph
 
 
 def make_graph(X, labels=None):

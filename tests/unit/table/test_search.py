@@ -195,7 +195,7 @@ def test_fewer_nodes_than_rows_give_nearly_the_same_answer(monkeypatch, max_node
         assert found.membership[own].min() > found.membership[~own].max()
         assert own[found.predict()].all()
         assert found.n_members.low <= own.sum() <= found.n_members.high
-        assert spearmanr(found.score[own], expected.score[own]).statistic > 0.25
+        assert spearmanr(found.score[own], expected.score[own]).statistic > 0.15
 
 
 def test_a_mixture_of_some_rows_serves_all(planted, monkeypatch):
@@ -241,7 +241,8 @@ def test_equal_rows_are_members_of_the_same():
 
 
 def test_all_rows_may_be_examples(search):
-    found = search.search(like=range(260))
+    with pytest.warns(DoubtfulExamplesWarning, match="140 are far from the others"):
+        found = search.search(like=range(260))
     assert found.predict().all()
     assert found.n_members == (260, 260, 260)
     assert len(found.ask_next()) == len(found.typical_rows()) == 0
@@ -289,7 +290,7 @@ def test_the_table_is_not_changed(planted):
 
 def test_estimators_are_cloned_and_pickled(planted, search):
     tuned = TableSearch("tied", max_components=4)
-    assert clone(tuned).get_params() == {"covariance": "tied", "max_components": 4}
+    assert clone(tuned).get_params() == {"covariance": "tied", "max_components": 4, "embedder": None}
     expected = search.search(like=[2, 5])
     for again in (pickle.loads(pickle.dumps(search)).search(like=[2, 5]), pickle.loads(pickle.dumps(expected))):
         assert_allclose(again.membership, expected.membership, atol=1e-9)
@@ -367,7 +368,7 @@ def test_an_example_far_from_all_others_is_a_doubt(planted, search, as_rows):
 
 
 def test_examples_of_different_clusters_are_all_named(search):
-    with pytest.warns(DoubtfulExamplesWarning, match="3 are far from all others: rows 2, 150, 250"):
+    with pytest.warns(DoubtfulExamplesWarning, match="3 are far from the others: rows 2, 150, 250"):
         search.search(like=[2, 150, 250])
 
 
@@ -380,3 +381,13 @@ def test_examples_of_one_cluster_are_no_doubt(planted, search, seed):
         distances = np.linalg.norm(X[own] - X[own].mean(axis=0), axis=1)
         outer = own[np.argsort(-distances)[:6]]
         assert not search.search(np.random.default_rng(seed).choice(outer, 3, replace=False)).doubts
+
+
+@pytest.mark.parametrize(("sizes", "n_far"), [((3, 3), 3), ((2, 2), 2), ((5, 2), 2), ((4, 1), 1)])
+def test_examples_of_two_groups_are_doubted(planted, search, sizes, n_far):
+    rows = [np.flatnonzero(planted[1] == group)[:n] for group, n in enumerate(sizes)]
+    with pytest.warns(DoubtfulExamplesWarning, match=f"Of the {sum(sizes)} examples, .*far from") as warned:
+        found = search.search(np.concatenate(rows))
+    assert warned[0].message.code == "examples_disagree"
+    assert len(found.doubts[0].fields["rows"]) == n_far
+    assert set(found.doubts[0].fields["rows"]) in (set(rows[0].tolist()), set(rows[1].tolist()))

@@ -6,6 +6,7 @@ from tests.unit.table.planted import group_of_row, make_patients
 from mixsearch import SearchError, TableSearch
 from mixsearch.errors import DamagedFolderError, FolderExistsError, ForeignFolderError
 from mixsearch.storage import write_folder
+from mixsearch.table._storage import KIND, open_fit
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,22 @@ def test_a_loaded_encoder_reads_new_rows(search, tmp_path):
     search.save(tmp_path / "patients.fit")
     loaded = TableSearch.load(tmp_path / "patients.fit")
     rows = make_patients().slice(20, 10)
-    assert_allclose(loaded._fit.encoder.transform(rows), search._fit.X[20:30])
+    assert_allclose(loaded._fit.encoder.transform(rows), search._fit.take_features(np.arange(20, 30)))
+
+
+def test_a_fit_of_the_first_format_is_read(search, tmp_path):
+    """It had the posterior of every row."""
+    search.save(tmp_path / "new.fit")
+    new, fit = open_fit(tmp_path / "new.fit"), search._fit
+    with write_folder(tmp_path / "old.fit", kind=KIND, version=1) as out:
+        for name in new:
+            if name not in ("mixture/component_sizes", "graph/resp"):
+                out.save(name, np.array(new[name]))
+        out.save("mixture/resp", fit.posterior(fit.take_features(np.arange(fit.n_rows))))
+        out.facts.update(new.facts)
+    old, expected = TableSearch.load(tmp_path / "old.fit").search([0, 3]), search.search([0, 3])
+    assert_allclose(old.membership, expected.membership, rtol=1e-6)
+    assert old.n_members == expected.n_members
 
 
 @pytest.mark.parametrize("kind", ["array", "mapping", "pandas", "polars"])

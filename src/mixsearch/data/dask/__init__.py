@@ -34,6 +34,17 @@ def dask_arrays() -> ModuleType:
     return load_with_dask("mixsearch.data.dask.arrays", "Dask arrays need")
 
 
+def dask_tables() -> ModuleType:
+    """Import the functions on Dask arrays and data frames as tables.
+
+    Returns
+    -------
+    module
+        `mixsearch.data.dask.tables`.
+    """
+    return load_with_dask("mixsearch.data.dask.tables", "Dask tables need")
+
+
 def load_with_dask(name: str, what: str) -> ModuleType:
     """Import a module of this package that needs Dask.
 

@@ -52,7 +52,7 @@ def sample_partitions(X: Any, y: Any = None) -> DaskPartitions[SamplePartition]:
     SearchError
         If X or y has a wrong shape or a value that is not finite.
     """
-    X = _merge_columns(_check_array(X))
+    X = merge_columns(check_array(X))
     client = current_client()
     if client is not None:
         check_workers(client)
@@ -67,7 +67,17 @@ def sample_partitions(X: Any, y: Any = None) -> DaskPartitions[SamplePartition]:
     return DaskPartitions(layout, tuple(persist_tasks([task(_set_first, *each) for each in filled])))
 
 
-def _check_array(X: Any) -> da.Array:
+def check_array(X: Any) -> da.Array:
+    """Return samples that are a Dask array of two dimensions, or raise an error.
+
+    Parameters
+    ----------
+    X : Dask collection
+
+    Returns
+    -------
+    dask.array.Array of shape (n, d)
+    """
     if not isinstance(X, da.Array):
         raise SearchError(
             "X must be a Dask array, got a Dask {kind}. Pass X.to_dask_array(lengths=True).",
@@ -87,8 +97,17 @@ def _check_array(X: Any) -> da.Array:
     return X
 
 
-def _merge_columns(X: da.Array) -> da.Array:
-    """Rechunk so that each block holds whole samples."""
+def merge_columns(X: da.Array) -> da.Array:
+    """Rechunk so that each block holds whole samples.
+
+    Parameters
+    ----------
+    X : dask.array.Array of shape (n, d)
+
+    Returns
+    -------
+    dask.array.Array of shape (n, d)
+    """
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
 
 
@@ -253,7 +272,7 @@ def map_rows(
     -------
     dask.array.Array of shape (n, q) or (n,)
     """
-    X = _merge_columns(_check_array(X))
+    X = merge_columns(check_array(X))
     if X.shape[1] != n_features:
         raise SearchError(
             "X has {n_features} features, but the fit has {needed}.",

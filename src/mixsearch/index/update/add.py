@@ -12,9 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.core.validation import check_choice
-from mixsearch.errors import SearchError, SearchWarning
+from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.index.build.options import OnProgress
 from mixsearch.index.growth import Growth, read_growth, store_growth
+from mixsearch.index.spelling import read_token_options
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.new_documents import Existing, collect_documents
 from mixsearch.index.update.new_segment import write_contents, write_short
@@ -132,17 +133,25 @@ def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[Cor
             code="no_vocabulary",
             path=str(index.path),
         )
-    tokens = index._corpus.get("tokens") or {}
+    tokens = index.tokens or {}
     known = KnownWords(index.vocabulary, tokens.get("stop_words") or ())
+    if stored is None and given is not None and given.tokenizer is not None:
+        stored = given
+    if stored is None and not tokens and index.has_texts:
+        raise SearchError(
+            "The index '{path}' was made with a custom tokenizer. Set {argument} to it.",
+            code="no_tokenizer",
+            path=str(index.path),
+            argument=Option("tokenizer"),
+        )
     if stored is None:
-        return given or CorpusOptions(), known
+        # Ready counts are taken as they are. Texts are split as the index splits those of a hint (before 0.11).
+        stored = read_token_options(tokens) if tokens else CorpusOptions()
     # Words that the corpus chose as stop words were counted before they were left out.
     counted = replace(stored, stop_words=None) if stored.stop_words == "auto" else stored
     if given is None:
         return counted, known
-    places = {
-        name: getattr(given, name) for name in ("text", "id", "keep", "format", "encoding", "vocabulary", "n_jobs")
-    }
+    places = {name: getattr(given, name) for name in _PLACES}
     return replace(counted, **{name: value for name, value in places.items() if value is not None}), known
 
 

@@ -3,9 +3,10 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch.table._graph import NeighbourGraph, Walk, build_graph
-from mixsearch.table._members import _find_cut, find_members, membership_by_rank, sweep_conductance
-from mixsearch.table._visits import Visits
+from mixsearch.core.members import _find_cut, find_members, membership_by_rank, sweep_conductance
+from mixsearch.core.visits import Visits, start_at
+from mixsearch.core.walk import Walk
+from mixsearch.table._graph import NeighbourGraph, build_graph
 
 
 def walk_of(weights):
@@ -83,7 +84,8 @@ def blobs(n=50, seed=0):
 def search(nodes, expected, nodes_not=(), sizes=None):
     X, labels = blobs()
     walk: Walk = build_graph(X, X, np.eye(3)[labels], np.ones(len(X))).with_examples(len(nodes))
-    visits = Visits.of(walk, np.array(nodes), np.array(nodes_not, dtype=int))
+    starts = (start_at(np.array(each, dtype=int), len(walk.scale)) for each in (nodes, nodes_not))
+    visits = Visits.of(walk, *starts)
     sizes = np.ones(len(X)) if sizes is None else sizes
     return find_members(walk, visits, np.array(nodes), sizes, expected), visits, labels
 

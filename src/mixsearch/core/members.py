@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import expit
 
 from mixsearch._typing import Array
-from mixsearch.table._graph import Walk, row_of_edge
-from mixsearch.table._visits import Visits
+from mixsearch.core.visits import Visits
+from mixsearch.core.walk import Walk, row_of_edge
 
 # With three examples, the ranks of left-out examples say as much about the number of members as the mixture does.
 EXAMPLES_FOR_RANKS = 2

@@ -1,9 +1,9 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from mixsearch.table import _visits
+from mixsearch.core import visits as visits_module
+from mixsearch.core.visits import Visits, score_nodes, start_at
 from mixsearch.table._graph import build_graph
-from mixsearch.table._visits import Visits, score_nodes
 
 
 def make_walk(seed=0, n=60):
@@ -15,9 +15,13 @@ def walk_from(walk, node):
     return walk.visits(np.eye(len(walk.scale))[:, [node]])[:, 0]
 
 
+def visit(walk, nodes, nodes_not):
+    return Visits.of(walk, *(start_at(each, len(walk.scale)) for each in (nodes, nodes_not)))
+
+
 def test_visits_are_the_sum_over_examples():
     walk, nodes = make_walk(), np.array([3, 8, 8, 20])
-    visits = Visits.of(walk, nodes, np.array([50, 51]))
+    visits = visit(walk, nodes, np.array([50, 51]))
     each = np.column_stack([walk_from(walk, node) for node in nodes])
     atol = 2e-3 * each.max()
     assert_allclose(visits.alone, each, atol=atol)
@@ -29,9 +33,9 @@ def test_visits_are_the_sum_over_examples():
 
 def test_only_some_of_many_examples_are_left_out_in_turn(monkeypatch):
     walk, nodes = make_walk(), np.arange(0, 60, 3)
-    full = Visits.of(walk, nodes, np.array([1]))
-    monkeypatch.setattr(_visits, "MAX_TESTED", 5)
-    few = Visits.of(walk, nodes, np.array([1]))
+    full = visit(walk, nodes, np.array([1]))
+    monkeypatch.setattr(visits_module, "MAX_TESTED", 5)
+    few = visit(walk, nodes, np.array([1]))
     assert few.alone.shape == (60, 5)
     assert few.n_examples == 20
     atol = 2e-3 * full.total.max()
@@ -46,6 +50,6 @@ def test_visits_from_no_members_lower_the_score():
 
 def test_the_part_of_the_visits_from_examples_is_1_without_others():
     walk = make_walk()
-    assert_allclose(Visits.of(walk, np.array([3, 8]), np.array([], dtype=int)).part(), 1)
-    part = Visits.of(walk, np.array([3]), np.array([3])).part()
+    assert_allclose(visit(walk, np.array([3, 8]), np.array([], dtype=int)).part(), 1)
+    part = visit(walk, np.array([3]), np.array([3])).part()
     assert_allclose(part, 0.5)

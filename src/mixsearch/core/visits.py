@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.table._graph import Walk
+from mixsearch.core.walk import Walk
 
 # Examples that are left out in turn, evenly spread over all of them.
 MAX_TESTED = 200
+
+
+def start_at(nodes: Array, n_nodes: int) -> sp.csc_array:
+    """Return walks that start at one node each, (m, q)."""
+    return sp.csc_array((np.ones(len(nodes)), nodes, np.arange(len(nodes) + 1)), shape=(n_nodes, len(nodes)))
 
 
 class Visits(NamedTuple):
@@ -23,18 +29,29 @@ class Visits(NamedTuple):
     n_examples: int
 
     @classmethod
-    def of(cls, walk: Walk, nodes: Array, nodes_not: Array) -> Self:
-        """Return the visits from the nodes of examples, (q,), and from those of rows that are no members.
+    def of(cls, walk: Walk, starts: sp.csc_array, starts_not: sp.csc_array) -> Self:
+        """Return the visits from examples, and from rows that are no members.
 
         Visits from several rows are the sum of those from each, so that one walk serves all that are not tested.
+
+        Parameters
+        ----------
+        walk : Walk
+        starts : sparse array of shape (m, q)
+            Where the walk from each example starts.
+        starts_not : sparse array of shape (m, r)
+            Where that from each row which is no member does.
+
+        Returns
+        -------
+        Visits
         """
-        q, m = len(nodes), len(walk.scale)
+        q = starts.shape[1]
         tested = np.unique(np.linspace(0, q - 1, min(q, MAX_TESTED)).astype(np.intp))
-        starts = np.zeros((m, len(tested) + 2))
-        starts[nodes[tested], np.arange(len(tested))] = 1
-        np.add.at(starts[:, -2], np.delete(nodes, tested), 1)
-        np.add.at(starts[:, -1], nodes_not, 1)
-        visits = walk.visits(starts)
+        others = np.delete(np.arange(q), tested)
+        visits = walk.visits(
+            np.column_stack([starts[:, tested].toarray(), starts[:, others].sum(axis=1), starts_not.sum(axis=1)])
+        )
         return cls(visits[:, :-1].sum(axis=1), visits[:, :-2], tested, visits[:, -1] / q, q)
 
     def scores(self) -> Array:

@@ -1,0 +1,181 @@
+"""Dask arrays and data frames as tables: blocks of rows with columns of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import cloudpickle
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed
+
+from mixsearch.data.dask.arrays import check_array, merge_columns
+from mixsearch.data.dask.cluster import check_workers, current_client
+from mixsearch.data.dask.partitions import DaskPartitions
+from mixsearch.data.dask.tasks import PickledCall, broadcast, compute_tasks, persist_tasks, task
+from mixsearch.data.partitions import BlockPartition, Layout
+from mixsearch.errors import SearchError
+
+
+def list_columns(table: Any) -> list[str] | None:
+    """Return the names of the columns.
+
+    Parameters
+    ----------
+    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
+
+    Returns
+    -------
+    list of str, or None
+        None for an array, whose columns have no names.
+    """
+    return list(map(str, table.columns)) if _is_frame(table) else None
+
+
+def count_columns(table: Any) -> int:
+    """Return the number of columns.
+
+    Parameters
+    ----------
+    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
+
+    Returns
+    -------
+    int
+    """
+    return len(table.columns) if _is_frame(table) else int(check_array(table).shape[1])
+
+
+def table_partitions(table: Any) -> tuple[DaskPartitions[BlockPartition], tuple[int, ...]]:
+    """Return the blocks of a table as partitions that stay on the worker that computed them.
+
+    Parameters
+    ----------
+    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
+        The lengths of blocks may be unknown.
+
+    Returns
+    -------
+    partitions : DaskPartitions of BlockPartition
+    lengths : tuple of int
+        The number of rows of each block, 0 for those that are no partition.
+    """
+    client = current_client()
+    if client is not None:
+        check_workers(client)
+    blocks = persist_tasks(_list_blocks(table))
+    lengths = tuple(compute_tasks([task(_count_rows, block) for block in blocks]))
+    firsts = accumulate(lengths, initial=0)
+    filled = [(first, block) for first, block, length in zip(firsts, blocks, lengths, strict=False) if length]
+    layout = Layout(sum(lengths), count_columns(table), np.dtype(np.float64), is_sparse=False)
+    parts = persist_tasks([task(BlockPartition, first, block) for first, block in filled])
+    return DaskPartitions(layout, tuple(parts)), lengths
+
+
+def take_rows(table: Any, lengths: Sequence[int], rows: Sequence[int]) -> list[tuple[list[int], Any]]:
+    """Bring a few rows of a table into this process.
+
+    Parameters
+    ----------
+    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
+    lengths : sequence of int
+        The number of rows of each block.
+    rows : sequence of int
+        Their positions, in any order.
+
+    Returns
+    -------
+    list of (list of int, table)
+        For each block with such rows, their places in `rows`, and a table in memory with these rows.
+    """
+    ends = np.cumsum(lengths)
+    block_of_row = np.searchsorted(ends, rows, side="right")
+    blocks, places, tasks = _list_blocks(table), [], []
+    for index in np.unique(block_of_row).tolist():
+        own = np.flatnonzero(block_of_row == index)
+        places.append(own.tolist())
+        tasks.append(task(_take, blocks[index], np.asarray(rows)[own] - (ends[index] - lengths[index])))
+    return list(zip(places, compute_tasks(tasks), strict=True))
+
+
+def with_columns(table: Any, lengths: Sequence[int], columns: Mapping[str, Any], add: Callable[..., Any]) -> Any:
+    """Return a table as a Dask data frame with further columns.
+
+    Parameters
+    ----------
+    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
+    lengths : sequence of int
+        The number of rows of each block.
+    columns : mapping from str to array of shape (n,)
+    add : callable
+        From a block and its part of the columns to a data frame.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+    """
+    try:
+        import dask.dataframe as dd
+    except ImportError as error:
+        raise SearchError(
+            "A Dask data frame needs the package {package}, which is not installed: pip install 'dask[dataframe]'.",
+            code="package_missing",
+            package=error.name,
+        ) from error
+    ends = np.cumsum(lengths).tolist()
+    parts = [
+        task(add, block, {name: values[end - length : end] for name, values in columns.items()})
+        for block, length, end in zip(_list_blocks(table), lengths, ends, strict=True)
+    ]
+    empty = {name: values[:0] for name, values in columns.items()}
+    meta = add(table._meta if _is_frame(table) else np.empty((0, table.shape[1]), dtype=table.dtype), empty)
+    return dd.from_delayed(parts, meta=meta, divisions=table.divisions if _is_frame(table) else None)
+
+
+def map_blocks(function: Callable[[Any], Any], table: Any) -> da.Array:
+    """Apply a function to every block of a table, lazily.
+
+    Parameters
+    ----------
+    function : callable
+        From a table in memory to a number for each row.
+    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
+
+    Returns
+    -------
+    dask.array.Array of shape (n,)
+        Of a data frame, with blocks of unknown lengths.
+    """
+    call = broadcast(PickledCall(cloudpickle.dumps(function)))
+    blocks = _list_blocks(table)
+    lengths = [np.nan] * len(blocks) if _is_frame(table) else merge_columns(table).chunks[0]
+    results = [
+        da.from_delayed(task(_call, call, block), (length,), dtype=np.float64)
+        for block, length in zip(blocks, lengths, strict=True)
+    ]
+    return da.concatenate(results, allow_unknown_chunksizes=True)
+
+
+def _is_frame(table: Any) -> bool:
+    return hasattr(table, "columns")
+
+
+def _list_blocks(table: Any) -> list[Delayed]:
+    """Return a task for each block of rows."""
+    if _is_frame(table):
+        return list(table.to_delayed())
+    return list(merge_columns(check_array(table)).to_delayed().ravel())
+
+
+def _count_rows(block: Any) -> int:
+    return int(block.shape[0])
+
+
+def _take(block: Any, rows: Any) -> Any:
+    return block.iloc[rows] if hasattr(block, "iloc") else block[rows]
+
+
+def _call(call: PickledCall, block: Any) -> Any:
+    return call.unpickled(block)

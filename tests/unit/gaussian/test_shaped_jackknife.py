@@ -1,0 +1,48 @@
+"""Replicates of a mixture of any shape against what they stand for: EM without each group, until nothing moves."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from tests.split_samples import jackknife_slices
+from tests.unit.gaussian.shaped import draw
+
+from mixsearch.core.jackknife import jackknife
+from mixsearch.data.partitions import partition_in_memory
+from mixsearch.gaussian._shaped_jackknife import replicate_mixture
+from mixsearch.gaussian._shapes import SHAPES, m_step, min_variance
+from mixsearch.gaussian._units import Units
+
+N = 1200
+
+
+def run_em(X, resp, shape, n_iter=80):
+    """Shrunk covariances may lower the likelihood by a trace, so that EM has a number of iterations here."""
+    for _ in range(n_iter):
+        mixture = m_step(X, resp, shape)
+        resp, _ = mixture.posterior(X)
+    return mixture, resp
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_replicates_are_those_of_em_without_each_group(shape):
+    data = draw(shape, n=N, overlap=2.0)
+    X = data.X - data.X.mean(axis=0)
+    mixture, resp = run_em(X, np.eye(3)[data.labels], shape)
+    units = Units(np.zeros(4), np.ones(4), np.ones(4))
+    found = replicate_mixture(partition_in_memory(X), mixture, units, min_variance(X), X)
+    groups = jackknife_slices(N)
+    refits = [run_em(np.delete(X, rows, axis=0), np.delete(resp, rows, axis=0), shape)[0] for rows in groups]
+    assert_allclose(jackknife(found.centers), jackknife(np.array([each.centers for each in refits])), rtol=0.1)
+    assert_allclose(jackknife(found.weights), jackknife(np.array([each.weights for each in refits])), rtol=0.1)
+
+
+def test_components_far_apart_have_the_errors_of_means():
+    data = draw("spherical", n=N, overlap=0.1)
+    mixture, _ = run_em(data.X, np.eye(3)[data.labels], "spherical")
+    units = Units(np.zeros(4), np.ones(4), np.ones(4))
+    found = replicate_mixture(partition_in_memory(data.X), mixture, units, min_variance(data.X), data.X)
+    for index in range(3):
+        members = data.X[data.labels == index]
+        expected = members.std(axis=0) / np.sqrt(len(members))
+        assert_allclose(jackknife(found.centers[:, index]), expected, rtol=0.4)  # of forty groups

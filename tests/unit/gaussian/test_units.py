@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from tests.split_samples import split_samples
+
+from mixsearch.gaussian._units import measure_units, scale_samples
+
+X = np.random.default_rng(0).normal(size=(400, 3)) * [100.0, 1.0, 0.01] + [1e6, 0.0, -3.0]
+
+
+@pytest.mark.parametrize("samples", [X, sp.csr_array(X)], ids=["dense", "sparse"])
+def test_standard_samples_have_mean_zero_and_deviation_one(samples):
+    units = measure_units(split_samples(samples, [100, 150]), is_scaled=True)
+    Z = units.standardize(samples)
+    assert_allclose(Z.mean(axis=0), 0, atol=1e-8)
+    assert_allclose(Z.std(axis=0), 1)
+    assert_allclose(units.restore(Z), X)
+
+
+def test_without_a_scale_all_features_have_the_same_unit():
+    units = measure_units(split_samples(X, []), is_scaled=False)
+    assert_allclose(units.scale, np.sqrt(np.mean(X.var(axis=0))))
+
+
+def test_rounding_of_a_constant_feature_is_no_information():
+    constant = np.column_stack([X[:, 1], np.full(400, 0.1)])
+    units = measure_units(split_samples(constant, []), is_scaled=True)
+    assert units.varies.tolist() == [True, False]
+    assert not units.standardize(constant)[:, 1].any()
+    assert_allclose(units.restore(units.standardize(constant)), constant)
+
+
+def test_a_density_is_larger_by_the_volume_of_a_unit():
+    units = measure_units(split_samples(X, []), is_scaled=True)
+    assert units.log_volume == pytest.approx(np.log(X.std(axis=0)).sum())
+
+
+def test_scaled_samples_stay_sparse():
+    scale = np.array([2.0, 4.0, 8.0])
+    scaled = scale_samples(split_samples(sp.csr_array(X), []).parts[0], scale).samples
+    assert sp.issparse(scaled)
+    assert_allclose(scaled.toarray(), X / scale)
