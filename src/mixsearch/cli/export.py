@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import complete_index, report_errors, stderr_console
+from mixsearch.cli._console import report_errors, stderr_console
+from mixsearch.cli._index_options import IndexArgument, TableOutputOption
 from mixsearch.index import list_documents, open_index
 from mixsearch.table import write_table
 
@@ -29,12 +29,8 @@ Exit codes: 0 success, 1 bad index or file, 2 usage error."""
 
 
 def export(
-    path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write. It is replaced if it exists.")
-    ],
+    path: IndexArgument,
+    output: TableOutputOption,
     text: Annotated[bool, typer.Option("--text/--no-text", help="Write the texts too.")] = True,
 ) -> None:
     """Write the documents of an index to a table."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mixsearch.cli._console import (
     EXIT_ERROR,
-    complete_index,
     report_errors,
     stderr_console,
 )
+from mixsearch.cli._index_options import EachWordArgument, HintsOption, IndexArgument, TableOutputOption
 from mixsearch.cli._outcomes import print_messages
 from mixsearch.cli._queries import TypedHints, read_queries
 from mixsearch.index import AnswerOptions, answer_queries, label_documents, open_index
@@ -41,22 +40,10 @@ does not stop the others."""
 
 
 def label(
-    path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write. It is replaced if it exists.")
-    ],
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD", help="Words, phrases and patterns; each is one hint.")
-    ] = None,
-    hints: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A file with one hint per line, 'sushi -pizza' or 'name: sushi -pizza'; - for standard input.",
-        ),
-    ] = None,
+    path: IndexArgument,
+    output: TableOutputOption,
+    words: EachWordArgument = None,
+    hints: HintsOption = None,
     text: Annotated[bool, typer.Option("--text/--no-text", help="Write the texts too.")] = False,
 ) -> None:
     """Write the documents of an index with their share of some topics to a table."""

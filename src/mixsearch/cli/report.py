@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import EXIT_ERROR, complete_index, report_errors, stderr_console
+from mixsearch.cli._console import EXIT_ERROR, report_errors, stderr_console
+from mixsearch.cli._index_options import EachWordArgument, HintsOption, IndexArgument
 from mixsearch.cli._outcomes import print_messages
 from mixsearch.cli._queries import TypedHints, read_queries
 from mixsearch.index import open_index
@@ -31,20 +32,10 @@ does not stop the others."""
 
 
 def report(
-    path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-    ],
+    path: IndexArgument,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write: .html or .xlsx.")],
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD", help="Words, phrases and patterns; each is one hint.")
-    ] = None,
-    hints: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A file with one hint per line, 'sushi -pizza' or 'name: sushi -pizza'; - for standard input.",
-        ),
-    ] = None,
+    words: EachWordArgument = None,
+    hints: HintsOption = None,
     title: Annotated[str | None, typer.Option(help="The title. Default: the name of the index.")] = None,
     over: Annotated[
         str | None,
