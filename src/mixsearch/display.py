@@ -68,6 +68,26 @@ def plain_chance(probability: float) -> str:
     return "above 99%" if probability > 0.5 else "below 1%"
 
 
+def format_share(share: float, stderr: float | None = None) -> str:
+    """Format a share as a percentage, with its standard error if it is known.
+
+    Parameters
+    ----------
+    share : float
+    stderr : float, optional
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> format_share(0.0114), format_share(0.0114, 0.0004)
+    ('1.14%', '1.140 ± 0.040%')
+    """
+    return f"{plain_number(100 * share) if stderr is None else give_or_take(100 * share, 100 * stderr)}%"
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """A title, facts and a bar chart."""

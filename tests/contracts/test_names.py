@@ -18,11 +18,14 @@ from mixsearch.index import (
     add_documents,
     build_index,
     find_changes,
+    label_documents,
+    list_documents,
     map_topics,
     open_index,
     refresh_index,
     remove_documents,
 )
+from mixsearch.report import make_report
 from mixsearch.table import TableSearch, describe_members, read_table
 from mixsearch.text import CorpusOptions
 from mixsearch.web import Access, Limits, listen, make_app
@@ -33,6 +36,9 @@ PYTHON = {
     "topic": (open_index, TopicIndex.search, TopicIndex.search_many, TopicIndex.group, Query, AnswerOptions),
     "changes": (open_index, find_changes),
     "overview": (open_index, map_topics),
+    "label": (open_index, label_documents),
+    "export": (open_index, list_documents),
+    "report": (open_index, make_report),
     "add": (add_documents, CorpusOptions),
     "remove": (remove_documents,),
     "refresh": (refresh_index,),

@@ -19,7 +19,16 @@ OWN = {
     "gaussian": {"covariance", "hint_in_signal", "noise_variance", "score"},
     "regression": {"coefficients", "intercept", "joint", "noise_variance", "predict", "predict_stderr", "score"},
     "subspace": {"basis", "carried_by", "hint_in_signal", "noise_variance", "variances"},
-    "topics": {"document_count", "documents", "probabilities", "related_words", "score", "top_words", "word_table"},
+    "topics": {
+        "document_count",
+        "documents",
+        "probabilities",
+        "related_words",
+        "score",
+        "to_frame",
+        "top_words",
+        "word_table",
+    },
 }
 ESTIMATOR = {
     "fit", "fit_transform", "get_feature_names_out", "get_metadata_routing", "get_params", "n_components_",

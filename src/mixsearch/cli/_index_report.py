@@ -22,7 +22,7 @@ from mixsearch.text import CorpusOptions, strip_compression_suffix
 
 SUFFIX = ".index"
 _STANDARD_INPUT_NAME = "texts"
-_COUNTS = ("n_documents", "n_short", "n_duplicates", "n_words", "n_nonzeros", "n_components", "n_bytes")
+_COUNTS = ("n_documents", "n_short", "n_missing", "n_duplicates", "n_words", "n_nonzeros", "n_components", "n_bytes")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 
 import typer
 
-from mixsearch.display import give_or_take, plain_number
+from mixsearch.display import format_share as format_share
 
 _POWERS = "kmgt"
 _BYTES = re.compile(rf"(\d+(?:\.\d+)?)\s*([{_POWERS}])?(i)?b?", re.IGNORECASE)
@@ -90,17 +90,6 @@ def format_count(n: float) -> str:
         if n < 999.5:
             return f"{n:.3g}{unit}"
     return f"{n / 1000:.3g}G"
-
-
-def format_share(share: float, stderr: float | None = None) -> str:
-    """Format a share as a percentage, with its standard error if it is known.
-
-    Examples
-    --------
-    >>> format_share(0.0114), format_share(0.0114, 0.0004)
-    ('1.14%', '1.140 ± 0.040%')
-    """
-    return f"{plain_number(100 * share) if stderr is None else give_or_take(100 * share, 100 * stderr)}%"
 
 
 def format_seconds(seconds: float) -> str:

@@ -11,13 +11,16 @@ from mixsearch.cli import (
     add,
     changes,
     demo,
+    export,
     find,
     index,
     info,
+    label,
     overview,
     refresh,
     regress,
     remove,
+    report,
     reproduce,
     segment,
     serve,
@@ -35,6 +38,9 @@ Examples:
   mixsearch changes reviews.index --before "date < 2024" --after "date >= 2024"
   mixsearch serve reviews.index
   mixsearch info reviews.index
+  mixsearch report reviews.index --hints topics.txt -o report.html
+  mixsearch label reviews.index --hints topics.txt -o labelled.parquet
+  mixsearch export reviews.index -o documents.parquet
   mixsearch add reviews.index today.csv
   mixsearch find patients.csv --like 12,40,77
   mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
@@ -74,6 +80,9 @@ app.command(help=topic.HELP)(topic.topic)
 app.command(help=overview.HELP)(overview.overview)
 app.command(help=changes.HELP)(changes.changes)
 app.command(help=info.HELP)(info.info)
+app.command(help=label.HELP)(label.label)
+app.command(help=report.HELP)(report.report)
+app.command(help=export.HELP)(export.export)
 app.command(help=add.HELP)(add.add)
 app.command(help=remove.HELP)(remove.remove)
 app.command(help=refresh.HELP)(refresh.refresh)

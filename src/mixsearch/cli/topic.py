@@ -13,15 +13,13 @@ from rich.console import Console
 from mixsearch.cli._console import (
     EXIT_ERROR,
     complete_index,
-    describe,
     describe_for_json,
-    print_error,
     print_json,
-    print_notes,
     report_errors,
 )
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._groups import GroupOptions, print_groups, read_every
+from mixsearch.cli._outcomes import print_messages
 from mixsearch.cli._queries import TypedHints, read_queries
 from mixsearch.cli._render import print_answer
 from mixsearch.index import (
@@ -290,7 +288,7 @@ def _run(path: Path, queries: Sequence[Query], options: AnswerOptions, output: _
     if len(outcomes) == len(failed) == 1 and not output.as_list:
         raise failed[0]
     _print_outcomes(outcomes, output)
-    _print_messages(outcomes)
+    print_messages(outcomes)
     found = [outcome for outcome in outcomes if outcome.topic is not None]
     if output.plot is not None and found:
         write_figure(lambda plots: _draw(plots, found, output.errors), output.plot)
@@ -309,7 +307,7 @@ def _run_groups(path: Path, queries: Sequence[Query], options: GroupOptions, out
         raise failed[0]
     found = group_topics(index, name_outcomes(outcomes), **vars(options))
     print_groups(found, output.format)
-    _print_messages(outcomes)
+    print_messages(outcomes)
     if output.plot is not None:
         write_figure(lambda plots: plots.plot_groups(found), output.plot)
     if failed:
@@ -335,14 +333,6 @@ def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
     if outcome.error is not None:
         return {"hint": outcome.query.name, "error": describe_for_json(outcome.error)}
     return outcome.as_dict() | {"warnings": [describe_for_json(warning) for warning in outcome.warnings]}
-
-
-def _print_messages(outcomes: Sequence[Outcome]) -> None:
-    for outcome in outcomes:
-        prefix = f"{outcome.query.name}: " if len(outcomes) > 1 else ""
-        if outcome.error is not None:
-            print_error(f"{prefix}{describe(outcome.error)}")
-        print_notes(f"{prefix}{describe(warning)}" for warning in outcome.warnings)
 
 
 def _draw(plots: Any, outcomes: Sequence[Outcome], errors: bool) -> Any:

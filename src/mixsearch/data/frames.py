@@ -1,11 +1,24 @@
-"""pandas, which is optional: the module, or an error with the install line."""
+"""Data frames of pandas, an extra: built from columns, or from a table of PyArrow."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from mixsearch._typing import DataFrame
 from mixsearch.errors import SearchError
+
+
+def build_frame(columns: Mapping[str, Any]) -> DataFrame:
+    """Return columns as a data frame of pandas."""
+    return import_pandas().DataFrame(dict(columns))
+
+
+def arrow_to_frame(table: Any) -> DataFrame:
+    """Return a table of PyArrow as a data frame of pandas."""
+    import_pandas()
+    return table.to_pandas()
 
 
 def import_pandas() -> Any:

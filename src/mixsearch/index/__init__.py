@@ -18,6 +18,7 @@ from mixsearch.index.completion import CorpusWord
 from mixsearch.index.contents import Contents
 from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
 from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
+from mixsearch.index.frames import label_documents, list_documents
 from mixsearch.index.groups import group_topics, make_unique
 from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
 from mixsearch.index.options import AnswerOptions
@@ -85,6 +86,8 @@ __all__ = [
     "describe_columns",
     "find_changes",
     "group_topics",
+    "label_documents",
+    "list_documents",
     "make_unique",
     "map_to_csv",
     "map_topics",

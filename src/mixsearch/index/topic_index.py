@@ -12,12 +12,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, DataFrame
 from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import HintError, SearchError, collect_warnings
 from mixsearch.index.columns import Columns
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.contents import Contents, read_contents, read_texts
+from mixsearch.index.frames import documents_frame, shares_frame
 from mixsearch.index.groups import Topics, group_topics
 from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
@@ -335,6 +336,44 @@ class TopicIndex:
         columns = self.columns.list_values(numbers)
         found = zip(map(int, rows), names, texts, columns, strict=True)
         return [Document(*each) for each in found]
+
+    def documents_frame(self, topic: Topic, n: int = 100, *, text: bool = False) -> DataFrame:
+        """Return the documents that are most about a topic as a data frame of pandas.
+
+        Parameters
+        ----------
+        topic : Topic
+            A topic that this index found.
+        n : int, default=100
+            The maximum number of documents.
+        text : bool, default=False
+            Add the texts, if the index holds them.
+
+        Returns
+        -------
+        DataFrame
+            With the columns row, id if documents have names, share, those that were kept, and text.
+        """
+        best = topic.documents(n)
+        indices = self._fitted.find_documents([row for row, _ in best])
+        return documents_frame(self, indices, [share for _, share in best], text=text)
+
+    def shares_frame(self, topics: Topics) -> DataFrame:
+        """Return the share of topics in every document as a data frame of pandas.
+
+        Parameters
+        ----------
+        topics : str, Topic, sequence or mapping of them
+            Words to search for, or topics that this index found. A mapping gives them names; a topic without a name is
+            named by its two most typical words.
+
+        Returns
+        -------
+        DataFrame
+            One row for each document, with the columns row, id if documents have names, and one for each topic. The
+            shares in a document add up to at most 1.
+        """
+        return shares_frame(self, topics)
 
     def count(self, texts: Sequence[str]) -> sp.csr_array:
         """Count the words of other texts over the vocabulary of this index.

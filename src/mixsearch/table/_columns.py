@@ -14,6 +14,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.dask import is_dask
+from mixsearch.data.missing import is_missing
 from mixsearch.errors import SearchError
 
 Kind = Literal["number", "date", "category", "vector", "empty", "other"]
@@ -267,7 +268,7 @@ def _convert_dates(values: Array) -> Column:
 
 def _convert_objects(values: list[Any]) -> Column:
     """Return a column of Python objects; None, NaN, NaT and NA are missing."""
-    present = [None if _is_missing(value) else value for value in values]
+    present = [None if is_missing(value) else value for value in values]
     types = {type(value) for value in present} - {type(None)}
     if not types:
         return Column("empty", np.full(len(values), np.nan))
@@ -296,12 +297,6 @@ def _convert_vectors(values: list[Any]) -> Column:
     if vectors.ndim != 2 or not length:
         return Column("other", np.full(len(values), np.nan))
     return Column("vector", vectors)
-
-
-def _is_missing(value: Any) -> bool:
-    return (
-        value is None or type(value).__name__ in {"NAType", "NaTType"} or (isinstance(value, float) and value != value)
-    )
 
 
 def _to_datetime64(value: Any) -> np.datetime64:

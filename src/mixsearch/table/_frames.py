@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.frames import import_pandas
+from mixsearch.data.frames import build_frame
 from mixsearch.table._columns import open_table
 
 
@@ -37,4 +37,4 @@ def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
         return kept
     opened = open_table(table)
     named = {name: opened.get_raw(j) for j, name in enumerate(opened.names)}
-    return import_pandas().DataFrame({**named, **columns})
+    return build_frame({**named, **columns})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ from mixsearch.data.files.signatures import FORMAT_BY_SUFFIX, Format
 from mixsearch.data.files.sources import SourceFiles, find_sources
 from mixsearch.data.files.streams import COMPRESSION_SUFFIXES
 from mixsearch.data.files.types import flatten_types, to_json
+from mixsearch.data.files.workbook import Sheet, write_workbook
 from mixsearch.errors import SearchError, warn_user
 from mixsearch.storage import explain_os_errors, write_atomically
 
-_WRITTEN_FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "json")
+_WRITTEN_FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "json", "excel")
+# Formats that are compressed already.
+_PACKED_FORMATS = ("parquet", "excel")
 # Formats whose folders are one table.
 _FOLDER_FORMATS: tuple[Format, ...] = ("parquet", "arrow")
 
@@ -64,30 +68,51 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    table : pyarrow.Table, DataFrame or mapping from names to columns
-        The table.
+    table : pyarrow.Table, pyarrow.RecordBatchReader, DataFrame or mapping from names to columns
+        The table. That of a reader is never in memory as a whole.
     path : str or path
-        A file .csv, .tsv, .parquet, .jsonl or .json. It is replaced if it exists. All but Parquet may be
-        compressed: .gz, .bz2, .xz or .zst. In CSV, nested values become JSON.
+        A file .csv, .tsv, .parquet, .jsonl, .json or .xlsx. It is replaced if it exists. All but Parquet and Excel may
+        be compressed: .gz, .bz2, .xz or .zst. In CSV and Excel, nested values become JSON. Text that begins with "="
+        is text in Excel, too.
     """
     file = Path(path)
     format = _find_written_format(file)
     arrow = import_pyarrow("Tables in files", "table")
-    rows = table if isinstance(table, arrow.Table) else arrow.table(table)
+    if not isinstance(table, arrow.RecordBatchReader):
+        table = (table if isinstance(table, arrow.Table) else arrow.table(table)).to_reader()
     with explain_os_errors("write to", file), write_atomically(file) as temporary:
         if format == "parquet":
-            from pyarrow import parquet
+            _write_parquet(table, temporary)
+        elif format == "excel":
+            write_workbook(temporary, [Sheet("Table", table.schema.names, _list_rows(table))])
+        else:
+            with _create(temporary) as stream:
+                if format in ("csv", "tsv"):
+                    _write_csv(table, stream, "\t" if format == "tsv" else ",")
+                else:
+                    _write_json(table, stream, format)
 
-            parquet.write_table(rows, temporary)
-            return
-        with _create(temporary) as stream:
-            if format in ("csv", "tsv"):
-                from pyarrow import csv
 
-                options = csv.WriteOptions(delimiter="\t" if format == "tsv" else ",")
-                csv.write_csv(flatten_types(rows), stream, options)
-            else:
-                _write_json(rows, stream, format)
+def _write_parquet(rows: Any, file: Path) -> None:
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(file, rows.schema) as writer:
+        for batch in rows:
+            writer.write_batch(batch)
+
+
+def _write_csv(rows: Any, stream: Any, delimiter: str) -> None:
+    from pyarrow import csv
+
+    schema = flatten_types(rows.schema.empty_table()).schema
+    with csv.CSVWriter(stream, schema, write_options=csv.WriteOptions(delimiter=delimiter)) as writer:
+        for batch in rows:
+            writer.write_batch(flatten_types(batch))
+
+
+def _list_rows(rows: Any) -> Iterator[Sequence[Any]]:
+    for batch in rows:
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _find_files(path: str) -> SourceFiles:
@@ -121,10 +146,10 @@ def _make_folder_error(path: str) -> SearchError:
 def _find_written_format(file: Path) -> Format:
     format = guess_by_name(file)
     is_compressed = file.suffix.lower() in COMPRESSION_SUFFIXES
-    if format not in _WRITTEN_FORMATS or (format == "parquet" and is_compressed):
+    if format not in _WRITTEN_FORMATS or (format in _PACKED_FORMATS and is_compressed):
         raise SearchError(
-            "{file!r} has no format that is written. The name must end in {suffixes}; all but Parquet may also be "
-            "compressed ({compressions}).",
+            "{file!r} has no format that is written. The name must end in {suffixes}; all but Parquet and Excel may "
+            "also be compressed ({compressions}).",
             code="unknown_format",
             file=str(file),
             suffixes=", ".join(suffix for suffix, each in FORMAT_BY_SUFFIX.items() if each in _WRITTEN_FORMATS),
@@ -145,7 +170,7 @@ def _write_json(rows: Any, stream: Any, format: Format) -> None:
     is_list = format == "json"
     stream.write(b"[\n" if is_list else b"")
     is_first = True
-    for batch in rows.to_batches():
+    for batch in rows:
         for record in batch.to_pylist():
             separator = "" if is_first else ",\n" if is_list else "\n"
             is_first = False

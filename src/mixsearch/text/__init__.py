@@ -25,6 +25,7 @@ from mixsearch.text.question import split_words
 from mixsearch.text.read.documents import DocumentChunk
 from mixsearch.text.read.formats import has_columns, inspect_columns
 from mixsearch.text.read.summary import ColumnSummary, summarize_columns
+from mixsearch.text.word_counter import WordCounter
 
 if TYPE_CHECKING:
     from mixsearch.text.count.cluster import DistributedCorpus, read_on_cluster
@@ -51,6 +52,7 @@ __all__ = [
     "KnownWords",
     "SegmenterName",
     "Vocabulary",
+    "WordCounter",
     "count_documents",
     "count_texts",
     "has_columns",

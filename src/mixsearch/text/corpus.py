@@ -33,6 +33,8 @@ class Corpus:
         The stop words that were left out because the texts use them as such, if the corpus chose them.
     dropped : DroppedWords
         Words of the texts that are not features.
+    n_missing : int
+        Documents without a text: it was null. They have no words.
     """
 
     n_documents: int
@@ -44,6 +46,7 @@ class Corpus:
     _vocabulary: Vocabulary = field(repr=False)
     _spool: Spool = field(repr=False)
     _types: ColumnTypes | None = field(default=None, repr=False)
+    n_missing: int = 0
 
     @property
     def vocabulary(self) -> list[str]:

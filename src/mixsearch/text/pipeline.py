@@ -8,14 +8,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, TableLike
 from mixsearch.data.files.sources import Source, describe_source, find_sources, make_empty_error
-from mixsearch.data.files.types import ColumnTypes
+from mixsearch.data.files.types import ColumnTypes, find_column_types
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
+from mixsearch.text.count.annotated import ANNDATA, is_anndata, open_h5ad, read_anndata
+from mixsearch.text.count.annotated import FORMAT as H5AD
 from mixsearch.text.count.chunks import Chunk, CountedChunk, count_chunk
 from mixsearch.text.count.dropped import DroppedWords, describe_dropped, find_single, list_others, take_dropped
 from mixsearch.text.count.duplicates import DuplicateFinder
@@ -51,26 +54,30 @@ from mixsearch.text.count.vocabulary import (
 from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
 from mixsearch.text.read.documents import ChunkLoader, ReadState
-from mixsearch.text.read.formats import read_documents, read_strings
+from mixsearch.text.read.formats import check_no_columns, read_documents, read_strings
+from mixsearch.text.read.frames import TABLE, are_texts, is_frame, read_frame
 
 OnProgress = Callable[[int, int | None], None]
 
 
 def read_corpus(
-    source: Source,
+    source: Source | TableLike,
     options: CorpusOptions | None = None,
     *,
     known: KnownWords | None = None,
     on_progress: OnProgress | None = None,
 ) -> Corpus:
-    r"""Read files, count their words, and store the counts on disk.
+    r"""Read files, a data frame or texts, count their words, and store the counts on disk.
 
     Parameters
     ----------
-    source : path or list of paths
+    source : path, list of paths, data frame or iterable of str
         JSON lines, CSV, TSV, Parquet or text files, a folder, or a pattern of such; or a UCI docword, Matrix Market
         or SciPy file of ready-made counts. Files may be compressed (gz, bz2, xz, zst). "-" is standard input, with a
-        text or a JSON object on each line.
+        text or a JSON object on each line. Or a table in memory: of pandas, Polars or Arrow, any other with the Arrow
+        stream interface, or a mapping from names to columns. Or texts: a Series, an array, a list, a generator. A list
+        of strings holds paths if one is a file or none has a blank. Or counts with annotations: an AnnData object or
+        an .h5ad file, whose genes are words and whose cells are documents.
     options : CorpusOptions, optional
         How to read and count.
     known : KnownWords, optional
@@ -91,7 +98,7 @@ def read_corpus(
 
     Notes
     -----
-    Documents keep the order of the input. A null or empty text is a document without words, so that row i of the
+    Documents keep the order of the input. A missing or empty text is a document without words, so that row i of the
     counts is row i of the input unless duplicates are dropped. The result depends neither on `memory` nor on
     `n_jobs`.
 
@@ -107,12 +114,31 @@ def read_corpus(
     ['good', 'ramen', 'sushi'] [[1, 0, 1], [2, 1, 0]]
     """
     options = options or CorpusOptions()
+    if is_anndata(source):
+        state = ReadState(options, ANNDATA)
+        return _collect_matrix(read_anndata(source, state), state, known, None)
+    if is_frame(source) or are_texts(source):
+        return _read_memory(source, options, known)
     sources = find_sources(source, options.format)
     state = ReadState(options, describe_source(source), notes=list(sources.notes))
     report = None if on_progress is None else partial(_report, on_progress, state, sources.n_bytes)
+    if sources.format == H5AD and len(sources.paths) == 1:
+        with open_h5ad(sources.paths[0], state) as matrix:
+            return _collect_matrix(matrix, state, known, report)
     if sources.format in MATRIX_FORMATS:
         return _collect_matrix(read_matrix(sources, state), state, known, report)
     return _collect_texts(read_documents(sources, state), state, known, report)
+
+
+def _read_memory(source: Any, options: CorpusOptions, known: KnownWords | None) -> Corpus:
+    """Count the words of a data frame, or of texts."""
+    if is_frame(source):
+        state = ReadState(options, TABLE)
+        return _collect_texts(read_frame(source, state), state, known, None)
+    state = ReadState(options)
+    check_no_columns(state)
+    texts = source.to_pylist() if hasattr(source, "to_pylist") else source  # an array of Arrow
+    return _collect_texts(read_strings(texts, None, state), state, known, None)
 
 
 def count_texts(
@@ -173,7 +199,7 @@ class _Collector:
 
     def __init__(self, options: CorpusOptions, spool: Spool) -> None:
         self.spool, self.frequencies = spool, FrequencyCounter()
-        self.n_rows = self.n_documents = self.n_tokens = 0
+        self.n_rows = self.n_documents = self.n_tokens = self.n_missing = 0
         self.stop_words: list[StopWordCounts] = []
         self._types: ColumnTypes | None = None
         self._duplicates = DuplicateFinder(options.drop_duplicates)
@@ -188,6 +214,7 @@ class _Collector:
             self._types = counted.types if self._types is None else self._types.merge(counted.types)
         chunk = replace(counted.chunk, rows=counted.chunk.rows + self.n_rows)
         self.n_rows += len(chunk.rows)
+        self.n_missing += counted.n_missing
         is_empty = np.diff(chunk.counts.bounds) == 0
         repeated = self._duplicates.find(counted.fingerprints, chunk.rows, is_empty)
         if (repeated >= 0).any():
@@ -211,13 +238,21 @@ class _Collector:
             n_documents=self.n_documents,
             n_characters=self._n_characters,
             duplicates=np.concatenate([np.empty((0, 2), dtype=np.int64), *self._dropped]),
-            notes=tuple(notes),
+            notes=(*notes, *self._note_missing()),
             stop_words=tuple(stop_words),
             dropped=dropped,
             _vocabulary=vocabulary,
             _spool=self.spool,
             _types=self._types,
+            n_missing=self.n_missing,
         )
+
+    def _note_missing(self) -> list[SearchWarning]:
+        """Return the note that documents without a text are left out, if there are any."""
+        if not self.n_missing:
+            return []
+        sentence = "{n_missing:,} of {n_rows:,} documents have no text, and are left out."
+        return [SearchWarning(sentence, code="missing_texts", n_missing=self.n_missing, n_rows=self.n_rows)]
 
 
 def _collect_texts(
@@ -283,9 +318,12 @@ def _collect_matrix(
     options = state.options
     with _open_collector(options) as collector:
         for counts in matrix.chunks:
-            rows = np.arange(counts.n_documents)
-            chunk = Chunk(counts, rows, None, None, np.zeros(counts.n_documents, dtype=np.int64))
-            collector.add(CountedChunk(chunk, np.empty(0)))
+            rows, own = np.arange(counts.n_documents), slice(collector.n_rows, collector.n_rows + counts.n_documents)
+            names = None if matrix.names is None else matrix.names[own]
+            columns = None if matrix.columns is None else matrix.columns.slice(own.start, counts.n_documents)
+            chunk = Chunk(counts, rows, names, None, np.zeros(counts.n_documents, dtype=np.int64), columns)
+            types = None if columns is None else find_column_types(columns)
+            collector.add(CountedChunk(chunk, np.empty(0), types=types))
             if report is not None:
                 report()
         limits = choose_limits(options, collector.n_documents, are_texts=False)

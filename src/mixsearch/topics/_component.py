@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch._typing import Array, SamplesLike
+from mixsearch._typing import Array, DataFrame, SamplesLike
 from mixsearch.core.example_fit import ExampleFit, confidence_without_model
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Replicates
@@ -19,6 +19,7 @@ from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask import dask_arrays, is_dask
+from mixsearch.data.frames import build_frame
 from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
@@ -264,6 +265,27 @@ class Topic(SampleComponent):
             WordStatistics(self._spell(column), own, own / mean if mean > 0 else 0.0, error)
             for column, own, mean, error in zip(columns, p, q, stderr, strict=True)
         ]
+
+    def to_frame(self, n: int | None = None, *, by: WordOrder = "typical", errors: bool = False) -> DataFrame:
+        """Return the words of the topic as a data frame of pandas.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many words; all by default.
+        by : {"typical", "probability"}, default="typical"
+            Which words come first, as in `top_words`.
+        errors : bool, default=False
+            Add a column with standard errors.
+
+        Returns
+        -------
+        DataFrame
+            With the columns word, probability, lift and, if asked for, stderr.
+        """
+        words = self.word_table(len(self.probabilities) if n is None else n, by=by, errors=errors)
+        names = WordStatistics._fields if errors else WordStatistics._fields[:-1]
+        return build_frame({name: [getattr(word, name) for word in words] for name in names})
 
     def _top_columns(self, n: int, by: WordOrder) -> Array:
         check_positive_int("n", n)

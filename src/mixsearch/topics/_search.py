@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, Unpack
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Samples, SamplesLike
@@ -40,6 +41,7 @@ from mixsearch.topics._options import (
 from mixsearch.topics._query import TopicQuery, count_enough, index_documents
 from mixsearch.topics._rank_selection import topic_spectrum
 from mixsearch.topics._storage import open_search, restore_search, save_search
+from mixsearch.topics._texts import are_texts, fill_missing, make_vectorizer
 from mixsearch.topics._vocabulary import check_vocabulary
 
 # Maximum number of iterations of LDA by default: more change the shares of documents, hardly the topics.
@@ -73,6 +75,9 @@ class TopicSearch(SemiSupervised[TopicFamily]):
     damping : bool, optional
         Replace a count c by log2(1 + c), the default. Real text repeats words within a document more often than the
         model allows. On counts drawn from the model itself damping causes a bias: turn it off there.
+    vectorizer : transformer, optional
+        Turns what `fit` gets into counts, such as a `CountVectorizer`; a copy of it is fitted. By default texts are
+        counted as those of an index: any language, without stop words, with phrases.
     random_state : int, RandomState instance or None, default=0
         Seed of the eigensolver's starting block.
 
@@ -88,6 +93,8 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         The number of documents that were too short for the fit.
     kept_rows_ : array of shape (n,)
         The rows of X that were fitted, if X was in memory.
+    vectorizer_ : transformer
+        What counted the texts, if `fit` was given texts.
     component_ : Topic
         The topic of the known documents, if `fit` was given labels.
 
@@ -122,6 +129,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         weights: WeightsKind | None = None,
         metric: float | None = None,
         damping: bool | None = None,
+        vectorizer: BaseEstimator | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
@@ -131,6 +139,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         self.weights = weights
         self.metric = metric
         self.damping = damping
+        self.vectorizer = vectorizer
         self.random_state = random_state
 
     def fit(
@@ -144,8 +153,8 @@ class TopicSearch(SemiSupervised[TopicFamily]):
 
         Parameters
         ----------
-        X : array, sparse matrix or Dask array of shape (n, d)
-            Word counts, one row per document.
+        X : array, sparse matrix or Dask array of shape (n, d), or sequence of str
+            Word counts, one row per document; or texts, which are counted. None and NaN are documents without words.
         y : array of shape (n,), optional
             1 for the known documents of the wanted topic, -1 for unlabelled ones; other labels count as -1. If given,
             the topic found is in `component_`.
@@ -156,11 +165,26 @@ class TopicSearch(SemiSupervised[TopicFamily]):
         -------
         self
         """
+        self._forget("vectorizer_")
+        if self.vectorizer is not None or are_texts(X):
+            X, vocabulary = self._count_texts(X, vocabulary)
         samples = self._fit_family(X)
         names = self._get_feature_names() if vocabulary is None else vocabulary
         self._set_vocabulary(None if names is None else check_vocabulary(names, self.n_features_in_))
         self._search_members(samples, y)
         return self
+
+    def _count_texts(self, X: Any, vocabulary: Any) -> tuple[Any, Any]:
+        """Fit the vectorizer, and return the counts with their words."""
+        vectorizer = make_vectorizer(self.vectorizer)
+        counts = vectorizer.fit_transform(fill_missing(X) if are_texts(X) else X)
+        self.vectorizer_ = vectorizer
+        return counts, vectorizer.get_feature_names_out() if vocabulary is None else vocabulary
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Samples:
+        if not reset and hasattr(self, "vectorizer_") and are_texts(X):
+            X = self.vectorizer_.transform(fill_missing(X))
+        return super()._check_rows(X, reset=reset)
 
     def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
         counts, is_whole = check_counts(self._check_partitions(X))
@@ -293,8 +317,8 @@ class TopicSearch(SemiSupervised[TopicFamily]):
             One word, several, or words with weights: negative for words that the topic should avoid. ``"new york"`` is
             a phrase, and ``"encrypt*"`` means all words that start with "encrypt". A column number stands for its word.
             Unknown words are skipped with a warning if others are known.
-        documents : sequence of int, or counts of shape (q, d), optional
-            Rows of the fitted corpus, or other documents, that are mostly about the topic.
+        documents : sequence of int, counts of shape (q, d), or sequence of str, optional
+            Rows of the fitted corpus, or other documents, that are mostly about the topic; texts if texts were fitted.
         n_components : int or "enough", optional
             Use the first j of the fitted topics only: fewer give broader topics. "enough" uses as many as keep four
             fifths of the projection of the words onto all of them, and makes local EM narrower the rarer the words are.
@@ -399,7 +423,7 @@ class TopicSearch(SemiSupervised[TopicFamily]):
 
     def _read_documents(self, documents: Any) -> tuple[sp.csr_array, Array]:
         """Return the counts of documents given by rows or as counts, and their indices in the corpus."""
-        if np.ndim(documents) != 1:
+        if np.ndim(documents) != 1 or are_texts(documents):
             return as_counts(self._check_rows(documents, reset=False), self._options.damping), NOT_IN_CORPUS
         indices = index_documents(self._family.partitions, self.n_dropped_, documents)
         return pick_documents(self._family.partitions, indices).counts, indices

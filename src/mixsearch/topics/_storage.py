@@ -102,7 +102,8 @@ def store_sums(out: FolderWriter, family: TopicFamily) -> None:
 
 def _list_parameters(search: TopicSearch) -> dict[str, Any]:
     """Return the parameters, with those of the preset filled in; the default preset is not mentioned."""
-    parameters = search.get_params() | search._options._asdict()
+    parameters = search.get_params(deep=False) | search._options._asdict()
+    del parameters["vectorizer"]  # texts are counted already
     if parameters["preset"] == "default":
         del parameters["preset"]
     return {name: _make_plain(value) for name, value in parameters.items()}

@@ -234,7 +234,7 @@ def test_a_table_that_cannot_be_written_leaves_the_old_file(tmp_path):
     with pytest.raises(DiskError, match="Could not write to"):
         write_table(ROWS, tmp_path / "nowhere" / "a.csv")
     with pytest.raises(SearchError, match="must end in"):
-        write_table(ROWS, tmp_path / "a.xlsx")
+        write_table(ROWS, tmp_path / "a.docx")
 
 
 def test_a_file_goes_through_the_encoder_and_back_to_its_units(tmp_path):

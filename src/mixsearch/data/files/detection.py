@@ -15,6 +15,7 @@ from mixsearch.data.files.signatures import (
     ARROW_STREAM,
     BINARY_FORMATS,
     FORMAT_BY_SUFFIX,
+    HDF,
     NAMES,
     OTHER_STARTS,
     STARTS,
@@ -136,6 +137,8 @@ def _detect_binary(head: bytes, file: File) -> Format | None:
             return start.format
     if ARROW_STREAM.match(head):
         return "arrow"
+    if head.startswith(HDF) and guess_by_name(file) == "h5ad":
+        return "h5ad"
     if head.startswith(b"PK\x03\x04"):
         return _detect_archive(file)
     for offset, data, kind, advice in OTHER_STARTS:

@@ -7,11 +7,11 @@ from typing import Literal, NamedTuple
 
 Format = Literal[
     "jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "duckdb",
-    "lines", "files", "docword", "mtx", "npz",
+    "lines", "files", "docword", "mtx", "npz", "h5ad",
 ]  # fmt: skip
 FORMATS: tuple[Format, ...] = (
     "jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "duckdb",
-    "lines", "files", "docword", "mtx", "npz",
+    "lines", "files", "docword", "mtx", "npz", "h5ad",
 )  # fmt: skip
 FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".csv": "csv",
@@ -34,9 +34,10 @@ FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".duckdb": "duckdb",
     ".mtx": "mtx",
     ".npz": "npz",
+    ".h5ad": "h5ad",
 }
 # Formats of bytes, which no text file begins like.
-BINARY_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "duckdb", "npz")
+BINARY_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "duckdb", "npz", "h5ad")
 NAMES: dict[Format, str] = {
     "jsonl": "JSON lines",
     "json": "JSON",
@@ -52,6 +53,7 @@ NAMES: dict[Format, str] = {
     "docword": "a UCI bag of words",
     "mtx": "a Matrix Market file",
     "npz": "a NumPy archive",
+    "h5ad": "an .h5ad file of AnnData",
 }
 
 
@@ -74,6 +76,9 @@ STARTS = (
 # An Arrow stream begins with a message: a mark, its length and a table of Flatbuffers.
 ARROW_STREAM = re.compile(rb"\xff\xff\xff\xff[\x00-\xff]{2}[\x00-\x0f]\x00[\x08-\x20]\x00\x00\x00", re.DOTALL)
 
+# Of these, only files whose name says so hold counts.
+HDF = b"\x89HDF"
+
 _EXTRACT = "extract its text first, for example with `pandoc`"
 UNPACK = "unpack it first"
 # Files that hold no table or text that can be read: offset, first bytes, what they are, what to do.
@@ -89,7 +94,7 @@ OTHER_STARTS = (
     (0, b"\x89PNG", "a PNG image", "name a text or a table"),
     (0, b"\xff\xd8\xff", "a JPEG image", "name a text or a table"),
     (0, b"GIF8", "a GIF image", "name a text or a table"),
-    (0, b"\x89HDF", "an HDF5 file", "save the table as Parquet or CSV"),
+    (0, HDF, "an HDF5 file", "save the table as Parquet or CSV"),
     (0, b"\x93NUMPY", "a NumPy array", "save the table as Parquet or CSV"),
     (0, b"ORC", "an ORC file", "save the table as Parquet or CSV"),
     (0, b"Obj\x01", "an Avro file", "save the table as Parquet or CSV"),

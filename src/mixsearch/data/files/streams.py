@@ -78,7 +78,7 @@ class _ByteRange:
         return data
 
 
-def name_file(path: File | None) -> str:
+def name_file(path: File | str | None) -> str:
     """Return the name of a file for a sentence."""
     return STANDARD_INPUT if path is None else str(path)
 

@@ -52,11 +52,11 @@ def build_index(
     scheduler: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> Built:
-    """Index the texts or counts of files.
+    """Index the texts or counts of files, of a data frame or of a list.
 
     Parameters
     ----------
-    source : path, URL, sequence of them, or Corpus
+    source : path, URL, sequence of them, data frame, iterable of str, or Corpus
         What to index, as `read_corpus` takes it, or what it returned.
     output : path
         The folder of the index. It is written completely or not at all.
@@ -163,6 +163,7 @@ def write_index(
     return {
         "n_documents": len(stored.rows),
         "n_short": n_short,
+        "n_missing": corpus.n_missing,
         "n_words": n_words,
         "n_nonzeros": n_nonzeros,
         "n_components": search.n_components_,

@@ -29,6 +29,8 @@ class Built:
         The size on disk.
     notes : tuple of SearchWarning
         What to know about the corpus.
+    n_missing : int
+        How many of the documents left out as too short have no text at all.
     """
 
     path: Path
@@ -40,6 +42,7 @@ class Built:
     n_components: int
     n_bytes: int
     notes: tuple[SearchWarning, ...]
+    n_missing: int = 0
 
 
 def summarize_build(path: Path, corpus: Corpus | DistributedCorpus, counted: dict[str, int]) -> Built:

@@ -54,6 +54,7 @@ class CountedChunk:
     fingerprints: Array  # one per document, or none
     stop_words: StopWordCounts | None = None  # if the corpus chooses them
     types: ColumnTypes | None = None  # of the columns to keep
+    n_missing: int = 0  # documents whose text is null
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -
     types = None if documents.columns is None else find_column_types(documents.columns)
     stop_words = count_stop_words(counts, get_table(options)) if options.stop_words == AUTO else None
     fingerprints = compute_fingerprints(options.drop_duplicates, documents.texts, tokens)
-    return CountedChunk(chunk, fingerprints, stop_words, types)
+    return CountedChunk(chunk, fingerprints, stop_words, types, documents.n_missing)
 
 
 def to_count_chunk(

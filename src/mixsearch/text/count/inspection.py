@@ -14,6 +14,7 @@ from mixsearch.text.count.matrix_files import MATRIX_FORMATS
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.formats import read_documents
+from mixsearch.text.read.frames import are_texts, is_frame
 
 # Options for work on one machine.
 _LOCAL_OPTIONS = ("n_jobs", "tmp_dir")
@@ -64,10 +65,16 @@ def inspect_files(source: Source, options: CorpusOptions) -> InspectedFiles:
 
 def _check_options(source: Source, options: CorpusOptions) -> None:
     scheduler = Option("scheduler")
-    if source == "-":
+    if isinstance(source, str) and source == "-":
         raise ArgumentError(
             "A cluster cannot read standard input. Name files, or leave out {argument}.",
             code="stdin_on_cluster",
+            argument=scheduler,
+        )
+    if is_frame(source) or are_texts(source):
+        raise ArgumentError(
+            "A cluster reads files, not what this process holds in memory. Name files, or leave out {argument}.",
+            code="memory_on_cluster",
             argument=scheduler,
         )
     if options.drop_duplicates == "near":

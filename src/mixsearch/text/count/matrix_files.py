@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
@@ -24,7 +24,7 @@ from mixsearch.text.count.wordlists import read_vocabulary
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
 from mixsearch.text.read.documents import ReadState
 
-MATRIX_FORMATS = ("docword", "mtx", "npz")
+MATRIX_FORMATS = ("docword", "mtx", "npz", "h5ad")
 
 _ROWS_PER_CHUNK = 4096
 _N_HEADER_LINES = 3
@@ -44,10 +44,12 @@ _TEXT_OPTIONS = {
 
 @dataclass(frozen=True)
 class CountMatrix:
-    """Chunks of counts whose keys are columns, and the word of each column."""
+    """Chunks of counts whose keys are columns, the word of each column, and names and columns of all documents."""
 
     words: list[str]
     chunks: Iterator[ChunkCounts]
+    names: list[str] | None = None
+    columns: Any = None
 
 
 def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
@@ -58,7 +60,7 @@ def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
             code="several_count_files",
             n_files=len(sources.paths),
         )
-    _check_options(state.options)
+    check_options(state.options)
     path = sources.paths[0]
     if sources.format == "docword":
         header = _read_header(path)
@@ -66,10 +68,15 @@ def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
     counts = _load_matrix(path, sources.format)
     state.progress.add(get_size(path) or 0)
     words = _name_columns(path, counts.shape[1], state)
-    return CountMatrix(words, (_to_chunk(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS_PER_CHUNK)))
+    return CountMatrix(words, (to_chunk(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS_PER_CHUNK)))
 
 
-def _to_chunk(counts: sp.csr_array[Any]) -> ChunkCounts:
+def are_counts(values: Array) -> bool:
+    """Return whether values are non-negative integers."""
+    return not len(values) or bool(values.min() >= 0 and (values == np.floor(values)).all())
+
+
+def to_chunk(counts: sp.csr_array[Any]) -> ChunkCounts:
     """Return counts over all columns as counts over the columns that occur."""
     occurs = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
     keys = np.flatnonzero(occurs)
@@ -80,9 +87,10 @@ def _to_chunk(counts: sp.csr_array[Any]) -> ChunkCounts:
     return ChunkCounts(keys.astype(np.uint64), bounds, words, counts.data.astype(np.int32), no_letters, no_lengths)
 
 
-def _check_options(options: CorpusOptions) -> None:
+def check_options(options: CorpusOptions, allowed: Sequence[str] = ()) -> None:
+    """Raise if an option needs texts, apart from some that counts with annotations have too."""
     for name, default in _TEXT_OPTIONS.items():
-        if getattr(options, name) not in (default, "auto"):
+        if name not in allowed and getattr(options, name) not in (default, "auto"):
             raise ArgumentError(
                 "{argument} needs texts, but the file holds ready-made counts. Leave it out, or read the texts.",
                 code="needs_texts",
@@ -240,7 +248,7 @@ def _build_chunk(triples: Array, first: int, stop: int, header: _Header) -> Chun
     shape = (stop - first, header.n_words)
     matrix = sp.coo_array((counts, (documents - first, words - 1)), shape=shape).tocsr()
     matrix.eliminate_zeros()
-    return _to_chunk(matrix)
+    return to_chunk(matrix)
 
 
 def _load_matrix(path: File, format: str) -> sp.csr_array[Any]:
@@ -262,7 +270,7 @@ def _load_matrix(path: File, format: str) -> sp.csr_array[Any]:
         ) from error
     counts.sum_duplicates()
     counts.eliminate_zeros()
-    if counts.nnz and (counts.data.min() < 0 or (counts.data != np.floor(counts.data)).any()):
+    if not are_counts(counts.data):
         raise SearchError(
             "{file!r} has values that are not counts, but non-negative integers are needed. Pass the counts instead "
             "of weights such as tf-idf.",

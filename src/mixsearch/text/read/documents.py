@@ -34,12 +34,15 @@ class DocumentChunk:
         From the index of a text to its place in the source, for errors.
     columns : pyarrow.RecordBatch, optional
         The columns to keep, a row for each text; `ColumnTypes` finds their types.
+    n_missing : int, default=0
+        How many texts are null, and empty here.
     """
 
     texts: list[str]
     names: list[str] | None
     locate: Callable[[int], str]
     columns: Any = None
+    n_missing: int = 0
 
 
 # Reads one chunk when called, on any thread.
@@ -66,7 +69,7 @@ class ReadState:
         return [*self.notes, *self.bad_rows.describe()]
 
     def resolve_columns(
-        self, names: list[str], strings: list[str], path: File | None, sample: Callable[[], Any]
+        self, names: list[str], strings: list[str], path: File | str | None, sample: Callable[[], Any]
     ) -> Columns:
         """Return the columns to read. They are chosen at the first file; the others must have the text and the id."""
         if self.columns is None:

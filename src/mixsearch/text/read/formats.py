@@ -6,15 +6,18 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from mixsearch.data.files.location import File
 from mixsearch.data.files.rows import replace_surrogates
 from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.sources import Source, SourceFiles, describe_source, find_sources
+from mixsearch.data.missing import is_missing
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
 from mixsearch.text.read.columns import to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
+from mixsearch.text.read.frames import are_texts, is_frame
 from mixsearch.text.read.lines import read_files, read_lines
 from mixsearch.text.read.records import read_json, read_jsonl
 from mixsearch.text.read.summary import ColumnSummary, summarize_columns
@@ -37,7 +40,7 @@ _READERS: dict[str, Callable[[File | None, ReadState], Iterator[ChunkLoader]]] =
 def read_documents(sources: SourceFiles, state: ReadState) -> Generator[ChunkLoader, None, None]:
     """Read the documents of all files, in order."""
     if sources.format in ("lines", "files"):
-        _check_no_columns(state)
+        check_no_columns(state)
     if sources.format == "files":
         yield from read_files(sources, state)
         return
@@ -81,7 +84,7 @@ def has_columns(source: Source, format: Format | None = None) -> bool:
 
     Parameters
     ----------
-    source : path or list of paths
+    source : path, list of paths, data frame or iterable of str
         As for `read_corpus`.
     format : str, optional
         The format of the files, if it is known.
@@ -90,21 +93,24 @@ def has_columns(source: Source, format: Format | None = None) -> bool:
     -------
     bool
     """
+    if is_frame(source) or are_texts(source):
+        return is_frame(source)
     return find_sources(source, format).format in set(_READERS) - {"lines"}
 
 
-def read_strings(texts: Iterable[str | None], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:
-    """Read documents that are strings already."""
-    pairs: Iterable[tuple[str | None, str | None]] = (
+def read_strings(texts: Iterable[Any], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:
+    """Read documents that are strings already, or missing."""
+    pairs: Iterable[tuple[Any, str | None]] = (
         zip(texts, names, strict=True) if names is not None else ((text, None) for text in texts)
     )
     start = 0
-    for chunk in group_by_size(((pair, len(pair[0] or "")) for pair in pairs), limit_chunk_bytes(state.options)):
+    for chunk in group_by_size(((pair, _measure(pair[0])) for pair in pairs), limit_chunk_bytes(state.options)):
         yield partial(_load_strings, chunk, names is not None, start)
         start += len(chunk)
 
 
-def _check_no_columns(state: ReadState) -> None:
+def check_no_columns(state: ReadState) -> None:
+    """Raise if an option names a column, where there are none."""
     for name in ("text", "id", "keep"):
         value = getattr(state.options, name)
         if value is not None and value != "auto":
@@ -119,7 +125,12 @@ def _check_no_columns(state: ReadState) -> None:
             )
 
 
-def _load_strings(chunk: list[tuple[str | None, str | None]], named: bool, start: int) -> DocumentChunk:
-    texts = [replace_surrogates(to_text(text)) for text, _ in chunk]
+def _measure(text: Any) -> int:
+    return len(text) if isinstance(text, str) else 0
+
+
+def _load_strings(chunk: list[tuple[Any, str | None]], named: bool, start: int) -> DocumentChunk:
+    texts = ["" if is_missing(text) else replace_surrogates(to_text(text)) for text, _ in chunk]
     names = [replace_surrogates(to_text(name)) for _, name in chunk] if named else None
-    return DocumentChunk(texts, names, lambda i: f"text {start + i + 1:,}")
+    n_missing = sum(is_missing(text) for text, _ in chunk)
+    return DocumentChunk(texts, names, lambda i: f"text {start + i + 1:,}", n_missing=n_missing)

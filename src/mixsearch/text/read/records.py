@@ -128,11 +128,17 @@ def _load_records(numbered: NumberedRecords, columns: Columns, path: File | None
     names = None if ids is None else [replace_surrogates(to_text(value)) for value in ids]
     values = {name: [_get_value(record, name) for record in records] for name in columns.kept}
     kept = build_kept(values, columns, len(records), DATES)
-    return DocumentChunk(texts, names, partial(locate_line, [line for line, _ in numbered], path), kept)
+    n_missing = sum(_is_missing(record, columns) for record in records)
+    locate = partial(locate_line, [line for line, _ in numbered], path)
+    return DocumentChunk(texts, names, locate, kept, n_missing)
 
 
 def _get_text(record: Any, columns: Columns) -> str:
     return join_texts([record.get(name) for name in columns.texts]) if isinstance(record, dict) else to_text(record)
+
+
+def _is_missing(record: Any, columns: Columns) -> bool:
+    return isinstance(record, dict) and all(record.get(name) is None for name in columns.texts)
 
 
 def _get_value(record: Any, column: str) -> Any:

@@ -73,12 +73,12 @@ def read_rows(path: File | None, state: ReadState, format: Format) -> Iterator[C
         fields = list(source.schema)
         if state.columns is None and not set(list_text_columns(state.options)) & set(source.schema.names):
             state.notes += [] if source.note is None else [source.note]
-        names, strings = [field.name for field in fields], [field.name for field in fields if _holds_text(field.type)]
+        names, strings = [field.name for field in fields], [field.name for field in fields if holds_text(field.type)]
         columns = state.resolve_columns(names, strings, path, partial(_sample_batch, source.schema, source.batches))
         for batch in source.batches(columns.list_available(names), _MAX_BATCH_ROWS):
             n_rows = max(1, limit * batch.num_rows // max(batch.nbytes, 1))
             for first in range(0, batch.num_rows, n_rows):
-                yield partial(_load_batch, batch.slice(first, n_rows), columns, start + first, path)
+                yield partial(load_batch, batch.slice(first, n_rows), columns, start + first, path)
             start += batch.num_rows
     state.progress.add(get_size(path) or 0)
 
@@ -90,7 +90,7 @@ def read_parquet(path: File | None, state: ReadState, span: range | None = None)
     with open_parquet(path) as file:
         fields = list(file.schema_arrow)
         names = rename_repeated([field.name for field in fields])
-        strings = [name for name, field in zip(names, fields, strict=True) if _holds_text(field.type)]
+        strings = [name for name, field in zip(names, fields, strict=True) if holds_text(field.type)]
         read = partial(read_row_groups, file, groups=range(file.num_row_groups))
         columns = state.resolve_columns(names, strings, path, partial(_sample_batch, file.schema_arrow, read))
         yield from _read_batches(file, columns, path, state, span)
@@ -125,18 +125,21 @@ def _read_batches(
     available = columns.list_available(rename_repeated(file.schema_arrow.names))
     for batch in read_row_groups(file, available, rows_per_batch, groups):
         state.progress.add(size * (start + batch.num_rows) // n_rows - size * start // n_rows)
-        yield partial(_load_batch, batch, columns, start, path)
+        yield partial(load_batch, batch, columns, start, path)
         start += batch.num_rows
 
 
-def _load_batch(batch: Any, columns: Columns, start: int, path: File) -> DocumentChunk:
+def load_batch(batch: Any, columns: Columns, start: int, path: File | str) -> DocumentChunk:
+    """Return the documents of a record batch, whose first row is this row of a file or table."""
     values = [batch.column(name).to_pylist() for name in columns.texts]
     texts = [join_texts(row) for row in zip(*values, strict=True)]
     names = None if columns.id is None else [to_text(value) for value in batch.column(columns.id).to_pylist()]
-    return DocumentChunk(texts, names, partial(_locate_row, start, path), take_kept(batch, columns))
+    n_missing = sum(all(value is None for value in row) for row in zip(*values, strict=True))
+    locate = partial(_locate_row, start, path)
+    return DocumentChunk(texts, names, locate, take_kept(batch, columns), n_missing)
 
 
-def _locate_row(start: int, path: File, i: int) -> str:
+def _locate_row(start: int, path: File | str, i: int) -> str:
     return f"row {start + i + 1:,} of {name_file(path)!r}"
 
 
@@ -147,7 +150,8 @@ def _sample_batch(schema: Any, read: Any) -> Any:
     return next(read(names, N_SAMPLE_ROWS), build_batch({name: [] for name in names}, ()))
 
 
-def _holds_text(kind: Any) -> bool:
+def holds_text(kind: Any) -> bool:
+    """Return whether a type of PyArrow is text."""
     types = import_pyarrow("Parquet files").types
     if types.is_dictionary(kind):
         kind = kind.value_type

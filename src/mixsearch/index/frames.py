@@ -1,0 +1,154 @@
+"""Documents of an index as tables: their columns, texts, and the share of topics in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixsearch._typing import Array, DataFrame
+from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.chunks import row_slices
+from mixsearch.data.files.types import rename_repeated
+from mixsearch.data.frames import arrow_to_frame
+from mixsearch.errors import SearchError
+from mixsearch.index.columns import ID, ROW
+from mixsearch.index.groups import Topics, name_topics
+from mixsearch.topics import ABOUT_SHARE, Topic
+
+if TYPE_CHECKING:
+    from mixsearch.index.compare import Outcome
+    from mixsearch.index.topic_index import TopicIndex
+
+SHARE, TEXT = "share", "text"
+_NEED = "Tables of documents"
+# Documents whose counts and texts are in memory at a time.
+_CHUNK_ROWS = 10_000
+
+
+def documents_frame(index: TopicIndex, indices: Array, shares: Sequence[float], *, text: bool) -> DataFrame:
+    """Return documents, by their indices in the corpus, with their shares of a topic as a data frame of pandas."""
+    table = _read_documents(index, indices, text=text)
+    place = 2 if ID in table.column_names else 1
+    names = rename_repeated([*table.column_names[:place], SHARE, *table.column_names[place:]])
+    return arrow_to_frame(table.add_column(place, SHARE, [list(shares)]).rename_columns(names))
+
+
+def shares_frame(index: TopicIndex, topics: Topics) -> DataFrame:
+    """Return the share of each topic in every document as a data frame of pandas."""
+    named = name_topics(index, topics)
+    arrow = import_pyarrow(_NEED)
+    known = _read_columns(index, np.arange(index.n_documents))
+    table = known.select([name for name in (ROW, ID) if name in known.column_names])
+    shares = [_compute_shares(index, list(named.values()), indices) for indices in _list_indices(index)]
+    columns = np.concatenate(shares).T
+    names = rename_repeated([*table.column_names, *named])
+    return arrow_to_frame(arrow.table([*table.columns, *columns], names=names))
+
+
+def list_documents(index: TopicIndex, *, text: bool = True) -> Any:
+    """Return all documents of an index, with their names, columns and texts.
+
+    Parameters
+    ----------
+    index : TopicIndex
+        The index.
+    text : bool, default=True
+        Whether to return their texts, if the index holds them.
+
+    Returns
+    -------
+    pyarrow.RecordBatchReader
+        With the columns row, id if documents have names, those that were kept, and text.
+    """
+    return _stream(_read_documents(index, indices, text=text) for indices in _list_indices(index))
+
+
+def label_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, text: bool = False) -> Any:
+    """Return all documents of an index with their share of some topics.
+
+    Parameters
+    ----------
+    index : TopicIndex
+        The index.
+    outcomes : sequence of Outcome
+        What `answer_queries` returned; those without a topic are left out.
+    text : bool, default=False
+        Whether to return their texts, if the index holds them.
+
+    Returns
+    -------
+    pyarrow.RecordBatchReader
+        With the columns of `list_documents` and, for each topic, its share in the document under the name of the
+        query, whether the document is about it, and the verdict of the topic. The shares in a document add up to at
+        most 1.
+    """
+    found = [outcome for outcome in outcomes if outcome.topic is not None]
+    if not found:
+        raise SearchError("No topic was found, so there is nothing to label documents with.", code="no_topics")
+    return _stream(_label(index, found, indices, text) for indices in _list_indices(index))
+
+
+def _label(index: TopicIndex, outcomes: Sequence[Outcome], indices: Array, text: bool) -> Any:
+    arrow = import_pyarrow(_NEED)
+    table = _read_documents(index, indices, text=text)
+    shares = _compute_shares(index, [outcome.topic for outcome in outcomes if outcome.topic is not None], indices)
+    names, columns = list(table.column_names), list(table.columns)
+    for outcome, share in zip(outcomes, shares.T, strict=True):
+        code = "" if outcome.answer is None else outcome.answer.verdict_code
+        verdict = arrow.DictionaryArray.from_arrays(np.zeros(len(indices), dtype=np.int8), [code])
+        names += [outcome.query.name, f"{outcome.query.name} about", f"{outcome.query.name} verdict"]
+        columns += [arrow.array(share), arrow.array(share >= ABOUT_SHARE), verdict]
+    return arrow.table(columns, names=rename_repeated(names))
+
+
+def _compute_shares(index: TopicIndex, topics: Sequence[Topic], indices: Array) -> Array:
+    """Return the share of topics in documents, which add up to at most 1 in each, (n, q)."""
+    shares = index.shares(topics, _find_rows(index, indices))
+    return np.asarray(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1))
+
+
+def _list_indices(index: TopicIndex) -> Iterator[Array]:
+    """Yield the indices of all documents in the corpus, in chunks."""
+    return (np.arange(chunk.start, chunk.stop) for chunk in row_slices(index.n_documents, _CHUNK_ROWS))
+
+
+def _find_rows(index: TopicIndex, indices: Array) -> list[int]:
+    rows: list[int] = np.asarray(index.topics.kept_rows_)[indices].tolist()
+    return rows
+
+
+def _read_documents(index: TopicIndex, indices: Array, *, text: bool) -> Any:
+    """Return the rows, names, columns and texts of documents."""
+    arrow = import_pyarrow(_NEED)
+    table = _read_columns(index, indices)
+    if not text or not index.has_texts:
+        return table
+    texts = arrow.array([document.text for document in index.documents(_find_rows(index, indices))], arrow.string())
+    return arrow.table([*table.columns, texts], names=rename_repeated([*table.column_names, TEXT]))
+
+
+def _read_columns(index: TopicIndex, indices: Array) -> Any:
+    """Return the rows, names and columns of documents."""
+    if index.columns.names:
+        return index.columns.take(indices)
+    arrow = import_pyarrow(_NEED)
+    rows = _find_rows(index, indices)
+    columns = {ROW: arrow.array(rows, arrow.int64())}
+    if index.has_names:
+        columns[ID] = arrow.array([document.name for document in index.documents(rows)], arrow.string())
+    return arrow.table(columns)
+
+
+def _stream(tables: Iterator[Any]) -> Any:
+    """Return tables of one schema as a reader of record batches."""
+    arrow = import_pyarrow(_NEED)
+    first = next(tables)
+
+    def list_batches() -> Iterator[Any]:
+        yield from first.combine_chunks().to_batches()
+        for table in tables:
+            yield from table.combine_chunks().to_batches()
+
+    return arrow.RecordBatchReader.from_batches(first.schema, list_batches())

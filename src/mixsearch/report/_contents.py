@@ -1,0 +1,170 @@
+"""What a report holds: topics with their words, documents, timelines, groups and doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from mixsearch.errors import SearchError
+from mixsearch.index import (
+    Answer,
+    AnswerOptions,
+    GroupedTopic,
+    Outcome,
+    Query,
+    TopicGroups,
+    TopicIndex,
+    answer_queries,
+    compare_topics,
+    group_topics,
+    name_outcomes,
+)
+
+# Columns of groups that are chosen by themselves.
+_MAX_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class ReportedTopic:
+    """A topic of a report.
+
+    Parameters
+    ----------
+    name : str
+        Its name, which no other topic of the report has.
+    answer : Answer
+        Its words, documents, alternatives and verdict.
+    timeline : GroupedTopic or None
+        Its share over time, if documents have dates.
+    groups : tuple of GroupedTopic
+        Its share by the values of each column of groups.
+    """
+
+    name: str
+    answer: Answer
+    timeline: GroupedTopic | None
+    groups: tuple[GroupedTopic, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Topics of an index, as plain data for a page or a workbook.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    created : date
+        When the report was made.
+    index : str
+        The name of the index.
+    n_documents, n_words, n_fitted : int
+        The number of documents, of words, and of topics that were fitted to them.
+    where : str or None
+        The filter of the documents.
+    topics : tuple of ReportedTopic
+        The topics that were found.
+    timeline : TopicGroups or None
+        The shares of all topics over time.
+    groups : tuple of TopicGroups
+        The shares of all topics by the values of columns.
+    overlaps : tuple of tuple of float
+        What each pair of topics has in common, from 0 to 1.
+    failed : tuple of Outcome
+        The hints without a topic, with their errors.
+    """
+
+    title: str
+    created: date
+    index: str
+    n_documents: int
+    n_words: int
+    n_fitted: int
+    where: str | None
+    topics: tuple[ReportedTopic, ...]
+    timeline: TopicGroups | None
+    groups: tuple[TopicGroups, ...]
+    overlaps: tuple[tuple[float, ...], ...]
+    failed: tuple[Outcome, ...]
+
+
+def make_report(
+    index: TopicIndex,
+    queries: Sequence[Query],
+    *,
+    title: str | None = None,
+    over: str | Literal["auto"] | None = "auto",
+    by: Sequence[str] | Literal["auto"] = "auto",
+    where: str | None = None,
+    n_words: int = 12,
+    n_documents: int = 10,
+    created: date | None = None,
+) -> Report:
+    """Search for topics and describe them for a report.
+
+    Parameters
+    ----------
+    index : TopicIndex
+        The index to search.
+    queries : sequence of Query
+        What to search for. A query without a topic leaves the others alone.
+    title : str, optional
+        The title; by default the name of the index.
+    over : str, "auto" or None, default="auto"
+        The column of the timeline: dates or numbers. "auto" takes the first column of dates, if there is one.
+    by : sequence of str or "auto", default="auto"
+        The columns of the groups. "auto" takes the first three columns of categories.
+    where : str, optional
+        A filter of the documents that are listed and counted.
+    n_words, n_documents : int
+        How many words and documents to list for each topic.
+    created : date, optional
+        The day of the report; today by default.
+
+    Returns
+    -------
+    Report
+    """
+    options = AnswerOptions(n_words=n_words, n_documents=n_documents)
+    outcomes = answer_queries(index, [replace(query, where=where) for query in queries], options)
+    found = [outcome for outcome in outcomes if outcome.topic is not None and outcome.answer is not None]
+    if not found:
+        raise next((outcome.error for outcome in outcomes if outcome.error is not None), _make_error())
+    named = name_outcomes(found)
+    column = index.columns.find("date") if over == "auto" else over
+    timeline = None if column is None else group_topics(index, named, over=column, where=where)
+    columns = _choose_columns(index) if by == "auto" else list(by)
+    groups = tuple(group_topics(index, named, by=each, where=where) for each in columns)
+    return Report(
+        title=title or index.path.stem,
+        created=created or date.today(),
+        index=index.path.name,
+        n_documents=index.n_documents,
+        n_words=len(index.vocabulary),
+        n_fitted=index.n_components,
+        where=where,
+        topics=tuple(
+            ReportedTopic(
+                name,
+                outcome.answer,
+                None if timeline is None else timeline.topics[position],
+                tuple(each.topics[position] for each in groups),
+            )
+            for position, (name, outcome) in enumerate(zip(named, found, strict=True))
+            if outcome.answer is not None
+        ),
+        timeline=timeline,
+        groups=groups,
+        overlaps=tuple(tuple(each or 0.0 for each in row) for row in compare_topics(found)),
+        failed=tuple(outcome for outcome in outcomes if outcome.error is not None),
+    )
+
+
+def _choose_columns(index: TopicIndex) -> list[str]:
+    return [column.name for column in index.columns.described if column.role == "category"][:_MAX_COLUMNS]
+
+
+def _make_error() -> SearchError:
+    return SearchError("A report needs at least one hint, got none.", code="no_hints")

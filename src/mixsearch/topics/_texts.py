@@ -1,0 +1,38 @@
+"""Documents of a fit that are texts: counted by a vectorizer, the user's or ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from mixsearch.data.dask import is_dask
+from mixsearch.data.missing import is_missing
+
+
+def are_texts(X: Any) -> bool:
+    """Return whether X holds strings, one per document, instead of counts."""
+    if X is None or sp.issparse(X) or is_dask(X) or isinstance(X, str) or not hasattr(X, "__len__"):
+        return False
+    if getattr(X, "ndim", 1) != 1 or hasattr(X, "columns") or not len(X):
+        return False
+    if not isinstance(X, list | tuple) and getattr(X, "dtype", np.dtype(object)) in (np.float64, np.float32):
+        return False
+    first = next((each for each in X if not is_missing(each)), None)
+    return isinstance(first, str)
+
+
+def make_vectorizer(vectorizer: Any) -> Any:
+    """Return a vectorizer to fit: a copy of the user's, or the one that an index counts with."""
+    if vectorizer is not None:
+        return clone(vectorizer)
+    from mixsearch.text import WordCounter
+
+    return WordCounter()
+
+
+def fill_missing(X: Any) -> list[str]:
+    """Return texts, of which those that are missing are empty."""
+    return ["" if is_missing(text) else text for text in X]

@@ -1,0 +1,3 @@
+from typing import Any
+
+def File(name: Any, mode: str = ...) -> Any: ...

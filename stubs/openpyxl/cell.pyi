@@ -1,0 +1,3 @@
+from typing import Any
+
+def WriteOnlyCell(ws: Any = None, value: Any = None) -> Any: ...

@@ -1,0 +1,166 @@
+"""Topics and documents of an index as data frames and tables."""
+
+import sys
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from tests.unit.index.planted_reviews import ORDER, make_reviews
+
+from mixsearch.errors import SearchError
+from mixsearch.index import (
+    IndexOptions,
+    Query,
+    answer_queries,
+    build_index,
+    label_documents,
+    list_documents,
+    open_index,
+)
+from mixsearch.table import write_table
+from mixsearch.text import CorpusOptions
+
+KEPT = ["title", "url", "date", "shop", "stars", "is_new"]
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    frame = make_reviews()
+    frame.loc[5, "text"] = None
+    return frame
+
+
+@pytest.fixture(scope="module")
+def index(reviews, tmp_path_factory):
+    path = tmp_path_factory.mktemp("frames") / "r.index"
+    build_index(reviews, path, IndexOptions(n_components=3), CorpusOptions(text="text", id="key"))
+    return open_index(path)
+
+
+@pytest.fixture(scope="module")
+def plain(reviews, tmp_path_factory):
+    """An index of texts alone: no names, no columns."""
+    path = tmp_path_factory.mktemp("frames") / "plain.index"
+    build_index(reviews["text"], path, IndexOptions(n_components=3))
+    return open_index(path)
+
+
+def answer(index, *words):
+    return answer_queries(index, [Query(word, words={word: 1.0}) for word in words])
+
+
+def test_the_words_of_a_topic_are_a_frame(index):
+    topic = index.search("taxi")
+    frame = topic.to_frame()
+    assert list(frame.columns) == ["word", "probability", "lift"]
+    assert len(frame) == len(index.vocabulary)
+    assert frame["probability"].sum() == pytest.approx(1, abs=1e-6)
+    assert [tuple(row) for row in topic.to_frame(3)[["word", "probability"]].to_numpy()] == topic.top_words(3)
+    by_probability = topic.to_frame(5, by="probability", errors=True)
+    assert by_probability["probability"].is_monotonic_decreasing
+    assert (by_probability["stderr"] > 0).all()
+
+
+def test_a_frame_without_pandas_says_what_to_install(index, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    topic = index.search("taxi")
+    for make in (topic.to_frame, lambda: index.documents_frame(topic), lambda: index.shares_frame([topic])):
+        with pytest.raises(SearchError, match="pip install pandas"):
+            make()
+
+
+def test_documents_of_a_topic_come_with_their_columns(index, reviews):
+    topic = index.search("taxi")
+    frame = index.documents_frame(topic, 10, text=True)
+    assert list(frame.columns) == ["row", "id", "share", *KEPT, "text"]
+    assert list(zip(frame["row"], frame["share"], strict=True)) == topic.documents(10)
+    assert (frame["row"] % 3 == ORDER.index("taxi")).all()
+    joined = frame.merge(reviews, left_on="id", right_on="key", suffixes=("", " of input"))
+    assert len(joined) == 10
+    for name in (*KEPT, "text"):
+        assert (joined[name] == joined[f"{name} of input"]).all(), name
+
+
+def test_shares_are_one_row_per_document_and_join_the_input(index, reviews):
+    topics = {name: index.search(name) for name in ORDER}
+    frame = index.shares_frame(topics)
+    assert list(frame.columns) == ["row", "id", *ORDER]
+    assert len(frame) == index.n_documents == len(reviews) - 1
+    assert (frame["id"] == reviews.drop(5)["key"].to_numpy()).all()
+    shares = frame[list(ORDER)].to_numpy()
+    assert (shares.sum(axis=1) <= 1 + 1e-9).all()
+    assert (shares.argmax(axis=1) == frame["row"] % 3).all()
+
+
+def test_topics_without_names_are_named_by_their_words(index):
+    topics = [index.search(name) for name in ("taxi", "taxi", "sushi")]
+    names = list(index.shares_frame(topics).columns[2:])
+    first = ", ".join(word for word, _ in topics[0].top_words(2))
+    assert names[:2] == [first, f"{first} (2)"]
+
+
+def test_documents_without_names_and_columns_have_rows(plain):
+    topic = plain.search("taxi")
+    assert list(plain.documents_frame(topic, 3).columns) == ["row", "share"]
+    assert list(plain.documents_frame(topic, 3, text=True).columns) == ["row", "share", "text"]
+    assert list(plain.shares_frame({"taxi": topic}).columns) == ["row", "taxi"]
+    assert list_documents(plain).schema.names == ["row", "text"]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "csv.gz", "jsonl", "xlsx"])
+def test_exported_documents_are_those_of_the_input(index, reviews, tmp_path, suffix):
+    path = tmp_path / f"documents.{suffix}"
+    write_table(list_documents(index), path)
+    readers = {"parquet": pd.read_parquet, "jsonl": lambda file: pd.read_json(file, lines=True), "xlsx": pd.read_excel}
+    frame = readers.get(suffix, pd.read_csv)(path)
+    assert list(frame.columns) == ["row", "id", *KEPT, "text"]
+    expected = reviews.drop(5)
+    assert (frame["row"] == expected.index).all()
+    assert (frame["id"].to_numpy() == expected["key"].to_numpy()).all()
+    assert (pd.to_datetime(frame["date"]).to_numpy() == expected["date"].to_numpy()).all()
+    for name in ("title", "url", "shop", "stars", "is_new", "text"):
+        assert (frame[name].to_numpy() == expected[name].to_numpy()).all(), name
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_labelled_documents_are_read_by_polars_and_duckdb(index, reviews, tmp_path, suffix):
+    path = tmp_path / f"labelled.{suffix}"
+    outcomes = answer(index, *ORDER)
+    write_table(label_documents(index, outcomes), path)
+    frame = (pl.read_parquet if suffix == "parquet" else pl.read_csv)(path)
+    labels = [name for thing in ORDER for name in (thing, f"{thing} about", f"{thing} verdict")]
+    assert frame.columns == ["row", "id", *KEPT, *labels]
+    for position, (thing, outcome) in enumerate(zip(ORDER, outcomes, strict=True)):
+        about = frame[f"{thing} about"].to_numpy()
+        assert (about == (frame["row"].to_numpy() % 3 == position)).all()
+        assert (about == (frame[thing].to_numpy() >= 0.25)).all()
+        assert set(frame[f"{thing} verdict"].cast(pl.String)) == {outcome.answer.verdict_code}
+    counted = duckdb.sql(
+        f"select shop, count(*) n from '{path}' where \"taxi about\" group by shop order by shop"
+    ).fetchall()
+    expected = reviews.drop(5).query("index % 3 == 1").groupby("shop").size()
+    assert counted == list(expected.items())
+
+
+def test_labels_of_repeated_names_differ_and_errors_are_left_out(index):
+    outcomes = answer(index, "taxi", "taxi", "xyzzy")
+    names = label_documents(index, outcomes, text=True).schema.names
+    assert names[-7:] == [
+        "text", "taxi", "taxi about", "taxi verdict", "taxi (2)", "taxi about (2)", "taxi verdict (2)",
+    ]  # fmt: skip
+    with pytest.raises(SearchError, match="No topic was found") as caught:
+        label_documents(index, answer(index, "xyzzy"))
+    assert caught.value.code == "no_topics"
+
+
+def test_chunks_of_documents_do_not_change_the_table(index, monkeypatch):
+    whole = label_documents(index, answer(index, *ORDER), text=True).read_all()
+    monkeypatch.setattr("mixsearch.index.frames._CHUNK_ROWS", 17)
+    parts = label_documents(index, answer(index, *ORDER), text=True).read_all()
+    for name in whole.column_names:
+        if name in ORDER:
+            np.testing.assert_allclose(parts[name], whole[name], atol=1e-12)
+        else:
+            assert parts[name].to_pylist() == whole[name].to_pylist()
