@@ -10,22 +10,20 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch._typing import Array, DataFrame
 from mixsearch.core.estimator import map_parallel
-from mixsearch.errors import HintError, SearchError, collect_warnings
+from mixsearch.errors import HintError, collect_warnings
 from mixsearch.index.columns import Columns
-from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.contents import Contents, read_contents, read_texts
 from mixsearch.index.frames import documents_frame, shares_frame
 from mixsearch.index.groups import Topics, group_topics
 from mixsearch.index.listed import check_listed
 from mixsearch.index.query import Found, Query
 from mixsearch.index.selection import Selection
-from mixsearch.index.spelling import count_known_words, read_token_options, spell_hint, spell_word
-from mixsearch.index.starters import Starter, choose_starters
+from mixsearch.index.spelling import spell_hint
 from mixsearch.index.topic_groups import TopicGroups
+from mixsearch.index.vocabulary import CorpusVocabulary
 from mixsearch.storage import Folder, JoinedTexts
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import FittedCorpus, Topic, keep_documents, open_search
@@ -57,7 +55,7 @@ class Document(NamedTuple):
     columns: Mapping[str, Any] = MappingProxyType({})
 
 
-class TopicIndex:
+class TopicIndex(CorpusVocabulary):
     """A corpus on disk, open for searches. `open_index` returns one.
 
     Parameters
@@ -84,10 +82,8 @@ class TopicIndex:
     """
 
     def __init__(self, folder: Folder) -> None:
-        self._folder = folder
-        self._fitted = FittedCorpus.from_folder(folder)
+        super().__init__(folder)
         self.topics = self._fitted.search
-        self._corpus: Mapping[str, Any] = folder.facts.get("corpus", {})
 
     @property
     def path(self) -> Path:
@@ -113,11 +109,6 @@ class TopicIndex:
     def n_components(self) -> int:
         """The number of fitted topics: a search can use fewer."""
         return self.topics.n_components_
-
-    @property
-    def vocabulary(self) -> list[str]:
-        """The words, one per column; empty if the index has none."""
-        return self.topics.vocabulary_ or []
 
     @property
     def has_texts(self) -> bool:
@@ -166,16 +157,6 @@ class TopicIndex:
         """
         return self._selection.mask(where)
 
-    @cached_property
-    def _n_documents_by_word(self) -> Array:
-        return self._fitted.document_frequencies
-
-    @cached_property
-    def _sorted_words(self) -> SortedWords:
-        common = self._fitted.common_words
-        counts = np.concatenate([self._n_documents_by_word, np.array(list(common.values()), dtype=np.int64)])
-        return SortedWords([*self.vocabulary, *common], counts)
-
     @property
     def n_rows(self) -> int:
         """The number of rows that were ever read, with those of documents that were left out or removed."""
@@ -188,11 +169,6 @@ class TopicIndex:
         stored = self._corpus.get("reading")
         return None if stored is None else CorpusOptions(**{**stored, "ngrams": tuple(stored["ngrams"])})
 
-    @property
-    def tokens(self) -> Mapping[str, Any] | None:
-        """How texts are split into words; None if that is not known."""
-        return self._corpus.get("tokens")
-
     def names(self) -> Iterator[str]:
         """Yield the names of all documents, in the order of the corpus.
 
@@ -202,21 +178,6 @@ class TopicIndex:
             Empty for a document without a name.
         """
         yield from self._names or ()
-
-    def knows(self, word: str) -> bool:
-        """Return whether a word occurs in the texts, or was left out of them.
-
-        Parameters
-        ----------
-        word : str
-            Spelled as the vocabulary does.
-
-        Returns
-        -------
-        bool
-        """
-        dropped = self.topics._dropped
-        return self.has_feature(word) or (dropped is not None and dropped.find(word) is not None)
 
     def find(self, query: Query) -> Found:
         """Find the topic of a query.
@@ -375,42 +336,6 @@ class TopicIndex:
         """
         return shares_frame(self, topics)
 
-    def count(self, texts: Sequence[str]) -> sp.csr_array:
-        """Count the words of other texts over the vocabulary of this index.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            They are split into words as the texts of the index were.
-
-        Returns
-        -------
-        sparse array of shape (n, d)
-        """
-        options = self._token_options
-        if options is None:
-            raise SearchError(
-                "This index cannot split a text into words: it was made from ready counts or with a custom "
-                "tokenizer. Give words or rows of documents.",
-                code="no_tokenizer",
-            )
-        return count_known_words(texts, options, self._fitted, len(self.vocabulary))
-
-    def spell(self, word: str) -> str:
-        """Spell a word as the vocabulary does.
-
-        Parameters
-        ----------
-        word : str
-            In any case and Unicode form. What the texts have as several words, such as "zero-shot", becomes a phrase.
-
-        Returns
-        -------
-        str
-        """
-        options = self._token_options
-        return word if options is None else spell_word(word, options, self._sorted_words, self._count_documents)
-
     def shares(self, topics: Sequence[Topic], rows: Sequence[int]) -> Array:
         """Return the share of each of some topics in documents of the corpus.
 
@@ -475,114 +400,6 @@ class TopicIndex:
         """
         return group_topics(self, topics, over=over, by=by, every=every, where=where)
 
-    def has_feature(self, word: str) -> bool:
-        """Return whether a word is in the vocabulary.
-
-        Parameters
-        ----------
-        word : str
-            Spelled as the vocabulary does.
-
-        Returns
-        -------
-        bool
-        """
-        return bool(self.vocabulary) and self._fitted.find_columns([word])[0] >= 0
-
-    def document_frequency(self, word: str) -> int:
-        """Return the number of documents that contain a word.
-
-        Parameters
-        ----------
-        word : str
-            A feature, or another word of the texts.
-
-        Returns
-        -------
-        int
-        """
-        return self._count_documents(self.spell(word))
-
-    def distinctive_words(self, n: int = 10) -> list[CorpusWord]:
-        """Return the words that differ most between topics: good first hints.
-
-        Parameters
-        ----------
-        n : int, default=10
-            How many words.
-
-        Returns
-        -------
-        list of CorpusWord
-            The most distinctive words first; none if the index has no vocabulary.
-        """
-        if not self.vocabulary:
-            return []
-        return self._rank_words(self._fitted.word_variances, n)
-
-    def starters(self, n: int = 10) -> list[Starter]:
-        """Return words to begin with: one per topic, each with another word of its topic.
-
-        Parameters
-        ----------
-        n : int, default=10
-            The maximum number of words.
-
-        Returns
-        -------
-        list of Starter
-            The most distinctive words first; none if the index has no vocabulary.
-        """
-        return choose_starters(self._fitted, self.vocabulary, n) if self.vocabulary else []
-
-    def frequent_words(self, n: int = 10) -> list[CorpusWord]:
-        """Return the words that most documents contain.
-
-        Parameters
-        ----------
-        n : int, default=10
-            How many words.
-
-        Returns
-        -------
-        list of CorpusWord
-        """
-        return self._rank_words(self._n_documents_by_word, n)
-
-    def complete_word(self, prefix: str, n: int = 8) -> list[CorpusWord]:
-        """Return the words with a prefix, those in most documents first.
-
-        Parameters
-        ----------
-        prefix : str
-            The first letters, in any case.
-        n : int, default=8
-            The maximum number of words.
-
-        Returns
-        -------
-        list of CorpusWord
-        """
-        return self._sorted_words.complete(self.spell(prefix), n)
-
-    def complete_query(self, query: str) -> str:
-        """Complete the last word of a query if it is not a word yet.
-
-        Parameters
-        ----------
-        query : str
-            Words as in a search box: ``sushi -bur`` or ``"new yo``.
-
-        Returns
-        -------
-        str
-            With the most frequent word in place of its prefix: ``sushi -burger`` or ``"new york"``.
-        """
-        before, word = split_query(query)
-        is_prefix = word and not self.document_frequency(word)
-        completed = self.complete_word(word, 1) if is_prefix else []
-        return close_query(before + (completed[0].word if completed else word))
-
     def contents(self) -> Contents:
         """Return what the index holds, how it was made, and how large it is.
 
@@ -596,20 +413,6 @@ class TopicIndex:
     def verify(self) -> None:
         """Read every byte of the index and compare it with the checksums."""
         self._folder.verify()
-
-    def _rank_words(self, scores: Array, n: int) -> list[CorpusWord]:
-        best = np.argsort(-scores, kind="stable")[:n].tolist()
-        names = self.vocabulary or list(map(str, range(len(scores))))
-        return [CorpusWord(names[column], int(self._n_documents_by_word[column])) for column in best]
-
-    @property
-    def _token_options(self) -> CorpusOptions | None:
-        """How texts are split into words; None if the index does not know."""
-        return None if self.tokens is None else read_token_options(self.tokens)
-
-    def _count_documents(self, word: str) -> int:
-        """Return the number of documents that contain a feature or another word of the texts."""
-        return self._sorted_words.count_documents(word) or self._fitted.count_dropped(word)
 
 
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:

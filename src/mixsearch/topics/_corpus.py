@@ -215,6 +215,20 @@ class FittedCorpus:
         dropped = self._search._dropped
         return {} if dropped is None else dropped.common
 
+    def is_dropped(self, word: str) -> bool:
+        """Return whether a word is in the texts, or a stop word, but not a feature.
+
+        Parameters
+        ----------
+        word : str
+            Spelled as in the texts.
+
+        Returns
+        -------
+        bool
+        """
+        return self._search._dropped is not None and self._search._dropped.find(word) is not None
+
     def count_dropped(self, word: str) -> int:
         """Return the number of documents that contain a word that is not a feature.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.settings import Limits
 from mixsearch.web.workers import KEY_BYTES, WorkerPool, Workers, measure_answer
 
-INDEX = ServedIndex("texts", None)
+INDEX = ServedIndex("texts", SimpleNamespace(generation="data-0"))
 
 
 def make_workers(**limits):
