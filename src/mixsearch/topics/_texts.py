@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
@@ -17,8 +16,6 @@ def are_texts(X: Any) -> bool:
     if X is None or sp.issparse(X) or is_dask(X) or isinstance(X, str) or not hasattr(X, "__len__"):
         return False
     if getattr(X, "ndim", 1) != 1 or hasattr(X, "columns") or not len(X):
-        return False
-    if not isinstance(X, list | tuple) and getattr(X, "dtype", np.dtype(object)) in (np.float64, np.float32):
         return False
     first = next((each for each in X if not is_missing(each)), None)
     return isinstance(first, str)
