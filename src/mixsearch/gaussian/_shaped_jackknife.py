@@ -17,8 +17,8 @@ from mixsearch.gaussian._units import Units
 MIN_DOUBT = 1e-4
 # The step of the derivative, relative to all sums.
 STEP = 1e-3
-# When its equations are solved. With 1e-2, error bars of components that overlap are up to a fifth shorter than those of
-# refits; with this one they agree within a few percent.
+# When its equations are solved. With 1e-2, error bars of components that overlap are up to a fifth shorter than those
+# of refits; with this one they agree within a few percent.
 TOLERANCE, MAX_ITER = 1e-4, 50
 
 
