@@ -15,8 +15,11 @@ from mixsearch.gaussian._units import Units
 
 # Samples whose component is less certain than this make parameters depend on each other.
 MIN_DOUBT = 1e-4
-# The step of the derivative, relative to what a group of samples moves, and when its equations are solved.
-STEP, TOLERANCE, MAX_ITER = 1e-3, 1e-2, 50
+# The step of the derivative, relative to all sums.
+STEP = 1e-3
+# When its equations are solved. With 1e-2, error bars of components that overlap are up to a fifth shorter than those
+# of refits; with this one they agree within a few percent.
+TOLERANCE, MAX_ITER = 1e-4, 50
 
 
 class MixtureReplicates(NamedTuple):
@@ -94,7 +97,6 @@ class _Moved:
         length = float(np.linalg.norm(direction))
         if length == 0:
             return direction
-        # A group is small beside all samples, and a thousandth of it is small enough for a derivative.
         step = STEP * float(np.linalg.norm(self._center)) / length
         return (self._sum(self._center + step * direction) - self._unmoved) / step
 
