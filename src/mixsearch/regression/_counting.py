@@ -55,7 +55,7 @@ def _count_joint(part: Regressors, n_plain: int, fit: Callable[[int], EMResult[R
     """
     samples, best = take_whole(part), n_plain
     value = fit(n_plain).objectives[-1] - n_plain * penalty(part)
-    for k in range(max(n_plain, 2), MAX_COMPONENTS + 1):
+    for k in range(2, MAX_COMPONENTS + 1):  # plain lines may be more than there are, to fit an x that differs
         plain = fit(k).state
         joint = fit_joint(samples, plain).state
         gained = likelihood_of_responses(samples, joint) - k * penalty(part) - min_gain(samples, k)
