@@ -140,7 +140,7 @@ def test_a_saved_fit_answers_without_the_file(patients: Path, tmp_path: Path) ->
         (("--like", "0", "--id", "nobody"), 1, "The table has no column 'nobody'."),
         (("--like", "0", "--columns", "age,height"), 1, "The table has no column 'height'."),
         (("--like", "0", "--columns", "country"), 1, "The table has no column that can be used"),
-        (("--like", "0", "-o", "out.xlsx"), 1, "'out.xlsx' has no format that is written."),
+        (("--like", "0", "-o", "out.docx"), 1, "'out.docx' has no format that is written."),
         ((), 2, "--like"),
     ],
 )

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from mixsearch.topics._search import TopicSearch
 
 
+# Smaller sums of a word are those of no document: one count adds the inverse length of a document, at least.
+MIN_COUNT = 1e-8
+
+
 class CorpusSums(NamedTuple):
     """Sums over documents, each with its weight before all weights are scaled to sum to one.
 
@@ -139,13 +143,15 @@ def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums)
         The sums over all documents after it.
     """
     family = search._family
-    word_mean, own_pairs, own_triples = (sums.words / sums.mass).T.copy()
+    # What is left of words that no document contains any more is rounding.
+    is_left = sums.words[:, :1] > MIN_COUNT
+    word_mean, own_pairs, own_triples = (np.where(is_left, sums.words, 0) / sums.mass).T.copy()
     changed: TopicFamily = replace(
         family,
         word_mean=word_mean,
         own_pairs=own_pairs,
         own_triples=own_triples,
-        own_crossed=(sums.crossed / sums.mass).astype(family.own_crossed.dtype),
+        own_crossed=(np.where(is_left, sums.crossed, 0) / sums.mass).astype(family.own_crossed.dtype),
         mean=family.frame.whiten(family.alpha0 * word_mean),
         mean_document=MeanDocument.from_sums(UnitSums(sums.tfidf, sums.places), sums.n_documents),
     )

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.arrow import take_rows
-from mixsearch.errors import SearchError
+from mixsearch.errors import Option, SearchError
 from mixsearch.index.build.dropped import PostingsCollector
 from mixsearch.index.build.fit import select_documents
 from mixsearch.index.topic_index import TopicIndex
@@ -112,10 +112,11 @@ def _take(chunk: CountChunk, kept: Array) -> CountChunk:
 
 def _make_existing_error(index: TopicIndex, names: Sequence[str]) -> SearchError:
     return SearchError(
-        "{n_existing:,} of the documents to add are in the index '{path}' already, the first one is {name!r}. Skip or "
-        "replace them.",
+        "{n_existing:,} of the documents to add are in the index '{path}' already, the first one is {name!r}. Set "
+        "{argument} to 'skip' or 'replace'.",
         code="documents_exist",
         n_existing=len(names),
         path=str(index.path),
         name=names[0],
+        argument=Option("existing"),
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.unit.index.update.grown_index import OPTIONS, build_reviews, list_subjects, make_reviews, write_reviews
 
-from mixsearch.errors import SearchError
+from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.index import add_documents, build_index, open_index, remove_documents
 from mixsearch.topics import measure_documents_in, sum_corpus
 
@@ -120,3 +120,21 @@ def test_rare_words_of_removed_documents_are_counted_no_more(tmp_path):
     index = open_index(path)
     assert index.document_frequency("zither") == 0
     assert index.document_frequency("xylophone") == 1
+
+
+def test_a_topic_is_described_though_some_of_its_words_are_gone(tmp_path):
+    """Sums of words that no document contains any more are zero, not rounding of either sign."""
+    reviews = make_reviews(list_subjects(300) + ["space"] * 30, 0)
+    path = build_reviews(tmp_path, reviews)
+    remove_documents(path, rows=list(range(300, 330)))
+    index = open_index(path)
+    gone = [index.vocabulary.index(word) for word in ("rocket", "comet") if index.has_feature(word)]
+    assert gone
+    family = index.topics._family
+    assert not family.word_mean[gone].any()
+    assert (family.word_mean >= 0).all()
+    with collect_warnings():
+        for word in ("sushi", "goal", "judge"):
+            topic = index.search(word, refine=False)
+            assert np.isfinite([probability for _, probability in topic.top_words(10)]).all()
+            assert topic.related_words(5)
