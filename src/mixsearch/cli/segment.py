@@ -103,11 +103,13 @@ def segment(
         ),
     ] = "rich",
     assign: Annotated[
-        Literal["nearest", "posterior"],
+        Literal["auto", "graph", "nearest", "posterior"],
         typer.Option(
-            help="Assign a pixel to the nearest center, or to the most probable component.", rich_help_panel=_SEARCH
+            help="Spread the seeds over a graph of superpixels, or assign a pixel to the nearest center or to the most "
+            "probable component of a mixture. auto: graph with rich features.",
+            rich_help_panel=_SEARCH,
         ),
-    ] = "nearest",
+    ] = "auto",
     n_components: Annotated[
         int | None,
         typer.Option(
@@ -162,6 +164,10 @@ def _write(found: Segmentation, outputs: _Outputs, opacity: float) -> list[Path]
 def _print_summary(summary: dict[str, Any]) -> None:
     facts = [("image", f"{summary['width']} x {summary['height']} pixels, features {summary['features']}")]
     for each in summary["segments"]:
-        lead = "" if each["separation"] is None else f"separation {plain_number(each['separation'])}: "
+        lead = ""
+        if each["expected_iou"] is not None:
+            lead = f"expected overlap {plain_number(each['expected_iou'])}: "
+        elif each["separation"] is not None:
+            lead = f"separation {plain_number(each['separation'])}: "
         facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
     print_facts(Console(highlight=False), facts)

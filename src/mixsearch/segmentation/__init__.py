@@ -11,9 +11,17 @@ from mixsearch.segmentation._image_files import (
     make_pillow_image,
     write_images,
 )
+from mixsearch.segmentation._mixture import choose_options
 from mixsearch.segmentation._overlay import find_borders, make_segment_colors
 from mixsearch.segmentation._seeds import Pixel, Seeds, check_seeds, parse_seeds
-from mixsearch.segmentation._segment import FoundSegments, choose_options, search_segments, segment
+from mixsearch.segmentation._segment import (
+    FoundSegments,
+    PreparedImage,
+    choose_assign,
+    prepare_image,
+    search_segments,
+    segment,
+)
 from mixsearch.segmentation._segmentation import Segmentation
 from mixsearch.segmentation._summary import summarize_segmentation
 
@@ -23,12 +31,14 @@ __all__ = [
     "FoundSegments",
     "LargeImageError",
     "Pixel",
+    "PreparedImage",
     "RasterImage",
     "Seeds",
     "SegmentGaussians",
     "Segmentation",
     "argmax_segments",
     "check_seeds",
+    "choose_assign",
     "choose_options",
     "compute_features",
     "compute_rich_features",
@@ -40,6 +50,7 @@ __all__ = [
     "make_pillow_image",
     "make_segment_colors",
     "parse_seeds",
+    "prepare_image",
     "read_image",
     "search_segments",
     "segment",

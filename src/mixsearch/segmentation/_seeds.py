@@ -112,6 +112,48 @@ def check_seeds(seeds: Sequence[Seed] | Mapping[str, Seed], image: RasterImage) 
     return checked
 
 
+def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterImage) -> Seeds:
+    """Check pixels known not to belong to segments: they lie in the image and are no seeds of the same segment.
+
+    Parameters
+    ----------
+    not_seeds : mapping of str to pixel or pixels
+        Pixels by the name of the segment that they do not belong to.
+    seeds : Seeds
+        The checked seeds.
+    image : RasterImage
+        The image they belong to.
+
+    Returns
+    -------
+    Seeds
+        One entry for each segment of the seeds, which may be empty.
+    """
+    for name in not_seeds:
+        if name not in seeds.names:
+            raise HintError(
+                "{argument} has pixels for {name!r}, but the segments are {known}.",
+                code="unknown_segment",
+                argument=Option("not_seeds"),
+                name=name,
+                known=", ".join(seeds.names),
+            )
+    checked = Seeds(
+        seeds.names, tuple(_check_pixels(not_seeds[name]) if name in not_seeds else () for name in seeds.names)
+    )
+    _check_inside(checked, image)
+    for name, own, others in zip(*seeds, checked.pixels, strict=True):
+        for x, y in set(own) & set(others):
+            raise HintError(
+                "The pixel {x},{y} is both a seed of {name!r} and said not to belong to it.",
+                code="seed_contradicted",
+                x=x,
+                y=y,
+                name=name,
+            )
+    return checked
+
+
 def _check_pixels(entry: Any) -> tuple[Pixel, ...]:
     several = np.ndim(entry) == 2 if isinstance(entry, np.ndarray) else not _is_pixel(entry)
     pixels = tuple(entry) if several and isinstance(entry, Iterable) else (entry,)
@@ -171,7 +213,7 @@ def find_windows(seeds: Seeds, factor: int, radius: int, shape: tuple[int, int])
     offsets = np.arange(-radius, radius + 1)
     found = []
     for pixels in seeds.pixels:
-        columns, rows = (np.asarray(pixels) // factor).T
+        columns, rows = (np.asarray(pixels, dtype=np.intp).reshape(-1, 2) // factor).T
         y = np.clip(rows[:, None, None] + offsets[:, None], 0, height - 1)
         x = np.clip(columns[:, None, None] + offsets[None, :], 0, width - 1)
         found.append(np.unique(y * width + x))

@@ -6,16 +6,16 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.separation import separation_in_words
-from mixsearch.display import Card
+from mixsearch.display import Card, plain_number
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.gaussian import GaussianComponent
+from mixsearch.segmentation._confidence import Confidence, judge_overlap
 from mixsearch.segmentation._image import RasterImage
 from mixsearch.segmentation._image_files import make_label_image, make_mask_images, make_pillow_image, write_images
 from mixsearch.segmentation._overlay import draw_overlay
@@ -34,16 +34,21 @@ class Segmentation:
         The names of the segments.
     seeds : tuple
         The seed pixels (x, y) of each segment; empty for the rest of an image with one seed.
-    components : tuple of GaussianComponent
-        What the search found for each seed. Its `separation` and `confidence` show how far to trust it.
     """
 
     labels: Array
     names: tuple[str, ...]
     seeds: tuple[tuple[Pixel, ...], ...]
-    components: tuple[GaussianComponent, ...]
     _image: RasterImage = field(kw_only=True)
     _compute_probabilities: Callable[[], Array] = field(kw_only=True)
+    _find_components: Callable[[], tuple[GaussianComponent, ...]] = field(kw_only=True)
+    _confidence: Confidence | None = field(kw_only=True)
+    _scale: float = field(kw_only=True)  # pixels of this image per pixel of the one with features
+
+    @cached_property
+    def components(self) -> tuple[GaussianComponent, ...]:
+        """What a search in the mixture of the image finds for the seeds of each segment, computed on first use."""
+        return self._find_components()
 
     @cached_property
     def probabilities(self) -> Array:
@@ -64,6 +69,33 @@ class Segmentation:
     def separations(self) -> Array:
         """The ratio of the scores of each seed's component and its runner-up; near 1, the seed is a weak hint."""
         return np.array([component.separation for component in self.components])
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the seeds were interpolated over a graph, so that probabilities and overlaps can be trusted."""
+        return self._confidence is not None
+
+    @property
+    def expected_iou(self) -> Array:
+        """The expected intersection over union of each segment and the one meant, (k,); NaN without a graph."""
+        if self._confidence is None:
+            return np.full(len(self.names), np.nan)
+        return self._confidence.expected_iou
+
+    def suggest_click(self) -> Pixel:
+        """Return the pixel (x, y) whose segment would decide the most about pixels in doubt.
+
+        Returns
+        -------
+        tuple of int
+        """
+        if self._confidence is None:
+            raise SearchError(
+                "Where to click next is known only with {assign}='graph'.", code="needs_graph", assign=Option("assign")
+            )
+        height, width = self.labels.shape
+        x, y = self._confidence.find_middle(self._confidence.suggest())
+        return min(int((x + 0.5) * self._scale), width - 1), min(int((y + 0.5) * self._scale), height - 1)
 
     def mask(self, segment: int | str) -> Array:
         """Return where one segment is.
@@ -170,13 +202,18 @@ class Segmentation:
         height, width = self.labels.shape
         return Card(
             title=f"Segmentation of {width} x {height} pixels into {len(self.names)} segments",
-            facts=[
-                (name, f"separation {separation_in_words(component.separation)}" if component else "has no seed")
-                for name, component in zip_longest(self.names, self.components)
-            ],
+            facts=[(name, self._describe_trust(i)) for i, name in enumerate(self.names)],
             bars=[(name, float(share)) for name, share in zip(self.names, self.shares, strict=True)],
             bars_title="part of the image",
         )
+
+    def _describe_trust(self, i: int) -> str:
+        if not self.seeds[i]:
+            return "has no seed"
+        if self.has_graph:
+            expected = float(self.expected_iou[i])
+            return f"expected overlap {plain_number(expected)}: {judge_overlap(expected)[1]}"
+        return f"separation {separation_in_words(self.components[i].separation)}"
 
     def __repr__(self) -> str:
         return self._card().text()

@@ -63,7 +63,13 @@ async def _read_request(
         ),
     ],
     features: Annotated[Features, Query(description="Color, texture and position, or only colors.")] = "rich",
-    assign: Annotated[Assign, Query(description="To the nearest center, or the most likely component.")] = "nearest",
+    assign: Annotated[
+        Assign,
+        Query(
+            description="By a graph of superpixels, to the nearest center or to the most likely component; `auto`: the "
+            "graph with rich features."
+        ),
+    ] = "auto",
     every: Annotated[
         int, Query(ge=1, le=MAX_EVERY, description="Return every n-th pixel of every n-th row: a larger n is faster.")
     ] = 1,
