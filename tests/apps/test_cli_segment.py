@@ -47,6 +47,18 @@ def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
     assert len(told["written"]) == 3
 
 
+def test_exclusions_strokes_and_cut_outs(photo: Path, tmp_path: Path) -> None:
+    result = invoke(
+        *("segment", photo, "--seed", "left=5,10~5,30", "--not-seed", "left=50,20", "--connected"),
+        *("--cut-outs", tmp_path / "cut", "--json"),
+    )
+    assert result.exit_code == 0, result.output
+    left, rest = json.loads(result.stdout)["segments"]
+    assert (len(left["seeds"]), rest["name"]) == (21, "rest")
+    cut = np.asarray(Image.open(tmp_path / "cut" / "1-left.png"))
+    assert (cut[20, 5, 3], cut[20, 50, 3]) == (255, 0)
+
+
 def test_one_seed_and_a_number_of_components(photo: Path) -> None:
     told = json.loads(invoke("segment", photo, "--seed", "5,20", "-k", "2", "--json").stdout)
     assert [each["name"] for each in told["segments"]] == ["segment 1", "rest"]

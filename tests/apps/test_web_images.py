@@ -240,10 +240,22 @@ def test_the_example_cannot_be_removed(client):
 def test_every_route_tells_its_answers_and_errors(client):
     described = client.get("/openapi.json").json()
     routes = {path: each for path, each in described["paths"].items() if path.startswith("/api/pictures")}
-    assert len(routes) == 7  # one of them takes GET and DELETE
+    assert len(routes) == 8  # one of them takes GET and DELETE
     for operations in routes.values():
         for operation in operations.values():
             assert "#/components/schemas/ErrorResponse" in json.dumps(operation["responses"]["4XX"])
             assert operation["description"]
     labels = routes["/api/pictures/{picture}/segments/labels.png"]["get"]["responses"]["200"]["content"]
     assert list(labels) == ["image/png"]
+
+
+def test_exclusions_pieces_and_cut_outs(client):
+    name = bring(client)
+    options = "seed=left:5,20&not_seed=left:50,20&connected=true&min_area=0.01"
+    told = client.get(f"/api/pictures/{name}/segments?{options}").json()
+    expected = segment(photo(), {"left": (5, 20)}, not_seeds={"left": (50, 20)}, connected=True, min_area=0.01)
+    assert [each["pixels"] for each in told["segments"]] == expected.sizes.tolist()
+    answer = client.get(f"/api/pictures/{name}/segments/cut-outs.zip?{options}")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        cut = np.asarray(Image.open(archive.open("1-left.png")))
+    assert (cut[20, 5, 3], cut[20, 50, 3]) == (255, 0)

@@ -13,7 +13,8 @@ from mixsearch.segmentation._image_files import (
 )
 from mixsearch.segmentation._mixture import choose_options
 from mixsearch.segmentation._overlay import find_borders, make_segment_colors
-from mixsearch.segmentation._seeds import Pixel, Seeds, check_seeds, parse_seeds
+from mixsearch.segmentation._pieces import PieceOptions, make_piece_options
+from mixsearch.segmentation._seeds import Pixel, Seeds, check_not_seeds, check_seeds, parse_seeds
 from mixsearch.segmentation._segment import (
     FoundSegments,
     PreparedImage,
@@ -22,7 +23,8 @@ from mixsearch.segmentation._segment import (
     search_segments,
     segment,
 )
-from mixsearch.segmentation._segmentation import Segmentation
+from mixsearch.segmentation._segmentation import Segmentation, iterate_cut_outs
+from mixsearch.segmentation._shapes import box, stroke
 from mixsearch.segmentation._summary import summarize_segmentation
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "FeatureImage",
     "FoundSegments",
     "LargeImageError",
+    "PieceOptions",
     "Pixel",
     "PreparedImage",
     "RasterImage",
@@ -37,6 +40,8 @@ __all__ = [
     "SegmentGaussians",
     "Segmentation",
     "argmax_segments",
+    "box",
+    "check_not_seeds",
     "check_seeds",
     "choose_assign",
     "choose_options",
@@ -44,9 +49,11 @@ __all__ = [
     "compute_rich_features",
     "decode_image",
     "find_borders",
+    "iterate_cut_outs",
     "iterate_masks",
     "make_label_image",
     "make_mask_images",
+    "make_piece_options",
     "make_pillow_image",
     "make_segment_colors",
     "parse_seeds",
@@ -54,6 +61,7 @@ __all__ = [
     "read_image",
     "search_segments",
     "segment",
+    "stroke",
     "summarize_segmentation",
     "write_images",
 ]

@@ -94,7 +94,7 @@ def _link_similar(means: Array) -> Array:
     n = len(means)
     distances = cdist(means, means)
     nearest = np.sort(distances, axis=1)
-    scales = np.maximum(nearest[:, min(SCALE_NEIGHBOR, n - 1)], np.finfo(float).tiny)
+    scales = np.maximum(nearest[:, min(SCALE_NEIGHBOR, n - 1)], np.finfo(float).eps)
     close = distances <= nearest[:, [min(N_SIMILAR, n - 1)]]
     links = np.where(close | close.T, np.exp(-(distances**2) / np.outer(scales, scales)), 0)
     np.fill_diagonal(links, 0)

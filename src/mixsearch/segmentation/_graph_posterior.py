@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import maximum_filter, minimum_filter
@@ -21,7 +22,7 @@ from mixsearch.segmentation._guided_filter import (
     interpolate_at,
 )
 from mixsearch.segmentation._image import RasterImage
-from mixsearch.segmentation._interpolation import collect_known, interpolate_known
+from mixsearch.segmentation._interpolation import collect_known, correct_locally, interpolate_known
 from mixsearch.segmentation._pieces import PieceOptions, clean_pieces
 from mixsearch.segmentation._seeds import Seeds, find_windows
 
@@ -102,8 +103,20 @@ class GraphPosterior:
         return found
 
 
+class Correction(NamedTuple):
+    """What was known before further seeds were added."""
+
+    before: Array  # (n, k): the probabilities of superpixels
+    added: Seeds  # the further seeds, which are among all seeds as well
+
+
 def make_graph_posterior(
-    image: RasterImage, features: FeatureImage, seeds: Seeds, not_seeds: Seeds, pieces: PieceOptions
+    image: RasterImage,
+    features: FeatureImage,
+    seeds: Seeds,
+    not_seeds: Seeds,
+    pieces: PieceOptions,
+    correction: Correction | None = None,
 ) -> GraphPosterior:
     """Interpolate the seeds over the superpixels of an image, and fit the borders of segments to its edges."""
     graph, factor, shape = features.graph, features.factor, features.pixels.shape
@@ -116,15 +129,20 @@ def make_graph_posterior(
         graph.similarity,
     )
     of_superpixels = interpolate_known(known, graph.similarity)
+    if correction is not None:
+        added = [np.unique(owners[some]) for some in find_windows(correction.added, factor, 0, shape)]
+        of_superpixels = correct_locally(correction.before, of_superpixels, added, known, graph)
     raw = of_superpixels.T.astype(np.float32)[:, graph.superpixels.labels]
     _split_shared(raw, graph, features, seeded)
     clean_pieces(raw, seeded, pieces)
     luma = compute_luma(features.image.rows(slice(None)))
     coefficients = fit_guided_filter(raw, luma)
     small = _apply(coefficients, luma)
-    _pin_seeds(small, raw, seeded, find_windows(seeds, factor, round(PINNED * float(np.sqrt(luma.size))), shape))
+    windows = find_windows(seeds, factor, round(PINNED * float(np.sqrt(luma.size))), shape)
+    pinned = _pin_seeds(small, raw, seeded, windows, excluded)
     top = argmax_segments(small)
     is_border = maximum_filter(top, 3, mode="nearest") != minimum_filter(top, 3, mode="nearest")
+    is_border.ravel()[pinned] = False
     return GraphPosterior(small, top, is_border, coefficients, image, factor, seeds, Confidence(graph, of_superpixels))
 
 
@@ -147,10 +165,19 @@ def _split_shared(raw: Array, graph: SimilarityGraph, features: FeatureImage, se
         planes[:, inside] = np.eye(len(raw), dtype=raw.dtype)[:, segments[own][distances.argmin(axis=1)]]
 
 
-def _pin_seeds(small: Array, raw: Array, seeded: list[Array], windows: list[Array]) -> None:
-    """Set the pixels around seeds to their segments, as far as their superpixels reach."""
+def _pin_seeds(small: Array, raw: Array, seeded: list[Array], windows: list[Array], excluded: list[Array]) -> Array:
+    """Set the pixels around seeds to their segments, within their superpixels, and return the pixels set.
+
+    Pixels excluded from a segment go to the likeliest other one, unless they are seeds.
+    """
     labels, planes = argmax_segments(raw).ravel(), small.reshape(len(small), -1)
-    for chosen in (windows, seeded):
-        for i, pixels in enumerate(chosen):
-            kept = pixels[labels[pixels] == i] if chosen is windows else pixels
-            planes[:, kept] = np.eye(len(small))[i][:, None]
+    around = [pixels[labels[pixels] == i] for i, pixels in enumerate(windows)]
+    for i, pixels in enumerate(around):
+        planes[:, pixels] = np.eye(len(small))[i][:, None]
+    for i, pixels in enumerate(excluded):
+        allowed = np.maximum(planes[:, pixels], np.finfo(np.float32).tiny)
+        allowed[i] = 0
+        planes[:, pixels] = allowed / allowed.sum(axis=0)
+    for i, pixels in enumerate(seeded):
+        planes[:, pixels] = np.eye(len(small))[i][:, None]
+    return np.concatenate([*around, *excluded, *seeded])

@@ -9,11 +9,14 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.segmentation._gaussians import softmax_in_place
+from mixsearch.segmentation._graph import SimilarityGraph
 
 # Added to the diagonal of the similarities of seeds, so that two alike ones of different segments do not cancel others.
 RIDGE = 0.1
 # Probabilities are the softmax of scores times this: fitted so that they hold on annotated photographs.
 SHARPNESS = 4.6
+# A further seed changes superpixels that are at least this sure only if no other seed is more similar to them.
+SURE = 0.7
 # With a single segment, these many superpixels unlike its seeds stand for the rest.
 N_REST = 2
 
@@ -67,5 +70,40 @@ def interpolate_known(known: KnownSuperpixels, similarity: Array) -> Array:
     weights = np.linalg.solve(among + RIDGE * np.eye(len(indices)), targets - 1 / targets.shape[1])
     scores = (across @ weights) / np.maximum(across.max(axis=1), np.finfo(float).tiny)[:, None]
     probabilities = softmax_in_place(SHARPNESS * scores.T).T
-    probabilities[indices] = targets
+    allowed = probabilities[indices] * (targets > 0)
+    probabilities[indices] = allowed / allowed.sum(axis=1, keepdims=True)
     return np.asarray(probabilities)
+
+
+def correct_locally(
+    before: Array, after: Array, added: Sequence[Array], known: KnownSuperpixels, graph: SimilarityGraph
+) -> Array:
+    """Return the probabilities after further seeds, with changes near them and where they were in doubt.
+
+    Parameters
+    ----------
+    before, after : arrays of shape (n, k)
+        The probabilities interpolated without and with the further seeds.
+    added : sequence of arrays
+        The superpixels of the further seeds of each segment.
+    known : KnownSuperpixels
+        All superpixels with seeds.
+    graph : SimilarityGraph
+
+    Returns
+    -------
+    array of shape (n, k)
+    """
+    changed = before.max(axis=1) < SURE
+    changed[known.indices] = True
+    labels_before, labels = before.argmax(axis=1), after.argmax(axis=1)
+    for i, some in enumerate(added):
+        others = np.setdiff1d(known.indices, some)
+        if not len(some) or not len(others):
+            continue
+        is_nearest = graph.similarity[:, some].max(axis=1) >= graph.similarity[:, others].max(axis=1)
+        flips = is_nearest & (labels == i) & (labels_before != i)
+        flips[some] = True
+        pieces = graph.superpixels.connect(flips)
+        changed |= flips & np.isin(pieces, pieces[some])
+    return np.where(changed[:, None], after, before)

@@ -12,22 +12,51 @@ from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.segmentation._gaussians import argmax_segments
 
+# By default, pieces without seeds smaller than this fraction of the image are removed.
+MIN_AREA = 0.0005
+
 
 class PieceOptions(NamedTuple):
-    """Which pieces without seeds a segment may have."""
+    """Which pieces without seeds a segment may have.
 
-    connected: bool = False  # only those that contain a seed
-    fill_holes: bool = False  # none within a single other segment
-    min_area: float = 0.0005  # none smaller than this fraction of the image
+    Attributes
+    ----------
+    connected : bool
+        None at all.
+    fill_holes : bool
+        None within a single other segment.
+    min_area : float
+        None smaller than this fraction of the image.
+    """
+
+    connected: bool = False
+    fill_holes: bool = False
+    min_area: float = MIN_AREA
 
 
-def check_piece_options(options: PieceOptions) -> PieceOptions:
-    """Require an area from 0 to 1."""
-    if not 0 <= options.min_area <= 1:
+def make_piece_options(connected: bool, fill_holes: bool, min_area: float | None) -> PieceOptions:
+    """Return checked options.
+
+    Parameters
+    ----------
+    connected : bool
+        Keep only pieces with a seed.
+    fill_holes : bool
+        Fill pieces within a single other segment.
+    min_area : float or None
+        The smallest fraction of the image, from 0 to 1; None for the default.
+
+    Returns
+    -------
+    PieceOptions
+    """
+    if min_area is None:
+        return PieceOptions(connected, fill_holes)
+    if not 0 <= min_area <= 1:
         raise ArgumentError(
-            "{argument} must be between 0 and 1, got {value!r}.", argument=Option("min_area"), value=options.min_area
+            "{argument} must be between 0 and 1, got {value!r}.", argument=Option("min_area"), value=min_area
         )
-    return options
+    return PieceOptions(connected, fill_holes, min_area)
 
 
 def clean_pieces(probabilities: Array, seeded: Sequence[Array], options: PieceOptions) -> None:

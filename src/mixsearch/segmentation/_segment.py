@@ -14,12 +14,12 @@ from mixsearch.errors import ArgumentError, Option, collect_warnings
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation._confidence import Confidence
 from mixsearch.segmentation._features import FeatureImage, Features, compute_features
-from mixsearch.segmentation._graph_posterior import make_graph_posterior
+from mixsearch.segmentation._graph_posterior import Correction, make_graph_posterior
 from mixsearch.segmentation._image import RasterImage, read_image
 from mixsearch.segmentation._mixture import SearchOptions, choose_options, search_mixture
-from mixsearch.segmentation._pieces import PieceOptions, check_piece_options
+from mixsearch.segmentation._pieces import PieceOptions, make_piece_options
 from mixsearch.segmentation._posterior import Posterior, compute_labels, compute_probabilities, make_posterior
-from mixsearch.segmentation._seeds import Seed, Seeds, check_not_seeds, check_seeds
+from mixsearch.segmentation._seeds import Seed, Seeds, add_seeds, check_not_seeds, check_seeds
 from mixsearch.segmentation._segmentation import Segmentation
 
 if TYPE_CHECKING:
@@ -159,7 +159,17 @@ def prepare_image(
 
 
 def choose_assign(features: Features) -> Assign:
-    """Return how pixels are assigned by default: by the graph with rich features, otherwise by the nearest center."""
+    """Return how pixels are assigned by default: by the graph with rich features, otherwise by the nearest center.
+
+    Parameters
+    ----------
+    features : {"rich", "rgb"}, callable or array
+        As in `segment`.
+
+    Returns
+    -------
+    str
+    """
     return "graph" if isinstance(features, str) and features == "rich" else "nearest"
 
 
@@ -239,7 +249,6 @@ class PreparedImage:
         if max_iter is not None:
             options = options._replace(max_iter=max_iter)
         checked = check_seeds(seeds, self.image)
-        pieces = PieceOptions(connected, fill_holes, PieceOptions().min_area if min_area is None else min_area)
         return search_segments(
             self.image,
             self.features,
@@ -249,7 +258,7 @@ class PreparedImage:
             n_components,
             n_jobs,
             not_seeds=check_not_seeds(not_seeds or {}, checked, self.image),
-            pieces=check_piece_options(pieces),
+            pieces=make_piece_options(connected, fill_holes, min_area),
         ).assign_pixels(step)
 
 
@@ -271,6 +280,7 @@ class FoundSegments:
     _find_components: Callable[[], tuple[GaussianComponent, ...]]
     _confidence: Confidence | None
     _factor: int
+    _correct: Callable[[Mapping[str, Seed]], FoundSegments] | None
 
     def assign_pixels(self, step: int = 1) -> Segmentation:
         """Assign each pixel to a segment.
@@ -285,7 +295,7 @@ class FoundSegments:
         Segmentation
             Of the image, or of the subsampled one.
         """
-        image, posterior, names = self.image, self._posterior, self.seeds.names
+        image, posterior, names, correct = self.image, self._posterior, self.seeds.names, self._correct
         return Segmentation(
             labels=compute_labels(posterior, image, step),
             names=names,
@@ -295,6 +305,7 @@ class FoundSegments:
             _find_components=self._find_components,
             _confidence=self._confidence,
             _scale=self._factor / step,
+            _correct=None if correct is None else lambda more: correct(more).assign_pixels(step),
         )
 
 
@@ -309,6 +320,7 @@ def search_segments(
     *,
     not_seeds: Seeds | None = None,
     pieces: PieceOptions | None = None,
+    correction: Correction | None = None,
 ) -> FoundSegments:
     """Find the segments of an image whose features are known.
 
@@ -332,24 +344,43 @@ def search_segments(
         Pixels known not to belong to each segment.
     pieces : PieceOptions, optional
         Which pieces of segments to remove.
+    correction : Correction, optional
+        What was known before some of the seeds were added, so that they change what is near them.
 
     Returns
     -------
     FoundSegments
     """
+    # A correction names all segments, the rest included.
     all_segments = seeds if len(seeds.names) > 1 else Seeds((*seeds.names, REST), (*seeds.pixels, ()))
     excluded = not_seeds.pixels if not_seeds is not None else ()
     excluded = (*excluded, *[()] * (len(all_segments.names) - len(excluded)))
     if assign == "graph":
         posterior = make_graph_posterior(
-            image, features, all_segments, Seeds(all_segments.names, excluded), pieces or PieceOptions()
+            image, features, all_segments, Seeds(all_segments.names, excluded), pieces or PieceOptions(), correction
         )
         find = _remember_search(features, seeds, options, n_components, n_jobs)
-        return FoundSegments(image, all_segments, posterior, find, posterior.confidence, features.factor)
+
+        def correct(more: Mapping[str, Seed]) -> FoundSegments:
+            combined, added = add_seeds(all_segments, more, image)
+            return search_segments(
+                image,
+                features,
+                combined,
+                options,
+                assign,
+                n_components,
+                n_jobs,
+                not_seeds=Seeds(all_segments.names, excluded),
+                pieces=pieces,
+                correction=Correction(posterior.confidence.probabilities, added),
+            )
+
+        return FoundSegments(image, all_segments, posterior, find, posterior.confidence, features.factor, correct)
     _refuse_graph_options(any(excluded), pieces or PieceOptions(), assign)
     components, gaussians = search_mixture(features, seeds, options, n_components, n_jobs)
     of_pixels = make_posterior(image, features, gaussians.pooled if assign == "nearest" else gaussians)
-    return FoundSegments(image, all_segments, of_pixels, lambda: components, None, features.factor)
+    return FoundSegments(image, all_segments, of_pixels, lambda: components, None, features.factor, None)
 
 
 def _remember_search(

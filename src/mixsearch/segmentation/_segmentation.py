@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +18,18 @@ from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation._confidence import Confidence, judge_overlap
 from mixsearch.segmentation._image import RasterImage
-from mixsearch.segmentation._image_files import make_label_image, make_mask_images, make_pillow_image, write_images
-from mixsearch.segmentation._overlay import draw_overlay
-from mixsearch.segmentation._seeds import Pixel
+from mixsearch.segmentation._image_files import (
+    make_file_names,
+    make_label_image,
+    make_mask_images,
+    make_pillow_image,
+    write_images,
+)
+from mixsearch.segmentation._overlay import draw_overlay, make_cut_out
+from mixsearch.segmentation._seeds import Pixel, Seed
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,6 +53,7 @@ class Segmentation:
     _compute_probabilities: Callable[[], Array] = field(kw_only=True)
     _find_components: Callable[[], tuple[GaussianComponent, ...]] = field(kw_only=True)
     _confidence: Confidence | None = field(kw_only=True)
+    _correct: Callable[[Mapping[str, Seed]], Segmentation] | None = field(kw_only=True)
     _scale: float = field(kw_only=True)  # pixels of this image per pixel of the one with features
 
     @cached_property
@@ -81,6 +92,28 @@ class Segmentation:
         if self._confidence is None:
             return np.full(len(self.names), np.nan)
         return self._confidence.expected_iou
+
+    def correct(self, seeds: Mapping[str, Seed]) -> Segmentation:
+        """Add seeds, which change what is near them and what was in doubt.
+
+        Parameters
+        ----------
+        seeds : mapping of str to pixel or pixels
+            Further pixels (x, y) of the full image by the names of their segments; "rest" is one of them.
+
+        Returns
+        -------
+        Segmentation
+            The corrected one.
+
+        Notes
+        -----
+        A part that is likely right changes only if no other seed is more similar to it, and if it is connected with the
+        seed through parts that change as well. `segment` with all seeds takes no account of their order.
+        """
+        if self._correct is None:
+            raise SearchError("Corrections need {assign}='graph'.", code="needs_graph", assign=Option("assign"))
+        return self._correct(seeds)
 
     def suggest_click(self) -> Pixel:
         """Return the pixel (x, y) whose segment would decide the most about pixels in doubt.
@@ -123,6 +156,21 @@ class Segmentation:
             known=", ".join(self.names),
             max_index=len(self.names) - 1,
         )
+
+    def cut_out(self, segment: int | str) -> Array:
+        """Return one segment before a transparent background, with a soft edge.
+
+        Parameters
+        ----------
+        segment : int or str
+            Its index, from 0, or its name.
+
+        Returns
+        -------
+        array of uint8 of shape (h, w, 4)
+            RGB and alpha: 255 inside, 0 outside, and the probability of the segment in a band around its border.
+        """
+        return make_cut_out(self._image, self.labels, self.probabilities, self._find_index(segment))
 
     def overlay(self, opacity: float = 0.5, *, marks: bool = True) -> Array:
         """Draw the image with tinted segments, a line along their borders and a cross on each seed.
@@ -198,6 +246,23 @@ class Segmentation:
         write_images(images)
         return list(images)
 
+    def save_cut_outs(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write each segment before a transparent background as a PNG with a soft edge.
+
+        Parameters
+        ----------
+        folder : path
+            Created if it does not exist.
+
+        Returns
+        -------
+        list of Path
+            The files written.
+        """
+        images = {Path(folder) / file: image for file, image in iterate_cut_outs(self)}
+        write_images(images)
+        return list(images)
+
     def _card(self) -> Card:
         height, width = self.labels.shape
         return Card(
@@ -220,3 +285,21 @@ class Segmentation:
 
     def _repr_html_(self) -> str:
         return self._card().html()
+
+
+def iterate_cut_outs(found: Segmentation) -> Iterator[tuple[str, Image]]:
+    """Make a transparent image of each segment, one at a time.
+
+    Parameters
+    ----------
+    found : Segmentation
+        The segmented image.
+
+    Yields
+    ------
+    file : str
+        A file name with the number and the name of the segment.
+    image : PIL.Image.Image
+    """
+    for i, file in enumerate(make_file_names(found.names)):
+        yield file, make_pillow_image(found.cut_out(i))

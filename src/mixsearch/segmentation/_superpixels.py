@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import gaussian_filter, watershed_ift
+from scipy.ndimage import gaussian_filter
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from mixsearch._typing import Array
 from mixsearch.segmentation._color import convert_to_lab
@@ -18,8 +20,8 @@ N_SUPERPIXELS = 800
 MIN_PIXELS = 16
 # Markers stay this fraction of a grid cell away from its sides, so that no two of them touch.
 MARGIN = 0.25
-# Edges are scaled so that their 99th percentile has this value: the watershed takes integers.
-EDGE_LEVELS = 1000
+# Added to all edges, in units of CIELAB, since a weight of 0 is no link.
+MIN_EDGE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +40,43 @@ class Superpixels:
         sums = [np.bincount(flat, planes[..., i].ravel(), n) for i in range(planes.shape[2])]
         return np.stack(sums, axis=1) / self.sizes[:, None]
 
+    def connect(self, chosen: Array) -> Array:
+        """Return a number for each superpixel, (n,), equal for those connected through chosen ones, (n,) of bool."""
+        one, other = self.pairs[chosen[self.pairs].all(axis=1)].T
+        n = len(self.sizes)
+        links = coo_array((np.ones(len(one)), (one, other)), shape=(n, n))
+        return np.asarray(connected_components(links, directed=False)[1])
+
 
 def find_superpixels(image: RasterImage) -> Superpixels:
     """Flood the edge strength of an image from the calmest pixel of each cell of a grid."""
     strength = _compute_edges(image)
-    n_wanted = max(min(N_SUPERPIXELS, strength.size // MIN_PIXELS), 1)
-    scale = EDGE_LEVELS / max(float(np.quantile(strength, 0.99)), float(np.finfo(np.float32).tiny))
-    levels = np.clip(strength * scale, 0, np.iinfo(np.uint16).max).astype(np.uint16)
-    labels = watershed_ift(levels, _place_markers(strength, n_wanted)) - 1
-    return _collect(labels, strength)
+    markers = _place_markers(strength, max(min(N_SUPERPIXELS, strength.size // MIN_PIXELS), 1))
+    return _collect(_flood(strength, markers), strength)
+
+
+def _flood(strength: Array, markers: Array) -> Array:
+    """Return the marker from which the water comes that first reaches each pixel, (h, w) of int32.
+
+    Notes
+    -----
+    The watershed is the minimum spanning forest rooted in the markers (Cousty et al., 2009): the minimum spanning tree
+    of all pixels and a root that is linked to every marker by the lightest edges, without the root.
+    """
+    n, roots = strength.size, np.flatnonzero(markers)
+    one, other = _pair_neighbors(np.arange(n, dtype=np.int32).reshape(strength.shape))
+    weights = np.maximum(*_pair_neighbors(strength)) + np.float32(MIN_EDGE)
+    links = coo_array(
+        (
+            np.append(weights, np.full(len(roots), MIN_EDGE / 2, dtype=weights.dtype)),
+            (np.append(one, roots), np.append(other, np.full(len(roots), n))),
+        ),
+        shape=(n + 1, n + 1),
+    )
+    tree = minimum_spanning_tree(links.tocsr()).tocoo()
+    kept = (tree.row < n) & (tree.col < n)
+    forest = coo_array((tree.data[kept], (tree.row[kept], tree.col[kept])), shape=(n, n))
+    return np.asarray(connected_components(forest, directed=False)[1].reshape(strength.shape))
 
 
 def _compute_edges(image: RasterImage) -> Array:
@@ -62,19 +92,17 @@ def _compute_edges(image: RasterImage) -> Array:
 
 
 def _place_markers(strength: Array, n_wanted: int) -> Array:
-    """Return a numbered marker at the calmest pixel inside each cell of a grid, and 0 elsewhere."""
+    """Mark the calmest pixel inside each cell of a grid, (h, w) of bool."""
     height, width = strength.shape
     side = np.sqrt(height * width / n_wanted)
     rows, columns = (np.linspace(0, n, min(max(round(n / side), 1), n) + 1).astype(int) for n in (height, width))
-    markers = np.zeros(strength.shape, dtype=np.int32)
-    n_markers = 0
+    markers = np.zeros(strength.shape, dtype=bool)
     for top, bottom in pairwise(rows):
         for left, right in pairwise(columns):
             down, across = int(MARGIN * (bottom - top)), int(MARGIN * (right - left))
             cell = strength[top + down : bottom - down, left + across : right - across]
             y, x = np.unravel_index(int(cell.argmin()), cell.shape)
-            n_markers += 1
-            markers[top + down + y, left + across + x] = n_markers
+            markers[top + down + y, left + across + x] = True
     return markers
 
 

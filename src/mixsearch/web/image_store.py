@@ -13,10 +13,12 @@ from mixsearch.segmentation import (
     RasterImage,
     Seeds,
     Segmentation,
+    check_not_seeds,
     check_seeds,
     choose_assign,
     choose_options,
     compute_features,
+    make_piece_options,
     parse_seeds,
     read_image,
     search_segments,
@@ -99,7 +101,16 @@ class ImageStore:
         computed = self._compute_features(name, image, features)
         with collect_warnings() as warnings:
             assign = choose_assign(features) if request.assign == "auto" else request.assign
-            found = search_segments(image, computed, seeds, choose_options(features), assign, n_jobs=1)
+            found = search_segments(
+                image,
+                computed,
+                seeds,
+                choose_options(features),
+                assign,
+                n_jobs=1,
+                not_seeds=check_not_seeds(parse_seeds(request.not_seeds), seeds, image),
+                pieces=make_piece_options(request.connected, request.fill_holes, request.min_area),
+            )
             thinned = found.assign_pixels(request.every)
         return StoredSegmentation(thinned, tuple({str(each): each for each in warnings}.values()))
 

@@ -129,6 +129,10 @@ class SegmentationRequest:
     features: Features = "rich"
     assign: Assign = "auto"
     every: int = 1
+    not_seeds: tuple[str, ...] = ()  # as typed
+    connected: bool = False
+    fill_holes: bool = False
+    min_area: float | None = None
 
 
 class IndexState(BaseModel):
