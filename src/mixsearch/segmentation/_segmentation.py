@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mixsearch.core.separation import separation_in_words
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.gaussian import GaussianComponent
+from mixsearch.segmentation._coco import encode_mask
 from mixsearch.segmentation._confidence import Confidence, judge_overlap
 from mixsearch.segmentation._image import RasterImage
 from mixsearch.segmentation._image_files import (
@@ -171,6 +172,26 @@ class Segmentation:
             RGB and alpha: 255 inside, 0 outside, and the probability of the segment in a band around its border.
         """
         return make_cut_out(self._image, self.labels, self.probabilities, self._find_index(segment))
+
+    def to_coco(self) -> list[dict[str, Any]]:
+        """Return the segments as annotations in the format of COCO, ready for JSON.
+
+        Returns
+        -------
+        list of dict
+            For each segment with pixels its `id`, `category_id` and `category_name`, `segmentation` as run lengths,
+            `area` in pixels, `bbox` as [x, y, width, height] and `iscrowd`, 1 since it is no polygon.
+        """
+        annotations = []
+        for i, name in enumerate(self.names):
+            mask = self.mask(i)
+            y, x = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+            if not len(y):
+                continue
+            bbox = [int(x[0]), int(y[0]), int(x[-1] - x[0] + 1), int(y[-1] - y[0] + 1)]
+            annotation = {"id": i + 1, "category_id": i + 1, "category_name": name, "segmentation": encode_mask(mask)}
+            annotations.append(annotation | {"area": int(self.sizes[i]), "bbox": bbox, "iscrowd": 1})
+        return annotations
 
     def overlay(self, opacity: float = 0.5, *, marks: bool = True) -> Array:
         """Draw the image with tinted segments, a line along their borders and a cross on each seed.
