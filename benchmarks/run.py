@@ -22,6 +22,8 @@ import refinement
 import regression_tables
 import scale
 import second_moment
+import segment_trust
+import segments
 import subspace_tables
 import table_confidence
 import table_scale
@@ -59,6 +61,8 @@ BENCHMARKS = {
     "quality": quality,
     "verdict": verdict,
     "topic_sizes": topic_sizes,
+    "segments": segments,
+    "segment_trust": segment_trust,
     "timelines": timelines,
     "reading": reading,
     "scale": scale,
@@ -86,6 +90,8 @@ ON_REQUEST = (
     "table_scale",
     "whitened_tables",
     "quality",
+    "segments",
+    "segment_trust",
     "reading",
     "scale",
     "web_load",

@@ -26,7 +26,7 @@ def test_the_overlay_is_that_of_the_library(photo: Path, tmp_path: Path) -> None
     assert_array_equal(np.asarray(Image.open(tmp_path / "out.png")), expected.overlay())
     assert "out.png" in result.stderr
     assert result.stdout.splitlines()[0].split() == ["image", "60", "x", "40", "pixels,", "features", "rich"]
-    assert all("of the image, " in line and "singled out" in line for line in result.stdout.splitlines()[1:])
+    assert all("of the image, expected overlap " in line for line in result.stdout.splitlines()[1:])
 
 
 def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
@@ -45,6 +45,18 @@ def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
     assert sky["share"] == pytest.approx(sky["pixels"] / 2400)
     assert_array_equal(np.asarray(Image.open(tmp_path / "masks" / "1-sky.png")), 255 * (labels == 0))
     assert len(told["written"]) == 3
+
+
+def test_exclusions_strokes_and_cut_outs(photo: Path, tmp_path: Path) -> None:
+    result = invoke(
+        *("segment", photo, "--seed", "left=5,10~5,30", "--not-seed", "left=50,20", "--connected"),
+        *("--cut-outs", tmp_path / "cut", "--json"),
+    )
+    assert result.exit_code == 0, result.output
+    left, rest = json.loads(result.stdout)["segments"]
+    assert (len(left["seeds"]), rest["name"]) == (21, "rest")
+    cut = np.asarray(Image.open(tmp_path / "cut" / "1-left.png"))
+    assert (cut[20, 5, 3], cut[20, 50, 3]) == (255, 0)
 
 
 def test_one_seed_and_a_number_of_components(photo: Path) -> None:

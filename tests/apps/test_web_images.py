@@ -114,13 +114,14 @@ def test_segments_are_told_as_the_library_has_them(client, options):
     told = answer.json()
     assert answer.headers["cache-control"].startswith("private")
     assert (told["width"], told["height"], told["every"]) == (60, 40, 1)
-    assert (told["features"], told["assign"]) == (options.get("features", "rich"), options.get("assign", "nearest"))
+    assert (told["features"], told["assign"]) == (options.get("features", "rich"), options.get("assign", "auto"))
     assert [each["name"] for each in told["segments"]] == list(GIVEN)
     assert [each["seeds"] for each in told["segments"]] == [[[5, 20], [10, 10]], [[50, 20]]]
     assert [each["pixels"] for each in told["segments"]] == expected.sizes.tolist()
     assert [each["share"] for each in told["segments"]] == expected.shares.tolist()
     assert [each["color"] for each in told["segments"]] == [f"#{bytes(c).hex()}" for c in make_segment_colors(2)]
-    assert all("singled out" in each["verdict"] for each in told["segments"])
+    codes = {"sure", "partial", "unsure"} if not options else {"clear", "distinct", "close", "ambiguous"}
+    assert {each["verdict_code"] for each in told["segments"]} <= codes
 
 
 def test_labels_overlay_and_masks_are_those_of_the_library(client):
@@ -239,10 +240,22 @@ def test_the_example_cannot_be_removed(client):
 def test_every_route_tells_its_answers_and_errors(client):
     described = client.get("/openapi.json").json()
     routes = {path: each for path, each in described["paths"].items() if path.startswith("/api/pictures")}
-    assert len(routes) == 7  # one of them takes GET and DELETE
+    assert len(routes) == 8  # one of them takes GET and DELETE
     for operations in routes.values():
         for operation in operations.values():
             assert "#/components/schemas/ErrorResponse" in json.dumps(operation["responses"]["4XX"])
             assert operation["description"]
     labels = routes["/api/pictures/{picture}/segments/labels.png"]["get"]["responses"]["200"]["content"]
     assert list(labels) == ["image/png"]
+
+
+def test_exclusions_pieces_and_cut_outs(client):
+    name = bring(client)
+    options = "seed=left:5,20&not_seed=left:50,20&connected=true&min_area=0.01"
+    told = client.get(f"/api/pictures/{name}/segments?{options}").json()
+    expected = segment(photo(), {"left": (5, 20)}, not_seeds={"left": (50, 20)}, connected=True, min_area=0.01)
+    assert [each["pixels"] for each in told["segments"]] == expected.sizes.tolist()
+    answer = client.get(f"/api/pictures/{name}/segments/cut-outs.zip?{options}")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        cut = np.asarray(Image.open(archive.open("1-left.png")))
+    assert (cut[20, 5, 3], cut[20, 50, 3]) == (255, 0)

@@ -55,7 +55,7 @@ PYTHON = {
 }
 ROUTES = {"topic": "/topic", "overview": "/overview", "changes": "/changes", "segment": "/segments"}
 # Names over HTTP that differ from those in Python.
-OTHERWISE = {"words": "q", "seeds": "seed"}
+OTHERWISE = {"words": "q", "seeds": "seed", "not_seeds": "not_seed"}
 
 
 def read_rows(command: str) -> list[tuple[str, str, str]]:

@@ -28,6 +28,7 @@ _OTHER_NAMES = {
     "image": "IMAGE",
     "table": "TABLE",
     "examples": "--like",
+    "not_seeds": "--not-seed",
     "seeds": "--seed",
     "like_texts": "--like-text",
     "not_like_texts": "--not-like-text",

@@ -25,6 +25,7 @@ from mixsearch.errors import HintError
 from mixsearch.segmentation import (
     Pixel,
     Segmentation,
+    iterate_cut_outs,
     make_label_image,
     make_mask_images,
     make_pillow_image,
@@ -40,13 +41,15 @@ HELP = """Segment an image, from one pixel of each segment.
 
 A seed is a pixel X,Y; x counts to the right and y down from the upper left
 corner. Each --seed starts a segment of its own. Join several pixels of one
-segment by a plus; put a name and = before them to name the segment.
+segment by a plus; put a name and = before them to name the segment. A stroke
+is 120,80~140,90~150,120 and a box 120,80..200,160.
 
 Examples:
 
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
   mixsearch segment photo.jpg --seed 120,80+140,90 --seed 300,200 -o out.png
   mixsearch segment photo.jpg --seed sky=120,80 --seed sea=300,200 --masks masks
+  mixsearch segment photo.jpg --seed cat=120,80 --not-seed cat=300,200 -o out.png
   mixsearch segment photo.jpg --seed 120,80 --labels labels.png --json
 
 With one seed, the image is split into its segment and the rest. With --json,
@@ -61,6 +64,7 @@ file is written."""
 class _Outputs:
     overlay: Path | None
     masks: Path | None
+    cut_outs: Path | None
     labels: Path | None
 
 
@@ -69,6 +73,15 @@ def segment(
     seeds: Annotated[
         list[str], typer.Option("--seed", "-s", metavar="X,Y", help="A pixel of a segment; repeat for each segment.")
     ],
+    not_seeds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--not-seed",
+            metavar="NAME=X,Y",
+            help="A pixel that does not belong to the segment of this name; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -81,6 +94,16 @@ def segment(
             metavar="FOLDER",
             file_okay=False,
             help="Write a black and white PNG of each segment to this folder.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    cut_outs: Annotated[
+        Path | None,
+        typer.Option(
+            "--cut-outs",
+            metavar="FOLDER",
+            file_okay=False,
+            help="Write each segment as a transparent PNG with a soft edge to this folder.",
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
@@ -103,11 +126,32 @@ def segment(
         ),
     ] = "rich",
     assign: Annotated[
-        Literal["nearest", "posterior"],
+        Literal["auto", "graph", "nearest", "posterior"],
         typer.Option(
-            help="Assign a pixel to the nearest center, or to the most probable component.", rich_help_panel=_SEARCH
+            help="Spread the seeds over a graph of superpixels, or assign a pixel to the nearest center or to the most "
+            "probable component of a mixture. auto: graph with rich features.",
+            rich_help_panel=_SEARCH,
         ),
-    ] = "nearest",
+    ] = "auto",
+    connected: Annotated[
+        bool,
+        typer.Option("--connected", help="Keep only pieces of segments that contain a seed.", rich_help_panel=_SEARCH),
+    ] = False,
+    fill_holes: Annotated[
+        bool,
+        typer.Option("--fill-holes", help="Fill holes in segments that contain no seed.", rich_help_panel=_SEARCH),
+    ] = False,
+    min_area: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="FRACTION",
+            help="Remove pieces without seeds smaller than this fraction of the image. By default 0.0005.",
+            show_default=False,
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
     n_components: Annotated[
         int | None,
         typer.Option(
@@ -122,13 +166,24 @@ def segment(
     ] = None,
 ) -> None:
     """Segment an image."""
-    if output is None and masks is None and labels is None and not as_json:
-        raise typer.BadParameter("Nothing to write: add --output, --masks, --labels or --json.")
-    parsed = _parse_seeds(seeds)
+    outputs = _Outputs(output, masks, cut_outs, labels)
+    if not any(vars(outputs).values()) and not as_json:
+        raise typer.BadParameter("Nothing to write: add --output, --masks, --cut-outs, --labels or --json.")
+    parsed, excluded = _parse_seeds(seeds), _parse_seeds(not_seeds or [])
     with report_errors(as_json=as_json):
         with record_warnings() as warned:
-            found = segment_image(image, parsed, features=features, assign=assign, n_components=n_components)
-        written = _write(found, _Outputs(output, masks, labels), opacity)
+            found = segment_image(
+                image,
+                parsed,
+                not_seeds=excluded,
+                features=features,
+                assign=assign,
+                connected=connected,
+                fill_holes=fill_holes,
+                min_area=min_area,
+                n_components=n_components,
+            )
+        written = _write(found, outputs, opacity)
         summary = {"image": str(image), "features": features, "assign": assign} | summarize_segmentation(found)
         if as_json:
             notes = [describe_for_json(warning) for warning in warned]
@@ -155,6 +210,8 @@ def _write(found: Segmentation, outputs: _Outputs, opacity: float) -> list[Path]
         images[outputs.labels] = make_label_image(found.labels, len(found.names))
     if outputs.masks is not None:
         images |= make_mask_images(found.names, found.labels, outputs.masks)
+    if outputs.cut_outs is not None:
+        images |= {outputs.cut_outs / file: image for file, image in iterate_cut_outs(found)}
     write_images(images)
     return list(images)
 
@@ -162,6 +219,10 @@ def _write(found: Segmentation, outputs: _Outputs, opacity: float) -> list[Path]
 def _print_summary(summary: dict[str, Any]) -> None:
     facts = [("image", f"{summary['width']} x {summary['height']} pixels, features {summary['features']}")]
     for each in summary["segments"]:
-        lead = "" if each["separation"] is None else f"separation {plain_number(each['separation'])}: "
+        lead = ""
+        if each["expected_iou"] is not None:
+            lead = f"expected overlap {plain_number(each['expected_iou'])}: "
+        elif each["separation"] is not None:
+            lead = f"separation {plain_number(each['separation'])}: "
         facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
     print_facts(Console(highlight=False), facts)

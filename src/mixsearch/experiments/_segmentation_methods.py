@@ -82,7 +82,7 @@ METHODS: Mapping[str, Method] = {
     "k-means, RGB": lambda scene, seeds: _kmeans(scene.rgb, seeds),
     "nearest seed, RGB": lambda scene, seeds: _assign_nearest(scene.rgb, _take(scene.rgb, seeds)),
     "whitening, rich": lambda scene, seeds: segment(scene.rgb, seeds, features=scene.rich, n_jobs=1).labels,
-    "whitening, rich and smoothed": lambda scene, seeds: segment(scene.rgb, seeds, n_jobs=1).labels,
+    "whitening, rich and smoothed": lambda scene, seeds: segment(scene.rgb, seeds, assign="nearest", n_jobs=1).labels,
     "k-means, rich": lambda scene, seeds: _kmeans(scene.rich, seeds),
     "nearest seed, rich": lambda scene, seeds: _assign_nearest(scene.rich, _take(scene.rich, seeds)),
     "random walker": _walk,

@@ -11,10 +11,20 @@ from mixsearch.segmentation._image_files import (
     make_pillow_image,
     write_images,
 )
+from mixsearch.segmentation._mixture import choose_options
 from mixsearch.segmentation._overlay import find_borders, make_segment_colors
-from mixsearch.segmentation._seeds import Pixel, Seeds, check_seeds, parse_seeds
-from mixsearch.segmentation._segment import FoundSegments, choose_options, search_segments, segment
-from mixsearch.segmentation._segmentation import Segmentation
+from mixsearch.segmentation._pieces import PieceOptions, make_piece_options
+from mixsearch.segmentation._seeds import Pixel, Seeds, check_not_seeds, check_seeds, parse_seeds
+from mixsearch.segmentation._segment import (
+    FoundSegments,
+    PreparedImage,
+    choose_assign,
+    prepare_image,
+    search_segments,
+    segment,
+)
+from mixsearch.segmentation._segmentation import Segmentation, iterate_cut_outs
+from mixsearch.segmentation._shapes import box, stroke
 from mixsearch.segmentation._summary import summarize_segmentation
 
 __all__ = [
@@ -22,27 +32,36 @@ __all__ = [
     "FeatureImage",
     "FoundSegments",
     "LargeImageError",
+    "PieceOptions",
     "Pixel",
+    "PreparedImage",
     "RasterImage",
     "Seeds",
     "SegmentGaussians",
     "Segmentation",
     "argmax_segments",
+    "box",
+    "check_not_seeds",
     "check_seeds",
+    "choose_assign",
     "choose_options",
     "compute_features",
     "compute_rich_features",
     "decode_image",
     "find_borders",
+    "iterate_cut_outs",
     "iterate_masks",
     "make_label_image",
     "make_mask_images",
+    "make_piece_options",
     "make_pillow_image",
     "make_segment_colors",
     "parse_seeds",
+    "prepare_image",
     "read_image",
     "search_segments",
     "segment",
+    "stroke",
     "summarize_segmentation",
     "write_images",
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from functools import cached_property
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from scipy.ndimage import gaussian_filter, minimum_filter
 from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.segmentation._color import convert_to_lab
+from mixsearch.segmentation._graph import SimilarityGraph, build_graph
 from mixsearch.segmentation._image import RasterImage
 
 Features = Literal["rich", "rgb"] | Callable[[Array], ArrayLike] | ArrayLike
@@ -86,7 +88,8 @@ class ArrayFeatures:
         return np.asarray(self.values[rows])
 
 
-class FeatureImage(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class FeatureImage:
     """The features of an image or of a downscaled copy.
 
     Attributes
@@ -99,12 +102,20 @@ class FeatureImage(NamedTuple):
         By which it was downscaled.
     is_local : bool
         Whether they describe neighborhoods, which blurs the borders of segments.
+    n_positions : int
+        How many of them, the last ones, are positions.
     """
 
     pixels: PixelFeatures
     image: RasterImage
     factor: int
     is_local: bool
+    n_positions: int = 0
+
+    @cached_property
+    def graph(self) -> SimilarityGraph:
+        """The superpixels and how alike they are, computed on first use."""
+        return build_graph(self)
 
 
 def compute_features(image: RasterImage, features: Features) -> FeatureImage:
@@ -131,17 +142,19 @@ def compute_features(image: RasterImage, features: Features) -> FeatureImage:
                 choices=", ".join(map(repr, ("rgb", *NAMED_FEATURES))),
                 value=features,
             )
-        return _compute_downscaled(image, NAMED_FEATURES[features])
+        return _compute_downscaled(image, NAMED_FEATURES[features], n_positions=2)
     if callable(features):
         return _compute_downscaled(image, lambda small: features(small.rows(slice(None))))
     return FeatureImage(ArrayFeatures(_check_features(features, (image.height, image.width))), image, 1, is_local=False)
 
 
-def _compute_downscaled(image: RasterImage, compute: Callable[[RasterImage], Any]) -> FeatureImage:
+def _compute_downscaled(
+    image: RasterImage, compute: Callable[[RasterImage], Any], n_positions: int = 0
+) -> FeatureImage:
     factor = int(np.ceil(np.sqrt(image.width * image.height / MAX_FEATURE_PIXELS)))
     small = image.downscale(factor)
     values = _check_features(compute(small), (small.height, small.width))
-    return FeatureImage(ArrayFeatures(values), small, factor, is_local=True)
+    return FeatureImage(ArrayFeatures(values), small, factor, is_local=True, n_positions=n_positions)
 
 
 def _check_features(features: Any, shape: tuple[int, int]) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 
 from mixsearch._typing import Array
+from mixsearch.segmentation._gaussians import argmax_segments
 from mixsearch.segmentation._image import RasterImage
 
 # Half the side of the squares in which probabilities are linear in luma, as a fraction of the image's side.
@@ -76,6 +77,10 @@ class GuidedPosterior:
         slopes += intercepts
         return np.concatenate([slopes, 1 - slopes.sum(axis=0, keepdims=True)])
 
+    def labels(self, rows: slice, columns: slice = ALL) -> Array:
+        """Return the most probable segment, (r, c)."""
+        return argmax_segments(self.scores(rows, columns))
+
     def probabilities(self, rows: slice, columns: slice = ALL) -> Array:
         """Return probabilities, (k, r, c), clipped to 0 to 1 and with sum 1."""
         clipped = np.clip(self.scores(rows, columns), 0, 1)
@@ -95,6 +100,18 @@ def interpolate(planes: Array, rows: Array, columns: Array, factor: int) -> Arra
     wide: Array = tall[:, :, left]
     wide += across * (tall[:, :, right] - wide)
     return wide
+
+
+def interpolate_at(planes: Array, rows: Array, columns: Array, factor: int) -> Array:
+    """Interpolate planes of a downscaled image, (k, h, w), linearly at pixels of the full one, (k, n)."""
+    upper, lower, down = _find_neighbors(rows, planes.shape[1], factor)
+    left, right, across = _find_neighbors(columns, planes.shape[2], factor)
+    above: Array = planes[:, upper, left]
+    above += across * (planes[:, upper, right] - above)
+    below: Array = planes[:, lower, left]
+    below += across * (planes[:, lower, right] - below)
+    above += down * (below - above)
+    return above
 
 
 def _find_neighbors(positions: Array, n_small: int, factor: int) -> tuple[Array, Array, Array]:

@@ -69,8 +69,8 @@ def make_pillow_image(array: Array) -> Image:
 
     Parameters
     ----------
-    array : array of uint8 of shape (h, w) or (h, w, 3)
-        Gray levels or RGB.
+    array : array of uint8 of shape (h, w), (h, w, 3) or (h, w, 4)
+        Gray levels, RGB, or RGB and alpha.
 
     Returns
     -------
@@ -145,10 +145,24 @@ def iterate_masks(names: Sequence[str], labels: Array) -> Iterator[tuple[str, Im
         A file name with the number and the name of the segment.
     image : PIL.Image.Image
     """
+    for i, file in enumerate(make_file_names(names)):
+        yield file, make_pillow_image(np.where(labels == i, 255, 0).astype(np.uint8))
+
+
+def make_file_names(names: Sequence[str]) -> list[str]:
+    """Return a PNG file name with the number and the name of each segment.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of the segments.
+
+    Returns
+    -------
+    list of str
+    """
     digits = len(str(len(names)))
-    for i, name in enumerate(names):
-        mask = np.where(labels == i, 255, 0).astype(np.uint8)
-        yield f"{i + 1:0{digits}}-{_clean_name(name)}.png", make_pillow_image(mask)
+    return [f"{i:0{digits}}-{_clean_name(name)}.png" for i, name in enumerate(names, 1)]
 
 
 def _clean_name(name: str) -> str:

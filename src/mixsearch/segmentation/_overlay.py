@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from scipy.ndimage import binary_dilation, binary_erosion
 
 from mixsearch._typing import Array
 from mixsearch.segmentation._image import RasterImage
@@ -21,6 +22,8 @@ PALETTE = (
     (240, 228, 66),
 )
 _ROWS_PER_CHUNK = 256
+# The half width of the band in which the edge of a cut-out is soft, relative to the image's side.
+SOFT_BAND = 0.003
 _LINE, _CROSS, _RIM = (255, 255, 255), (230, 0, 30), (255, 255, 255)
 _ARMS_PER_SIDE = 90  # lengths of a cross's arm in the longer side of the image
 
@@ -54,6 +57,15 @@ def draw_overlay(image: RasterImage, labels: Array, seeds: Iterable[Pixel], n_se
     drawn[find_borders(labels)] = _LINE
     _draw_crosses(drawn, seeds)
     return drawn
+
+
+def make_cut_out(image: RasterImage, labels: Array, probabilities: Array, i: int) -> Array:
+    """Return the pixels of one segment with an alpha channel, (h, w, 4) of uint8, soft in a band along its border."""
+    inside = labels == i
+    band = max(round(SOFT_BAND * float(np.sqrt(labels.size))), 1)
+    is_soft = binary_dilation(inside, iterations=band) & ~binary_erosion(inside, iterations=band, border_value=1)
+    alpha = np.where(is_soft & (labels >= 0), probabilities[..., i], inside)
+    return np.dstack([image.to_uint8(), (255 * alpha + 0.5).astype(np.uint8)])
 
 
 def find_borders(labels: Array) -> Array:

@@ -19,10 +19,10 @@ CHUNK_PIXELS = 500_000
 
 
 class Posterior(Protocol):
-    """Scores and probabilities of the segments at the pixels of an image."""
+    """Labels and probabilities of the pixels of an image."""
 
-    def scores(self, rows: slice, columns: slice = ALL) -> Array:
-        """Return a score for each segment at some rows and columns, (k, r, c). The largest decides the label."""
+    def labels(self, rows: slice, columns: slice = ALL) -> Array:
+        """Return the segment at some rows and columns, (r, c)."""
 
     def probabilities(self, rows: slice, columns: slice = ALL) -> Array:
         """Return the probability of each segment at some rows and columns, (k, r, c)."""
@@ -39,6 +39,10 @@ class PixelPosterior:
         """Return log densities, (k, r, c)."""
         chunk = self.features.rows(rows)[:, columns]
         return self.gaussians.log_densities(chunk.reshape(-1, chunk.shape[2])).reshape(-1, *chunk.shape[:2])
+
+    def labels(self, rows: slice, columns: slice = ALL) -> Array:
+        """Return the segment with the largest density, (r, c)."""
+        return argmax_segments(self.scores(rows, columns))
 
     def probabilities(self, rows: slice, columns: slice = ALL) -> Array:
         """Return the probability of each segment at some rows and columns, (k, r, c)."""
@@ -61,7 +65,7 @@ def compute_labels(posterior: Posterior, image: RasterImage, step: int = 1) -> A
     sampled, columns = image.subsample(step), subsample_slice(image.width, step)
     labels = np.empty((sampled.height, sampled.width), dtype=np.int16)
     for target, rows in _iterate_chunks(image, step):
-        labels[target] = argmax_segments(posterior.scores(rows, columns))
+        labels[target] = posterior.labels(rows, columns)
     if sampled.visible is not None:
         labels[~sampled.visible] = -1
     return labels

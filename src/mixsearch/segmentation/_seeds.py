@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -13,11 +14,15 @@ from numpy.typing import ArrayLike
 from mixsearch._typing import Array
 from mixsearch.errors import HintError, Option
 from mixsearch.segmentation._image import RasterImage
+from mixsearch.segmentation._shapes import box, stroke
 
 Pixel = tuple[int, int]
 # A pixel (x, y) or several.
 Seed = ArrayLike
 
+STROKE, BOX = "~", ".."
+# No image is wider or higher: a longer stroke is a slip.
+MAX_SPAN = 1_000_000
 _TYPED_PIXEL = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
 
 
@@ -42,7 +47,8 @@ def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
     Parameters
     ----------
     typed : iterable of str
-        One text per segment: pixels x,y joined by a plus or a space, optionally after a name and = or :.
+        One text per segment: pixels x,y joined by a plus or a space, optionally after a name and = or :. A stroke joins
+        its points by ~, and two dots join the corners of a box.
 
     Returns
     -------
@@ -53,15 +59,20 @@ def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
     --------
     >>> parse_seeds(["120,80+140,90", "sea=300,200"])
     {'segment 1': [(120, 80), (140, 90)], 'sea': [(300, 200)]}
+    >>> parse_seeds(["sky=10,10~12,10", "sea=5,20..6,21"])
+    {'sky': [(10, 10), (11, 10), (12, 10)], 'sea': [(5, 20), (6, 20), (5, 21), (6, 21)]}
     """
     seeds: dict[str, list[Pixel]] = {}
     for index, text in enumerate(typed, 1):
         end = max(text.rfind("="), text.rfind(":"))
         name = text[: max(end, 0)].strip() or f"segment {index}"
-        pixels = [_TYPED_PIXEL.fullmatch(pixel) for pixel in _split_pixels(text[end + 1 :])]
+        pixels = [_parse_shape(shape) for shape in _split_pixels(text[end + 1 :])]
         if not pixels or not all(pixels):
             raise HintError(
-                "{text!r} isn't a seed. Write 120,80 or 120,80+140,90 or sky=120,80.", code="bad_seed", text=text
+                "{text!r} isn't a seed. Write 120,80 or 120,80+140,90 or sky=120,80; 120,80~140,90 for a stroke, "
+                "120,80..140,90 for a box.",
+                code="bad_seed",
+                text=text,
             )
         if name in seeds:
             raise HintError(
@@ -69,8 +80,24 @@ def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
                 code="duplicate_segment",
                 name=name,
             )
-        seeds[name] = [(int(pixel[1]), int(pixel[2])) for pixel in pixels if pixel]
+        seeds[name] = list(chain.from_iterable(pixels))
     return seeds
+
+
+def _parse_shape(typed: str) -> list[Pixel]:
+    """Return the pixels of a pixel x,y, a stroke x,y~x,y or a box x,y..x,y; none if it is something else."""
+    separator = BOX if BOX in typed else STROKE
+    matches = [_TYPED_PIXEL.fullmatch(each) for each in typed.split(separator)]
+    points = [(int(each[1]), int(each[2])) for each in matches if each]
+    if len(points) < len(matches) or max(_span(points)) > MAX_SPAN:
+        return []
+    if separator == STROKE:
+        return stroke(points)
+    return box(*points) if len(points) == 2 else []
+
+
+def _span(points: Sequence[Pixel]) -> list[int]:
+    return [max(side) - min(side) for side in zip(*points, strict=True)]
 
 
 def _split_pixels(pixels: str) -> list[str]:
@@ -110,6 +137,62 @@ def check_seeds(seeds: Sequence[Seed] | Mapping[str, Seed], image: RasterImage) 
     _check_inside(checked, image)
     _check_distinct(checked)
     return checked
+
+
+def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterImage) -> Seeds:
+    """Check pixels known not to belong to segments: they lie in the image and are no seeds of the same segment.
+
+    Parameters
+    ----------
+    not_seeds : mapping of str to pixel or pixels
+        Pixels by the name of the segment that they do not belong to.
+    seeds : Seeds
+        The checked seeds.
+    image : RasterImage
+        The image they belong to.
+
+    Returns
+    -------
+    Seeds
+        One entry for each segment of the seeds, which may be empty.
+    """
+    _check_names(not_seeds, seeds, "not_seeds")
+    checked = Seeds(
+        seeds.names, tuple(_check_pixels(not_seeds[name]) if name in not_seeds else () for name in seeds.names)
+    )
+    _check_inside(checked, image)
+    for name, own, others in zip(*seeds, checked.pixels, strict=True):
+        for x, y in set(own) & set(others):
+            raise HintError(
+                "The pixel {x},{y} is both a seed of {name!r} and said not to belong to it.",
+                code="seed_contradicted",
+                x=x,
+                y=y,
+                name=name,
+            )
+    return checked
+
+
+def add_seeds(seeds: Seeds, more: Mapping[str, Seed], image: RasterImage) -> tuple[Seeds, Seeds]:
+    """Return all seeds, and the further ones alone with an entry for each segment; both are checked."""
+    _check_names(more, seeds, "seeds")
+    added = tuple(_check_pixels(more[name]) if name in more else () for name in seeds.names)
+    combined = Seeds(seeds.names, tuple((*old, *new) for old, new in zip(seeds.pixels, added, strict=True)))
+    _check_inside(combined, image)
+    _check_distinct(combined)
+    return combined, Seeds(seeds.names, added)
+
+
+def _check_names(given: Mapping[str, Seed], seeds: Seeds, argument: str) -> None:
+    for name in given:
+        if name not in seeds.names:
+            raise HintError(
+                "{argument} has pixels for {name!r}, but the segments are {known}.",
+                code="unknown_segment",
+                argument=Option(argument),
+                name=name,
+                known=", ".join(seeds.names),
+            )
 
 
 def _check_pixels(entry: Any) -> tuple[Pixel, ...]:
@@ -171,7 +254,7 @@ def find_windows(seeds: Seeds, factor: int, radius: int, shape: tuple[int, int])
     offsets = np.arange(-radius, radius + 1)
     found = []
     for pixels in seeds.pixels:
-        columns, rows = (np.asarray(pixels) // factor).T
+        columns, rows = (np.asarray(pixels, dtype=np.intp).reshape(-1, 2) // factor).T
         y = np.clip(rows[:, None, None] + offsets[:, None], 0, height - 1)
         x = np.clip(columns[:, None, None] + offsets[None, :], 0, width - 1)
         found.append(np.unique(y * width + x))

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.separation import separation_in_words
-from mixsearch.display import Card
+from mixsearch.display import Card, plain_number
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.gaussian import GaussianComponent
+from mixsearch.segmentation._coco import encode_mask
+from mixsearch.segmentation._confidence import Confidence, judge_overlap
 from mixsearch.segmentation._image import RasterImage
-from mixsearch.segmentation._image_files import make_label_image, make_mask_images, make_pillow_image, write_images
-from mixsearch.segmentation._overlay import draw_overlay
-from mixsearch.segmentation._seeds import Pixel
+from mixsearch.segmentation._image_files import (
+    make_file_names,
+    make_label_image,
+    make_mask_images,
+    make_pillow_image,
+    write_images,
+)
+from mixsearch.segmentation._overlay import draw_overlay, make_cut_out
+from mixsearch.segmentation._seeds import Pixel, Seed
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,16 +45,22 @@ class Segmentation:
         The names of the segments.
     seeds : tuple
         The seed pixels (x, y) of each segment; empty for the rest of an image with one seed.
-    components : tuple of GaussianComponent
-        What the search found for each seed. Its `separation` and `confidence` show how far to trust it.
     """
 
     labels: Array
     names: tuple[str, ...]
     seeds: tuple[tuple[Pixel, ...], ...]
-    components: tuple[GaussianComponent, ...]
     _image: RasterImage = field(kw_only=True)
     _compute_probabilities: Callable[[], Array] = field(kw_only=True)
+    _find_components: Callable[[], tuple[GaussianComponent, ...]] = field(kw_only=True)
+    _confidence: Confidence | None = field(kw_only=True)
+    _correct: Callable[[Mapping[str, Seed]], Segmentation] | None = field(kw_only=True)
+    _scale: float = field(kw_only=True)  # pixels of this image per pixel of the one with features
+
+    @cached_property
+    def components(self) -> tuple[GaussianComponent, ...]:
+        """What a search in the mixture of the image finds for the seeds of each segment, computed on first use."""
+        return self._find_components()
 
     @cached_property
     def probabilities(self) -> Array:
@@ -64,6 +81,55 @@ class Segmentation:
     def separations(self) -> Array:
         """The ratio of the scores of each seed's component and its runner-up; near 1, the seed is a weak hint."""
         return np.array([component.separation for component in self.components])
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the seeds were interpolated over a graph, so that probabilities and overlaps can be trusted."""
+        return self._confidence is not None
+
+    @property
+    def expected_iou(self) -> Array:
+        """The expected intersection over union of each segment and the one meant, (k,); NaN without a graph."""
+        if self._confidence is None:
+            return np.full(len(self.names), np.nan)
+        return self._confidence.expected_iou
+
+    def correct(self, seeds: Mapping[str, Seed]) -> Segmentation:
+        """Add seeds, which change what is near them and what was in doubt.
+
+        Parameters
+        ----------
+        seeds : mapping of str to pixel or pixels
+            Further pixels (x, y) of the full image by the names of their segments; "rest" is one of them.
+
+        Returns
+        -------
+        Segmentation
+            The corrected one.
+
+        Notes
+        -----
+        A part that is likely right changes only if no other seed is more similar to it, and if it is connected with the
+        seed through parts that change as well. `segment` with all seeds takes no account of their order.
+        """
+        if self._correct is None:
+            raise SearchError("Corrections need {assign}='graph'.", code="needs_graph", assign=Option("assign"))
+        return self._correct(seeds)
+
+    def suggest_click(self) -> Pixel:
+        """Return the pixel (x, y) whose segment would decide the most about pixels in doubt.
+
+        Returns
+        -------
+        tuple of int
+        """
+        if self._confidence is None:
+            raise SearchError(
+                "Where to click next is known only with {assign}='graph'.", code="needs_graph", assign=Option("assign")
+            )
+        height, width = self.labels.shape
+        x, y = self._confidence.find_middle(self._confidence.suggest())
+        return min(int((x + 0.5) * self._scale), width - 1), min(int((y + 0.5) * self._scale), height - 1)
 
     def mask(self, segment: int | str) -> Array:
         """Return where one segment is.
@@ -91,6 +157,41 @@ class Segmentation:
             known=", ".join(self.names),
             max_index=len(self.names) - 1,
         )
+
+    def cut_out(self, segment: int | str) -> Array:
+        """Return one segment before a transparent background, with a soft edge.
+
+        Parameters
+        ----------
+        segment : int or str
+            Its index, from 0, or its name.
+
+        Returns
+        -------
+        array of uint8 of shape (h, w, 4)
+            RGB and alpha: 255 inside, 0 outside, and the probability of the segment in a band around its border.
+        """
+        return make_cut_out(self._image, self.labels, self.probabilities, self._find_index(segment))
+
+    def to_coco(self) -> list[dict[str, Any]]:
+        """Return the segments as annotations in the format of COCO, ready for JSON.
+
+        Returns
+        -------
+        list of dict
+            For each segment with pixels its `id`, `category_id` and `category_name`, `segmentation` as run lengths,
+            `area` in pixels, `bbox` as [x, y, width, height] and `iscrowd`, 1 since it is no polygon.
+        """
+        annotations = []
+        for i, name in enumerate(self.names):
+            mask = self.mask(i)
+            y, x = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+            if not len(y):
+                continue
+            bbox = [int(x[0]), int(y[0]), int(x[-1] - x[0] + 1), int(y[-1] - y[0] + 1)]
+            annotation = {"id": i + 1, "category_id": i + 1, "category_name": name, "segmentation": encode_mask(mask)}
+            annotations.append(annotation | {"area": int(self.sizes[i]), "bbox": bbox, "iscrowd": 1})
+        return annotations
 
     def overlay(self, opacity: float = 0.5, *, marks: bool = True) -> Array:
         """Draw the image with tinted segments, a line along their borders and a cross on each seed.
@@ -166,20 +267,60 @@ class Segmentation:
         write_images(images)
         return list(images)
 
+    def save_cut_outs(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write each segment before a transparent background as a PNG with a soft edge.
+
+        Parameters
+        ----------
+        folder : path
+            Created if it does not exist.
+
+        Returns
+        -------
+        list of Path
+            The files written.
+        """
+        images = {Path(folder) / file: image for file, image in iterate_cut_outs(self)}
+        write_images(images)
+        return list(images)
+
     def _card(self) -> Card:
         height, width = self.labels.shape
         return Card(
             title=f"Segmentation of {width} x {height} pixels into {len(self.names)} segments",
-            facts=[
-                (name, f"separation {separation_in_words(component.separation)}" if component else "has no seed")
-                for name, component in zip_longest(self.names, self.components)
-            ],
+            facts=[(name, self._describe_trust(i)) for i, name in enumerate(self.names)],
             bars=[(name, float(share)) for name, share in zip(self.names, self.shares, strict=True)],
             bars_title="part of the image",
         )
+
+    def _describe_trust(self, i: int) -> str:
+        if not self.seeds[i]:
+            return "has no seed"
+        if self.has_graph:
+            expected = float(self.expected_iou[i])
+            return f"expected overlap {plain_number(expected)}: {judge_overlap(expected)[1]}"
+        return f"separation {separation_in_words(self.components[i].separation)}"
 
     def __repr__(self) -> str:
         return self._card().text()
 
     def _repr_html_(self) -> str:
         return self._card().html()
+
+
+def iterate_cut_outs(found: Segmentation) -> Iterator[tuple[str, Image]]:
+    """Make a transparent image of each segment, one at a time.
+
+    Parameters
+    ----------
+    found : Segmentation
+        The segmented image.
+
+    Yields
+    ------
+    file : str
+        A file name with the number and the name of the segment.
+    image : PIL.Image.Image
+    """
+    for i, file in enumerate(make_file_names(found.names)):
+        yield file, make_pillow_image(found.cut_out(i))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from itertools import zip_longest
 from typing import Any
 
 from mixsearch.core.separation import verdict, verdict_code
-from mixsearch.gaussian import GaussianComponent
+from mixsearch.segmentation._confidence import judge_overlap
 from mixsearch.segmentation._overlay import make_segment_colors
 from mixsearch.segmentation._segmentation import Segmentation
 
 
 def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
-    """Return sizes, seeds, colors and separations of the segments, ready for JSON.
+    """Return sizes, seeds, colors and verdicts of the segments, ready for JSON.
 
     Parameters
     ----------
@@ -32,22 +31,26 @@ def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
             "seeds": [list(pixel) for pixel in seeds],
             "pixels": int(size),
             "share": float(share),
-            **_describe_separation(component),
+            **_describe_trust(found, i),
             "color": f"#{bytes(color).hex()}",
         }
-        for name, seeds, size, share, component, color in zip_longest(
-            found.names, found.seeds, found.sizes, found.shares, found.components, make_segment_colors(len(found.names))
+        for i, (name, seeds, size, share, color) in enumerate(
+            zip(found.names, found.seeds, found.sizes, found.shares, make_segment_colors(len(found.names)), strict=True)
         )
     ]
     return {"width": width, "height": height, "segments": segments}
 
 
-def _describe_separation(component: GaussianComponent | None) -> dict[str, Any]:
-    if component is None:
-        return {"separation": None, "verdict": "has no seed", "verdict_code": "no_seed"}
-    separation = component.separation
-    return {
-        "separation": separation if math.isfinite(separation) else None,
-        "verdict": verdict(separation),
-        "verdict_code": verdict_code(separation),
-    }
+def _describe_trust(found: Segmentation, i: int) -> dict[str, Any]:
+    """Return how far to trust a segment: its expected overlap with a graph, its separation with a mixture."""
+    expected = float(found.expected_iou[i]) if found.has_graph else None
+    separation: float | None = None
+    if not found.seeds[i]:
+        code, words = "no_seed", "has no seed"
+    elif expected is not None:
+        code, words = judge_overlap(expected)
+    else:
+        separation = found.components[i].separation
+        code, words = verdict_code(separation), verdict(separation)
+    shown = separation if separation is not None and math.isfinite(separation) else None
+    return {"separation": shown, "expected_iou": expected, "verdict": words, "verdict_code": code}

@@ -13,9 +13,12 @@ from mixsearch.segmentation import (
     RasterImage,
     Seeds,
     Segmentation,
+    check_not_seeds,
     check_seeds,
+    choose_assign,
     choose_options,
     compute_features,
+    make_piece_options,
     parse_seeds,
     read_image,
     search_segments,
@@ -85,8 +88,8 @@ class ImageStore:
         self._segmentations.remove(lambda key: key[0] == name)
 
     def prepare(self, name: str) -> None:
-        """Compute the default features of an image, so that the first segmentation need not wait for them."""
-        self._compute_features(name, self.get(name), SegmentationRequest.features)
+        """Compute the default features and graph of an image, so that the first segmentation need not wait for them."""
+        _ = self._compute_features(name, self.get(name), SegmentationRequest.features).graph
 
     def segment(self, name: str, request: SegmentationRequest) -> StoredSegmentation:
         """Return the segmentation of an image, computed once for all that is shown of it."""
@@ -97,7 +100,17 @@ class ImageStore:
         seeds, features = _read_seeds(request, image), request.features
         computed = self._compute_features(name, image, features)
         with collect_warnings() as warnings:
-            found = search_segments(image, computed, seeds, choose_options(features), request.assign, n_jobs=1)
+            assign = choose_assign(features) if request.assign == "auto" else request.assign
+            found = search_segments(
+                image,
+                computed,
+                seeds,
+                choose_options(features),
+                assign,
+                n_jobs=1,
+                not_seeds=check_not_seeds(parse_seeds(request.not_seeds), seeds, image),
+                pieces=make_piece_options(request.connected, request.fill_holes, request.min_area),
+            )
             thinned = found.assign_pixels(request.every)
         return StoredSegmentation(thinned, tuple({str(each): each for each in warnings}.values()))
 

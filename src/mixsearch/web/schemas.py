@@ -20,7 +20,7 @@ MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
 MAX_SEEDS, MAX_NAME_LENGTH = 64, 60
 MAX_EVERY = 64
 Features = Literal["rich", "rgb"]
-Assign = Literal["nearest", "posterior"]
+Assign = Literal["auto", "graph", "nearest", "posterior"]
 # Up to the largest integer that every JSON reader keeps exact. Older versions of FastAPI describe a parameter of a path
 # only by a `Path`, so the facts serve both.
 ROW: dict[str, Any] = {"ge": 0, "le": 2**53, "description": "The row of a document in the indexed files, from 0."}
@@ -127,8 +127,12 @@ class SegmentationRequest:
 
     seeds: tuple[str, ...]  # as typed
     features: Features = "rich"
-    assign: Assign = "nearest"
+    assign: Assign = "auto"
     every: int = 1
+    not_seeds: tuple[str, ...] = ()  # as typed
+    connected: bool = False
+    fill_holes: bool = False
+    min_area: float | None = None
 
 
 class IndexState(BaseModel):
@@ -250,11 +254,15 @@ class Segment(BaseModel):
     pixels: int
     share: float = Field(description="The fraction of the visible image that it covers.")
     separation: float | None = Field(
-        description="By what factor the component of the seeds leads the next one; null if there is no other."
+        description="By what factor the component of the seeds leads the next one; null with a graph or without one."
     )
-    verdict: str = Field(description="What the separation means, in words.")
+    expected_iou: float | None = Field(
+        description="The expected intersection over union with the segment meant; null without a graph."
+    )
+    verdict: str = Field(description="What the expected overlap or the separation means, in words.")
     verdict_code: str = Field(
-        description="For programs: `clear`, `distinct`, `close`, `ambiguous` or `behind`; `no_seed` for the rest."
+        description="For programs: `sure`, `partial` or `unsure` with a graph; otherwise `clear`, `distinct`, `close`, "
+        "`ambiguous` or `behind`, and `no_seed` for the rest."
     )
     color: str = Field(description="Its color in drawings, #rrggbb.")
 

@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mixsearch.errors import HintError
+from mixsearch.segmentation import box, stroke
 from mixsearch.segmentation._image import read_image
 from mixsearch.segmentation._seeds import check_seeds, find_windows, parse_seeds
 
@@ -98,3 +99,29 @@ def test_what_is_no_seed_is_shown_how_one_is_written(typed):
 def test_two_segments_of_one_name_are_refused():
     with pytest.raises(HintError, match="Two segments are called 'sky'. Join the pixels of one segment with a plus"):
         parse_seeds(["sky=1,2", "sky:3,4"])
+
+
+def test_strokes_and_boxes_are_typed_as_pixels():
+    assert parse_seeds(["a=0,0~4,2", "1,1..3,2+9,9"]) == {
+        "a": stroke([(0, 0), (4, 2)]),
+        "segment 2": [*box((1, 1), (3, 2)), (9, 9)],
+    }
+
+
+def test_a_stroke_has_no_gaps():
+    pixels = stroke([(0, 0), (30, 7), (12, 40)])
+    steps = np.abs(np.diff(np.array(pixels), axis=0)).max(axis=1)
+    assert (steps == 1).all()
+    assert (pixels[0], pixels[-1]) == ((0, 0), (12, 40))
+
+
+def test_a_large_box_has_its_corners_and_a_bounded_number_of_pixels():
+    pixels = box((900, 5), (10, 2000))
+    assert {(10, 5), (900, 5), (10, 2000), (900, 2000)} <= set(pixels)
+    assert len(pixels) == 32**2
+
+
+@pytest.mark.parametrize("typed", ["1,1..", "1,1..2,2..3,3", "~1,1", "1,1~x", "0,0~999999999,0"])
+def test_shapes_that_are_not_are_refused(typed):
+    with pytest.raises(HintError, match="isn't a seed. Write 120,80"):
+        parse_seeds([typed])

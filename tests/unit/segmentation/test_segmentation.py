@@ -34,7 +34,8 @@ def test_it_tells_how_far_each_seed_singles_out_its_component(found):
     assert found.separations.shape == (3,)
     text = repr(found)
     assert "Segmentation of 72 x 48 pixels into 3 segments" in text
-    assert text.count("singled out") == 3
+    assert text.count("expected overlap") == 3
+    assert repr(segment(as_bytes(thirds()[0]), SEEDS, assign="nearest")).count("singled out") == 3
     assert "right" in found._repr_html_()
 
 
@@ -101,3 +102,16 @@ def test_masks_are_written_all_or_none(found, tmp_path):
 
 def test_many_segments_have_colours_of_their_own():
     assert len(np.unique(make_segment_colors(20), axis=0)) == 20
+
+
+def test_run_lengths_rebuild_the_masks(found):
+    for i, annotation in enumerate(found.to_coco()):
+        height, width = annotation["segmentation"]["size"]
+        counts = annotation["segmentation"]["counts"]
+        values = np.repeat(np.arange(len(counts)) % 2, counts)
+        mask = values.reshape((height, width), order="F").astype(bool)
+        assert_array_equal(mask, found.mask(i))
+        x, y, across, down = annotation["bbox"]
+        assert mask[y : y + down, x : x + across].sum() == annotation["area"] == mask.sum()
+        assert mask[y].any()
+        assert mask[:, x].any()

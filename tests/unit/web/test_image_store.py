@@ -82,7 +82,7 @@ def test_a_removed_picture_is_gone_with_its_segments():
 
 
 @pytest.mark.parametrize("features", ["rich", "rgb"])
-@pytest.mark.parametrize("assign", ["nearest", "posterior"])
+@pytest.mark.parametrize("assign", ["auto", "nearest", "posterior"])
 def test_segments_are_those_of_the_library(features, assign):
     store, image = ImageStore(Limits()), as_bytes(thirds()[0])
     name = store.add(read_image(image))

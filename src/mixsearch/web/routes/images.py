@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import zipfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
 
@@ -15,6 +15,7 @@ from mixsearch.errors import SearchError
 from mixsearch.segmentation import (
     PNG_LEVEL,
     RasterImage,
+    iterate_cut_outs,
     iterate_masks,
     make_label_image,
     make_pillow_image,
@@ -63,12 +64,30 @@ async def _read_request(
         ),
     ],
     features: Annotated[Features, Query(description="Color, texture and position, or only colors.")] = "rich",
-    assign: Annotated[Assign, Query(description="To the nearest center, or the most likely component.")] = "nearest",
+    assign: Annotated[
+        Assign,
+        Query(
+            description="By a graph of superpixels, to the nearest center or to the most likely component; `auto`: the "
+            "graph with rich features."
+        ),
+    ] = "auto",
     every: Annotated[
         int, Query(ge=1, le=MAX_EVERY, description="Return every n-th pixel of every n-th row: a larger n is faster.")
     ] = 1,
+    not_seed: Annotated[
+        list[str],
+        Query(
+            max_length=MAX_SEEDS, description="Pixels that do not belong to a segment, after its name: `sky:120,80`."
+        ),
+    ] = [],  # noqa: B006
+    connected: Annotated[bool, Query(description="Keep only pieces of segments that contain a seed.")] = False,
+    fill_holes: Annotated[bool, Query(description="Fill holes in segments that contain no seed.")] = False,
+    min_area: Annotated[
+        float | None,
+        Query(ge=0, le=1, description="Remove pieces without seeds smaller than this fraction of the image."),
+    ] = None,
 ) -> SegmentationRequest:
-    return SegmentationRequest(tuple(seed), features, assign, every)
+    return SegmentationRequest(tuple(seed), features, assign, every, tuple(not_seed), connected, fill_holes, min_area)
 
 
 SegmentationParameters = Annotated[SegmentationRequest, Depends(_read_request)]
@@ -168,9 +187,14 @@ def _add_segments(router: APIRouter, store: ImageStore, pool: WorkerPool) -> Non
     @router.get("/{picture}/segments/masks.zip", response_class=Response, responses=_describe_file("application/zip"))
     async def download_masks(picture: Name, request: SegmentationParameters) -> Response:
         """Return a ZIP file with a black and white PNG for each segment."""
-        body = await pool.run(lambda: _encode_masks(store.segment(picture, request)))
-        headers = _CACHE_HEADERS | {"Content-Disposition": 'attachment; filename="masks.zip"'}
-        return Response(body, headers=headers, media_type="application/zip")
+        return _make_zip_response("masks", await pool.run(lambda: _encode_masks(store.segment(picture, request))))
+
+    @router.get(
+        "/{picture}/segments/cut-outs.zip", response_class=Response, responses=_describe_file("application/zip")
+    )
+    async def download_cut_outs(picture: Name, request: SegmentationParameters) -> Response:
+        """Return a ZIP file with a transparent PNG with a soft edge for each segment."""
+        return _make_zip_response("cut-outs", await pool.run(lambda: _encode_cut_outs(store.segment(picture, request))))
 
 
 def _describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
@@ -180,6 +204,11 @@ def _describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
 
 def _make_png_response(body: bytes) -> Response:
     return Response(body, headers=_CACHE_HEADERS, media_type="image/png")
+
+
+def _make_zip_response(name: str, body: bytes) -> Response:
+    headers = _CACHE_HEADERS | {"Content-Disposition": f'attachment; filename="{name}.zip"'}
+    return Response(body, headers=headers, media_type="application/zip")
 
 
 def _describe(stored: StoredSegmentation, request: SegmentationRequest) -> SegmentedImage:
@@ -196,9 +225,17 @@ def _encode_labels(stored: StoredSegmentation) -> bytes:
 
 
 def _encode_masks(stored: StoredSegmentation) -> bytes:
+    return _encode_zip(iterate_masks(stored.found.names, stored.found.labels))
+
+
+def _encode_cut_outs(stored: StoredSegmentation) -> bytes:
+    return _encode_zip(iterate_cut_outs(stored.found))
+
+
+def _encode_zip(images: Iterable[tuple[str, Any]]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:  # not compressed: PNG files are
-        for name, image in iterate_masks(stored.found.names, stored.found.labels):
+        for name, image in images:
             archive.writestr(name, _encode_png(image))
     return file.getvalue()
 

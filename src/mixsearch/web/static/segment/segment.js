@@ -53,7 +53,7 @@ class Segmenting {
   constructor(root, page) {
     this.page = page;
     this.root = root;
-    this.options = { features: "rich", assign: "nearest" };
+    this.options = { features: "rich", assign: "auto" };
     this.stage = new Stage({
       add: (x, y, how) => this.#add(x, y, how),
       drag: (id, x, y, stroke) => this.#move(id, x, y, stroke, true),
@@ -68,7 +68,7 @@ class Segmenting {
       remove: (id) => this.#change(seeds.removePixel(this.#segments, id)),
     });
     this.features = new Choice("Compare pixels by", "features", FEATURES, (value) => this.#option("features", value));
-    this.assign = new Choice("Give pixels to the", "assign", ASSIGN, (value) => this.#option("assign", value));
+    this.assign = new Choice("How pixels are given to segments", "assign", ASSIGN, (value) => this.#option("assign", value));
     this.look = new Look((opacity) => this.#drawLook(opacity));
     this.downloads = new Downloads();
     this.stopListening = listen({
@@ -277,7 +277,7 @@ class Segmenting {
     if (this.#picture === null) return new URLSearchParams();
     const state = new URLSearchParams([["picture", this.#picture.picture], ...seeds.written(this.#segments).map((seed) => ["seed", seed])]);
     if (this.options.features !== "rich") state.set("features", this.options.features);
-    if (this.options.assign !== "nearest") state.set("assign", this.options.assign);
+    if (this.options.assign !== "auto") state.set("assign", this.options.assign);
     return state;
   }
 

@@ -8,6 +8,7 @@ export const FEATURES = {
   rgb: ["Plain colours", "As in the paper: quick, for up to three segments."],
 };
 export const ASSIGN = {
+  auto: ["Best way", "Seeds spread along the picture and to what looks alike, and keep their labels."],
   nearest: ["Nearest", "A pixel goes to the segment that it resembles most."],
   posterior: ["Likeliest", "Large and varied segments get more of the pixels in doubt."],
 };

@@ -9,6 +9,9 @@ const BADGES = {
   close: "singled out, but the runner-up is close",
   ambiguous: "hardly singled out",
   behind: "not singled out",
+  sure: "sure",
+  partial: "partly in doubt",
+  unsure: "in doubt",
 };
 /** @type {Record<string, string>} */
 const BADGES_BY_CONFIDENCE = {
@@ -17,8 +20,8 @@ const BADGES_BY_CONFIDENCE = {
   doubtful: "perhaps about something else",
   unclear: "no clear topic",
 };
-const BAD = ["ambiguous", "behind", "unclear"];
-const DOUBTFUL = ["close", "doubtful"];
+const BAD = ["ambiguous", "behind", "unclear", "unsure"];
+const DOUBTFUL = ["close", "doubtful", "partial"];
 
 /** Return the tone of a verdict: good, doubt or bad. */
 export function toneOf({ verdict_code: code, is_doubtful: isDoubtful = false, alternative = 0 }) {

@@ -1,0 +1,220 @@
+"""Seeds over a graph of superpixels: hard constraints, corrections, pieces, confidence."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tests.unit.segmentation.images import as_bytes, halves, painted, thirds
+
+from mixsearch import SearchError, segment
+from mixsearch.segmentation import _features, compute_features, prepare_image, read_image
+from mixsearch.segmentation._interpolation import collect_known, interpolate_known
+from mixsearch.segmentation._superpixels import find_superpixels
+
+SEEDS = {"left": (20, 60), "right": (150, 60)}
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Two colors side by side, with a patch of the left one within the right half."""
+    labels = np.zeros((120, 180), dtype=int)
+    labels[:, 90:] = 1
+    labels[50:70, 120:140] = 0
+    return labels, prepare_image(painted(labels, noise=0.05))
+
+
+def seeds_kept(found):
+    return all(found.labels[y, x] == i for i, pixels in enumerate(found.seeds) for x, y in pixels)
+
+
+def test_superpixels_cover_the_picture_and_follow_its_edges():
+    picture, truth = thirds(240, 360)
+    superpixels = find_superpixels(read_image(picture))
+    assert superpixels.sizes.sum() == truth.size
+    assert superpixels.sizes.min() > 0
+    purity = [np.bincount(truth[superpixels.labels == i]).max() for i in range(len(superpixels.sizes))]
+    assert sum(purity) > 0.97 * truth.size
+    assert (superpixels.pairs[:, 0] < superpixels.pairs[:, 1]).all()
+
+
+def test_neighbors_across_an_edge_are_told_apart_from_neighbors_within_a_segment():
+    picture, truth = halves(360, 480)
+    superpixels = find_superpixels(read_image(picture))
+    one, other = superpixels.average(truth[..., None])[:, 0][superpixels.pairs].T
+    crosses, within = np.abs(one - other) > 0.9, one == other
+    assert np.median(superpixels.edges[crosses]) > 3 * np.median(superpixels.edges[within])
+
+
+def test_the_similarity_is_a_kernel_with_ones_on_its_diagonal():
+    graph = compute_features(read_image(halves(120, 180)[0]), "rich").graph
+    assert_allclose(np.diag(graph.similarity), 1, rtol=1e-10)
+    assert_allclose(graph.similarity, graph.similarity.T, atol=1e-8)
+    assert np.linalg.eigvalsh(graph.similarity).min() > -1e-8
+
+
+def test_interpolation_is_the_mean_of_a_gaussian_process():
+    """Against the textbook formula, for two segments with a seed each."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(30, 2))
+    similarity = np.exp(-np.sum((points[:, None] - points) ** 2, axis=2) / 2)
+    known = collect_known([np.array([3]), np.array([7])], [np.array([], dtype=int)] * 2, similarity)
+    probabilities = interpolate_known(known, similarity)
+    mean = similarity[:, [3, 7]] @ np.linalg.inv(similarity[np.ix_([3, 7], [3, 7])] + 0.1 * np.eye(2)) @ [0.5, -0.5]
+    others = np.setdiff1d(np.arange(30), [3, 7])
+    assert_array_equal(probabilities[others].argmax(axis=1), np.where(mean[others] > 0, 0, 1))
+    assert_allclose(probabilities.sum(axis=1), 1)
+    assert_allclose(probabilities[[3, 7]], np.eye(2))
+
+
+def test_every_seed_keeps_its_label_even_against_its_own_looks(wide):
+    _, prepared = wide
+    rng = np.random.default_rng(0)
+    pixels = [(int(x), int(y)) for x, y in zip(rng.integers(0, 180, 40), rng.integers(0, 120, 40), strict=True)]
+    pixels = list(dict.fromkeys(pixels))
+    found = prepared.segment({"one": pixels[::2], "other": pixels[1::2]})
+    assert seeds_kept(found)
+    probabilities = found.probabilities
+    assert all(probabilities[y, x, i] == 1 for i, some in enumerate(found.seeds) for x, y in some)
+
+
+def test_seeds_of_two_segments_in_one_pixel_of_a_downscaled_picture_keep_their_labels(monkeypatch):
+    monkeypatch.setattr(_features, "MAX_FEATURE_PIXELS", 3000)
+    picture, _ = halves(240, 360)
+    assert seeds_kept(segment(picture, [[(90, 90), (20, 20)], [(91, 91), (300, 100)]]))
+
+
+def test_more_seeds_tell_a_patch_from_its_surroundings(wide):
+    labels, prepared = wide
+    before = prepared.segment({"left": (20, 60), "right": [(150, 60), (130, 60)]})
+    after = prepared.segment({"left": [(20, 60), (130, 61)], "right": [(150, 60), (130, 20)]})
+    patch = np.s_[52:68, 122:138]
+    assert np.mean(before.labels[patch] == 1) > 0.3
+    assert np.mean(after.labels[patch] == 0) > 0.95
+    assert np.mean(after.labels == labels) > 0.98
+
+
+def test_a_correction_leaves_alone_what_is_sure_and_not_like_it(wide):
+    _, prepared = wide
+    before = prepared.segment(SEEDS)
+    after = before.correct({"right": (130, 60)})
+    assert np.mean(after.labels[52:68, 122:138] == 1) > 0.9
+    assert_array_equal(after.labels[:, :60], before.labels[:, :60])
+    assert after.seeds == (((20, 60),), ((150, 60), (130, 60)))
+    assert seeds_kept(after.correct({"left": (100, 100)}))
+
+
+def test_the_rest_can_be_corrected(wide):
+    _, prepared = wide
+    found = prepared.segment({"left": (20, 60)}).correct({"rest": [(150, 60), (130, 60)]})
+    assert found.names == ("left", "rest")
+    assert seeds_kept(found)
+
+
+def test_wrong_corrections_are_refused(wide):
+    _, prepared = wide
+    found = prepared.segment(SEEDS)
+    with pytest.raises(SearchError, match="has pixels for 'sky', but the segments are left, right"):
+        found.correct({"sky": (3, 3)})
+    with pytest.raises(SearchError, match="is a seed of both"):
+        found.correct({"right": (20, 60)})
+    with pytest.raises(SearchError, match="Corrections need assign='graph'"):
+        prepared.segment(SEEDS, assign="nearest").correct({"right": (3, 3)})
+
+
+def test_a_pixel_said_not_to_belong_to_a_segment_does_not(wide):
+    _, prepared = wide
+    found = prepared.segment({"left": (20, 60)}, not_seeds={"left": [(150, 60), (130, 60)]})
+    assert found.names == ("left", "rest")
+    assert found.labels[60, 130] == found.labels[60, 150] == 1
+    assert found.labels[60, 20] == 0
+    three = prepared.segment([(20, 20), (150, 20), (150, 110)], not_seeds={"segment 1": (20, 100)})
+    assert three.labels[100, 20] != 0
+
+
+@pytest.mark.parametrize(
+    ("not_seeds", "code"),
+    [
+        ({"middle": (3, 3)}, "unknown_segment"),
+        ({"left": (20, 60)}, "seed_contradicted"),
+        ({"left": (999, 0)}, "seed_outside"),
+    ],
+)
+def test_wrong_exclusions_are_refused(wide, not_seeds, code):
+    with pytest.raises(SearchError) as caught:
+        wide[1].segment(SEEDS, not_seeds=not_seeds)
+    assert caught.value.code == code
+
+
+def test_only_the_connected_piece(wide):
+    _, prepared = wide
+    loose = prepared.segment(SEEDS)
+    tight = prepared.segment(SEEDS, connected=True)
+    assert np.mean(loose.labels[52:68, 122:138] == 0) > 0.9
+    assert not (tight.labels[52:68, 122:138] == 0).any()
+    assert np.mean(tight.labels[:, :80] == 0) > 0.99
+
+
+def test_holes_and_small_pieces(wide):
+    _, prepared = wide
+    patch = np.s_[52:68, 122:138]
+    assert (prepared.segment(SEEDS, fill_holes=True).labels[patch] == 1).all()
+    assert (prepared.segment(SEEDS, min_area=0.03).labels[patch] == 1).all()
+    kept = prepared.segment({"left": [(20, 60), (130, 60)], "right": (150, 60)}, fill_holes=True, min_area=0.03)
+    assert np.mean(kept.labels[patch] == 0) > 0.9  # it has a seed
+
+
+def test_more_segments_than_features():
+    labels = np.repeat(np.arange(16), 20) * np.ones((80, 1), dtype=int)
+    picture = np.random.default_rng(0).random((16, 3))[labels]
+    found = segment(picture, [(20 * i + 10, 40) for i in range(16)])
+    assert len(found.names) == 16
+    assert np.mean(found.labels == labels) > 0.9
+
+
+@pytest.mark.parametrize("options", [{"connected": True}, {"fill_holes": True}, {"min_area": 0.1}])
+def test_options_of_the_graph_need_it(options):
+    with pytest.raises(SearchError, match="needs assign='graph', got 'nearest'"):
+        segment(halves()[0], [(5, 20), (50, 20)], assign="nearest", **options)
+
+
+def test_an_area_is_a_fraction(wide):
+    with pytest.raises(SearchError, match="min_area must be between 0 and 1, got 3"):
+        wide[1].segment(SEEDS, min_area=3)
+
+
+def test_the_expected_overlap_is_high_if_seeds_tell_and_low_if_they_do_not(wide):
+    _, prepared = wide
+    clear = prepared.segment(SEEDS).expected_iou
+    muddled = prepared.segment({"one": (20, 20), "other": (20, 100)}).expected_iou
+    assert clear.min() > 0.8
+    assert muddled.min() < clear.min() - 0.2
+    assert np.isnan(prepared.segment(SEEDS, assign="nearest").expected_iou).all()
+
+
+def test_the_next_click_is_suggested_where_nothing_is_known():
+    labels = np.repeat([0, 1, 2], 60) * np.ones((120, 1), dtype=int)
+    prepared = prepare_image(painted(labels, noise=0.03))
+    x, _ = prepared.segment([(20, 60), (90, 60)]).suggest_click()
+    assert x >= 115
+    thinned = prepared.segment([(20, 60), (90, 60)], step=3)
+    assert abs(3 * thinned.suggest_click()[0] - x) <= 4
+    with pytest.raises(SearchError, match="only with assign='graph'"):
+        prepared.segment([(20, 60), (90, 60)], assign="nearest").suggest_click()
+
+
+def test_a_cut_out_is_opaque_inside_transparent_outside_and_soft_between():
+    picture, truth = thirds(240, 360)
+    found = segment(as_bytes(picture), {"left": (30, 120), "right": (330, 120), "disk": (180, 120)})
+    cut = found.cut_out("disk")
+    assert_array_equal(cut[..., :3], as_bytes(picture))
+    assert cut[120, 180, 3] == 255
+    assert cut[10, 10, 3] == 0
+    assert len(np.unique(cut[..., 3])) > 2
+    assert np.mean((cut[..., 3] > 127) == (truth == 2)) > 0.98
+
+
+@pytest.mark.parametrize("shape", [(1, 40), (40, 1), (3, 3), (2, 200)])
+def test_tiny_pictures(shape):
+    picture = np.linspace(0, 1, shape[0] * shape[1]).reshape(shape)
+    found = segment(picture, [(0, 0), (shape[1] - 1, shape[0] - 1)])
+    assert found.labels.shape == shape
+    assert seeds_kept(found)
