@@ -50,7 +50,7 @@ def test_documents_are_added_and_counted(path, more):
     assert result.exit_code == 1
     assert "are in the index" in result.stderr
     answer = json.loads(invoke("add", path, more, "--existing", "skip", "--json").stdout)
-    assert (answer["n_documents"], answer["n_skipped"], answer["n_all"]) == (0, 27, 207)
+    assert (answer["n_documents"], answer["n_skipped"], answer["n_all"]) == (0, 30, 207)
 
 
 def test_new_words_lead_to_the_advice_to_refresh_and_a_refresh_learns_them(path, tmp_path):

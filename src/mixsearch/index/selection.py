@@ -70,7 +70,12 @@ class Selection:
 
     def _compute_mask(self, where: str) -> Array:
         condition = parse_filter(where)
-        found = condition.mask(self._columns.select(condition.columns))
+        try:
+            found = condition.mask(self._columns.select(condition.columns))
+        except SearchError as error:
+            if error.code != "unknown_column":
+                raise
+            raise error.append("Others are kept with {keep} when the index is made.", keep=Option("keep")) from error
         if not found.any():
             raise SearchError(
                 "None of the {n_documents:,} documents matches the filter '{filter}'. Widen it.",

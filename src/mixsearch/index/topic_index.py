@@ -15,7 +15,7 @@ from mixsearch._typing import Array, DataFrame
 from mixsearch.core.estimator import map_parallel
 from mixsearch.errors import HintError, collect_warnings
 from mixsearch.index.columns import Columns
-from mixsearch.index.contents import Contents, read_contents, read_texts
+from mixsearch.index.contents import Contents, list_short, read_contents, read_texts
 from mixsearch.index.frames import documents_frame, shares_frame
 from mixsearch.index.groups import Topics, group_topics
 from mixsearch.index.listed import check_listed
@@ -178,6 +178,17 @@ class TopicIndex(CorpusVocabulary):
             Empty for a document without a name.
         """
         yield from self._names or ()
+
+    def short_names(self) -> Iterator[str]:
+        """Yield the names of documents that are too short for a topic.
+
+        Yields
+        ------
+        str
+            Empty for a document without a name.
+        """
+        for group in list_short(self._folder) if self.has_names else ():
+            yield from self._folder.texts(f"{group}/names")
 
     def find(self, query: Query) -> Found:
         """Find the topic of a query.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from mixsearch.errors import SearchError
 
+# What a URL begins with. A text may hold one further on.
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _FILE_SCHEME = "file://"
 _TABLE_MARK = "::"
 
@@ -115,7 +118,7 @@ def get_stored(file: File) -> StoredFile:
 
 def is_remote(name: str) -> bool:
     """Return whether a name is a URL of a store."""
-    return "://" in name and not name.startswith(_FILE_SCHEME)
+    return _SCHEME.match(name) is not None and not name.startswith(_FILE_SCHEME)
 
 
 def resolve_file(name: str | os.PathLike[str]) -> StoredFile:

@@ -181,6 +181,11 @@ def allow_readings(chunk: Any, readings: Sequence[str]) -> Any:
     return chunk.replace_schema_metadata({**(chunk.schema.metadata or {}), _READINGS_KEY: ",".join(readings).encode()})
 
 
+def allow_dates(chunk: Any) -> Any:
+    """Return a record batch whose columns of text may become dates, unless it says already what they may become."""
+    return chunk if _READINGS_KEY in (chunk.schema.metadata or {}) else allow_readings(chunk, DATES)
+
+
 def to_nulls(values: Sequence[str]) -> list[str | None]:
     """Return the values of a column of CSV, with None for marks of missing ones."""
     return [None if value in MISSING_MARKS else value for value in values]

@@ -130,6 +130,8 @@ def _make_cell(page: Any, value: Any, **style: Any) -> Any:
     cell = WriteOnlyCell(page, value=plain)
     if isinstance(plain, str):
         cell.data_type = "s"  # what begins with "=" is text too
+    if isinstance(plain, int) and "yy" in (style.get("number_format") or ""):
+        del style["number_format"]  # a year among dates would be shown as a day of 1905
     for name, each in style.items():
         if each is not None:
             setattr(cell, name, each)

@@ -14,14 +14,15 @@ import scipy.sparse as sp
 from mixsearch.core.validation import check_choice
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.index.build.options import OnProgress
+from mixsearch.index.columns import ID, ROW
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.spelling import read_token_options
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.new_documents import Existing, collect_documents
 from mixsearch.index.update.new_segment import write_contents, write_short
-from mixsearch.index.update.remove import remove_from
+from mixsearch.index.update.remove import remove_from, remove_short
 from mixsearch.storage import Folder, FolderWriter, update_folder
-from mixsearch.text import Corpus, CorpusOptions, KnownWords, has_columns, read_corpus
+from mixsearch.text import Corpus, CorpusOptions, KeptColumns, KnownWords, has_columns, inspect_columns, read_corpus
 from mixsearch.topics import (
     KIND,
     VERSION,
@@ -117,6 +118,8 @@ def add_documents(
         options, known = _choose_reading(index, reading)
         if not has_columns(source, options.format):
             options = replace(options, text=None, id=None, keep=None)
+        elif options.keep == "auto":
+            options = replace(options, keep=_choose_columns(index, source, options))
         with read_corpus(
             source, options, known=known, on_progress=lambda done, total: report("Reading", done, total, "bytes")
         ) as corpus:
@@ -155,6 +158,14 @@ def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[Cor
     return replace(counted, **{name: value for name, value in places.items() if value is not None}), known
 
 
+def _choose_columns(index: TopicIndex, source: Any, options: CorpusOptions) -> KeptColumns:
+    """Return the columns of the index that the documents to add have; others are kept only if they are named."""
+    if source == "-" or not index.columns.names:
+        return "auto"  # standard input can be read once
+    there = {column.name for column in inspect_columns(source, options)}
+    return [name for name in index.columns.names if name in there and name not in (ROW, ID)]
+
+
 def _add_corpus(
     folder: Folder, out: FolderWriter, index: TopicIndex, corpus: Corpus, existing: Existing, on_progress: OnProgress
 ) -> Added:
@@ -162,25 +173,25 @@ def _add_corpus(
     new = collect_documents(corpus, index, existing)
     segments = scale_masses(search, folder, segments)
     sums = sum_corpus(search)
-    n_replaced = 0
-    if existing == "replace" and new.replaced:
+    n_replaced = len(new.replaced)
+    if n_replaced:
         mask = np.zeros(index.n_documents, dtype=bool)
         mask[new.replaced] = True
         segments, sums = remove_from(folder, out, index, segments, sums, mask)
-        n_replaced = len(new.replaced)
+    n_short_replaced = remove_short(folder, out, index, new.replaced_short) if new.replaced_short else 0
     growth = read_growth(folder.facts, index.n_documents)
     growth = replace(growth, n_removed=growth.n_removed + n_replaced)
     n_new = new.counts.shape[0]
     if n_new:
         on_progress("Adding", 0, n_new, "documents")
         measured = measure_documents_in(search, new.counts, new.rows)
-        absorbed = [] if n_replaced else _choose_absorbed(segments, n_new)
+        absorbed = [] if n_replaced or n_short_replaced else _choose_absorbed(segments, n_new)
         name = _name_segment(segments)
         segment = store_new_segment(out, search, folder, absorbed, measured.partition, name)
         segments = [*segments[: len(segments) - len(absorbed)], segment]
         write_contents(folder, out, index, absorbed, new, name)
         sums = sums.add(measured.sums)
-        outside = measure_drift(search, _join_counts(folder, segments[1:-1], absorbed, new.counts), sums.n_documents)
+        outside = measure_drift(search, _join_counts(folder, new.counts), sums.n_documents)
         n_added = growth.n_added + n_new
         new_words = (growth.new_words * growth.n_added + new.new_words * n_new) / n_added
         growth = replace(growth, n_added=n_added, outside=outside, new_words=new_words)
@@ -190,14 +201,14 @@ def _add_corpus(
     store_changed_sums(out, search, sums)
     write_segments(out, segments)
     store_growth(out.facts, growth)
-    _count_facts(out, corpus, index.n_rows, sums.n_documents)
+    _count_facts(out, corpus, index.n_rows, sums.n_documents, new.n_characters)
     return Added(
         index.path,
         n_new,
         new.n_short,
         corpus.n_dropped,
         new.n_skipped,
-        n_replaced,
+        n_replaced + n_short_replaced,
         sums.n_documents,
         growth,
         corpus.notes,
@@ -218,17 +229,15 @@ def _name_segment(segments: Sequence[Segment]) -> str:
     return f"segment_{max(used, default=0) + 1}"
 
 
-def _join_counts(
-    folder: Folder, before: Sequence[Segment], absorbed: Sequence[Segment], new: sp.csr_array
-) -> sp.csr_array:
+def _join_counts(folder: Folder, new: sp.csr_array) -> sp.csr_array:
     """Return the counts of all documents that were added since the fit."""
-    known = [open_counts(folder, segment, new.shape[1])[0] for segment in [*before, *absorbed]]
+    known = [open_counts(folder, segment, new.shape[1])[0] for segment in read_segments(folder)[1:]]
     return sp.csr_array(sp.vstack([*known, new], format="csr")) if known else new
 
 
-def _count_facts(out: FolderWriter, corpus: Corpus, n_rows: int, n_documents: int) -> None:
+def _count_facts(out: FolderWriter, corpus: Corpus, n_rows: int, n_documents: int, n_characters: int) -> None:
     """Change the numbers that the manifest stores."""
     out.facts["n_rows"] = n_rows + corpus.n_documents + corpus.n_dropped
     out.facts["fit"]["n_dropped"] = out.facts["n_rows"] - n_documents
-    for name, n_added in (("n_duplicates", corpus.n_dropped), ("n_characters", corpus.n_characters)):
+    for name, n_added in (("n_duplicates", corpus.n_dropped), ("n_characters", n_characters)):
         out.facts["corpus"][name] = out.facts["corpus"].get(name, 0) + n_added

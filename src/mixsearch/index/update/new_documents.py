@@ -20,6 +20,7 @@ from mixsearch.text import Corpus, CountChunk
 from mixsearch.topics import DroppedTable, get_min_words, is_damped
 
 Existing = Literal["error", "skip", "replace"]
+_SHORT = -1
 
 
 @dataclass
@@ -32,8 +33,15 @@ class NewDocuments:
     short: list[tuple[CountChunk, Array]]
     dropped: DroppedTable
     replaced: list[int]
+    replaced_short: list[str]  # names of documents that are too short
     n_skipped: int
     new_words: float
+
+    @property
+    def n_characters(self) -> int:
+        """The number of characters of all texts."""
+        chunks = [*self.kept, *self.short]
+        return sum(len(chunk.texts[i]) for chunk, rows in chunks if chunk.texts is not None for i in rows)
 
     @property
     def n_short(self) -> int:
@@ -58,20 +66,26 @@ def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> 
     NewDocuments
     """
     known = {name: i for i, name in enumerate(index.names()) if name}
+    # Documents that are too short have no index in the corpus.
+    known |= {name: _SHORT for name in index.short_names() if name}
     damping, min_words = is_damped(index.topics), get_min_words(index.topics)
     first_row = index.n_rows
     counts: list[Any] = [sp.csr_array((0, len(index.vocabulary)), dtype=np.float32)]
     rows: list[Array] = [np.zeros(0, dtype=np.int64)]
     kept_of: list[tuple[CountChunk, Array]] = []
     short_of: list[tuple[CountChunk, Array]] = []
-    collector, replaced, n_skipped, n_words, n_new = PostingsCollector(corpus.dropped), [], 0, 0.0, 0.0
+    collector, n_skipped, n_words, n_new = PostingsCollector(corpus.dropped), 0, 0.0, 0.0
+    replaced: list[int] = []
+    replaced_short: list[str] = []
     is_new_word = np.array([not index.knows(word) for word in corpus.dropped.vocabulary.words], dtype=bool)
     for chunk in corpus.chunks():
         chunk = replace(chunk, rows=np.asarray(chunk.rows, dtype=np.int64) + first_row)
         found = [known[name] for name in chunk.names if name in known] if chunk.names is not None else []
         if found and existing == "error":
             raise _make_existing_error(index, [name for name in chunk.names or [] if name in known])
-        replaced += found if existing == "replace" else []
+        if existing == "replace":
+            replaced += [i for i in found if i != _SHORT]
+            replaced_short += [name for name in chunk.names or [] if known.get(name) == _SHORT]
         if found and existing == "skip":
             fresh = np.array([name not in known for name in chunk.names or []])
             n_skipped += int(np.count_nonzero(~fresh))
@@ -94,6 +108,7 @@ def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> 
         short_of,
         table,
         sorted(set(replaced)),
+        replaced_short,
         n_skipped,
         n_new / max(n_words, 1),
     )

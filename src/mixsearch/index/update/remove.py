@@ -185,6 +185,11 @@ def _remove_short(folder: Folder, out: FolderWriter, index: TopicIndex, select: 
     return n_removed
 
 
+def remove_short(folder: Folder, out: FolderWriter, index: TopicIndex, names: Iterable[str]) -> int:
+    """Remove documents of some names that are too short for a topic, and return their number."""
+    return _remove_short(folder, out, index, _Selection(None, frozenset(names), None))
+
+
 def remove_from(
     folder: Folder,
     out: FolderWriter,
@@ -232,6 +237,7 @@ def remove_from(
             measured = measure_documents_in(index.topics, counts[gone[part]], rows[gone[part]])
             sums, mass = sums.add(measured.sums, -1), mass + measured.sums.mass
         if own.all() and segment.name:
+            _rewrite_contents(folder, out, index, segment.name, rows, ~own)
             out.remove(segment.name)
             out.facts.pop(segment.place("dropped"), None)
             continue
@@ -281,6 +287,10 @@ def _rewrite_contents(
     names = folder.texts(place_in(group, "names")) if index.has_names else None
     table = read_segment(folder, Segment(group, 0, 0.0))
     columns = None if table is None else drop_known(table)
+    if texts is not None:
+        gone = np.flatnonzero(~kept)
+        lengths = (sum(map(len, texts.read(gone[part]))) for part in row_slices(len(gone), _MAX_READ))
+        out.facts["corpus"]["n_characters"] = max(out.facts["corpus"].get("n_characters", 0) - sum(lengths), 0)
     for name in ("texts", "names", FILE, *(["rows"] if group.endswith(SHORT) else [])):
         out.remove(place_in(group, name))
     for part in row_slices(len(indices), _MAX_READ):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mixsearch.data.files.rows import build_batch
-from mixsearch.data.files.types import flatten_types
+from mixsearch.data.files.types import allow_dates, flatten_types
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
 from mixsearch.text.read.summary import summarize_columns
@@ -91,7 +91,7 @@ def take_kept(batch: Any, columns: Columns) -> Any:
     """Return the columns to keep of a record batch, nested values as JSON; None if there is no such column."""
     if not columns.kept:
         return None
-    return flatten_types(batch.select([name for name in columns.kept if name in batch.schema.names]))
+    return allow_dates(flatten_types(batch.select([name for name in columns.kept if name in batch.schema.names])))
 
 
 def join_texts(values: Sequence[Any]) -> str:

@@ -125,4 +125,8 @@ def _names_files(text: str) -> bool:
     if len(text) > _MAX_PATH or "\n" in text:
         return False
     text, _ = split_table(text)
-    return is_remote(text) or os.path.exists(text) or (glob.has_magic(text) and bool(glob.glob(text)))
+    return (
+        (is_remote(text) and " " not in text)
+        or os.path.exists(text)
+        or (glob.has_magic(text) and bool(glob.glob(text)))
+    )

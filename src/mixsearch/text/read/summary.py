@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.types import find_column_types, flatten_types
+from mixsearch.data.files.types import allow_dates, find_column_types, flatten_types
 
 Role = Literal["text", "id", "title", "link", "date", "category", "number"]
 
@@ -76,7 +76,7 @@ def summarize_columns(sample: Any, texts: Sequence[str] = (), id: str | None = N
     list of ColumnSummary
         One for each column, in their order.
     """
-    rows = find_column_types(flat := flatten_types(sample)).convert(flat)
+    rows = find_column_types(flat := allow_dates(flatten_types(sample))).convert(flat)
     summaries: list[ColumnSummary] = []
     n_kept = 0
     for field in rows.schema:

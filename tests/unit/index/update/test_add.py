@@ -13,7 +13,7 @@ from tests.unit.index.update.grown_index import (
 )
 
 from mixsearch.errors import BusyFolderError, SearchError, SkippedWordsWarning, collect_warnings
-from mixsearch.index import add_documents, build_index, open_index, refresh_index
+from mixsearch.index import add_documents, build_index, open_index, refresh_index, remove_documents
 from mixsearch.storage import update_folder
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import measure_documents_in, sum_corpus
@@ -145,9 +145,13 @@ def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(
     with pytest.raises(SearchError, match="Column 'stars' holds string in the documents to add, but int64"):
         add(path, MORE.set_column(2, "stars", pa.array(["many"] * len(MORE))), reading=CorpusOptions(keep=["stars"]))
     assert open_index(path).n_documents == 270
-    add(path, MORE.append_column("price", pa.array([2.5] * len(MORE))))
+    priced = MORE.append_column("price", pa.array([2.5] * len(MORE)))
+    add(path, priced.slice(0, 10))
+    assert "price" not in open_index(path).columns.names
+    add(path, priced.slice(10), reading=CorpusOptions(text="review", id="review_id", keep=["stars", "day", "price"]))
     index = open_index(path)
-    assert index.columns.table["price"].to_pylist() == [None] * 270 + [2.5] * 36
+    assert index.columns.table["price"].to_pylist() == [None] * 279 + [2.5] * 27
+    assert index.columns.table["shop"].to_pylist()[-27:] == [None] * 27
     assert [column.name for column in index.columns.described] == ["row", "id", "stars", "day", "shop", "price"]
 
 
@@ -225,3 +229,32 @@ def test_an_index_of_the_first_format_can_grow(path):
     assert index.columns.table["stars"].to_pylist()[:270] == [None] * 270
     with pytest.raises(SearchError, match="cannot be refreshed"):
         refresh_index(path)
+
+
+def test_dates_as_text_are_dates_in_added_documents_too(path):
+    texts = pa.array([day.isoformat() for day in MORE["day"].to_pylist()])
+    add(path, MORE.set_column(3, "day", texts))
+    days = open_index(path).columns.table["day"].to_pylist()[-36:]
+    assert days == [day for i, day in enumerate(MORE["day"].to_pylist()) if i % 10 != 9]
+
+
+def test_characters_are_those_of_the_texts_that_are_there(path):
+    def count():
+        folder = open_index(path)._folder
+        groups = [name.removesuffix("/bytes") for name in folder if name.endswith("texts/bytes")]
+        return sum(len(text) for group in groups for text in folder.texts(group))
+
+    add(path, MORE)
+    assert open_index(path).contents().n_characters == count()
+    assert add(path, MORE, "again", existing="skip").n_skipped == 40
+    assert open_index(path).contents().n_characters == count()
+    remove_documents(path, rows=[0, 1, 300, 301])
+    assert open_index(path).contents().n_characters == count()
+    replaced = add(path, MORE.slice(4, 8), "once-more", existing="replace")
+    assert (replaced.n_documents, replaced.n_short, replaced.n_replaced) == (7, 1, 8)
+    index = open_index(path)
+    index.verify()
+    assert index.contents().n_characters == count()
+    assert index.contents().n_short == 34
+    remove_documents(path, rows=list(range(300, 500)))
+    assert open_index(path).contents().n_characters == count()
