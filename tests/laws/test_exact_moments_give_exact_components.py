@@ -24,7 +24,10 @@ EXACT = [
     {"method": "whitening", "normaliser": "hinted"},
     {"method": "cancellation"},
     {"method": "cancellation", "normaliser": "hinted"},
+    {"method": "cancellation", "rule": "threshold", "threshold": 1e-12},
+    {"method": "cancellation", "rule": "threshold", "threshold": 1e-12, "normaliser": "hinted"},
 ]
+NUCLEAR = [{"method": "cancellation", "rule": "nuclear", "normaliser": normaliser} for normaliser in ("mean", "hinted")]
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -42,6 +45,43 @@ def moments_of(mixture: Mixture) -> Moments:
 @given(mixture=mixtures)
 def test_every_method_returns_the_component(how, mixture):
     assert_is_first(search_moments(moments_of(mixture), len(mixture.weights), **how), mixture)
+
+
+@pytest.mark.parametrize("lead", [1.2, 5.0])
+@pytest.mark.parametrize("k", [10, 20, 50])
+@pytest.mark.parametrize("how", [*EXACT, *NUCLEAR], ids=str)
+def test_every_method_returns_the_component_of_many(how, k, lead):
+    drawn = draw_mixture(k, k, k + 30)
+    scores = np.concatenate([[lead], np.random.default_rng(k).uniform(0.0, 1.0, size=k - 2), [1.0]])
+    mixture = Mixture(drawn.centers, drawn.weights, np.linalg.pinv(drawn.centers) @ scores)
+    for projected in (True, False) if how["method"] == "cancellation" else (True,):
+        found = search_moments(moments_of(mixture), k, projected=projected, **how)
+        assert_is_first(found, mixture)
+        assert found.separation == pytest.approx(lead, rel=1e-8)
+
+
+@pytest.mark.parametrize("how", NUCLEAR, ids=str)
+def test_the_nuclear_rule_returns_a_rare_component(how):
+    drawn = draw_mixture(1, 20, 40)
+    weights = np.concatenate([[0.001], np.full(19, 0.999 / 19)])
+    mixture = Mixture(drawn.centers, weights, np.linalg.pinv(drawn.centers) @ np.append(2.0, np.ones(19)))
+    assert_is_first(search_moments(moments_of(mixture), 20, **how), mixture)
+
+
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
+@given(seed=seeds, k=st.integers(2, 30), threshold=st.floats(0.05, 0.9))
+def test_cancellation_reports_the_separation_of_its_answer(seed, k, threshold):
+    mixture = draw_mixture(seed, k, k + 5)
+    found = search_moments(
+        moments_of(mixture), k, method="cancellation", rule="threshold", threshold=threshold, normaliser="mean"
+    )
+    W = whitener(mixture.frame)
+    u = W.T @ found.center / np.linalg.norm(W.T @ found.center)
+    R, outside = W.T @ mixture.hinted @ W, np.eye(k) - np.outer(u, u)
+    runner_up = np.linalg.eigvalsh(outside @ R @ outside)[-1]
+    assert found.score == pytest.approx(u @ R @ u)
+    if runner_up > 1e-6:
+        assert found.separation == pytest.approx(max(found.score, 0) / runner_up)
 
 
 @pytest.mark.parametrize("normaliser", ["mean", "hinted"])

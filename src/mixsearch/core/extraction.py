@@ -7,16 +7,22 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
-from mixsearch._typing import Array, Matrix
+from mixsearch._typing import Array
+from mixsearch.core.cancellation import (
+    CancellationRule,
+    find_missing_component,
+    find_signed_rate,
+    refuse_no_mass,
+    top_singular_vectors,
+)
 from mixsearch.core.component import Candidates
 from mixsearch.core.eigen import as_operator, top_eigenpairs
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Moments
 from mixsearch.core.separation import DOUBTFUL_SEPARATION
 from mixsearch.core.validation import check_choice, reject_unknown_arguments
-from mixsearch.errors import ArgumentError, HintError, NoMassError, Option
+from mixsearch.errors import ArgumentError, Option
 
 _CHOICES = {
     "method": ("whitening", "cancellation"),
@@ -120,15 +126,20 @@ def extract_by_whitening(hinted: Hinted, *, choose: str = "largest", normaliser:
     overlap ⟨uᵢ, W'm⟩ is √αᵢ up to the sign of uᵢ; so is ⟨uᵢ, W'Av⟩ / ⟨μᵢ, v⟩.
     """
     scores, U = np.linalg.eigh((hinted.matrix + hinted.matrix.T) / 2)
-    overlaps = U.T @ hinted.mean
-    if normaliser == "hinted":
-        overlaps = (U.T @ hinted.hint) / np.where(scores == 0, np.inf, scores)
+    overlaps = _overlaps(hinted, U, scores, normaliser)
     weights = overlaps**2
     preference = prefer(scores, weights, choose)
     order = np.argsort(-preference, kind="stable")
     refuse_no_mass(float(weights[order[0]]), float(weights.sum()))
     safe = np.where(overlaps == 0, np.inf, overlaps)
     return Candidates((U / safe)[:, order], weights[order], scores[order], preference[order])
+
+
+def _overlaps(hinted: Hinted, U: Array, scores: Array, normaliser: str) -> Array:
+    """Return √αᵢ of each direction, up to its sign, (k,)."""
+    if normaliser == "mean":
+        return np.asarray(U.T @ hinted.mean)
+    return np.asarray((U.T @ hinted.hint) / np.where(scores == 0, np.inf, scores))
 
 
 def prefer(scores: Array, weights: Array, choose: str) -> Array:
@@ -181,7 +192,7 @@ def extract_with_rehint(
     return Extracted(found[best], (first, second)[best])
 
 
-def candidates_along(hinted: Hinted, direction: Array, choose: str) -> Candidates:
+def candidates_along(hinted: Hinted, direction: Array, choose: str, normaliser: str = "mean") -> Candidates:
     """Return a component of a known direction as the first candidate, with the scores of all under a hint.
 
     Parameters
@@ -192,13 +203,23 @@ def candidates_along(hinted: Hinted, direction: Array, choose: str) -> Candidate
         √α W'μ of the component, up to its length.
     choose : {"largest", "share"}
         What the others are sorted by.
+    normaliser : {"mean", "hinted"}
+        What determines their weights.
 
     Returns
     -------
     Candidates
     """
     R, u = (hinted.matrix + hinted.matrix.T) / 2, direction / np.linalg.norm(direction)
-    return _candidates_with_first(hinted.mean, R, u, _complement_eigenvectors(R, u), choose)
+    U = np.column_stack([u, _complement_eigenvectors(R, u)])
+    scores = np.einsum("ai,ab,bi->i", U, R, U)
+    overlaps = _overlaps(hinted, U, scores, normaliser)
+    weights = overlaps**2
+    preference = prefer(scores, weights, choose)
+    order = np.append(0, 1 + np.argsort(-preference[1:], kind="stable"))
+    refuse_no_mass(float(weights[0]), float(weights.sum()))
+    points = U / np.where(overlaps == 0, np.inf, overlaps)
+    return Candidates(points[:, order], weights[order], scores[order], preference[order])
 
 
 def _contract_again(contract: Callable[[Array], Hinted], direction: Array) -> Array:
@@ -217,50 +238,10 @@ def _complement_eigenvectors(R: Array, u: Array) -> Array:
     return np.asarray(complement @ np.linalg.eigh(complement.T @ R @ complement)[1][:, ::-1])
 
 
-def _candidates_with_first(mean: Array, R: Array, first: Array, rest: Array, choose: str) -> Candidates:
-    """Return candidates of given directions, the first one as it is and the others by falling preference."""
-    U = np.column_stack([first, rest])
-    scores, overlaps = np.einsum("ai,ab,bi->i", U, R, U), U.T @ mean
-    weights = overlaps**2
-    preference = prefer(scores, weights, choose)
-    order = np.append(0, 1 + np.argsort(-preference[1:], kind="stable"))
-    refuse_no_mass(float(weights[0]), float(weights.sum()))
-    points = U / np.where(overlaps == 0, np.inf, overlaps)
-    return Candidates(points[:, order], weights[order], scores[order], preference[order])
-
-
-def refuse_no_mass(weight: float, total: float) -> None:
-    """A component without weight has no center that the data could tell."""
-    if not weight > 1e-14 * total:
-        raise NoMassError(
-            "The component found has weight {weight:.3g}, so its center is undetermined: the hint points away from "
-            "every component. Try the opposite hint, -v, or fewer components.",
-            weight=weight,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class CancellationRule:
-    """How λ is found: A - λB loses the component at λ = 1 / ⟨μ, v⟩.
-
-    Attributes
-    ----------
-    rule : {"psd", "threshold", "nuclear"}
-        The largest λ that keeps A - λB positive semi-definite on the signal space, exactly; the smallest λ at which its
-        k-th singular value falls under a threshold (what the paper ran on Gaussians); or the minimum of
-        |A - λB|_* + λ (what it ran on topics), with the hint scaled so that B has trace 2.
-    threshold : float
-        For that rule, as a part of the k-th singular value of A.
-    """
-
-    rule: str = "psd"
-    threshold: float = 0.05
-
-
 def extract_by_cancellation(
     hinted: Hinted, frame: Frame, *, how: CancellationRule | None = None, normaliser: str = "mean"
 ) -> Candidates:
-    """Recover the component by cancellation inside the signal space; the others are those of whitening.
+    """Recover the component by cancellation inside the signal space; the others are those of whitening beside it.
 
     Notes
     -----
@@ -269,78 +250,12 @@ def extract_by_cancellation(
     """
     root = np.sqrt(frame.values)
     A, B = np.diag(frame.values), hinted.matrix * np.outer(root, root)
-    rate, signed = _signed_rate(hinted, frame, how or CancellationRule())
-    rest = _top_singular(A - rate * B, frame.n_components - 1)
+    rate, signed = find_signed_rate(hinted, frame, how or CancellationRule())
+    rest = top_singular_vectors(A - rate * B, frame.n_components - 1)
     mean, second = (root * hinted.mean, A) if normaliser == "mean" else (root * hinted.hint, B)
-    basis, coefficients, mass = _missing_component(rest, mean, second)
-    weight = mass if normaliser == "mean" else mass * rate
-    refuse_no_mass(weight, float(hinted.mean @ hinted.mean))
-    others = extract_by_whitening(signed, normaliser=normaliser)
-    points, weights = others.points.copy(), others.weights.copy()
-    points[:, 0], weights[0] = (basis @ coefficients) / root, weight
-    return replace(others, points=points, weights=weights, scores=np.sign(rate) * others.scores)
-
-
-def _signed_rate(hinted: Hinted, frame: Frame, how: CancellationRule) -> tuple[float, Hinted]:
-    """λ, and the hint with the sign under which the component scores highest: its own, or the opposite one."""
-    root = np.sqrt(frame.values)
-    scores = np.linalg.eigvalsh(hinted.matrix)
-    if not scores.any():
-        raise HintError(
-            "Every component scores zero under the hint, so none cancels. Give another hint.", code="hint_scores_zero"
-        )
-    sign = 1.0 if scores[-1] > 0 else -1.0
-    signed = Hinted(sign * hinted.matrix, hinted.mean, sign * hinted.hint)
-    return sign * _rate(np.diag(frame.values), signed.matrix * np.outer(root, root), signed.matrix, how), signed
-
-
-def _rate(A: Array, B: Array, R: Array, how: CancellationRule) -> float:
-    """The positive λ of the rule, where at least one score is positive."""
-    exact = 1 / float(np.linalg.eigvalsh(R)[-1])
-    if how.rule == "psd":
-        return exact
-    if how.rule == "threshold":
-        target = how.threshold * A.diagonal().min()
-        # Below the exact λ the matrix is positive definite, and its smallest eigenvalue is concave: one crossing.
-        return float(brentq(lambda rate: np.linalg.eigvalsh(A - rate * B)[0] - target, 0.0, exact))
-    unit = float(np.trace(B)) / 2
-    if unit <= 0:
-        raise HintError(
-            "rule='nuclear' needs a hint with positive scores: the trace of B is {trace:.3g}, but must be positive. "
-            "Use "
-            "rule='psd', or the hint -v.",
-            code="trace_not_positive",
-            trace=2 * unit,
-        )
-    found = minimize_scalar(
-        lambda rate: np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + unit * rate,
-        bounds=(0.0, 4 * exact),
-        method="bounded",
-        options={"xatol": 1e-12 * exact},
-    )
-    return float(found.x)
-
-
-def _top_singular(Z: Array, n: int) -> Array:
-    """The first n singular vectors of a symmetric matrix, (k, n)."""
-    values, vectors = np.linalg.eigh(Z)
-    return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[:n]])
-
-
-def _missing_component(rest: Array, mean: Array, second: Matrix) -> tuple[Array, Array, float]:
-    """Steps 5 to 9: the component that `rest` lacks, as coefficients on a basis, and its weight.
-
-    From (m, A) the weight is α; from (Av, B) it is α⟨μ, v⟩.
-    """
-    residual = mean - rest @ (rest.T @ mean)
-    length = float(np.linalg.norm(residual))
-    if length == 0:
-        refuse_no_mass(0.0, 1.0)
-    direction = residual / length
-    basis = np.column_stack([direction, rest])
-    overlaps = basis.T @ np.asarray(second @ direction)
-    coefficients = overlaps / length
-    return basis, coefficients, float(overlaps[0] / coefficients[0] ** 2)
+    missing = find_missing_component(rest, mean, second)
+    point = missing.center / root
+    return _candidates_with_answer(signed, point, missing.weight(normaliser, rate), normaliser, float(np.sign(rate)))
 
 
 def cancel_without_projection(
@@ -350,16 +265,26 @@ def cancel_without_projection(
 
     The component need not lie in the signal space; it comes with a frame of its own, and with no alternatives.
     """
-    rate, signed = _signed_rate(hinted, frame, how or CancellationRule())
+    rate, signed = find_signed_rate(hinted, frame, how or CancellationRule())
     A, B = as_operator(moments.second), as_operator(moments.hinted)
     Z = A - rate * B
     # Singular vectors of a symmetric Z are the eigenvectors of Z², so that no d x d array is needed.
     rest = top_eigenpairs(Z @ Z, frame.n_components - 1).vectors
     mean, second = (moments.mean, A) if moments.hint is None or normaliser == "mean" else (A @ moments.hint, B)
-    basis, coefficients, mass = _missing_component(rest, mean, second)
-    weight = mass if normaliser == "mean" else mass * rate
-    refuse_no_mass(weight, float(hinted.mean @ hinted.mean))
-    others = extract_by_whitening(signed, normaliser=normaliser)
-    alone = Frame(basis, np.ones(len(coefficients)))
-    weights = np.concatenate([[weight], others.weights[1:]])
-    return alone, replace(others, points=coefficients[:, None], weights=weights, scores=np.sign(rate) * others.scores)
+    missing = find_missing_component(rest, mean, second)
+    inside = frame.whiten(missing.center[None])[0]
+    found = _candidates_with_answer(signed, inside, missing.weight(normaliser, rate), normaliser, float(np.sign(rate)))
+    alone = Frame(missing.basis, np.ones(len(missing.coefficients)))
+    return alone, replace(found, points=missing.coefficients[:, None])
+
+
+def _candidates_with_answer(signed: Hinted, point: Array, weight: float, normaliser: str, sign: float) -> Candidates:
+    """Return the component that cancellation found as the first candidate.
+
+    It scores what its own direction does, so that a λ that misses the component shows in the separation.
+    """
+    refuse_no_mass(weight, float(signed.mean @ signed.mean))
+    found = candidates_along(signed, point, "largest", normaliser)
+    points, weights = found.points.copy(), found.weights.copy()
+    points[:, 0], weights[0] = point, weight
+    return replace(found, points=points, weights=weights, scores=sign * found.scores)

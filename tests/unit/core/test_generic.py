@@ -5,7 +5,8 @@ from numpy.testing import assert_allclose
 from tests.populations import Mixture, draw_mixture
 
 from mixsearch import Moments, SearchError, WeakHintWarning, search_moments
-from mixsearch.core.extraction import CancellationRule, Extraction, _rate
+from mixsearch.core.cancellation import NUCLEAR_PENALTY, CancellationRule, find_rate
+from mixsearch.core.extraction import Extraction
 from mixsearch.errors import HintError, NoMassError, RankError
 
 MIXTURE = draw_mixture(3, 4, 9)
@@ -33,15 +34,22 @@ def test_a_lower_threshold_stops_nearer_to_the_exact_rule():
     assert errors[0] > errors[1] > errors[2]
 
 
-def test_the_nuclear_rule_minimises_the_nuclear_norm_plus_the_rate_of_a_hint_of_trace_two():
-    frame = MIXTURE.frame
-    A, B = np.diag(frame.values), frame.basis.T @ MIXTURE.hinted @ frame.basis
-    R = B / np.sqrt(np.outer(frame.values, frame.values))
-    half = np.trace(B) / 2
-    rates = np.linspace(0, 4 / np.linalg.eigvalsh(R)[-1], 40001)
-    costs = [np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + rate * half for rate in rates]
-    found = _rate(A, B, R, CancellationRule("nuclear"))
-    assert found == pytest.approx(rates[int(np.argmin(costs))], abs=2 * rates[1])
+@pytest.mark.parametrize("weight", [0.25, 1e-9])
+def test_the_nuclear_rule_minimises_the_nuclear_norm_plus_the_rate(weight):
+    weights = np.array([weight, 0.25, 0.25, 0.25])
+    mixture = Mixture(MIXTURE.centers, weights, MIXTURE.hint)
+    A, B = (mixture.centers.T @ np.diag(parts) @ mixture.centers for parts in (weights, weights * mixture.scores))
+    values, V = np.linalg.eigh(A)
+    V = V[:, values > 1e-12]
+    A, B = np.diag(np.diag(V.T @ A @ V)), V.T @ B @ V
+    R = B / np.sqrt(np.outer(A.diagonal(), A.diagonal()))
+    found = find_rate(A, B, R, CancellationRule("nuclear"))
+
+    def cost(rate):
+        return np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + NUCLEAR_PENALTY * np.trace(B) * rate
+
+    for factor in (0.5, 0.9, 1.1, 2.0, 4.0):
+        assert cost(found) <= cost(factor * found) + 1e-15
 
 
 def test_a_nuclear_rule_without_a_positive_trace_says_what_to_do():
