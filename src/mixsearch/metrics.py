@@ -131,17 +131,35 @@ class Reference:
         >>> round(reference.pmi("moon", ["orbit"]), 3)
         0.693
         """
-        if seed not in self:
-            raise SearchError(
-                "None of the {n_units:,} units of the reference contains {word!r}. Try another word.",
-                code="unknown_word",
-                n_units=self.n_units,
-                word=seed,
-            )
-        if len(words) == 0:
-            raise SearchError("No words to score. Give the topic's top words.", code="no_words")
-        together, expected = self._count_pairs([seed, *words])
-        return float(np.mean(_compute_pmi(together[0, 1:], expected[0, 1:])))
+        return float(np.mean(_compute_pmi(*self._count_pairs_with(seed, words))))
+
+    def npmi_with(self, seed: str, words: Sequence[str]) -> float:
+        """Return the mean normalized pointwise mutual information of a topic's words with the seed word.
+
+        Parameters
+        ----------
+        seed : str
+            The labeled word, which the reference must contain.
+        words : sequence of str
+            The topic's top words.
+
+        Returns
+        -------
+        float
+            From -1 to 1.
+
+        Notes
+        -----
+        What the programs of the paper's authors compute as its PMI, by the Palmetto library: each pair is scored as in
+        `npmi`. A rare word that occurs with the seed once cannot outweigh all others, as it can in `pmi`.
+
+        Examples
+        --------
+        >>> reference = Reference([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1]], ["moon", "orbit", "tax"])
+        >>> reference.npmi_with("moon", ["orbit", "tax"])
+        0.0
+        """
+        return float(np.mean(self._compute_npmi(*self._count_pairs_with(seed, words))))
 
     def npmi(self, words: Sequence[str]) -> float:
         """Return the coherence of words: the mean normalized pointwise mutual information of their pairs.
@@ -163,10 +181,28 @@ class Reference:
         """
         if len(words) < 2:
             raise SearchError("Pairs need at least 2 words, got {n_words}.", code="too_few_words", n_words=len(words))
-        together, expected = (matrix[np.triu_indices(len(words), 1)] for matrix in self._count_pairs(words))
+        pairs = np.triu_indices(len(words), 1)
+        return float(np.mean(self._compute_npmi(*(matrix[pairs] for matrix in self._count_pairs(words)))))
+
+    def _compute_npmi(self, together: Array, expected: Array) -> Array:
+        """Return normalized pointwise mutual information; -1 for pairs that never occur together, 0 if unknown."""
         max_pmi = np.log(self.n_units / np.maximum(together, 1))  # of words that always occur together
         normalized = _compute_pmi(together, expected) / np.where(max_pmi > 0, max_pmi, np.inf)
-        return float(np.mean(np.where(together > 0, normalized, np.where(expected > 0, -1.0, 0.0))))
+        return np.where(together > 0, normalized, np.where(expected > 0, -1.0, 0.0))
+
+    def _count_pairs_with(self, seed: str, words: Sequence[str]) -> tuple[Array, Array]:
+        """Return the joint counts of the seed and each word and those expected by chance, (q,) each."""
+        if seed not in self:
+            raise SearchError(
+                "None of the {n_units:,} units of the reference contains {word!r}. Try another word.",
+                code="unknown_word",
+                n_units=self.n_units,
+                word=seed,
+            )
+        if len(words) == 0:
+            raise SearchError("No words to score. Give the topic's top words.", code="no_words")
+        together, expected = self._count_pairs([seed, *words])
+        return together[0, 1:], expected[0, 1:]
 
     def _count_pairs(self, words: Sequence[str]) -> tuple[Array, Array]:
         """Return the joint counts of each pair and those expected by chance, (q, q) each; 0 for unknown words."""

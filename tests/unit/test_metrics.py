@@ -82,6 +82,13 @@ def test_pmi_with_a_seed_agrees_with_counting_pairs(seed, form):
 
 
 @pytest.mark.parametrize("seed", range(8))
+def test_npmi_with_a_seed_agrees_with_counting_pairs(seed):
+    counts = random_counts(seed)
+    expected = np.mean([npmi_of_pair(counts, "moon", word) for word in WORDS])
+    assert_allclose(Reference(counts, WORDS).npmi_with("moon", WORDS), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
 def test_npmi_agrees_with_counting_pairs(seed):
     counts = random_counts(seed)
     expected = np.mean([npmi_of_pair(counts, a, b) for a, b in combinations(WORDS, 2)])
@@ -121,14 +128,16 @@ def test_stored_zeros_hold_no_word():
     assert "tax" not in Reference(counts, ["moon", "tax"])
 
 
-def test_an_unknown_seed_is_named():
+@pytest.mark.parametrize("score", [Reference.pmi, Reference.npmi_with])
+def test_an_unknown_seed_is_named(score):
     with pytest.raises(SearchError, match="None of the 1 units of the reference contains 'sushi'"):
-        Reference([[1]], ["moon"]).pmi("sushi", ["moon"])
+        score(Reference([[1]], ["moon"]), "sushi", ["moon"])
 
 
-def test_pmi_needs_words():
+@pytest.mark.parametrize("score", [Reference.pmi, Reference.npmi_with])
+def test_scores_with_a_seed_need_words(score):
     with pytest.raises(SearchError, match="No words to score"):
-        Reference([[1]], ["moon"]).pmi("moon", [])
+        score(Reference([[1]], ["moon"]), "moon", [])
 
 
 def test_npmi_needs_a_pair():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,9 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.tensor import sum_cubes, symmetrize
+from mixsearch.core.validation import check_choice
 from mixsearch.data.chunks import ArraySum
+from mixsearch.errors import ArgumentError
 from mixsearch.gaussian import GaussianSearch
 from mixsearch.topics import TopicSearch
+
+NoiseTerm = Literal["whitened", "identity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +54,17 @@ class ThirdMoment:
 
 
 @singledispatch
-def compute_third_moment(search: GaussianSearch | TopicSearch) -> ThirdMoment:
+def compute_third_moment(search: GaussianSearch | TopicSearch, *, noise_term: NoiseTerm = "whitened") -> ThirdMoment:
     """Compute the third moment of the samples of a fitted search, in its frame.
 
     Parameters
     ----------
     search : GaussianSearch or TopicSearch
         Fitted. Its options set the moments: ``preset="paper"`` and ``moments="plugin"`` are those of the paper.
+    noise_term : {"whitened", "identity"}, default="whitened"
+        What the noise adds in each pair of places and is subtracted, for Gaussians: W'W, the identity of the features
+        in the frame; or the identity of the frame, as in the programs of the paper's authors, which is not what the
+        noise adds and makes their tensor power method less accurate than it is.
 
     Returns
     -------
@@ -70,17 +78,19 @@ def compute_third_moment(search: GaussianSearch | TopicSearch) -> ThirdMoment:
 
 
 @compute_third_moment.register
-def _(search: GaussianSearch) -> ThirdMoment:
+def _(search: GaussianSearch, *, noise_term: NoiseTerm = "whitened") -> ThirdMoment:
     """Return E[y⊗y⊗y] minus the noise W'W in each pair of the three places, times m~ in the third."""
+    check_choice("noise_term", noise_term, ("whitened", "identity"))
     check_is_fitted(search)
     model = search._family
     tensor = model.partitions.reduce(_sum_cubes).total / model.partitions.n_rows
-    tensor -= symmetrize(np.multiply.outer(np.diag(model.frame.spread), model.noise_mean))
+    spread = model.frame.spread if noise_term == "whitened" else np.ones(model.n_components)
+    tensor -= symmetrize(np.multiply.outer(np.diag(spread), model.noise_mean))
     return ThirdMoment(model.frame, tensor, model.mean)
 
 
 @compute_third_moment.register
-def _(search: TopicSearch) -> ThirdMoment:
+def _(search: TopicSearch, *, noise_term: NoiseTerm = "whitened") -> ThirdMoment:
     """Return the moment of three words of a document, different ones unless the search uses plug-in moments.
 
     Notes
@@ -90,6 +100,13 @@ def _(search: TopicSearch) -> ThirdMoment:
     T = a₀(a₀+1)(a₀+2)/2 E[x₁⊗x₂⊗x₃] - (I⊗m in every place + m⊗m⊗m)/2, since E[x₁x₂'] = (I + mm') / (a₀(a₀+1)) in the
     frame.
     """
+    check_choice("noise_term", noise_term, ("whitened", "identity"))
+    if noise_term != "whitened":
+        raise ArgumentError(
+            "noise_term={noise_term!r} needs a GaussianSearch: topics have no noise term.",
+            code="options_conflict",
+            noise_term=noise_term,
+        )
     check_is_fitted(search)
     model, a0 = search._family, search._family.alpha0
     triples = model.partitions.reduce(_sum_weighted_cubes).total

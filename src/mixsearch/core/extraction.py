@@ -26,7 +26,7 @@ from mixsearch.errors import ArgumentError, Option
 
 _CHOICES = {
     "method": ("whitening", "cancellation"),
-    "choose": ("largest", "share"),
+    "choose": ("largest", "absolute", "share"),
     "normaliser": ("mean", "hinted"),
     "rule": ("psd", "threshold", "nuclear"),
 }
@@ -36,7 +36,7 @@ class ExtractionOptions(TypedDict, total=False):
     """The keyword arguments of `Extraction`, as every `search` takes them."""
 
     method: Literal["whitening", "cancellation"]
-    choose: Literal["largest", "share"]
+    choose: Literal["largest", "absolute", "share"]
     normaliser: Literal["mean", "hinted"]
     rule: Literal["psd", "threshold", "nuclear"]
     threshold: float
@@ -51,8 +51,9 @@ class Extraction:
     ----------
     method : {"whitening", "cancellation"}
         Algorithm 1 or Algorithm 2 of the paper.
-    choose : {"largest", "share"}
-        With whitening: the component of the largest score ⟨μᵢ, v⟩, or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
+    choose : {"largest", "absolute", "share"}
+        With whitening: the component of the largest score ⟨μᵢ, v⟩; of the largest |⟨μᵢ, v⟩|, which is the top singular
+        vector of R instead of the top eigenvector; or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
     normaliser : {"mean", "hinted"}
         What determines a component's weight: (m, A), or (Av, B).
     rule : {"psd", "threshold", "nuclear"}
@@ -82,10 +83,11 @@ class Extraction:
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
             check_choice(name, getattr(self, name), allowed)
-        if self.method == "cancellation" and self.choose == "share":
+        if self.method == "cancellation" and self.choose != "largest":
             raise ArgumentError(
-                "choose='share' needs method='whitening': cancellation always finds the largest score.",
+                "choose={choose!r} needs method='whitening': cancellation always finds the largest score.",
                 code="options_conflict",
+                choose=self.choose,
             )
         if not 0 < self.threshold < 1:
             raise ArgumentError(
@@ -114,9 +116,9 @@ def extract_by_whitening(hinted: Hinted, *, choose: str = "largest", normaliser:
     ----------
     hinted : Hinted
         R = W'BW, W'm and the hint in the frame.
-    choose : {"largest", "share"}
-        The component of the largest score ⟨μᵢ, v⟩, as in the paper, or the one that accounts for the largest share
-        αᵢ⟨μᵢ, v⟩² of the hint.
+    choose : {"largest", "absolute", "share"}
+        The component of the largest score ⟨μᵢ, v⟩, as in the paper; of the largest |⟨μᵢ, v⟩|, as in its remark and in
+        the authors' programs; or the one that accounts for the largest share αᵢ⟨μᵢ, v⟩² of the hint.
     normaliser : {"mean", "hinted"}
         What tells √αᵢ from the direction: m, or m' = Av with B.
 
@@ -143,8 +145,10 @@ def _overlaps(hinted: Hinted, U: Array, scores: Array, normaliser: str) -> Array
 
 
 def prefer(scores: Array, weights: Array, choose: str) -> Array:
-    """Return what components are sorted by: their scores, or the signed roots √αᵢ⟨μᵢ, v⟩ of their shares."""
-    return scores if choose == "largest" else np.asarray(np.sqrt(weights) * scores)
+    """Return what components are sorted by: scores, their absolute values, or signed roots √αᵢ⟨μᵢ, v⟩ of shares."""
+    if choose == "share":
+        return np.asarray(np.sqrt(weights) * scores)
+    return np.abs(scores) if choose == "absolute" else scores
 
 
 class Extracted(NamedTuple):
@@ -186,7 +190,8 @@ def extract_with_rehint(
     R = (hinted.matrix + hinted.matrix.T) / 2
     first = _contract_again(contract, candidates.points[:, 0])
     rest = _complement_eigenvectors(R, first)
-    second = _contract_again(contract, rest[:, 0])
+    is_negative = options.choose == "absolute" and abs(rest[:, -1] @ R @ rest[:, -1]) > abs(rest[:, 0] @ R @ rest[:, 0])
+    second = _contract_again(contract, rest[:, -1 if is_negative else 0])
     found = [candidates_along(hinted, u, options.choose) for u in (first, second)]
     best = int(found[1].preference[0] > found[0].preference[0])
     return Extracted(found[best], (first, second)[best])
@@ -201,7 +206,7 @@ def candidates_along(hinted: Hinted, direction: Array, choose: str, normaliser: 
         The moments, contracted with the user's hint.
     direction : array of shape (k,)
         √α W'μ of the component, up to its length.
-    choose : {"largest", "share"}
+    choose : {"largest", "absolute", "share"}
         What the others are sorted by.
     normaliser : {"mean", "hinted"}
         What determines their weights.

@@ -175,7 +175,7 @@ def simulate_preferences(
         The jackknife replicates of the same hint.
     axes : array of shape (k, q)
         Orthonormal directions √αᵢW'μᵢ of all components that could come first.
-    choose : {"largest", "share"}
+    choose : {"largest", "absolute", "share"}
         What the components are sorted by.
     hint_shifts : array of shape (B, k), optional
         How the hint in the frame shifts with each replicate, if it does.
@@ -201,7 +201,8 @@ def _simulate(hinted: Hinted, replicates: Replicates, axes: Array, choose: str, 
         along += hint_shifts @ axes / np.where(overlaps == 0, np.inf, overlaps)
     scores = _along(axes, hinted.matrix[None])[0]
     if choose != "share":
-        return draw_estimates(scores, along)
+        drawn = draw_estimates(scores, along)
+        return np.abs(drawn) if choose == "absolute" else drawn
     q = len(scores)
     drawn = draw_estimates(np.append(scores, overlaps), np.hstack([along, means @ axes]))
     return np.asarray(drawn[:, :q] * np.abs(drawn[:, q:]))

@@ -16,15 +16,23 @@ from mixsearch.experiments._tables import format_markdown, format_mean
 from mixsearch.plots import TEXT_COLOR
 
 WHITENING, MOMENTS, PAPERS = "whitening", "whitening, moments alone", "whitening, paper's choices"
+AUTHORS = "whitening, authors' choices"
 NMF, PUBLISHED, SS_NMF, LIFT = "NMF", "NMF, published solver", "SS-NMF", "lift"
 # The method of rows with the size of a corpus.
 CORPUS = "corpus"
-PMI, PMI_TYPICAL, NPMI = "PMI", "PMI of typical words", "NPMI"
+# Of the topic's words with the labeled word, as the paper defines its score and as its authors compute it; and of the
+# topic's words with each other.
+PMI, PMI_TYPICAL, NPMI, COHERENCE = "PMI", "PMI of typical words", "NPMI", "NPMI of all pairs"
 # The three methods of the paper, with our options and with its own.
 OURS, THEIRS = (WHITENING, NMF, SS_NMF), (PAPERS, NMF, SS_NMF)
-CHOICES = {OURS: "our choices", (MOMENTS, NMF, SS_NMF): "our moments alone", THEIRS: "the paper's choices"}
-SCORED = (WHITENING, MOMENTS, PAPERS, NMF, SS_NMF, LIFT)
-TIMED = (WHITENING, MOMENTS, PAPERS, NMF, PUBLISHED, SS_NMF)
+CHOICES = {
+    OURS: "our choices",
+    (MOMENTS, NMF, SS_NMF): "our moments alone",
+    THEIRS: "the paper's choices",
+    (AUTHORS, NMF, SS_NMF): "the authors' choices",
+}
+SCORED = (WHITENING, MOMENTS, PAPERS, AUTHORS, NMF, SS_NMF, LIFT)
+TIMED = (WHITENING, MOMENTS, PAPERS, AUTHORS, NMF, PUBLISHED, SS_NMF)
 DRAWN = (WHITENING, NMF, PUBLISHED, SS_NMF)
 # How often each of the three was best in the paper's tables.
 PAPERS_COUNTS = {"paper: NY Times": (40, 6, 16), "paper: Yelp": (35, 12, 7)}
@@ -47,18 +55,21 @@ def sum_seconds(rows: Rows, method: str) -> float:
 
 
 def draw_comparison(rows: Rows, title: str) -> Figure:
-    """Draw the shares of labeled words with the best PMI, with our options and the paper's, and times."""
-    figure = new_figure(title, 1, 3, (4.4, 3.6))
-    left, middle, right = figure.subplots(1, 3)
+    """Draw the shares of labeled words with the best PMI and NPMI, with our options and the paper's, and times."""
+    figure = new_figure(title, 2, 3, (4.4, 2.9))
+    panels = figure.subplot_mosaic(
+        [[f"{PMI} ours", f"{PMI} theirs", "times"], [f"{NPMI} ours", f"{NPMI} theirs", "times"]]
+    )
     corpora = rows.levels("corpus")
-    for axes, methods in ((left, OURS), (middle, THEIRS)):
-        counts = {_title(corpus): count_best(rows.where(corpus=corpus), methods) for corpus in corpora}
+    for metric, (whose, methods) in product((PMI, NPMI), (("ours", OURS), ("theirs", THEIRS))):
+        axes = panels[f"{metric} {whose}"]
+        counts = {_title(corpus): count_best(rows.where(corpus=corpus), methods, metric) for corpus in corpora}
         _draw_shares(axes, counts | {name: list(found) for name, found in PAPERS_COUNTS.items()})
-        style_axes(axes, f"best PMI, whitening by {CHOICES[methods]}", "share of labeled words, %")
-    add_shared_legend(figure, [left], n_columns=3)
-    _draw_times(right, rows)
-    style_axes(right, "time for the fit and all labeled words", "seconds")
-    for axes in (left, middle, right):
+        style_axes(axes, f"best {metric}, whitening by {CHOICES[methods]}", "share of labeled words, %")
+    add_shared_legend(figure, [panels[f"{PMI} ours"]], n_columns=3)
+    _draw_times(panels["times"], rows)
+    style_axes(panels["times"], "time for the fit and all labeled words", "seconds")
+    for axes in panels.values():
         axes.grid(visible=False, axis="y")
         axes.invert_yaxis()
     return figure
@@ -120,7 +131,7 @@ def _format_corpora(rows: Rows) -> str:
 
 def _format_counts(rows: Rows) -> str:
     lines = []
-    for corpus, (methods, choices), metric in product(rows.levels("corpus"), CHOICES.items(), (PMI, PMI_TYPICAL)):
+    for corpus, (methods, choices), metric in product(rows.levels("corpus"), CHOICES.items(), (PMI, PMI_TYPICAL, NPMI)):
         counts = count_best(rows.where(corpus=corpus), methods, metric)
         shares = (f"{count} ({count / max(sum(counts), 1):.0%})" for count in counts)
         lines.append([_title(corpus), choices, metric, str(sum(counts)), *shares])
@@ -130,7 +141,7 @@ def _format_counts(rows: Rows) -> str:
 def _format_scores(rows: Rows) -> str:
     """Format means over the words of SS-NMF, which are all words unless the run was quick."""
     lines = []
-    for corpus, metric in product(rows.levels("corpus"), (PMI, PMI_TYPICAL, NPMI)):
+    for corpus, metric in product(rows.levels("corpus"), (PMI, PMI_TYPICAL, NPMI, COHERENCE)):
         part = rows.where(corpus=corpus, metric=metric)
         words = part.where(method=SS_NMF).levels("target")
         shared = Rows(row for row in part if row.target in words)

@@ -23,6 +23,8 @@ N_SCORED, N_COHERENT, N_SHOWN = 20, 10, 5
 # The paper's estimate: plain frequencies, the topic in which the word is most probable, no EM.
 PAPERS_MOMENTS = {"alpha0": 0.01, "moments": "plugin", "weights": "uniform", "metric": 0.0, "damping": False}
 PAPERS_CHOICE = {"choose": "largest", "refine": False}
+# The authors' programs take the top singular vector.
+AUTHORS_CHOICE = {"choose": "absolute", "refine": False}
 # Anchors occur in at least this many documents, as in the original code; with a labeled word, in a tenth of the
 # documents that contain it, within these bounds.
 MAX_ANCHOR_DOCUMENTS, MIN_ANCHOR_DOCUMENTS, ANCHOR_SHARE = 100, 5, 10
@@ -67,7 +69,9 @@ def _search(corpus: TextCorpus) -> Iterator[Result]:
     yield Result(comparison.CORPUS, "documents", n)
     yield Result(comparison.CORPUS, "words", d)
     yield from _whitening(corpus, {}, {comparison.WHITENING: {}, comparison.MOMENTS: {"refine": False}})
-    yield from _whitening(corpus, PAPERS_MOMENTS, {comparison.PAPERS: PAPERS_CHOICE})
+    yield from _whitening(
+        corpus, PAPERS_MOMENTS, {comparison.PAPERS: PAPERS_CHOICE, comparison.AUTHORS: AUTHORS_CHOICE}
+    )
     for word, column in corpus.labeled.items():
         yield from _scores(corpus, comparison.LIFT, word, (lift := _lift(corpus, column)), lift)
 
@@ -154,10 +158,11 @@ def _scores(corpus: TextCorpus, method: str, word: str, likely: Array, typical: 
     likeliest, typical_words = (corpus.names(top_rows(ranks, N_SCORED)) for ranks in (likely, typical))
     score, shown = corpus.reference.pmi, ", ".join(likeliest[:N_SHOWN])
     yield Result(method, comparison.PMI, score(word, likeliest), target=word, note=shown)
+    yield Result(method, comparison.NPMI, corpus.reference.npmi_with(word, likeliest), target=word)
     yield Result(
         method, comparison.PMI_TYPICAL, score(word, typical_words), target=word, note=", ".join(typical_words[:N_SHOWN])
     )
-    yield Result(method, comparison.NPMI, corpus.reference.npmi(likeliest[:N_COHERENT]), target=word)
+    yield Result(method, comparison.COHERENCE, corpus.reference.npmi(likeliest[:N_COHERENT]), target=word)
 
 
 COMPARISON: Experiment = Experiment(

@@ -257,6 +257,7 @@ def fit_gaussian(
     paper: bool,
     seed: int,
     measured: MeasuredSamples | None = None,
+    is_smallest: bool = False,
 ) -> GaussianFamily:
     """Find the signal space of a Gaussian mixture and project the samples onto it.
 
@@ -272,6 +273,8 @@ def fit_gaussian(
         Seed of the eigensolver's starting block, used if the dimension is large.
     measured : MeasuredSamples, optional
         The same samples with their squared distance from their mean, if it is known.
+    is_smallest : bool
+        For the paper's moments: take the smallest eigenvalue of the covariance as the noise level, not the (k+1)-th.
 
     Returns
     -------
@@ -281,7 +284,8 @@ def fit_gaussian(
     with blas_threads_for(partitions):
         covariance = second_moment(partitions, center=mean)
         if paper:
-            framed = _frame_at_zero(partitions, covariance, mean, n_components, seed)
+            noise = _noise_eigenpair(covariance, n_components, is_smallest=is_smallest, seed=seed)
+            framed = _frame_at_zero(partitions, noise, mean, n_components, seed)
         else:
             framed = _frame_at_mean(distances, covariance, mean, n_components, seed)
     moments = framed.partitions.reduce(_noise_moments)
@@ -355,17 +359,30 @@ def _lift(partition: GaussianPartition, values: Array) -> GaussianPartition:
     return replace(partition, projected=Y.astype(partition.samples.dtype, copy=False))
 
 
+class NoiseEigenpair(NamedTuple):
+    """An eigenvalue of the covariance that is taken as the noise level, and its eigenvector."""
+
+    level: float
+    direction: Array  # (d,)
+
+
+def _noise_eigenpair(covariance: Matrix, n_components: int, *, is_smallest: bool, seed: int) -> NoiseEigenpair:
+    """Return the (k+1)-th eigenpair of the covariance, the last if k = d, or the smallest one."""
+    if is_smallest:
+        values, vectors, _ = top_eigenpairs(-covariance, 1, seed=seed)
+        return NoiseEigenpair(max(-float(values[0]), 0.0), vectors[:, 0])
+    values, vectors, _ = top_eigenpairs(covariance, min(n_components + 1, covariance.shape[0]), seed=seed)
+    return NoiseEigenpair(float(values[-1]), vectors[:, -1])
+
+
 def _frame_at_zero(
-    partitions: Partitions[SamplePartition], covariance: Matrix, mean: Array, n_components: int, seed: int
+    partitions: Partitions[SamplePartition], pair: NoiseEigenpair, mean: Array, n_components: int, seed: int
 ) -> Framed:
-    """Frame the second moment less the (k+1)-th eigenvalue of the covariance (the last if k = d), as in the paper."""
+    """Frame the second moment less the noise level of one eigenvector of the covariance, as in the paper."""
     values, vectors, _ = top_eigenpairs(second_moment(partitions), n_components, seed=seed)
-    n_noise = min(n_components + 1, partitions.n_features)
-    noise_values, noise_vectors, _ = top_eigenpairs(covariance, n_noise, seed=seed)
-    level = float(noise_values[-1])
-    frame = frame_from_eigenpairs(values, vectors, level, precision=partitions.layout.dtype)
+    frame = frame_from_eigenpairs(values, vectors, pair.level, precision=partitions.layout.dtype)
     noise = NoiseSpace(frame.basis, np.zeros(partitions.n_features), partitions.n_features - n_components)
-    return Framed(frame, level, noise, partitions.map(_whiten, frame, noise, noise_vectors[:, -1], mean).persist())
+    return Framed(frame, pair.level, noise, partitions.map(_whiten, frame, noise, pair.direction, mean).persist())
 
 
 def _whiten(

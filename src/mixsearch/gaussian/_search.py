@@ -20,7 +20,7 @@ from mixsearch.core.outliers import find_outliers
 from mixsearch.core.second_moment import MeasuredSamples
 from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features, check_n_samples
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import warn_user
+from mixsearch.errors import ArgumentError, warn_user
 from mixsearch.gaussian._component import GaussianComponent
 from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
 from mixsearch.gaussian._rank_selection import gaussian_spectrum
@@ -63,6 +63,10 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         "paper" makes the paper's choices: samples relative to zero, which needs linearly independent centers, and the
         noise level from one eigenvector. By default samples are relative to their mean, and the noise level comes from
         the whole noise space, with less variance.
+    noise_eigenvalue : {"next", "smallest"}, default="next"
+        With ``preset="paper"``: which eigenvalue of the covariance is the noise level. The (k+1)-th, as the paper
+        defines it, or the smallest one, as in its appendix and in the authors' programs. In theory both are the same.
+        On samples the first is above the true level and the second below it.
     random_state : int, RandomState instance or None, default=0
         Seed of the eigensolver's starting block, used if there are many features.
 
@@ -111,17 +115,20 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         covariance: Covariance = "spherical",
         scale: bool | Literal["auto"] = "auto",
         preset: Preset = "default",
+        noise_eigenvalue: Literal["next", "smallest"] = "next",
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.covariance = covariance
         self.scale = scale
         self.preset = preset
+        self.noise_eigenvalue = noise_eigenvalue
         self.random_state = random_state
 
     def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
         check_choice("covariance", self.covariance, (AUTO, *SHAPES))
         check_choice("scale", self.scale, (True, False, AUTO))
+        is_smallest = self._is_noise_smallest()
         partitions = self._check_partitions(X)
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
         if self.covariance != "spherical" or self.scale not in (False, AUTO):
@@ -131,13 +138,26 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         self._forget("outliers_")
         samples, measured = (partitions, None) if is_paper else self._leave_out_outliers(partitions)
         k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
-        family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
+        family = fit_gaussian(
+            samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured, is_smallest=is_smallest
+        )
         self._family = self._check_family(family)
         self._spherical, self._shaped = SphericalSearch(self._family), None
         self.mean_ = self._family.sample_mean
         self.noise_variance_ = self._family.noise_variance
         self.covariance_, self.scale_ = "spherical", np.ones(partitions.n_features)
         return partitions
+
+    def _is_noise_smallest(self) -> bool:
+        check_choice("noise_eigenvalue", self.noise_eigenvalue, ("next", "smallest"))
+        is_smallest = self.noise_eigenvalue == "smallest"
+        if is_smallest and not self._is_paper():
+            raise ArgumentError(
+                "noise_eigenvalue='smallest' needs preset='paper': otherwise the noise level is the mean over the "
+                "whole noise space.",
+                code="options_conflict",
+            )
+        return is_smallest
 
     def _fit_shapes(self, partitions: Partitions[SamplePartition], minimum: int) -> Partitions[SamplePartition]:
         if self._is_paper():

@@ -11,7 +11,7 @@ from mixsearch.core.doubts import add_doubts, check_information
 from mixsearch.core.em import EMOptions, not_refined
 from mixsearch.core.estimator import MixtureCache
 from mixsearch.core.example_fit import posterior_of_all
-from mixsearch.core.extraction import Extraction, candidates_along, extract_with_rehint
+from mixsearch.core.extraction import Extraction, candidates_along, extract_with_rehint, prefer
 from mixsearch.core.hints import check_not_orthogonal, hint_from_examples
 from mixsearch.errors import NoMassError
 from mixsearch.gaussian._mixture import SphericalMixture, frame_points, signal_features
@@ -94,8 +94,7 @@ class SphericalSearch:
             index = match_candidate(family, candidates, fitted.mixture)
         if index is None:
             scores = frame_points(family, fitted.mixture.centers.T, constant=1.0).T @ found._hinted.hint
-            weights = fitted.mixture.weights if found._choose == "share" else 1.0
-            index = int(np.argmax(scores * np.sqrt(weights)))
+            index = int(np.argmax(prefer(scores, fitted.mixture.weights, found._choose)))
         return fitted, index
 
     def _extract_fitted(

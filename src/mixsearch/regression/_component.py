@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_X_y
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import Candidates
 from mixsearch.core.example_fit import ExampleFit
+from mixsearch.core.extraction import prefer
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight, posterior
 from mixsearch.core.sample_component import SampleComponent
@@ -239,7 +240,7 @@ class RegressionComponent(SampleComponent):
         """
         if self._direction_hint is not None:
             scores = mixture.slopes.T @ self._direction_hint
-            return np.asarray(scores if self._choose == "largest" else scores * np.sqrt(mixture.weights))
+            return prefer(scores, mixture.weights, self._choose)
         if self._examples is None:
             raise SearchError("This component has no hint: neither a direction nor examples.", code="no_hint")
         X, y = self._examples

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from mixsearch._typing import Array, Samples
+from mixsearch.core.extraction import prefer
 from mixsearch.core.frame import project
 from mixsearch.core.jackknife import StandardErrors, invert_information
 from mixsearch.regression._design import Design
@@ -103,7 +104,7 @@ class RefinedScores(NamedTuple):
 
         Parameters
         ----------
-        choose : {"largest", "share"}
+        choose : {"largest", "absolute", "share"}
             What the components are sorted by.
 
         Returns
@@ -113,8 +114,7 @@ class RefinedScores(NamedTuple):
         values, vectors = np.linalg.eigh(self.covariance)
         draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(values)))  # the same answer every time
         scores = self.scores + draws * np.sqrt(np.maximum(values, 0)) @ vectors.T
-        preference = scores if choose == "largest" else scores * np.sqrt(self.weights)
-        return float(np.mean(preference.argmax(axis=1) == 0))
+        return float(np.mean(prefer(scores, self.weights, choose).argmax(axis=1) == 0))
 
     def information_p_value(self) -> float:
         """Return how often a direction in which the regressions do not differ would score them as differently.

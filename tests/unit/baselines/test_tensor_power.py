@@ -20,7 +20,7 @@ from mixsearch.baselines import (
     tensor_power,
 )
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_topics
-from mixsearch.errors import HintError
+from mixsearch.errors import ArgumentError, HintError
 
 
 def exact(mixture, total=1.0):
@@ -275,3 +275,27 @@ def test_hints_that_tell_nothing_are_refused():
         fast_tensor_power(third, np.zeros(4))
     with pytest.raises(HintError, match=r"shape \(3,\)"):
         Components(mixture.centers, mixture.weights).find_component(np.ones(3))
+
+
+def test_the_identity_as_noise_term_is_what_the_authors_subtract_and_costs_accuracy():
+    data = make_gaussian_mixture(6000, 100, 5, deviation=0.5, random_state=0)
+    search = GaussianSearch(5, preset="paper").fit(data.X)
+    family, third = search._family, compute_third_moment(search, noise_term="identity")
+    raw = np.einsum("ia,ib,ic->abc", *[family.partitions.partition.projected] * 3) / len(data.X)
+    m, eye = family.noise_mean, np.eye(5)
+    noise = np.einsum("ab,c->abc", eye, m) + np.einsum("ac,b->abc", eye, m) + np.einsum("bc,a->abc", eye, m)
+    assert_allclose(third.tensor, raw - noise, atol=1e-10)
+    errors = [
+        np.linalg.norm(found.centers[in_order_of(found, data.centers)] - data.centers)
+        for found in map(tensor_power, (compute_third_moment(search), third))
+    ]
+    assert errors[1] > 1.2 * errors[0]
+
+
+def test_a_noise_term_is_checked():
+    topics = TopicSearch(2).fit(make_topics(200, 30, 2, random_state=0).counts)
+    with pytest.raises(ArgumentError, match="noise_term='identity' needs a GaussianSearch"):
+        compute_third_moment(topics, noise_term="identity")
+    gaussians = GaussianSearch(2).fit(make_gaussian_mixture(200, 10, 2, random_state=0).X)
+    with pytest.raises(ArgumentError, match="noise_term must be one of"):
+        compute_third_moment(gaussians, noise_term="none")

@@ -142,7 +142,7 @@ def small(monkeypatch):
 @pytest.mark.parametrize(
     ("part", "methods"),
     [
-        ("search", {comparison.CORPUS, comparison.WHITENING, comparison.MOMENTS, comparison.PAPERS, comparison.LIFT}),
+        ("search", {comparison.CORPUS, *comparison.SCORED} - {comparison.NMF, comparison.SS_NMF}),
         (comparison.NMF, {comparison.NMF}),
         (comparison.PUBLISHED, {comparison.PUBLISHED}),
         ("SS-NMF 1/1", {comparison.SS_NMF}),
@@ -204,7 +204,7 @@ def rows_of_three(corpus="kos"):
         comparison.SS_NMF: {"golf": 0.2, "wine": 0.1, "court": 0.2},
     }
     for method, values in scores.items():
-        for metric in (comparison.PMI, comparison.PMI_TYPICAL, comparison.NPMI):
+        for metric in (comparison.PMI, comparison.PMI_TYPICAL, comparison.NPMI, comparison.COHERENCE):
             yield from (row(method, metric, value, word, corpus) for word, value in values.items())
     for method, times in {
         comparison.WHITENING: (1.0, 1.0),
@@ -233,15 +233,18 @@ def test_tables_tell_counts_times_and_words():
     table = comparison.format_topics(Rows([*rows_of_three(), *rows_of_three("ap")]))
     assert "| KOS blog | 3,430 | 6,095 | 4 of 62 |" in table
     assert "| Associated Press | our choices | PMI | 3 | 2 (67%) | 1 (33%) | 0 (0%) |" in table
-    assert "| KOS blog | PMI | 0.633 |  | 0.333 | 0.6 | 0.167 |  |" in table  # without tax
-    assert "| KOS blog | 2 (1×) |  |  | 4 (2×) |  | 16 (8×) |" in table
+    assert "| KOS blog | the paper's choices | NPMI | 3 | 1 (33%) | 2 (67%) | 0 (0%) |" in table
+    assert "| KOS blog | PMI | 0.633 |  | 0.333 |  | 0.6 | 0.167 |  |" in table  # without tax
+    assert "| KOS blog | 2 (1×) |  |  |  | 4 (2×) |  | 16 (8×) |" in table
     assert "| wine | a, b **0.80** | a, b 0.90 | a, b 0.70 | a, b 0.10 |" in table
     assert "| tax | a, b 0.00 | a, b 0.00 | a, b **0.50** |  |" in table
 
 
 def test_the_picture_shows_shares_of_the_corpora_and_of_the_paper():
     figure = comparison.draw_comparison(Rows(rows_of_three()), "Topics")
-    left, _, times = figure.axes
+    panels = {axes.get_label(): axes for axes in figure.axes}
+    assert sorted(panels) == ["NPMI ours", "NPMI theirs", "PMI ours", "PMI theirs", "times"]
+    left, times = panels["PMI ours"], panels["times"]
     assert [label.get_text() for label in left.get_yticklabels()] == ["KOS blog", *comparison.PAPERS_COUNTS]
     widths = np.reshape([bar.get_width() for bar in left.patches], (3, 3))  # methods, bars
     assert_allclose(widths.sum(axis=0), 100)

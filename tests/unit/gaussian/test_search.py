@@ -10,7 +10,7 @@ from tests.populations import draw_mixture
 
 from mixsearch import GaussianSearch, SearchError
 from mixsearch.datasets import make_gaussian_mixture, make_hint
-from mixsearch.errors import HintError
+from mixsearch.errors import ArgumentError, HintError
 
 data = make_gaussian_mixture(
     6000, 40, 5, deviation=np.array([0.3, 0.6, 0.9, 1.2, 1.5]), weights=np.full(5, 0.2), random_state=4
@@ -149,3 +149,32 @@ def test_examples_outside_of_their_own_component_are_a_doubt():
     assert "no_example_belongs" in [doubt.code for doubt in found.doubts]
     found = GaussianSearch(3).fit(X[:, :3]).search(examples=X[1:, :3][labels[1:] == 0][:3])
     assert "no_example_belongs" not in [doubt.code for doubt in found.doubts]
+
+
+@pytest.mark.parametrize("d", [20, 400, 1200])
+def test_the_noise_level_of_the_authors_is_the_smallest_eigenvalue_of_the_covariance(d):
+    data = make_gaussian_mixture(1500, d, 3, deviation=0.5, random_state=0)
+    search = GaussianSearch(3, preset="paper", noise_eigenvalue="smallest").fit(data.X)
+    values = np.linalg.eigvalsh(np.cov(data.X.T, bias=True))
+    assert search.noise_variance_ == pytest.approx(values[0], abs=1e-3)
+    assert search.noise_variance_ < GaussianSearch(3, preset="paper").fit(data.X).noise_variance_
+    found = search.search(make_hint(data.centers, 1), choose="absolute")
+    assert np.linalg.norm(found.center - data.centers[1]) < 0.1 * np.linalg.norm(data.centers[1])
+
+
+def test_the_smallest_eigenvalue_needs_the_moments_of_the_paper():
+    X = make_gaussian_mixture(100, 5, 2, random_state=0).X
+    with pytest.raises(ArgumentError, match="noise_eigenvalue='smallest' needs preset='paper'") as caught:
+        GaussianSearch(2, noise_eigenvalue="smallest").fit(X)
+    assert caught.value.code == "options_conflict"
+    with pytest.raises(ArgumentError, match="noise_eigenvalue must be one of"):
+        GaussianSearch(2, preset="paper", noise_eigenvalue="last").fit(X)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_a_direction_away_from_a_component_means_it_by_its_absolute_score(refine):
+    data = make_gaussian_mixture(3000, 30, 4, deviation=0.3, random_state=2)
+    found = GaussianSearch(4).fit(data.X).search(-data.centers[1], choose="absolute", refine=refine)
+    assert np.linalg.norm(found.center - data.centers[1]) < 0.1 * np.linalg.norm(data.centers[1])
+    assert found.score < 0
+    assert found.confidence > 0.9
