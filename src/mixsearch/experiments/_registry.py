@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixsearch.errors import SearchError
-from mixsearch.experiments import _gaussians, _lda, _regressions, _segmentation, _subspaces, _topics_text
+from mixsearch.experiments import _gaussians, _labels, _lda, _regressions, _segmentation, _subspaces, _topics_text
 from mixsearch.experiments._experiment import Experiment
 
 # In the order of the paper.
@@ -21,6 +21,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _segmentation.SEGMENTS,
     _gaussians.SENSITIVITY,
     _regressions.ERRORS,
+    _labels.LABELS,
 )
 
 

@@ -20,6 +20,7 @@ EASY = {
     "subspace-speedup": {"moments": "our", "sigma": 0.01, "n": 1500},
     "gmm-sensitivity": {"moments": "our", "sigma": 0.1, "n": 1500},
     "regression-error": {"sigma": 0.01, "n": 3000},
+    "labels": {"family": "Gaussians", "d": 50},
 }
 
 
@@ -48,6 +49,28 @@ def test_refined_answers_come_within_a_fifth_of_the_oracle_on_easy_mixtures(name
     (experiment,) = find_experiments([name])
     rows = run(experiment, EASY[name]).where(metric="error")
     assert rows.where(method="refined").mean < 1.2 * rows.where(method="oracle").mean
+
+
+@pytest.mark.parametrize(
+    "setting", [("Gaussians", 60), ("regressions", 10), ("subspaces", 60), ("topics", 100)], ids=str
+)
+def test_one_label_with_unlabeled_samples_does_better_than_twenty_labels(setting: tuple[str, int]) -> None:
+    (experiment,) = find_experiments(["labels"])
+    rows = run(experiment, dict(zip(("family", "d"), setting, strict=True)))
+    one, alone = (rows.where(target=n, method=m).mean for n, m in (("1", "refined"), ("20", "labels alone")))
+    assert one < 0.5 * alone
+    assert one < 1.6 * rows.where(target="1", method="oracle").mean
+    assert "nan" not in experiment.table(rows)
+
+
+def test_moments_of_the_authors_gain_more_over_their_tensor_power_method() -> None:
+    (experiment,) = find_experiments(["gmm-error"])
+    gains = {}
+    for choice in ("paper's", "authors'"):
+        rows = run(experiment, {"moments": choice, "sigma": 0.5, "n": 4000})
+        gains[choice] = 1 - rows.where(method="whitening").mean / rows.where(method="TPM").mean
+    assert gains["authors'"] > 0.2
+    assert gains["authors'"] > 2 * gains["paper's"]
 
 
 @pytest.mark.parametrize("ratio", [1.05, 1.5, 5.0])
