@@ -196,6 +196,9 @@ def test_a_slash_leads_back_to_the_box(page):
 def test_the_other_index_is_a_choice_away(page):
     search(page, "oven")
     page.get_by_label("Index", exact=True).select_option("tiny")
+    expect(page.locator("#trouble")).to_contain_text("oven")  # the same question, which this index has no answer to
+    expect(page.locator("#query")).to_have_value("oven")
+    page.locator("#query").fill("")
     expect(page.locator(".welcome")).to_contain_text("60 documents")
     page.locator("#query").press_sequentially("violin")
     see_topic(page, "violin")

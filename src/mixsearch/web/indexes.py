@@ -77,6 +77,7 @@ class ServedIndex:
             has_names=self.index.has_names,
             distinctive_words=[each.word for each in self._starters[:_N_STARTERS]],
             starters=[StarterInfo(word=each.word, other=each.other) for each in self._starters[:_N_STARTERS]],
+            columns=self.index.columns.kept,
         )
 
     @cached_property

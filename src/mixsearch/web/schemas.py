@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
-from mixsearch.index import Answer, AnswerWarning, CorpusWord, TypicalDocument
+from mixsearch.index import Answer, AnswerWarning, CorpusWord, StoredColumn, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500
@@ -183,6 +183,7 @@ class IndexInfo(BaseModel):
     has_names: bool
     distinctive_words: list[str] = Field(description="Words to start with: one per topic.")
     starters: list[StarterInfo] = Field(description="The same words, each with another word of its topic.")
+    columns: list[StoredColumn] = Field(description="The columns that documents have, for filters and groups.")
 
 
 class IndexList(BaseModel):

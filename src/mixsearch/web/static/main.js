@@ -2,6 +2,7 @@
 
 import { ApiError, get, queryOf, url } from "./shared/api.js";
 import { byId, h, replace } from "./shared/dom.js";
+import { keep, kept, leaveLayer, onTravel, openLayer, write } from "./history.js";
 import { isPlainClick } from "./shared/links.js";
 import { onPins, pinsOf } from "./shared/pins.js";
 import { themeSwitch } from "./theme-switch.js";
@@ -12,6 +13,8 @@ const VIEWS = {
   compare: { title: "Compare", load: () => import("./compare/compare.js") },
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
 };
+
+const OF_ONE_INDEX = ["documents", "alternative", "n_components", "where", "within"];
 
 const root = byId("view");
 const notices = byId("notices");
@@ -39,14 +42,18 @@ const page = {
   get settings() {
     return settings;
   },
+  get kept() {
+    return kept();
+  },
+  keep,
+  openLayer,
+  leaveLayer,
   go(view, params = {}) {
-    history.pushState(null, "", addressOf(view, params));
+    write(addressOf(view, params), { push: true });
     showAddress();
   },
   note(params, { push = false } = {}) {
-    const address = addressOf(viewOf(location), params);
-    if (push) history.pushState(null, "", address);
-    else history.replaceState(null, "", address);
+    write(addressOf(viewOf(location), params), { push });
     places.set(viewOf(location), location.search);
   },
   announce(sentence) {
@@ -159,8 +166,14 @@ function showTools() {
   replace(byId("tools"), indexes.length > 1 ? choice : null, themeSwitch());
 }
 
+/** Ask another index the same. What names documents or columns of the one that is left is dropped. */
 function chooseIndex(name) {
-  history.pushState(null, "", url(viewOf(location) === "topics" ? "./" : viewOf(location), { index: name }));
+  const params = new URLSearchParams(location.search);
+  const topics = params.getAll("topic").filter((topic) => !new URLSearchParams(topic).has("documents"));
+  for (const each of [...OF_ONE_INDEX, "topic"]) params.delete(each);
+  for (const topic of topics) params.append("topic", topic);
+  params.set("index", name);
+  write(url(viewOf(location) === "topics" ? "./" : viewOf(location), params), { push: true });
   showAddress();
 }
 
@@ -176,7 +189,7 @@ async function start() {
   showTools();
 }
 
-window.addEventListener("popstate", async () => {
+onTravel(async () => {
   await showAddress();
   showTools();
 });

@@ -4,13 +4,18 @@ import { remember, rememberedList } from "./memory.js";
 
 const listeners = new Set();
 
+// Other tabs pin as well.
+window.addEventListener("storage", () => {
+  for (const listener of listeners) listener();
+});
+
 export function pinsOf(index) {
-  return rememberedList("sessionStorage", nameOf(index)).filter((each) => typeof each === "string");
+  return rememberedList("localStorage", nameOf(index)).filter((each) => typeof each === "string");
 }
 
 /** Pin these topics, without duplicates; if there are too many, only the last ones. */
 export function setPins({ index, settings }, topics) {
-  remember("sessionStorage", nameOf(index), [...new Set(topics)].slice(-settings.max_compared));
+  remember("localStorage", nameOf(index), [...new Set(topics)].slice(-settings.max_compared));
   for (const listener of listeners) listener();
 }
 

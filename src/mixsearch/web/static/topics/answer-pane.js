@@ -2,10 +2,11 @@
 
 import { alternativesSection } from "./alternatives.js";
 import { Documents } from "./documents.js";
+import { groupPanels } from "./group-panel.js";
 import { h, replace } from "../shared/dom.js";
 import { afterPaint } from "./after-paint.js";
 import { wantedOf } from "../shared/query.js";
-import { nameOf, paramsOf } from "./search.js";
+import { paramsOf } from "./search.js";
 import { TopicCard } from "./topic-card.js";
 import { topicTools } from "./topic-tools.js";
 import { trouble } from "./trouble.js";
@@ -18,6 +19,7 @@ export class AnswerPane {
   constructor(page, act) {
     this.page = page;
     this.act = act;
+    this.panels = groupPanels(page, act);
     this.element = h("div", { id: "answer" });
   }
 
@@ -27,22 +29,27 @@ export class AnswerPane {
   }
 
   /** Show an answer; complete() returns it with standard errors. */
-  showAnswer({ asked, search, answer }, complete) {
+  showAnswer({ asked, search, answer, nDocuments }, name, complete) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
     const tools = topicTools(this.page, params, complete);
     const marked = [...answer.words.map(({ word }) => word), ...[...wanted.keys()].filter((word) => wanted.get(word))];
-    this.card = new TopicCard(answer, { name: nameOf(search), by: search.words_by, wanted, tools }, this.act);
+    this.card = new TopicCard(answer, { name, by: search.words_by, wanted, tools }, this.act);
     const open = (i) => this.act.openDocument(documents, i);
-    const documents = new Documents(this.page, answer, params, marked, { open });
+    const documents = new Documents(this.page, answer, params, nDocuments, marked, { open });
     this.#put(
-      this.card.element,
+      h("div", { class: "found" }, this.card.element, this.panels.map(({ element }) => element)),
       h("div", { class: "around" }, alternativesSection(answer, this.act), documents.element),
     );
     afterPaint(() => {
       performance.mark("painted", { detail: { typed: asked.q, hint: answer.hint } });
       document.documentElement.dataset.painted = answer.hint;
     });
+  }
+
+  /** Show the topic over time and by group. */
+  addGroups(search) {
+    for (const panel of this.panels) panel.show(paramsOf(search));
   }
 
   addErrors(answer) {

@@ -1,24 +1,18 @@
 // Typical documents of a topic, page by page.
 
 import { get, pathOf } from "../shared/api.js";
+import { breakable, dateAndLink, nameOfDocument } from "./document-facts.js";
 import { h } from "../shared/dom.js";
 import { highlighter } from "./highlight.js";
 import { roughly } from "../shared/numbers.js";
 
 export const PAGE = 10;
-
-export function nameOfDocument({ name, row }) {
-  return name ?? `Document ${row}`;
-}
-
-/** Allow line breaks after dots, slashes and underscores. */
-export function breakable(name) {
-  return name.split(/(?<=[._/\\-])/u).flatMap((part) => [part, h("wbr")]);
-}
+// As many documents an answer may have.
+const MAX_RESTORED = 100;
 
 export class Documents {
-  /** The first page is part of the answer; params request further ones. */
-  constructor(page, answer, params, words, { open }) {
+  /** The first documents are part of the answer, which was asked for nAsked; params request further ones. */
+  constructor(page, answer, params, nAsked, words, { open }) {
     this.page = page;
     this.params = params;
     this.open = open;
@@ -35,7 +29,7 @@ export class Documents {
       this.more,
     );
     this.#add(answer.documents);
-    this.more.hidden = answer.documents.length < PAGE;
+    this.more.hidden = answer.documents.length < nAsked;
     this.element.hidden = answer.documents.length === 0;
   }
 
@@ -51,6 +45,7 @@ export class Documents {
       const { documents, more } = await get(pathOf(this.page.index, "topic/documents"), params);
       const first = this.documents.length;
       this.#add(documents);
+      this.page.keep({ documents: Math.min(this.documents.length, MAX_RESTORED) });
       this.more.hidden = !more;
       this.buttonOf(first)?.focus({ preventScroll: true });
       this.page.announce(`${documents.length} more documents.`);
@@ -77,6 +72,7 @@ export class Documents {
       "li",
       { class: "document", "data-row": each.row },
       h("h3", {}, name, h("small", about, `${roughly(each.share)} about it`)),
+      dateAndLink(each),
       each.snippet === null ? null : h("p", { class: "snippet small" }, this.mark(each.snippet)),
     );
   }

@@ -1,6 +1,7 @@
 // Next to the search box: the documents used as the hint.
 
 import { get, pathOf } from "../shared/api.js";
+import { nameOfDocument } from "./document-facts.js";
 import { h, replace } from "../shared/dom.js";
 import { nameOf } from "./search.js";
 
@@ -13,10 +14,19 @@ export class LikeChip {
     this.element = h("div", { class: "likes" });
   }
 
+  /** Return the name of a search: of documents, their titles as far as they are known. */
+  nameOf(search) {
+    const names = search.documents.map((row) => this.#names.get(row)).filter(Boolean);
+    const isNamed = !search.q.trim() && names.length > 0 && names.length === search.documents.length;
+    return isNamed ? names.join(", ") : nameOf(search);
+  }
+
+  /** Show the documents; the promise is fulfilled when their names are known. */
   async show({ documents }) {
     this.documents = documents;
     this.#draw();
-    const unknown = this.index.has_names ? documents.filter((row) => !this.#names.has(row)) : [];
+    const hasNames = this.index.has_names || this.index.columns.some(({ role }) => role === "title");
+    const unknown = hasNames ? documents.filter((row) => !this.#names.has(row)) : [];
     if (unknown.length === 0) return;
     await Promise.all(unknown.map((row) => this.#ask(row)));
     if (this.documents === documents) this.#draw();
@@ -24,8 +34,7 @@ export class LikeChip {
 
   async #ask(row) {
     try {
-      const { name } = await get(pathOf(this.index, `documents/${row}`));
-      this.#names.set(row, name);
+      this.#names.set(row, nameOfDocument(await get(pathOf(this.index, `documents/${row}`))));
     } catch {
       this.#names.set(row, null); // the search reports the error
     }
@@ -36,9 +45,7 @@ export class LikeChip {
       replace(this.element);
       return;
     }
-    const names = this.documents.map((row) => this.#names.get(row)).filter(Boolean);
-    const isNamed = names.length === this.documents.length;
-    const label = isNamed ? `like document ${names.join(", ")}` : `like ${nameOf({ q: "", documents: this.documents })}`;
+    const label = `like ${this.nameOf({ q: "", documents: this.documents })}`;
     const remove = { type: "button", "aria-label": `Remove ${label}`, on: { click: this.removed } };
     replace(this.element, h("span", { class: "chip like-chip" }, label, h("button", remove, "×")));
   }

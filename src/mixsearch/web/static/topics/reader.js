@@ -3,18 +3,20 @@
 import { get, pathOf } from "../shared/api.js";
 import { copyText } from "../shared/clipboard.js";
 import { h, replace } from "../shared/dom.js";
-import { breakable, nameOfDocument } from "./documents.js";
+import { breakable, dateAndLink, nameOfDocument, otherColumns } from "./document-facts.js";
 import { Newest } from "../shared/newest.js";
 import { roughly } from "../shared/numbers.js";
 
 export class Reader {
   #newest = new Newest();
+  #titleBefore = "";
 
   /** Calls like(row) to search for similar documents. */
   constructor(page, { like }) {
     this.page = page;
     this.title = h("h2", { id: "reader-title" });
     this.about = h("p", { class: "small muted" });
+    this.facts = h("div", {});
     this.text = h("div", { class: "reader-text", tabindex: "0", role: "document" });
     this.before = button("previous", "← Previous", () => this.#turn(-1));
     this.after = button("next", "Next →", () => this.#turn(1));
@@ -23,7 +25,7 @@ export class Reader {
     this.element = h(
       "dialog",
       { id: "reader", class: "reader", "aria-labelledby": "reader-title", on: this.#listeners() },
-      h("header", {}, h("div", {}, this.title, this.about), close),
+      h("header", {}, h("div", {}, this.title, this.about, this.facts), close),
       this.text,
       h(
         "footer",
@@ -39,7 +41,11 @@ export class Reader {
   open(documents, i) {
     this.shown = documents;
     this.i = i;
-    if (!this.element.open) this.element.showModal();
+    if (!this.element.open) {
+      this.#titleBefore = document.title;
+      this.element.showModal();
+      this.page.openLayer(() => this.element.close());
+    }
     this.#show();
   }
 
@@ -51,7 +57,9 @@ export class Reader {
   async #show() {
     const found = this.shown.documents[this.i];
     replace(this.title, breakable(nameOfDocument(found)));
+    document.title = `${nameOfDocument(found)} · mixsearch`;
     this.about.textContent = `${roughly(found.share)} about this topic`;
+    replace(this.facts, dateAndLink(found), otherColumns(found));
     this.before.disabled = this.i === 0;
     this.after.disabled = this.i === this.shown.documents.length - 1;
     const path = pathOf(this.page.index, `documents/${found.row}`);
@@ -88,12 +96,16 @@ export class Reader {
     const { row } = this.shown.documents[this.i];
     this.shown = null; // the list is about to be replaced
     this.element.close();
+    document.title = this.#titleBefore;
     like(row);
   }
 
   #closed() {
     this.#newest.stop();
-    this.shown?.buttonOf(this.i)?.focus();
+    this.page.leaveLayer();
+    if (this.shown === null) return;
+    document.title = this.#titleBefore;
+    this.shown.buttonOf(this.i)?.focus({ preventScroll: true });
   }
 
   /** A click outside the dialog closes it. */

@@ -11,6 +11,7 @@ import { isBlank, paramsOf } from "./search.js";
  * @property {import("./search.js").Search} asked
  * @property {import("./search.js").Search} search
  * @property {any} answer
+ * @property {number} nDocuments
  * @property {Promise<any>} [withErrors]
  * @property {Promise<any>} [withConfidence]
  */
@@ -28,15 +29,16 @@ export class SearchClient {
    * Return the answer with the search as sent and as completed; an error; or null if aborted.
    * @param {import("./search.js").Search} asked
    * @param {boolean} isUnfinished
+   * @param {number} [nDocuments]
    * @returns {Promise<Found | {error: any} | null>}
    */
-  async ask(asked, isUnfinished) {
+  async ask(asked, isUnfinished, nDocuments = PAGE) {
     const search = understood(asked);
-    const params = { ...paramsOf(search), n_documents: PAGE, complete: search.q !== "" && isUnfinished };
+    const params = { ...paramsOf(search), n_documents: nDocuments, complete: search.q !== "" && isUnfinished };
     const result = await this.#newest.ask((signal) => get(this.path, params, { signal }));
     if (!result?.answer) return result && { error: result.error };
     const { answer } = result;
-    return { asked, answer, search: search.q ? { ...search, q: answer.hint } : search };
+    return { asked, answer, nDocuments, search: search.q ? { ...search, q: answer.hint } : search };
   }
 
   /** Return the answer with standard errors, requested once; on failure, the answer as it was. */

@@ -8,10 +8,21 @@
  * @property {number} alternative
  * @property {string} words_by
  * @property {string | null} n_components
+ * @property {string} where
+ * @property {boolean} within
  */
 
 /** @type {Search} */
-const DEFAULTS = { q: "", documents: [], narrower: 0, alternative: 0, words_by: "typical", n_components: null };
+const DEFAULTS = {
+  q: "",
+  documents: [],
+  narrower: 0,
+  alternative: 0,
+  words_by: "typical",
+  n_components: null,
+  where: "",
+  within: false,
+};
 
 /** @returns {Search} */
 export function emptySearch() {
@@ -27,7 +38,18 @@ export function readSearch(state) {
     alternative: Math.max(0, Math.trunc(numberOf(state.get("alternative")))),
     words_by: state.get("words_by") === "probability" ? "probability" : "typical",
     n_components: state.get("n_components"),
+    where: state.get("where")?.trim() ?? "",
+    within: Boolean(state.get("where")?.trim()) && state.get("within") === "true",
   };
+}
+
+/**
+ * Return a search without a hint among the same documents.
+ * @param {Search} search
+ * @returns {Search}
+ */
+export function withoutHint({ where, within }) {
+  return { ...DEFAULTS, where, within };
 }
 
 /**
@@ -51,9 +73,9 @@ export function nameOf(search) {
 }
 
 /** Describe options that differ from the default. */
-export function oddityOf({ narrower, alternative }) {
+export function oddityOf({ narrower, alternative, where }) {
   const breadth = narrower > 0 ? "narrower" : narrower < 0 ? "broader" : "";
-  return [breadth, alternative > 0 ? "another reading" : ""].filter(Boolean).join(", ");
+  return [breadth, alternative > 0 ? "another reading" : "", where].filter(Boolean).join(", ");
 }
 
 function numberOf(text) {

@@ -11,6 +11,7 @@ const WORDS_OF_TITLE = 3;
 const SHOWN_ELSEWHERE = ["skipped_words", "weak_hint"];
 const FACTS = {
   share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
+  within: ["Share of those that match", "How much of the documents that match is about it, give or take one standard error"],
   documents: ["Documents about it", "How many documents are about it, with a 95% interval"],
   lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
   confidence: ["Confidence", "The chance that the topic is about what was asked for"],
@@ -37,7 +38,7 @@ export class TopicCard {
       h(
         "dl",
         { class: "facts" },
-        fact("share", h("span", { id: "share" }, percent(answer.weight), " "), this.error),
+        fact(answer.within ? "within" : "share", h("span", { id: "share" }, percent(answer.weight), " "), this.error),
         answer.n_about === null ? null : fact("documents", aboutOf(answer)),
         fact("lead", leadOf(answer)),
         fact("confidence", this.confidence),

@@ -1,16 +1,18 @@
 // The topics view: the current search, its answer, and its address.
 
-import { queryOf } from "../shared/api.js";
 import { AnswerPane } from "./answer-pane.js";
 import { SearchClient, asksNothing } from "./search-client.js";
 import { Breadth } from "./breadth.js";
 import { h, replace } from "../shared/dom.js";
+import { FilterBox, isAboutFilter } from "./filter-box.js";
+import { PAGE } from "./documents.js";
 import { LikeChip } from "./like-chip.js";
 import { chance, percent } from "../shared/numbers.js";
 import { swapped, withWord, withoutWord } from "../shared/query.js";
 import { Reader } from "./reader.js";
-import { emptySearch, isBlank, nameOf, oddityOf, paramsOf, readSearch } from "./search.js";
+import { emptySearch, isBlank, nameOf, paramsOf, readSearch, withoutHint } from "./search.js";
 import { SearchBox } from "./search-box.js";
+import { Steps } from "./steps.js";
 import { titleOf } from "./topic-card.js";
 import { Trail } from "./trail.js";
 import { badgeOf } from "../shared/verdicts.js";
@@ -31,8 +33,8 @@ export function show(root, state, page) {
 
 class Topics {
   #timers = {};
-  #isSettled = true; // whether the search has its own history entry
-  #settleOnAnswer = false;
+  #settleOnAnswer = false; // whether the search is meant as it is, without waiting for the end of typing
+  #named = Promise.resolve(); // when the names of documents in the search are known
   /** @type {import("./search-client.js").Found | null} The last answer, if it stands. */
   #found = null;
 
@@ -45,9 +47,11 @@ class Topics {
       entered: () => this.#entered(),
       cleared: () => this.#clear(),
     });
+    this.filter = new FilterBox(page.index, { changed: (filter) => this.#filtered(filter) });
     this.breadth = new Breadth({ moved: (narrower) => this.#moved(narrower), settled: () => this.#settle() });
     this.trail = new Trail(page.index, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
-    this.reader = new Reader(page, { like: (row) => this.#leap({ ...emptySearch(), documents: [String(row)] }) });
+    this.steps = new Steps(page, this.trail);
+    this.reader = new Reader(page, { like: (row) => this.#leap({ ...withoutHint(this.search), documents: [String(row)] }) });
     this.likes = new LikeChip(page.index, { removed: () => this.#clear() });
     this.pane = new AnswerPane(page, this.#acts());
     const side = h(
@@ -57,18 +61,20 @@ class Topics {
       this.trail.element,
     );
     const columns = h("div", { class: "columns" }, side, this.pane.element);
-    replace(root, this.box.element, this.likes.element, columns, this.reader.element);
+    replace(root, this.box.element, this.likes.element, this.filter.element, columns, this.reader.element);
     document.addEventListener("keydown", this.#slash);
   }
 
-  /** Show the state of an address. */
+  /** Show the state of an address, with as many documents and as far down as it was left. */
   open(state) {
-    this.#isSettled = true;
-    this.#settleOnAnswer = true;
-    this.search = readSearch(state);
+    const search = readSearch(state);
+    if (this.#standing && [this.search, this.#standing.search].some((shown) => isSame(search, shown))) return;
+    this.steps.close();
+    this.search = search;
+    this.#settleOnAnswer = !isBlank(search);
     this.#showSearch();
-    if (isBlank(this.search)) this.#invite();
-    this.#ask();
+    if (isBlank(search)) this.#invite();
+    this.#ask(this.page.kept);
   }
 
   /** Focus the box of an empty page, unless that opens an on-screen keyboard or steals the focus. */
@@ -87,11 +93,11 @@ class Topics {
   #typed() {
     performance.mark("typed", { detail: { typed: this.box.text } });
     const documents = this.box.text.trim() ? [] : this.search.documents;
-    this.#drift({ ...this.search, q: this.box.text, documents, alternative: 0 });
+    this.#drift({ ...this.search, q: this.box.text, documents, alternative: 0 }, "typed");
   }
 
   #moved(narrower) {
-    this.#drift({ ...this.search, narrower, alternative: 0 });
+    this.#drift({ ...this.search, narrower, alternative: 0 }, "moved");
   }
 
   /** Enter accepts the answer, with the last word completed. */
@@ -101,12 +107,19 @@ class Topics {
       this.search = found.asked = found.search;
       this.#showSearch();
     }
+    this.#settleOnAnswer = found === null;
     this.#settle();
+    if (found) this.steps.close();
   }
 
   #clear() {
-    this.#change(emptySearch());
+    this.#change(withoutHint(this.search));
     this.box.input.focus();
+  }
+
+  #filtered(filter) {
+    const isOther = filter.where !== this.search.where || filter.within !== this.search.within;
+    if (isOther) this.#change({ ...this.#base, ...filter, alternative: 0 });
   }
 
   #acts() {
@@ -117,30 +130,41 @@ class Topics {
       drop: (word) => words((q) => withoutWord(q, word)),
       swap: (word, other) => words((q) => swapped(q, word, other)),
       read: (alternative) => this.#leap({ ...this.#base, alternative }),
-      order: (by) => this.#change({ ...this.#base, words_by: by }),
-      search: (q) => this.#leap({ ...emptySearch(), q }),
+      order: (by) => this.#adjust({ ...this.#base, words_by: by }),
+      search: (q) => this.#leap({ ...withoutHint(this.search), q }),
+      filter: (where) => this.#filtered({ where, within: where !== "" && this.search.within }),
       judge: () => this.#addConfidence(this.#found),
       openDocument: (documents, i) => this.reader.open(documents, i),
       again: () => this.#ask(),
     };
   }
 
-  /** Change the search while typing or dragging: the first change adds a history entry, the others replace it. */
-  #drift(search) {
+  /** Change the search while typing or dragging. What was read and is left stays behind as it was understood. */
+  #drift(search, kind) {
+    if (!this.steps.goesOn(this.search, search, kind)) this.#settle();
+    this.steps.follow(this.search, search, kind);
     this.search = search;
-    this.page.note(paramsOf(search), { push: this.#isSettled });
-    this.#isSettled = false;
-    this.likes.show(search);
+    this.#settleOnAnswer = false;
+    this.#named = this.likes.show(search);
     this.#ask();
   }
 
   /** Change the search in one step, with its own history entry. */
   #change(search) {
+    this.#settle();
+    this.steps.add(search);
     this.search = search;
-    this.page.note(paramsOf(search), { push: true });
     this.#settleOnAnswer = true;
     this.#showSearch();
     this.#ask();
+  }
+
+  /** Change how the same topic is shown, without a history entry. */
+  #adjust(search) {
+    this.page.note(paramsOf(search));
+    this.search = search;
+    this.#settleOnAnswer = true;
+    this.#ask(this.page.kept);
   }
 
   /** Change to another topic and scroll to its top. */
@@ -152,19 +176,7 @@ class Topics {
   /** Settle the search: write the full address and add it to the past searches. */
   #settle() {
     clearTimeout(this.#timers.settle);
-    const found = this.#standing;
-    this.#settleOnAnswer = found === null;
-    if (found === null) return;
-    this.#isSettled = true;
-    const { search, answer } = found;
-    const params = paramsOf(search);
-    this.page.note(params);
-    this.trail.add({
-      search: queryOf(params).toString(),
-      label: nameOf(search),
-      oddity: oddityOf(search),
-      words: titleOf(answer.words),
-    });
+    if (this.#standing) this.steps.settle(this.#standing, this.likes.nameOf(this.#standing.search));
   }
 
   /** The answer to the current search, if there is one. */
@@ -179,38 +191,52 @@ class Topics {
 
   // Requests and answers
 
-  async #ask() {
+  async #ask({ documents = PAGE, scroll = null } = {}) {
     this.#stop();
     if (asksNothing(this.search)) {
-      this.#showNothing(() => this.pane.showWelcome());
+      this.#showNothing(this.page.index.name, () => this.pane.showWelcome());
       return;
     }
     this.#timers.dim = setTimeout(() => (this.pane.isWaiting = true), DIM_AFTER);
-    const result = await this.client.ask(this.search, this.box.isUnfinished);
+    const [result] = await Promise.all([this.client.ask(this.search, this.box.isUnfinished, documents), this.#named]);
     if (result === null) return;
     clearTimeout(this.#timers.dim);
     if ("error" in result) {
-      this.#showNothing(() => this.pane.showTrouble(result.error));
+      this.#showNothing(nameOf(this.search), () => this.pane.showTrouble(result.error));
+      if (isAboutFilter(result.error)) this.filter.showError();
       this.page.announce(result.error.message);
       return;
     }
     this.#showFound(result);
+    if (scroll !== null) window.scrollTo(0, scroll);
   }
 
   #showFound(found) {
     this.#found = found;
-    this.pane.showAnswer(found, () => found.withConfidence ?? this.client.withErrors(found));
+    const name = this.likes.nameOf(found.search);
+    this.filter.showMatching(found.answer.n_matching);
+    this.pane.showAnswer(found, name, () => found.withConfidence ?? this.client.withErrors(found));
     this.breadth.showUse(found.answer);
-    document.title = `${nameOf(found.search)} · mixsearch`;
-    if (this.#settleOnAnswer) this.#settle();
-    else this.#timers.settle = setTimeout(() => this.#settle(), SETTLED_AFTER);
+    document.title = `${name} · mixsearch`;
+    if (this.#settleOnAnswer) {
+      this.#settle();
+      this.steps.close();
+    } else {
+      this.#timers.settle = setTimeout(() => this.#stand(), SETTLED_AFTER);
+    }
     this.#timers.errors = setTimeout(() => this.#addErrors(found), ERRORS_AFTER);
+  }
+
+  #stand() {
+    this.steps.stand();
+    this.#settle();
   }
 
   /** After a pause, announce the answer and request its standard errors. */
   async #addErrors(found) {
     const { words, weight } = found.answer;
     this.page.announce(`Topic: ${titleOf(words)}. ${percent(weight)} of the corpus, ${badgeOf(found.answer)}.`);
+    this.pane.addGroups(found.search);
     const answer = await this.client.withErrors(found);
     if (found === this.#found) this.pane.addErrors(answer);
   }
@@ -223,8 +249,9 @@ class Topics {
     this.page.announce(answer.confidence === null ? "The confidence did not come." : `${chance(answer.confidence)} sure.`);
   }
 
-  #showNothing(showInstead) {
+  #showNothing(name, showInstead) {
     this.#found = null;
+    document.title = `${name} · mixsearch`;
     this.breadth.showUse(null);
     showInstead();
   }
@@ -232,7 +259,8 @@ class Topics {
   #showSearch() {
     this.box.text = this.search.q;
     this.breadth.value = this.search.narrower;
-    this.likes.show(this.search);
+    this.filter.show(this.search);
+    this.#named = this.likes.show(this.search);
   }
 
   #stop() {
@@ -246,4 +274,8 @@ class Topics {
     event.preventDefault();
     this.box.focus();
   };
+}
+
+function isSame(search, other) {
+  return JSON.stringify(paramsOf(search)) === JSON.stringify(paramsOf(other));
 }

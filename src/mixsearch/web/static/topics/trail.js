@@ -22,9 +22,10 @@ export class Trail {
     this.#show();
   }
 
-  /** Add a search at the front, without duplicates. */
-  add(step) {
-    this.#keep([step, ...this.#steps().filter(({ search }) => search !== step.search)].slice(0, MAX_STEPS));
+  /** Add a search at the front, without duplicates and without the draft that it replaces. */
+  add(step, draft = null) {
+    const others = this.#steps().filter(({ search }) => search !== step.search && search !== draft);
+    this.#keep([step, ...others].slice(0, MAX_STEPS));
   }
 
   #steps() {

@@ -1,0 +1,81 @@
+// A topic over time, or by group: a column of the documents is chosen, and the shares of its groups are drawn.
+
+import { get, pathOf, queryOf, url } from "../shared/api.js";
+import { BandChart, describe } from "./band-chart.js";
+import { h, replace } from "../shared/dom.js";
+import { groupBars } from "./group-bars.js";
+import { Newest } from "../shared/newest.js";
+import { percent } from "../shared/numbers.js";
+
+const TITLES = { over: "Over time", by: "By group" };
+const ROLES = { over: ["date"], by: ["category", "number"] };
+
+/** Create the panels for which the index has columns. */
+export function groupPanels(page, act) {
+  return /** @type {("over" | "by")[]} */ (["over", "by"])
+    .map((kind) => new GroupPanel(page, kind, act))
+    .filter(({ columns }) => columns.length > 0);
+}
+
+class GroupPanel {
+  #newest = new Newest();
+  /** @type {Record<string, any> | null} The topic that is shown. */
+  #params = null;
+
+  /** @param {any} page @param {"over" | "by"} kind @param {any} act */
+  constructor(page, kind, act) {
+    this.page = page;
+    this.kind = kind;
+    this.act = act;
+    this.columns = ROLES[kind].flatMap((role) => page.index.columns.filter((column) => column.role === role));
+    this.choice = h(
+      "select",
+      { "aria-label": `Column: ${TITLES[kind]}`, on: { change: () => this.#ask() } },
+      this.columns.map(({ name }) => h("option", { value: name }, name)),
+    );
+    this.body = h("div", { class: "group-body" });
+    this.file = h("a", { class: "small", download: "mixsearch.csv" }, "CSV");
+    this.element = h(
+      "section",
+      { class: `card group-panel ${kind}`, "aria-labelledby": `${kind}-title`, hidden: true },
+      h("div", { class: "panel-head" }, h("h2", { id: `${kind}-title` }, TITLES[kind]), this.choice, this.file),
+      this.body,
+    );
+  }
+
+  /** Show the topic with these parameters. What is drawn stays until the new shares come. */
+  show(params) {
+    this.#params = params;
+    return this.#ask();
+  }
+
+  stop() {
+    this.#newest.stop();
+  }
+
+  async #ask() {
+    if (this.#params === null) return;
+    const params = { topic: queryOf(this.#params).toString(), [this.kind]: this.choice.value, where: this.#params.where };
+    this.file.href = url(pathOf(this.page.index, "topic/groups.csv"), params);
+    const result = await this.#newest.ask((signal) =>
+      get(pathOf(this.page.index, "topic/groups"), params, { signal }),
+    );
+    if (result === null) return;
+    this.element.hidden = false;
+    replace(this.body, result.error ? h("p", { class: "small muted" }, result.error.message) : this.#draw(result.answer));
+  }
+
+  #draw({ column, kind, n_missing: nMissing, topics: [{ groups }] }) {
+    if (this.kind === "by") return groupBars({ column, kind, nMissing, groups }, this.act);
+    return new BandChart(groups, summaryOf(column, groups)).element;
+  }
+}
+
+/** Say what the chart shows. */
+function summaryOf(column, groups) {
+  const known = groups.filter(({ share }) => share !== null);
+  if (known.length === 0) return `No document has a ${column}.`;
+  const highest = known.reduce((a, b) => (b.share > a.share ? b : a));
+  const ends = [known[0], known[known.length - 1]].map(describe).join("; ");
+  return `Share of the topic by ${column}. ${ends}. Highest in ${highest.label}, ${percent(highest.share)}.`;
+}
