@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from tests.apps.cli_corpus import invoke
-from tests.served_corpus import make_index
+from tests.served_corpus import draw_texts, make_index
 
 from mixsearch import SearchError
 from mixsearch.cli.serve import is_loopback, open_named
@@ -129,6 +129,58 @@ def test_indexes_have_the_names_of_their_folders_unless_others_are_given(index, 
     (tmp_path / "a=b.index").symlink_to(index)
     monkeypatch.chdir(tmp_path)
     assert list(open_named(["a=b.index"])) == ["corpus"]
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    path = tmp_path / "reviews.csv"
+    path.write_text("title,year,review\n" + "".join(f"Number {i},{2000 + i % 9},{text}\n" for i, text in texts()))
+    return path
+
+
+def texts(seed=0):
+    clean = [text.replace('"', "") for text in draw_texts(seed=seed)]
+    return enumerate(clean[1:])  # the first has half a character
+
+
+def test_a_file_is_indexed_once_and_again_when_it_changes(reviews, capfd):
+    opened = open_named([str(reviews)])
+    assert list(opened) == ["reviews"]
+    assert opened["reviews"].n_documents == 239
+    assert "title (title), year (date)" in capfd.readouterr().err
+    created = opened["reviews"].created
+    assert open_named([f"food={reviews}"])["food"].created == created
+    assert capfd.readouterr().err == ""
+    with reviews.open("a") as out:
+        out.writelines(f"More {i},2020,{text}\n" for i, text in texts(seed=1))
+    again = open_named([str(reviews)])["reviews"]
+    assert again.n_documents == 2 * 239
+    assert str(again.path).startswith(str(reviews.parent / ".mixsearch"))
+    joined = open_named([str(reviews)], ["title", "review"])["reviews"]
+    assert "number" in joined.documents([0])[0].text.lower()
+
+
+def test_a_file_without_texts_says_so(tmp_path):
+    (tmp_path / "numbers.csv").write_text("a,b\n" + "1,2\n" * 50)
+    result = invoke("serve", tmp_path / "numbers.csv", "--no-open")
+    assert result.exit_code == 1
+    assert "--text" in result.stderr
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="everything can be written")
+def test_a_folder_that_cannot_be_written_says_where_to_build(reviews):
+    reviews.parent.chmod(0o500)
+    try:
+        with pytest.raises(SearchError, match="mixsearch index .* -o FOLDER") as refused:
+            open_named([str(reviews)])
+    finally:
+        reviews.parent.chmod(0o700)
+    assert refused.value.code == "cache_not_writable"
+
+
+def test_without_anything_the_command_says_what_to_give():
+    result = invoke("serve", "--no-open", "--host", "192.0.2.1")  # an address that is none of ours: it ends there
+    assert "Give a file with texts, such as mixsearch serve reviews.csv" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from urllib.parse import urlencode
 
 import typer
 
-from mixsearch.cli._console import complete_index, report_errors, stderr_console
+from mixsearch.cli._cached_index import build_cached, is_source
+from mixsearch.cli._console import complete_index, print_notes, report_errors, stderr_console
+from mixsearch.cli._index_report import name_index
 from mixsearch.cli.demo import index_docstrings
 from mixsearch.data.threads import n_cores
 from mixsearch.errors import SearchError
@@ -26,21 +28,27 @@ if TYPE_CHECKING:
 
 _ADDRESS, _ACCESS, _LIMITS = "Address", "Access", "Limits"
 _MIN_TOKEN = 8
+NOTHING_TO_SEARCH = (
+    "There are no documents to search, and the page only segments images. Give a file with texts, such as "
+    "mixsearch serve reviews.csv (or .parquet, .jsonl, .xlsx), an index, or --demo."
+)
 
 HELP = """Open a page to search topics as you type, and to segment images by clicks.
 
 Examples:
 
-  mixsearch serve reviews.index
+  mixsearch serve reviews.parquet
+  mixsearch serve reviews.csv --text review
   mixsearch serve reviews.index mails.index
   mixsearch serve food=reviews.index --port 9000 --no-open
   mixsearch serve reviews.index --host 0.0.0.0
   mixsearch serve --demo
 
 By default the server listens on this computer only. With another --host it
-requires a token, which it creates and prints unless one is given. --demo
-indexes the docstrings on this computer. Without an index, the page only
-segments images. The HTTP API is described in api/openapi.json. Ctrl-C stops
+requires a token, which it creates and prints unless one is given. A file of
+documents is indexed in a folder .mixsearch beside it, once, and again when it
+changes. --demo indexes the docstrings on this computer. Without an index, the
+page only segments images. The HTTP API is described in api/openapi.json. Ctrl-C stops
 the server.
 
 Exit codes: 0 stopped, 1 bad index or address, 2 usage error."""
@@ -51,9 +59,17 @@ def serve(
         list[str] | None,
         typer.Argument(
             metavar="[NAME=]INDEX",
-            help="Folders made by mixsearch index.",
+            help="Folders made by mixsearch index, or files of documents.",
             autocompletion=complete_index,
             show_default=False,
+        ),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--text",
+            metavar="COLUMN",
+            help="Column with the text of a file; repeat to join several. Default: detected.",
         ),
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Also serve the docstrings on this computer.")] = False,
@@ -132,7 +148,9 @@ def serve(
         if demo:
             folder = stack.enter_context(TemporaryDirectory(prefix="mixsearch-"))
             paths.append(str(index_docstrings(stderr_console(), Path(folder))))
-        opened = open_named(paths)
+        if not paths:
+            print_notes([NOTHING_TO_SEARCH])
+        opened = open_named(paths, text)
         if token is None and not no_token and not is_loopback(host):
             token = secrets.token_urlsafe(24)
         limits = web.Limits(
@@ -159,8 +177,8 @@ def load_web() -> Any:
     return web
 
 
-def open_named(indexes: Sequence[str]) -> dict[str, TopicIndex]:
-    """Open indexes and return them by name: the name given, else that of the folder."""
+def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dict[str, TopicIndex]:
+    """Open indexes and return them by name: the name given, else that of the folder or file. Files are indexed."""
     opened: dict[str, TopicIndex] = {}
     for typed in indexes:
         given, equals, path = typed.partition("=")
@@ -172,10 +190,11 @@ def open_named(indexes: Sequence[str]) -> dict[str, TopicIndex]:
                 code="duplicate_name",
                 name=given,
             )
-        folder = given or Path(path).resolve().stem
+        source = is_source(path)
+        folder = given or (name_index([path]) if source else Path(path).resolve()).stem
         names = chain([folder], (f"{folder}-{copy}" for copy in count(2)))
         name = next(name for name in names if name not in opened)
-        opened[name] = open_index(path)
+        opened[name] = open_index(build_cached(path, text) if source else path)
     return opened
 
 

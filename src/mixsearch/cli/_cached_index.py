@@ -1,0 +1,86 @@
+"""Indexes of files that are served as they are: built in a cache beside the file, and again when the file changes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from mixsearch import __version__
+from mixsearch.cli._console import describe, print_notes, record_warnings, stderr_console
+from mixsearch.cli._index_report import SUFFIX
+from mixsearch.cli._progress import show_progress
+from mixsearch.errors import SearchError
+from mixsearch.index import ROW, IndexOptions, build_index, open_index
+from mixsearch.text import CorpusOptions
+
+CACHE = ".mixsearch"
+# A table of a database or a sheet of a workbook is named after its file.
+_TABLE = "::"
+
+
+def is_source(typed: str) -> bool:
+    """Return whether this is a file of documents, with or without the name of a table in it."""
+    return Path(typed.partition(_TABLE)[0]).is_file()
+
+
+def build_cached(source: str, text: Sequence[str] | None = None) -> Path:
+    """Return the index of a file; it is built unless that of the same file is in the cache.
+
+    Parameters
+    ----------
+    source : str
+        The file, or the file and a table in it: shop.sqlite::reviews.
+    text : sequence of str, optional
+        Columns with the text. By default they are found.
+
+    Returns
+    -------
+    Path
+    """
+    file = Path(source.partition(_TABLE)[0])
+    cache = file.resolve().parent / CACHE
+    if not os.access(cache if cache.exists() else cache.parent, os.W_OK):
+        raise SearchError(
+            "The index of '{path}' would be made in '{folder}', which cannot be written. Build it elsewhere: "
+            "mixsearch index '{path}' -o FOLDER",
+            code="cache_not_writable",
+            path=source,
+            folder=str(cache),
+        )
+    name = Path(source.replace(_TABLE, "-")).name
+    target, stamp = cache / f"{name}{SUFFIX}", cache / f"{name}.json"
+    state = _describe_state(file, text)
+    if target.exists() and _read(stamp) == state:
+        return target
+    cache.mkdir(exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    _build(source, target, text)
+    stamp.write_text(json.dumps(state))
+    return target
+
+
+def _build(source: str, target: Path, text: Sequence[str] | None) -> None:
+    stderr_console().print(f"Indexing {source}", markup=False, soft_wrap=True)
+    with show_progress() as on_progress, record_warnings() as warned:
+        reading = CorpusOptions(text=list(text) if text else None)
+        built = build_index(source, target, IndexOptions(overwrite=True), reading, on_progress=on_progress)
+    columns = [column for column in open_index(target).columns.described if column.name != ROW]
+    if columns:
+        listed = ", ".join(f"{column.name} ({column.role or column.kind})" for column in columns)
+        stderr_console().print(f"Columns: {listed}", markup=False, soft_wrap=True)
+    print_notes(map(describe, (*built.notes, *warned)))
+
+
+def _describe_state(file: Path, text: Sequence[str] | None) -> dict[str, object]:
+    """Return what the index depends on; another version may write other indexes."""
+    facts = file.stat()
+    return {"modified": facts.st_mtime_ns, "size": facts.st_size, "text": list(text or []), "version": __version__}
+
+
+def _read(stamp: Path) -> object:
+    with suppress(OSError, ValueError):
+        return json.loads(stamp.read_text())
+    return None
