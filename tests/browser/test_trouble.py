@@ -45,7 +45,7 @@ def test_an_answer_that_failed_is_asked_for_again(page):
 def test_an_answer_that_is_no_json_is_told_in_words(page):
     page.route("**/topic?*", lambda route: route.fulfill(status=200, body="<html>"))
     page.goto("./?q=oven")
-    expect(page.locator("#trouble")).to_contain_text("something that is no answer")
+    expect(page.locator("#trouble")).to_contain_text("an invalid answer")
 
 
 def test_an_address_of_nonsense_opens_the_page_all_the_same(page):
@@ -64,6 +64,7 @@ def test_a_server_without_an_index_still_cuts_pictures(open_page):
         page = open_page(bare.address)
         page.goto("./")
         expect(page.locator("#view")).to_contain_text("no index of documents")
+        expect(page.locator("#view")).to_contain_text("mixsearch serve reviews.csv")
         for view in ("overview", "compare"):
             page.goto(view)
             expect(page.locator("#view")).to_contain_text("no index of documents")

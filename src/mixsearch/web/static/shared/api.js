@@ -1,7 +1,7 @@
 // HTTP requests: answers are plain objects, errors are ApiError.
 
-const NO_CONNECTION = "The server does not answer. It may have been stopped; start it and try again.";
-const NO_ANSWER = "The server sent something that is no answer.";
+const NO_CONNECTION = "The server does not answer. It may have been stopped: start it and try again.";
+const NO_ANSWER = "The server sent an invalid answer. Try again.";
 
 export class ApiError extends Error {
   /**

@@ -6,6 +6,7 @@ import { Breadth } from "./breadth.js";
 import { h, replace } from "../shared/dom.js";
 import { FilterBox, isAboutFilter } from "./filter-box.js";
 import { PAGE } from "./documents.js";
+import { nothingServed } from "./nothing-served.js";
 import { LikeChip } from "./like-chip.js";
 import { chance, percent } from "../shared/numbers.js";
 import { swapped, withWord, withoutWord } from "../shared/query.js";
@@ -23,7 +24,7 @@ const SETTLED_AFTER = 1200;
 
 export function show(root, state, page) {
   if (!page.index) {
-    replace(root, h("p", { class: "card" }, "This server has no index of documents. Pictures can still be segmented."));
+    replace(root, nothingServed());
     return undefined;
   }
   const view = new Topics(root, page);
@@ -213,6 +214,7 @@ class Topics {
 
   #showFound(found) {
     this.#found = found;
+    this.#showControls();
     const name = this.likes.nameOf(found.search);
     this.filter.showMatching(found.answer.n_matching);
     this.pane.showAnswer(found, name, () => found.withConfidence ?? this.client.withErrors(found));
@@ -246,14 +248,21 @@ class Topics {
     const answer = await this.client.withConfidence(found);
     if (found !== this.#found) return;
     this.pane.addConfidence(answer);
-    this.page.announce(answer.confidence === null ? "The confidence did not come." : `${chance(answer.confidence)} sure.`);
+    this.page.announce(answer.confidence === null ? "The confidence could not be computed." : `${chance(answer.confidence)} sure.`);
   }
 
   #showNothing(name, showInstead) {
     this.#found = null;
+    this.#showControls();
     document.title = `${name} · mixsearch`;
     this.breadth.showUse(null);
     showInstead();
+  }
+
+  /** Show the slider and the filter if there is a search for them to act on. */
+  #showControls() {
+    this.breadth.element.hidden = asksNothing(this.search);
+    this.filter.isShown = !asksNothing(this.search) || this.search.where !== "";
   }
 
   #showSearch() {
