@@ -1,5 +1,6 @@
 // The topics view: the current search, its answer, and its address.
 
+import { get } from "../shared/api.js";
 import { AnswerPane } from "./answer-pane.js";
 import { SearchClient, asksNothing } from "./search-client.js";
 import { Breadth } from "./breadth.js";
@@ -21,6 +22,7 @@ import { badgeOf } from "../shared/verdicts.js";
 const DIM_AFTER = 150;
 const ERRORS_AFTER = 400;
 const SETTLED_AFTER = 1200;
+const RETRY_AFTER = 2000;
 
 export function show(root, state, page) {
   if (!page.index) {
@@ -206,10 +208,24 @@ class Topics {
       this.#showNothing(nameOf(this.search), () => this.pane.showTrouble(result.error));
       if (isAboutFilter(result.error)) this.filter.showError();
       this.page.announce(result.error.message);
+      if (result.error.code === "no_connection") this.#awaitServer();
       return;
     }
     this.#showFound(result);
     if (scroll !== null) window.scrollTo(0, scroll);
+  }
+
+  /** Ask again when the server is back. */
+  #awaitServer() {
+    this.#timers.again = setTimeout(async () => {
+      try {
+        await get("api/health");
+      } catch {
+        this.#awaitServer();
+        return;
+      }
+      if (this.#found === null) this.#ask();
+    }, RETRY_AFTER);
   }
 
   #showFound(found) {
