@@ -201,8 +201,9 @@ class Topics {
       return;
     }
     this.#timers.dim = setTimeout(() => (this.pane.isWaiting = true), DIM_AFTER);
-    const [result] = await Promise.all([this.client.ask(this.search, this.box.isUnfinished, documents), this.#named]);
-    if (result === null) return;
+    const { search } = this;
+    const [result] = await Promise.all([this.client.ask(search, this.box.isUnfinished, documents), this.#named]);
+    if (result === null || search !== this.search) return;
     clearTimeout(this.#timers.dim);
     if ("error" in result) {
       this.#showNothing(nameOf(this.search), () => this.pane.showTrouble(result.error));
