@@ -92,7 +92,7 @@ def test_a_search_within_finds_the_topic_in_the_documents_that_match(page, dated
     expect(page.locator("#share")).not_to_be_empty()
     whole = page.locator("#share").inner_text()
     page.locator("#within").check()
-    expect(page.locator("#topic")).to_contain_text("Share of those that match")
+    expect(page.locator("#topic")).to_contain_text("Share of matching documents")
     inside = dated.get("api/indexes/dated/topic", q="sushi", within=True, **filters)
     assert page.locator("#share").inner_text() != whole
     assert float(page.locator("#share").inner_text().rstrip("% ")) == pytest.approx(100 * inside["weight"], abs=0.6)

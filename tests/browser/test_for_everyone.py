@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 # Each view with an address that shows most of it, and what is there when it is ready.
 VIEWS = {
-    "welcome": ("./", ".welcome"),
+    "welcome": ("./", ".example-topic q"),
     "topic": ("./?q=mate", ".whisker >> nth=0"),
     "trouble": ("./?q=telescopw", "#trouble"),
     "overview": ("overview", ".topic-mark >> nth=0"),

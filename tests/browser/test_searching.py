@@ -43,10 +43,10 @@ def test_an_emptied_box_shows_words_to_begin_with(page):
     page.get_by_role("button", name="Clear the search").click()
     expect(page.locator(".welcome")).to_contain_text("403 documents")
     expect(page.locator("#query")).to_be_focused()
-    chip = page.locator(".welcome .chip").first
-    word = chip.get_attribute("data-word")
-    expect(chip).to_contain_text(" ")  # and another word of its topic
-    chip.click()
+    entry = page.locator(".welcome .entry").first
+    word = entry.get_attribute("data-word")
+    expect(entry).to_contain_text("%")
+    entry.click()
     see_topic(page, word)
     expect(page.locator("#query")).to_have_value(word)
 
@@ -149,7 +149,7 @@ def test_the_slider_goes_from_broad_to_narrow_and_back(page, serving):
     assert asked(page) == {"q": "garden", "narrower": "-3"}
     slider.press("End")
     expect(page.locator("#uses")).to_have_text(re.compile("^uses (all|12 of) 12 topics$"))
-    expect(slider).to_have_attribute("aria-valuetext", "3 narrower than the words need")
+    expect(slider).to_have_attribute("aria-valuetext", "3 narrower than automatic")
     page.get_by_role("button", name="reset").click()
     expect(slider).to_have_value("0")
     expect(page.locator("#uses")).to_have_text(before)
@@ -163,7 +163,7 @@ def test_another_reading_is_one_click_away_and_so_is_the_first(page):
     chess = page.locator(".alternative", has_text="chess, pawn")
     chess.click()
     expect(page.locator("#topic-title")).to_contain_text("chess")
-    expect(page.locator(".way-back")).to_contain_text("Another reading of mate")
+    expect(page.locator(".way-back")).to_contain_text("Another meaning of mate")
     assert asked(page)["alternative"] == "1"
     page.locator("#first-reading").click()
     expect(page.locator("#topic-title")).to_have_text(first)

@@ -24,6 +24,15 @@ def test_a_server_that_was_stopped_is_told_in_words(open_page, library):
         expect(page.get_by_text("The server does not answer").first).to_be_visible()
 
 
+def test_a_server_that_comes_back_is_asked_again(page):
+    search(page, "oven")
+    page.route("**/api/**", lambda route: route.abort())
+    page.locator("#query").fill("pawn")
+    expect(page.locator("#trouble")).to_contain_text("The server does not answer")
+    page.unroute("**/api/**")
+    see_topic(page, "pawn")
+
+
 def test_an_answer_that_failed_is_asked_for_again(page):
     failing = [True]
 
@@ -45,7 +54,7 @@ def test_an_answer_that_failed_is_asked_for_again(page):
 def test_an_answer_that_is_no_json_is_told_in_words(page):
     page.route("**/topic?*", lambda route: route.fulfill(status=200, body="<html>"))
     page.goto("./?q=oven")
-    expect(page.locator("#trouble")).to_contain_text("something that is no answer")
+    expect(page.locator("#trouble")).to_contain_text("an invalid answer")
 
 
 def test_an_address_of_nonsense_opens_the_page_all_the_same(page):
@@ -64,6 +73,7 @@ def test_a_server_without_an_index_still_cuts_pictures(open_page):
         page = open_page(bare.address)
         page.goto("./")
         expect(page.locator("#view")).to_contain_text("no index of documents")
+        expect(page.locator("#view")).to_contain_text("mixsearch serve reviews.csv")
         for view in ("overview", "compare"):
             page.goto(view)
             expect(page.locator("#view")).to_contain_text("no index of documents")
@@ -82,13 +92,27 @@ def test_a_server_with_a_token_asks_for_it(open_page, guarded):
     page.goto("./?q=oven")
     box = page.get_by_label("This server asks for its token")
     expect(box).to_be_focused()
+    expect(page.get_by_role("alert")).to_have_count(0)
     box.fill("wrong")
     box.press("Enter")
-    expect(box).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("That is not the token of this server")
     expect(box).to_have_value("")
     box.fill(TOKEN)
     page.get_by_role("button", name="Open").click()
     see_topic(page, "oven")
+    page.watch.faults.clear()  # being turned away is a status 401
+
+
+def test_a_session_that_was_lost_leads_to_the_token_and_back(open_page, guarded):
+    page = open_page(guarded.address)
+    page.goto(f"./?q=oven&token={TOKEN}")
+    see_topic(page, "oven")
+    page.context.clear_cookies()
+    page.locator("#query").fill("pawn")
+    box = page.get_by_label("This server asks for its token")
+    box.fill(TOKEN)
+    box.press("Enter")
+    see_topic(page, "pawn")
     page.watch.faults.clear()  # being turned away is a status 401
 
 

@@ -48,8 +48,8 @@ By default the server listens on this computer only. With another --host it
 requires a token, which it creates and prints unless one is given. A file of
 documents is indexed in a folder .mixsearch beside it, once, and again when it
 changes. --demo indexes the docstrings on this computer. Without an index, the
-page only segments images. The HTTP API is described in api/openapi.json. Ctrl-C stops
-the server.
+page only segments images. The HTTP API is described in api/openapi.json.
+Ctrl-C stops the server.
 
 Exit codes: 0 stopped, 1 bad index or address, 2 usage error."""
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mixsearch.web.errors import APIError, make_error_response
@@ -98,7 +98,7 @@ class AccessMiddleware:
         """Set a cookie with the token, and redirect to the same address without it."""
         token = self._access.token
         if token is None or not _is_same(token, given.get("token", "")):
-            return _send_form()
+            return _send_refusal()
         rest = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != "token"])
         response = RedirectResponse(f".{_get_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
         response.set_cookie(
@@ -180,6 +180,12 @@ async def _read_form(request: Request) -> dict[str, str]:
 
 def _send_form() -> Response:
     return FileResponse(STATIC_FILES / "sign-in.html", 401)
+
+
+def _send_refusal() -> Response:
+    """Send the form again, with its sentence about a wrong token."""
+    form = (STATIC_FILES / "sign-in.html").read_text(encoding="utf-8")
+    return HTMLResponse(form.replace('role="alert" hidden', 'role="alert"'), 401)
 
 
 def _add_headers(send: Send) -> Send:

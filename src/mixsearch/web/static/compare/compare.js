@@ -57,7 +57,7 @@ function comparison({ topics: answers, overlaps }, topics, page) {
   const title = h("h1", { tabindex: "-1" }, "Topics side by side");
   return [
     h("header", { class: "compare-head" }, title, tools(topics, found, page)),
-    h("p", { class: "muted small" }, "Words that several of them have are set off; point at one to see where."),
+    h("p", { class: "muted small" }, "Shared words are highlighted. Point at one to see which topics share it."),
     linking(h("div", { class: "comparison" }, columns)),
     found.length > 1 ? overlapSection(answers, overlaps) : null,
   ];

@@ -20,7 +20,7 @@ function found(answer, shared) {
   const isFirst = answer.alternative === 0;
   const most = Math.max(...answer.words.map(({ probability }) => probability), 1e-12);
   return [
-    h("p", { class: "eyebrow" }, isFirst ? "Topic of " : "Another reading of ", h("b", {}, answer.hint)),
+    h("p", { class: "eyebrow" }, isFirst ? "Topic of " : "Another meaning of ", h("b", {}, answer.hint)),
     h("h2", {}, titleOf(answer.words)),
     h("p", { class: `verdict ${toneOf(answer)}` }, badgeOf(answer)),
     h("p", { class: "small muted" }, `${percent(answer.weight)} of the corpus`),

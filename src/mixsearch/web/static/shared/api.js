@@ -1,7 +1,9 @@
 // HTTP requests: answers are plain objects, errors are ApiError.
 
-const NO_CONNECTION = "The server does not answer. It may have been stopped; start it and try again.";
-const NO_ANSWER = "The server sent something that is no answer.";
+const NO_CONNECTION = "The server does not answer. It may have been stopped: start it again, and the page goes on by itself.";
+const NO_ANSWER = "The server sent an invalid answer. Try again.";
+
+const SIGNED_OUT = "unauthorized";
 
 export class ApiError extends Error {
   /**
@@ -82,6 +84,7 @@ async function request(address, options) {
   }
   if (response.status === 204) return null;
   const body = await parsed(response);
+  if (body?.error?.code === SIGNED_OUT) location.reload(); // the server then asks for its token, and leads back here
   if (!response.ok) throw failureOf(response.status, body);
   if (body === undefined) throw new ApiError(response.status, "bad_answer", NO_ANSWER);
   return body;

@@ -4,11 +4,11 @@ import { chance, times } from "./numbers.js";
 
 /** @type {Record<string, string>} */
 const BADGES = {
-  clear: "clearly singled out",
-  distinct: "singled out",
-  close: "singled out, but the runner-up is close",
-  ambiguous: "hardly singled out",
-  behind: "not singled out",
+  clear: "clear match",
+  distinct: "good match",
+  close: "match, but the runner-up is close",
+  ambiguous: "ambiguous",
+  behind: "no match",
   sure: "sure",
   partial: "partly in doubt",
   unsure: "in doubt",
@@ -31,20 +31,20 @@ export function toneOf({ verdict_code: code, is_doubtful: isDoubtful = false, al
 }
 
 export function badgeOf({ verdict_code: code, confidence = null, alternative = 0 }) {
-  if (alternative > 0) return "another reading";
+  if (alternative > 0) return "another meaning";
   return confidence === null ? BADGES[code] : BADGES_BY_CONFIDENCE[code];
 }
 
 /** Explain a verdict and what to do about it. */
 export function explain({ separation, confidence = null, verdict_code: code, is_doubtful: isDoubtful }) {
-  const advice = "Add a word that says which one you mean, or look at the other readings.";
+  const advice = "Add a word to say which one you mean, or try another meaning.";
   if (confidence !== null) {
-    const sure = `The chance that this topic is about what you asked for is ${chance(confidence)}.`;
+    const sure = `The probability that this topic is what you searched for is ${chance(confidence)}.`;
     return isDoubtful ? `${sure} ${advice}` : sure;
   }
-  if (separation === null) return "The search leads to this topic and to no other.";
+  if (separation === null) return "Your search matches this topic and no other.";
   const lead = BAD.includes(code)
-    ? "The next best topic answers about as well."
-    : `The search leads here ${times(separation).slice(0, -1)} times as strongly as to the next best topic.`;
+    ? "The next best topic matches about as well."
+    : `Your search matches this topic ${times(separation).slice(0, -1)} times as strongly as the next best one.`;
   return isDoubtful ? `${lead} ${advice}` : lead;
 }

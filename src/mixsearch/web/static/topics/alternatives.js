@@ -6,7 +6,7 @@ import { roughly } from "../shared/numbers.js";
 export function alternativesSection({ alternatives, is_doubtful: isDoubtful, alternative }, act) {
   if (alternatives.length === 0) return null;
   const doubt = isDoubtful && alternative === 0 ? " is-doubtful" : "";
-  const title = isDoubtful ? "It could also mean" : "Less likely readings";
+  const title = isDoubtful ? "It could also mean" : "Less likely meanings";
   return h(
     "section",
     { class: `alternatives${doubt}`, "aria-labelledby": "alternatives-title" },
@@ -26,7 +26,7 @@ function card({ rank, words, share_of_hint: share }, act) {
       "span",
       { class: "alternative-share small" },
       h("span", { class: "bar", "aria-hidden": "true" }, h("i", { style: { width } })),
-      h("span", { class: "number" }, `${roughly(share)} of the hint${rank === 0 ? ", the first reading" : ""}`),
+      h("span", { class: "number" }, `explains ${roughly(share)} of your search${rank === 0 ? ", the first meaning" : ""}`),
     ),
   );
 }

@@ -37,6 +37,7 @@ export class AnswerPane {
     this.card = new TopicCard(answer, { name, by: search.words_by, wanted, tools }, this.act);
     const open = (i) => this.act.openDocument(documents, i);
     const documents = new Documents(this.page, answer, params, nDocuments, marked, { open });
+    for (const panel of this.panels) panel.wait();
     this.#put(
       h("div", { class: "found" }, this.card.element, this.panels.map(({ element }) => element)),
       h("div", { class: "around" }, alternativesSection(answer, this.act), documents.element),

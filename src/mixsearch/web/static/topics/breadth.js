@@ -41,7 +41,7 @@ export class Breadth {
   }
 
   showUse(answer) {
-    this.uses.textContent = answer ? `uses ${answer.n_components} of ${answer.n_fitted} topics` : "as the words need";
+    this.uses.textContent = answer ? `uses ${answer.n_components} of ${answer.n_fitted} topics` : "Automatic";
   }
 
   #moved(moved) {
@@ -58,6 +58,6 @@ export class Breadth {
 }
 
 function describe(narrower) {
-  if (narrower === 0) return "as the words need";
-  return narrower > 0 ? `${narrower} narrower than the words need` : `${-narrower} broader than the words need`;
+  if (narrower === 0) return "Automatic";
+  return narrower > 0 ? `${narrower} narrower than automatic` : `${-narrower} broader than automatic`;
 }

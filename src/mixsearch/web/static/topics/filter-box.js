@@ -57,12 +57,17 @@ export class FilterBox {
     );
     this.element = h(
       "form",
-      { class: "filter-box", hidden: columns.length === 0, on: { submit: (event) => this.#submitted(event) } },
+      { class: "filter-box", hidden: true, on: { submit: (event) => this.#submitted(event) } },
       h("label", { class: "small muted", for: "where" }, "Only documents with"),
       this.input,
       this.rest,
       this.names,
     );
+  }
+
+  /** Whether the box is there; never for an index without columns. */
+  set isShown(isShown) {
+    this.element.hidden = !isShown || this.columns.length === 0;
   }
 
   /** @param {import("./search.js").Search} search */

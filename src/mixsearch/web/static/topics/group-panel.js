@@ -43,14 +43,16 @@ class GroupPanel {
     );
   }
 
-  /** Show the topic with these parameters. What is drawn stays until the new shares come. */
+  /** Show the topic with these parameters. */
   show(params) {
     this.#params = params;
     return this.#ask();
   }
 
-  stop() {
+  /** Mark what is drawn as that of the topic before. */
+  wait() {
     this.#newest.stop();
+    this.body.classList.add("is-waiting");
   }
 
   async #ask() {
@@ -62,6 +64,7 @@ class GroupPanel {
     );
     if (result === null) return;
     this.element.hidden = false;
+    this.body.classList.remove("is-waiting");
     replace(this.body, result.error ? h("p", { class: "small muted" }, result.error.message) : this.#draw(result.answer));
   }
 

@@ -75,7 +75,7 @@ export function nameOf(search) {
 /** Describe options that differ from the default. */
 export function oddityOf({ narrower, alternative, where }) {
   const breadth = narrower > 0 ? "narrower" : narrower < 0 ? "broader" : "";
-  return [breadth, alternative > 0 ? "another reading" : "", where].filter(Boolean).join(", ");
+  return [breadth, alternative > 0 ? "another meaning" : "", where].filter(Boolean).join(", ");
 }
 
 function numberOf(text) {

@@ -33,7 +33,8 @@ export class Steps {
   follow(before, after, kind) {
     const goesOn = this.goesOn(before, after, kind);
     this.page.note(paramsOf(after), { push: !goesOn });
-    if (!goesOn) this.#draft = null;
+    if (goesOn) this.page.keep({ documents: undefined, scroll: undefined }); // those of the search before
+    else this.#draft = null;
     this.#isOpen = true;
     this.#kind = kind;
     this.#hasStood = false;

@@ -10,11 +10,11 @@ const WORDS_OF_TITLE = 3;
 // Skipped words are shown with buttons to replace them, and a weak hint by the verdict.
 const SHOWN_ELSEWHERE = ["skipped_words", "weak_hint"];
 const FACTS = {
-  share: ["Share of the corpus", "How much of all documents is about it, give or take one standard error"],
-  within: ["Share of those that match", "How much of the documents that match is about it, give or take one standard error"],
+  share: ["Share of the corpus", "How much of all documents is about it, ± one standard error"],
+  within: ["Share of matching documents", "How much of the matching documents is about it, ± one standard error"],
   documents: ["Documents about it", "How many documents are about it, with a 95% interval"],
-  lead: ["Lead over the next", "By what factor the search leads to this topic rather than to the next best one"],
-  confidence: ["Confidence", "The chance that the topic is about what was asked for"],
+  lead: ["Lead over the next", "How many times as strongly the search matches this topic as the next best one"],
+  confidence: ["Confidence", "The probability that the topic is what you searched for"],
 };
 
 export function titleOf(words) {
@@ -89,7 +89,7 @@ function wayBack({ alternatives }, name, act) {
   return h(
     "p",
     { class: "way-back" },
-    "Another reading of ",
+    "Another meaning of ",
     h("b", {}, name),
     ". ",
     h("button", { ...props, on: { click: () => act.read(0) } }, "Back to the first"),
@@ -106,8 +106,8 @@ function orders(by, act) {
   return h(
     "span",
     { class: "switch", role: "group", "aria-label": "Which words come first" },
-    order("typical", "typical", "Words that set the topic apart come first"),
-    order("probability", "frequent", "Words that the topic has most often come first"),
+    order("typical", "typical", "Most distinctive words come first"),
+    order("probability", "frequent", "Most frequent words come first"),
   );
 }
 

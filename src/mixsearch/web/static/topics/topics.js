@@ -1,11 +1,13 @@
 // The topics view: the current search, its answer, and its address.
 
+import { get } from "../shared/api.js";
 import { AnswerPane } from "./answer-pane.js";
 import { SearchClient, asksNothing } from "./search-client.js";
 import { Breadth } from "./breadth.js";
 import { h, replace } from "../shared/dom.js";
 import { FilterBox, isAboutFilter } from "./filter-box.js";
 import { PAGE } from "./documents.js";
+import { nothingServed } from "./nothing-served.js";
 import { LikeChip } from "./like-chip.js";
 import { chance, percent } from "../shared/numbers.js";
 import { swapped, withWord, withoutWord } from "../shared/query.js";
@@ -20,10 +22,11 @@ import { badgeOf } from "../shared/verdicts.js";
 const DIM_AFTER = 150;
 const ERRORS_AFTER = 400;
 const SETTLED_AFTER = 1200;
+const RETRY_AFTER = 2000;
 
 export function show(root, state, page) {
   if (!page.index) {
-    replace(root, h("p", { class: "card" }, "This server has no index of documents. Pictures can still be segmented."));
+    replace(root, nothingServed());
     return undefined;
   }
   const view = new Topics(root, page);
@@ -198,21 +201,37 @@ class Topics {
       return;
     }
     this.#timers.dim = setTimeout(() => (this.pane.isWaiting = true), DIM_AFTER);
-    const [result] = await Promise.all([this.client.ask(this.search, this.box.isUnfinished, documents), this.#named]);
-    if (result === null) return;
+    const { search } = this;
+    const [result] = await Promise.all([this.client.ask(search, this.box.isUnfinished, documents), this.#named]);
+    if (result === null || search !== this.search) return;
     clearTimeout(this.#timers.dim);
     if ("error" in result) {
       this.#showNothing(nameOf(this.search), () => this.pane.showTrouble(result.error));
       if (isAboutFilter(result.error)) this.filter.showError();
       this.page.announce(result.error.message);
+      if (result.error.code === "no_connection") this.#awaitServer();
       return;
     }
     this.#showFound(result);
     if (scroll !== null) window.scrollTo(0, scroll);
   }
 
+  /** Ask again when the server is back. */
+  #awaitServer() {
+    this.#timers.again = setTimeout(async () => {
+      try {
+        await get("api/health");
+      } catch {
+        this.#awaitServer();
+        return;
+      }
+      if (this.#found === null) this.#ask();
+    }, RETRY_AFTER);
+  }
+
   #showFound(found) {
     this.#found = found;
+    this.#showControls();
     const name = this.likes.nameOf(found.search);
     this.filter.showMatching(found.answer.n_matching);
     this.pane.showAnswer(found, name, () => found.withConfidence ?? this.client.withErrors(found));
@@ -246,14 +265,21 @@ class Topics {
     const answer = await this.client.withConfidence(found);
     if (found !== this.#found) return;
     this.pane.addConfidence(answer);
-    this.page.announce(answer.confidence === null ? "The confidence did not come." : `${chance(answer.confidence)} sure.`);
+    this.page.announce(answer.confidence === null ? "The confidence could not be computed." : `${chance(answer.confidence)} sure.`);
   }
 
   #showNothing(name, showInstead) {
     this.#found = null;
+    this.#showControls();
     document.title = `${name} · mixsearch`;
     this.breadth.showUse(null);
     showInstead();
+  }
+
+  /** Show the slider and the filter if there is a search for them to act on. */
+  #showControls() {
+    this.breadth.element.hidden = asksNothing(this.search);
+    this.filter.isShown = !asksNothing(this.search) || this.search.where !== "";
   }
 
   #showSearch() {

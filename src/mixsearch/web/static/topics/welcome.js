@@ -1,35 +1,91 @@
-// The welcome text: words to start with, and the search syntax.
+// The start: what the corpus is about, one topic as an example, and the search syntax.
 
-import { h } from "../shared/dom.js";
+import { get, pathOf } from "../shared/api.js";
+import { nameOfDocument } from "./document-facts.js";
+import { h, replace } from "../shared/dom.js";
 import { isPlainClick } from "../shared/links.js";
-import { count } from "../shared/numbers.js";
+import { count, percent } from "../shared/numbers.js";
+import { quoted } from "../shared/query.js";
+
+const N_WORDS = 7;
+const N_DOCUMENTS = 3;
 
 export function welcome(page, act) {
   const { distinctive_words: distinctive, starters } = page.index;
-  const chip = ({ word, other }) => {
-    const props = { type: "button", class: "chip", "data-word": word, on: { click: () => act.add(word) } };
-    return h("li", {}, h("button", props, word, other ? h("small", {}, ` ${other}`) : null));
-  };
+  const entries = new Map(starters.map((starter) => [starter.word, new Entry(starter, act)]));
+  const example = h("section", { class: "card example-topic", "aria-labelledby": "example-title", hidden: true });
+  if (starters.length > 0) fill(page, entries, example, act);
   return h(
     "section",
-    { class: "welcome" },
-    h("h1", {}, "Which topic do your words belong to?"),
-    facts(page.index),
-    starters.length > 0 ? [h("h2", {}, "Words to begin with"), h("ul", { class: "chips" }, starters.map(chip))] : null,
-    overviewLink(page),
-    h("h2", {}, "How to ask"),
-    h("dl", { class: "ways small" }, ways(distinctive).map((way) => explained(way, act))),
+    { class: "welcome start" },
+    h(
+      "div",
+      { class: "about-corpus" },
+      h("h1", {}, "What is ", h("em", {}, page.index.name), " about?"),
+      facts(page.index),
+      starters.length > 0 ? h("ul", { class: "entries" }, [...entries.values()].map(({ element }) => element)) : null,
+      overviewLink(page),
+      h("h2", {}, "Ways to search"),
+      h("dl", { class: "ways small" }, ways(distinctive).map((way) => explained(way, act))),
+    ),
+    example,
   );
 }
 
-function facts({ name, n_documents: nDocuments, n_words: nWords, n_components: nTopics }) {
-  return h(
-    "p",
-    { class: "muted" },
-    `Type a word or two. The page finds the topic behind them among ${count(nDocuments, "document")} of `,
-    h("b", {}, name),
-    `, with ${count(nWords, "word")} and ${count(nTopics, "topic")}.`,
+/** A word to begin with; its topic is added when it comes. */
+class Entry {
+  constructor({ word, other }, act) {
+    this.words = h("span", { class: "entry-words small" }, other ?? "");
+    this.share = h("span", { class: "entry-share number small" });
+    const props = { type: "button", class: "entry", "data-word": word, on: { click: () => act.add(word) } };
+    this.element = h("li", {}, h("button", props, h("b", {}, word), this.share, this.words));
+  }
+
+  add(word, { label, weight }) {
+    this.words.textContent = label.filter((each) => each !== word).join(", ");
+    this.share.textContent = percent(weight);
+    this.share.title = "Share of the corpus";
+  }
+}
+
+/** Ask for the topics of the words, and for the clearest of them as the example. */
+async function fill(page, entries, example, act) {
+  try {
+    const { topics } = await get(pathOf(page.index, "overview"), { words: [...entries.keys()].map(quoted) });
+    for (const topic of topics) {
+      for (const word of topic.words) entries.get(word)?.add(word, topic);
+    }
+    const clearest = topics.reduce((a, b) => ((b.confidence ?? 0) > (a.confidence ?? 0) ? b : a));
+    const [word] = clearest.words;
+    const params = { q: quoted(word), n_words: N_WORDS, n_documents: N_DOCUMENTS };
+    showExample(example, word, await get(pathOf(page.index, "topic"), params), act);
+  } catch {
+    // The words to begin with are there; a search reports the error.
+  }
+}
+
+function showExample(example, word, { words, weight, documents }, act) {
+  const full = Math.max(...words.map(({ probability }) => probability));
+  const row = (each) => {
+    const part = h("i", { style: { width: `${((100 * each.probability) / full).toFixed(1)}%` } });
+    return h("li", {}, h("span", {}, each.word), h("span", { class: "bar", "aria-hidden": "true" }, part));
+  };
+  const open = { type: "button", class: "button plain", on: { click: () => act.add(word) } };
+  example.hidden = false;
+  replace(
+    example,
+    h("h2", { id: "example-title" }, "For example: ", h("q", {}, word)),
+    h("p", { class: "muted small" }, `${percent(weight)} of the corpus is about this topic. Its words:`),
+    h("ul", { class: "example-words" }, words.map(row)),
+    documents.length > 0 ? h("p", { class: "muted small" }, "Documents about it:") : null,
+    h("ul", { class: "example-documents small" }, documents.map((each) => h("li", {}, nameOfDocument(each)))),
+    h("button", open, `Open the topic of ${word}`),
   );
+}
+
+function facts({ n_documents: nDocuments, n_words: nWords, n_components: nTopics }) {
+  const size = `${count(nDocuments, "document")}, ${count(nWords, "word")}, ${count(nTopics, "topic")}.`;
+  return h("p", { class: "muted" }, `${size} Type a word to see the topic behind it, or start with one of these:`);
 }
 
 function overviewLink(page) {
@@ -45,11 +101,11 @@ function overviewLink(page) {
 /** @param {string[]} words */
 function ways([one = "word", other = "another"]) {
   return [
-    [`${one} ${other}`, "several words: the topic that they share"],
-    [`${one} -${other}`, "a minus: not what the other word stands for"],
-    [`"${one} ${other}"`, "quotes: words that stand in the same documents"],
-    [`${one}^2 ${other}`, "a weight: one word has twice the say"],
-    [`${one.slice(0, 4)}*`, "a star: all words that begin so"],
+    [`${one} ${other}`, "several words: the topic they share"],
+    [`${one} -${other}`, "minus: not the meaning of this word"],
+    [`"${one} ${other}"`, "quotes: words in the same documents"],
+    [`${one}^2 ${other}`, "weight: this word counts double"],
+    [`${one.slice(0, 4)}*`, `star: all words starting with ${one.slice(0, 4)}`],
   ];
 }
 

@@ -14,7 +14,7 @@ export function wordButton(word, wanted, act, props, ...children) {
     "button",
     {
       type: "button",
-      title: isIn ? `Take ${word} out of the search` : `Add ${word}; with Shift, exclude it`,
+      title: isIn ? `Remove ${word} from the search` : `Add ${word}; with Shift, exclude it`,
       ...props,
       class: `${props.class} ${isIn ? (wanted.get(word.toLowerCase()) ? "is-wanted" : "is-avoided") : ""}`,
       "data-key": `word ${word}`,
@@ -33,7 +33,7 @@ export function wordTools(word, wanted, act) {
     "span",
     { class: "word-tools" },
     isIn
-      ? tool("×", `Take ${word} out of the search`, `drop ${word}`, () => act.drop(word))
+      ? tool("×", `Remove ${word} from the search`, `drop ${word}`, () => act.drop(word))
       : tool("+", `Add ${word} to the search`, `add ${word}`, () => act.add(word)),
     tool("−", `Exclude ${word} from the search`, `exclude ${word}`, () => act.exclude(word)),
   );
