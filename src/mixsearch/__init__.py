@@ -13,7 +13,7 @@ from mixsearch.subspace import Subspace, SubspaceErrors, SubspaceSearch
 from mixsearch.table import TableComponent, TableSearch, find
 from mixsearch.topics import Topic, TopicSearch
 
-__version__ = "0.11.0"
+__version__ = "0.14.0"
 
 __all__ = [
     "Component",
