@@ -4,11 +4,11 @@ import { chance, times } from "./numbers.js";
 
 /** @type {Record<string, string>} */
 const BADGES = {
-  clear: "clear match",
-  distinct: "good match",
-  close: "match, but the runner-up is close",
-  ambiguous: "ambiguous",
-  behind: "no match",
+  clear: "clearly singled out",
+  distinct: "singled out",
+  close: "singled out, but the runner-up is close",
+  ambiguous: "hardly singled out",
+  behind: "not singled out",
   sure: "sure",
   partial: "partly in doubt",
   unsure: "in doubt",
