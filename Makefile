@@ -64,7 +64,7 @@ endif
 test: check browser  ## everything that must hold
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
-quick: $(READY)  ## all tests but the slow ones: about a minute and a half on two cores
+quick: $(READY)  ## all tests but the slow ones: about three minutes on two cores
 	@# Compiled tests are kept even where Python is told to write no bytecode: compiling takes longer than many a test.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
 
