@@ -96,7 +96,7 @@ def number_rows(rows: Array, names: Sequence[str] | None, columns: Any) -> Any:
 
 
 def write_columns(out: FolderWriter, table: Any, segment: str = "") -> None:
-    """Write a table of columns as the file of a segment, and describe it if it is that of the fit."""
+    """Write a table of columns as the file of a segment, and describe the columns that are new."""
     from pyarrow import parquet
 
     with out.file(place_in(segment, FILE)) as path:
@@ -123,10 +123,7 @@ def read_segment(
     name = segment.place(FILE)
     if name not in folder.files:
         return None
-    arrow = import_pyarrow(_NEED)
-    from pyarrow import parquet
-
-    file = parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(folder.file(name))))
+    file = _open_file(folder, name)
     stored = file.schema_arrow.names
     columns = stored if names is None else [ROW, *(each for each in names if each in stored and each != ROW)]
     if rows is None:
@@ -141,6 +138,13 @@ def read_segment(
     return take_rows(file.read_row_groups(needed.tolist(), columns), places)
 
 
+def _open_file(folder: Folder, name: str) -> Any:
+    arrow = import_pyarrow(_NEED)
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(folder.file(name))))
+
+
 def drop_known(table: Any) -> Any:
     """Return a table of columns without the rows and names of its documents."""
     return table.drop_columns([name for name in (ROW, ID) if name in table.column_names])
@@ -148,12 +152,7 @@ def drop_known(table: Any) -> Any:
 
 def read_schema(folder: Folder) -> Any:
     """Return the types of the columns of the documents of a fit; None if they have no columns."""
-    if FILE not in folder.files:
-        return None
-    arrow = import_pyarrow(_NEED)
-    from pyarrow import parquet
-
-    return parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(folder.file(FILE)))).schema_arrow
+    return _open_file(folder, FILE).schema_arrow if FILE in folder.files else None
 
 
 def check_schema(schema: Any, added: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 FACT = "growth"
 # Learn the topics anew from here on: a topic outside the frame as strong as the weakest of the fit, half as many
@@ -35,10 +35,18 @@ class Growth:
     new_words: float = 0.0
 
     @property
+    def reason(self) -> Literal["outside", "new_words", "changed"] | None:
+        """Why to learn the topics anew; None if there is no need."""
+        if self.outside >= MAX_OUTSIDE:
+            return "outside"
+        if self.new_words > MAX_NEW_WORDS:
+            return "new_words"
+        return "changed" if self.n_added + self.n_removed > MAX_CHANGED * max(self.n_fitted, 1) else None
+
+    @property
     def needs_refresh(self) -> bool:
         """Whether to learn the topics anew."""
-        changed = (self.n_added + self.n_removed) / max(self.n_fitted, 1)
-        return self.outside >= MAX_OUTSIDE or changed > MAX_CHANGED or self.new_words > MAX_NEW_WORDS
+        return self.reason is not None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, and whether to learn the topics anew, as JSON has them.

@@ -178,7 +178,7 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Fol
     folder, tried = Path(path), ""
     while True:
         manifest = read_manifest(folder)
-        check_readable(folder, manifest, kind, version)
+        _check_readable(folder, manifest, kind, version)
         with explain_os_errors("read", folder):
             try:
                 return Folder(folder, manifest)
@@ -205,8 +205,7 @@ def read_generation(path: str | os.PathLike[str]) -> str:
     return read_manifest(Path(path)).generation
 
 
-def check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -> None:
-    """Reject a folder of another kind, and one in a newer format."""
+def _check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -> None:
     check_kind(folder, manifest, kind)
     if manifest.version > version:
         raise NewerFolderError(

@@ -31,7 +31,7 @@ from mixsearch.storage.manifest import (
     check_file_name,
 )
 from mixsearch.storage.ownership import claim_existing, claim_folder, remove_stale, remove_unpublished
-from mixsearch.storage.reader import Folder, check_readable, open_folder
+from mixsearch.storage.reader import Folder, open_folder
 from mixsearch.storage.shared_array import SharedArray
 from mixsearch.storage.texts import TextWriter
 
@@ -306,7 +306,6 @@ def update_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> I
     """
     folder = Path(path)
     with claim_existing(folder, kind) as before:
-        check_readable(folder, before, kind, version)
         now = open_folder(folder, kind=kind, version=version)
         with _write_generation(folder, kind, version, before) as out:
             yield now, out

@@ -227,7 +227,7 @@ class FittedCorpus:
         -------
         bool
         """
-        return self._search._dropped is not None and self._search._dropped.find(word) is not None
+        return self._search._dropped is not None and word in self._search._dropped
 
     def count_dropped(self, word: str) -> int:
         """Return the number of documents that contain a word that is not a feature.

@@ -95,6 +95,9 @@ class DroppedWords:
         stored = [segment for segment in segments if segment.place(_GROUP) in folder.facts]
         self._lists = [_DroppedList(folder, segment) for segment in stored]
 
+    def __contains__(self, word: str) -> bool:
+        return any(word in own for own in self._lists)
+
     def find(self, word: str) -> DroppedWord | None:
         """Return a word, or None if it is not among the dropped ones."""
         found = [each for each in (own.find(word) for own in self._lists) if each is not None]
@@ -138,6 +141,9 @@ class _DroppedList:
         facts = folder.facts[segment.place(_GROUP)]
         self._reasons: Sequence[str] = facts["reasons"]
         self._max_documents: Mapping[str, int] = facts["max_documents"]
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._index
 
     def find(self, word: str) -> _DroppedEntry | None:
         """Return a word, or None if it is not among them."""

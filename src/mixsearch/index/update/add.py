@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -186,7 +187,7 @@ def _add_corpus(
         on_progress("Adding", 0, n_new, "documents")
         measured = measure_documents_in(search, new.counts, new.rows)
         absorbed = [] if n_replaced or n_short_replaced else _choose_absorbed(segments, n_new)
-        name = _name_segment(segments)
+        name = _name_segment(folder)
         segment = store_new_segment(out, search, folder, absorbed, measured.partition, name)
         segments = [*segments[: len(segments) - len(absorbed)], segment]
         write_contents(folder, out, index, absorbed, new, name)
@@ -197,7 +198,7 @@ def _add_corpus(
         growth = replace(growth, n_added=n_added, outside=outside, new_words=new_words)
         on_progress("Adding", n_new, n_new, "documents")
     elif new.short:
-        write_short(folder, out, index, [], new, _name_segment(segments))
+        write_short(folder, out, index, [], new, _name_segment(folder))
     store_changed_sums(out, search, sums)
     write_segments(out, segments)
     store_growth(out.facts, growth)
@@ -224,8 +225,9 @@ def _choose_absorbed(segments: Sequence[Segment], n_new: int) -> list[Segment]:
     return list(segments[first:])
 
 
-def _name_segment(segments: Sequence[Segment]) -> str:
-    used = [int(segment.name.partition("_")[2]) for segment in segments if segment.name]
+def _name_segment(folder: Folder) -> str:
+    """Return a name that no group of the folder has, also none of short documents whose segment is gone."""
+    used = [int(match[1]) for name in folder if (match := re.match(r"segment_(\d+)/", name))]
     return f"segment_{max(used, default=0) + 1}"
 
 

@@ -50,19 +50,14 @@ def _limit(table: DroppedTable) -> DroppedTable:
     return table._replace(postings=Postings(n_documents, words[kept], documents[kept], counts[kept]))
 
 
-def keep_documents(table: DroppedTable, kept: Array, removed: DroppedTable | None) -> DroppedTable:
-    """Return the dropped words of the documents of a mask, (n,), given those of the others if they are known."""
+def keep_documents(table: DroppedTable, kept: Array) -> DroppedTable:
+    """Return the dropped words of the documents of a mask, (n,). Only documents that are listed count as removed."""
     n_documents, words, documents, counts = table.postings
     is_kept = kept[documents]
+    gone = np.bincount(words[~is_kept], minlength=len(table.words))
     numbers = np.cumsum(kept) - 1
-    if removed is None:
-        gone = np.bincount(words[~is_kept], minlength=len(table.words))
-    else:
-        by_word = dict(zip(removed.words, removed.postings.n_documents.tolist(), strict=True))
-        gone = np.array([by_word.get(word, 0) for word in table.words], dtype=np.int64)
-    own = (words[is_kept], numbers[documents[is_kept]], counts[is_kept])
-    left = np.maximum(n_documents - gone, np.bincount(own[0], minlength=len(table.words)))
-    return table._replace(postings=Postings(left, *own))
+    postings = Postings(n_documents - gone, words[is_kept], numbers[documents[is_kept]], counts[is_kept])
+    return table._replace(postings=postings)
 
 
 def write_table(out: FolderWriter, table: DroppedTable, segment: str) -> None:

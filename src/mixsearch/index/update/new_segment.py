@@ -10,7 +10,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.arrow import take_rows
 from mixsearch.index.build.contents import ContentWriter
-from mixsearch.index.columns import check_schema, read_schema, read_segment
+from mixsearch.index.columns import check_schema, drop_known, read_schema, read_segment
 from mixsearch.index.contents import SHORT
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.dropped import join_dropped, write_table
@@ -57,21 +57,17 @@ def _read_contents(folder: Folder, index: TopicIndex, segment: Segment, rows: Ar
     texts = list(folder.texts(segment.place("texts"))) if index.has_texts else None
     names = list(folder.texts(segment.place("names"))) if index.has_names else None
     table = read_segment(folder, segment)
-    return (
-        np.asarray(rows),
-        texts,
-        names,
-        None if table is None else table.drop_columns(["row", *(["id"] if names else [])]),
-    )
+    return np.asarray(rows), texts, names, None if table is None else drop_known(table)
 
 
 def _append(
     writer: ContentWriter, folder: Folder, index: TopicIndex, chunks: Sequence[tuple[CountChunk, Array]]
 ) -> None:
     """Write documents of chunks, with texts and names if the index has them."""
+    schema = read_schema(folder)
     for chunk, kept in chunks:
         if chunk.columns is not None:
-            check_schema(read_schema(folder), chunk.columns.schema)
+            check_schema(schema, chunk.columns.schema)
         texts = chunk.texts or [""] * len(chunk.rows)
         names = chunk.names or [""] * len(chunk.rows)
         writer.write(

@@ -44,6 +44,8 @@ from mixsearch.topics import (
 
 # Documents that are measured together before they are removed, and texts that are read together.
 _MAX_MEASURED, _MAX_READ = 50_000, 5_000
+# What a segment stores of its documents, without those that are too short.
+_GROUPS = ("documents", "words", "texts", "names", "dropped", FILE)
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,8 @@ class _Selection:
     def mark_documents(self, index: TopicIndex) -> Array:
         """Return which documents of an index are selected, (n,)."""
         if self.where is not None:
-            return parse_filter(self.where).mask(index.columns.table)
+            condition = parse_filter(self.where)
+            return condition.mask(index.columns.select(condition.columns))
         if self.ids is not None:
             if not index.has_names:
                 raise SearchError(
@@ -238,7 +241,8 @@ def remove_from(
             sums, mass = sums.add(measured.sums, -1), mass + measured.sums.mass
         if own.all() and segment.name:
             _rewrite_contents(folder, out, index, segment.name, rows, ~own)
-            out.remove(segment.name)
+            for group in _GROUPS:  # its short documents stay
+                out.remove(segment.place(group))
             out.facts.pop(segment.place("dropped"), None)
             continue
         _rewrite(folder, out, index, segment, counts, ~own, segment.mass / max(segment.mass - mass, 1e-300), report)
@@ -273,7 +277,7 @@ def _rewrite(
             stream.append(projected[part][kept[part]])
     table = load_dropped(folder, segment)
     if table is not None:
-        write_table(out, keep_documents(table, kept, None), segment.name)
+        write_table(out, keep_documents(table, kept), segment.name)
     rows = np.asarray(folder[segment.place("documents/rows")])
     _rewrite_contents(folder, out, index, segment.name, rows, kept)
 

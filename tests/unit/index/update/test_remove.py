@@ -138,3 +138,25 @@ def test_a_topic_is_described_though_some_of_its_words_are_gone(tmp_path):
             topic = index.search(word, refine=False)
             assert np.isfinite([probability for _, probability in topic.top_words(10)]).all()
             assert topic.related_words(5)
+
+
+def test_short_documents_outlive_their_segment_and_are_not_overwritten(path, tmp_path):
+    """The short documents of the second segment are there when all its others are gone, and more are added."""
+    before = set(open_index(path).short_names())
+    assert {"r1009", "r1039"} <= before
+    remove_documents(path, rows=[row for row in range(300, 340) if (row - 300) % 10 != 9])
+    assert set(open_index(path).short_names()) == before
+    for first in (2000, 3000):
+        more = make_reviews(list_subjects(20), first)
+        add_documents(path, write_reviews(tmp_path / f"{first}.parquet", more))
+    index = open_index(path)
+    index.verify()
+    assert set(index.short_names()) == before | {"r2009", "r2019", "r3009", "r3019"}
+
+
+def test_additions_of_short_documents_alone_are_kept_apart(tmp_path):
+    path = build_reviews(tmp_path, FIRST)
+    for first in (1000, 2000):
+        only_short = make_reviews(list_subjects(20), first).take([9, 19])
+        add_documents(path, write_reviews(tmp_path / f"{first}.parquet", only_short))
+    assert {"r1009", "r1019", "r2009", "r2019"} <= set(open_index(path).short_names())
