@@ -21,7 +21,7 @@ from mixsearch.index.spelling import read_token_options
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.new_documents import Existing, collect_documents
 from mixsearch.index.update.new_segment import write_contents, write_short
-from mixsearch.index.update.remove import remove_from, remove_short
+from mixsearch.index.update.remove import DocumentSelection, remove_from, remove_short
 from mixsearch.storage import Folder, FolderWriter, update_folder
 from mixsearch.text import Corpus, CorpusOptions, KeptColumns, KnownWords, has_columns, inspect_columns, read_corpus
 from mixsearch.topics import (
@@ -179,7 +179,8 @@ def _add_corpus(
         mask = np.zeros(index.n_documents, dtype=bool)
         mask[new.replaced] = True
         segments, sums = remove_from(folder, out, index, segments, sums, mask)
-    n_short_replaced = remove_short(folder, out, index, new.replaced_short) if new.replaced_short else 0
+    short = DocumentSelection(ids=frozenset(new.replaced_short))
+    n_short_replaced = remove_short(folder, out, index, short) if new.replaced_short else 0
     growth = read_growth(folder.facts, index.n_documents)
     growth = replace(growth, n_removed=growth.n_removed + n_replaced)
     n_new = new.counts.shape[0]

@@ -105,12 +105,14 @@ def remove_documents(
     The index is changed completely or not at all. Readers that have it open keep what they opened.
     """
     report = on_progress or (lambda *_: None)
-    select = _Selection(where, None if ids is None else frozenset(map(str, ids)), None if rows is None else [*rows])
+    select = DocumentSelection(
+        where, None if ids is None else frozenset(map(str, ids)), None if rows is None else [*rows]
+    )
     select.check()
     with update_folder(path, kind=KIND, version=VERSION) as (folder, out):
         index = TopicIndex(folder)
         mask = select.mark_documents(index)
-        n_short = _remove_short(folder, out, index, select)
+        n_short = remove_short(folder, out, index, select)
         n_removed = int(np.count_nonzero(mask))
         if not n_removed and not n_short:
             raise SearchError(
@@ -132,14 +134,15 @@ def remove_documents(
 
 
 @dataclass(frozen=True)
-class _Selection:
+class DocumentSelection:
     """Which documents to remove."""
 
-    where: str | None
-    ids: frozenset[str] | None
-    rows: list[int] | None
+    where: str | None = None
+    ids: frozenset[str] | None = None
+    rows: list[int] | None = None
 
     def check(self) -> None:
+        """Raise unless the documents are selected in one way."""
         given = [name for name in ("where", "ids", "rows") if getattr(self, name) is not None]
         if len(given) != 1:
             raise SearchError(
@@ -175,7 +178,7 @@ class _Selection:
         return np.zeros(len(rows), bool) if table is None else parse_filter(self.where or "").mask(table)
 
 
-def _remove_short(folder: Folder, out: FolderWriter, index: TopicIndex, select: _Selection) -> int:
+def remove_short(folder: Folder, out: FolderWriter, index: TopicIndex, select: DocumentSelection) -> int:
     """Remove selected documents that are too short for a topic, and return their number."""
     n_removed = 0
     for name in list_short(folder):
@@ -186,11 +189,6 @@ def _remove_short(folder: Folder, out: FolderWriter, index: TopicIndex, select: 
         n_removed += int(np.count_nonzero(removed))
         _rewrite_contents(folder, out, index, name, np.asarray(folder[f"{name}/rows"]), ~removed)
     return n_removed
-
-
-def remove_short(folder: Folder, out: FolderWriter, index: TopicIndex, names: Iterable[str]) -> int:
-    """Remove documents of some names that are too short for a topic, and return their number."""
-    return _remove_short(folder, out, index, _Selection(None, frozenset(names), None))
 
 
 def remove_from(
