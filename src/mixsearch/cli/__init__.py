@@ -1,6 +1,7 @@
 """The command line: `mixsearch`."""
 
 import sys
+from importlib import import_module
 
 _PACKAGES = ("typer", "rich")
 
@@ -8,6 +9,8 @@ _PACKAGES = ("typer", "rich")
 def main() -> None:
     """Run the command line, or print what to install for it."""
     try:
+        for package in _PACKAGES:
+            import_module(package)
         from mixsearch.cli.app import app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _PACKAGES:

@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.text import Text
 
 from mixsearch.errors import Coded, SearchError, SearchWarning
-from mixsearch.storage import MANIFEST_NAME
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
 
@@ -108,6 +107,8 @@ def record_warnings() -> Iterator[list[SearchWarning]]:
 
 def complete_index(incomplete: str) -> list[str]:
     """Return the folders that hold an index, or those on the way to one."""
+    from mixsearch.storage import MANIFEST_NAME  # other commands need not wait for it
+
     start, name = os.path.split(incomplete)
     try:
         folders = sorted(each for each in Path(start or ".").iterdir() if each.is_dir() and each.name.startswith(name))

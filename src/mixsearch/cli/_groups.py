@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 from rich import box
@@ -14,7 +14,9 @@ from rich.text import Text
 
 from mixsearch.cli._console import print_json, print_notes
 from mixsearch.cli._units import format_share
-from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
+
+if TYPE_CHECKING:
+    from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
 
 _BAR = 24
 _HEADER = ("documents", "share", "95% interval", "about it", "with words")

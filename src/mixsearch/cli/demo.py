@@ -26,7 +26,6 @@ from mixsearch._typing import Array, Sparse
 from mixsearch.cli._console import describe, record_warnings, report_errors
 from mixsearch.cli._docstrings import (
     export_docstrings,
-    index_docstrings,
     measure,
     name_program,
     print_line,
@@ -40,8 +39,6 @@ from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import Option, SearchError
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.topics import Topic
-
-__all__ = ["demo", "index_docstrings"]
 
 # The last one has two meanings in this corpus, random generators and random variables, so its runner-up is close.
 DEFAULT_WORDS = ("socket", "email", "fourier", "eigenvalues", "clustering", "random")

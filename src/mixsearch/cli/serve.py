@@ -16,12 +16,10 @@ from urllib.parse import urlencode
 import typer
 
 from mixsearch.cli._console import complete_index, report_errors, stderr_console
-from mixsearch.cli.demo import index_docstrings
-from mixsearch.data.threads import n_cores
 from mixsearch.errors import SearchError
-from mixsearch.index import TopicIndex, open_index
 
 if TYPE_CHECKING:
+    from mixsearch.index import TopicIndex
     from mixsearch.web import Access, Limits
 
 _ADDRESS, _ACCESS, _LIMITS = "Address", "Access", "Limits"
@@ -126,17 +124,21 @@ def serve(
     if token is not None and len(token) < _MIN_TOKEN:
         raise typer.BadParameter(f"A token needs at least {_MIN_TOKEN} characters, got {len(token)}.")
     with report_errors(), ExitStack() as stack:
+        from mixsearch.data import threads
+
         web = load_web()
         web.start_fork_server()  # while indexes are opened
         paths = list(indexes or [])
         if demo:
+            from mixsearch.cli._docstrings import index_docstrings
+
             folder = stack.enter_context(TemporaryDirectory(prefix="mixsearch-"))
             paths.append(str(index_docstrings(stderr_console(), Path(folder))))
         opened = open_named(paths)
         if token is None and not no_token and not is_loopback(host):
             token = secrets.token_urlsafe(24)
         limits = web.Limits(
-            workers=n_cores() if workers is None else workers,
+            workers=threads.n_cores() if workers is None else workers,
             timeout=timeout,
             max_upload=round(max_upload * 1e6),
             max_pixels=round(max_pixels * 1e6),
@@ -161,6 +163,8 @@ def load_web() -> Any:
 
 def open_named(indexes: Sequence[str]) -> dict[str, TopicIndex]:
     """Open indexes and return them by name: the name given, else that of the folder."""
+    from mixsearch.index import open_index
+
     opened: dict[str, TopicIndex] = {}
     for typed in indexes:
         given, equals, path = typed.partition("=")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.component import Candidates
@@ -300,6 +299,8 @@ def _rate(A: Array, B: Array, R: Array, how: CancellationRule) -> float:
     if how.rule == "psd":
         return exact
     if how.rule == "threshold":
+        from scipy.optimize import brentq  # a rule that few searches use, and an import longer than one
+
         target = how.threshold * A.diagonal().min()
         # Below the exact λ the matrix is positive definite, and its smallest eigenvalue is concave: one crossing.
         return float(brentq(lambda rate: np.linalg.eigvalsh(A - rate * B)[0] - target, 0.0, exact))
@@ -312,6 +313,8 @@ def _rate(A: Array, B: Array, R: Array, how: CancellationRule) -> float:
             code="trace_not_positive",
             trace=2 * unit,
         )
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(
         lambda rate: np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + unit * rate,
         bounds=(0.0, 4 * exact),

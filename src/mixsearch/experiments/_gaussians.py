@@ -14,8 +14,8 @@ from scipy.optimize import brentq
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.baselines import compute_third_moment, fast_tensor_power, tensor_power
-from mixsearch.core.estimator import Preset
 from mixsearch.core.extraction import ExtractionOptions
+from mixsearch.core.fitted import Preset
 from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture, make_hint
 from mixsearch.experiments._comparison import MIN_GAIN, Comparison
 from mixsearch.experiments._experiment import Case, Experiment, Result, make_cases

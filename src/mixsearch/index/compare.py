@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mixsearch.core.estimator import map_parallel
+from mixsearch.data.threads import map_parallel
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.answer import Answer, TypicalDocument, describe
 from mixsearch.index.groups import make_unique

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame
-from mixsearch.core.estimator import map_parallel
+from mixsearch.data.threads import map_parallel
 from mixsearch.errors import HintError, collect_warnings
 from mixsearch.index.columns import Columns
 from mixsearch.index.contents import Contents, list_short, read_contents, read_texts
@@ -24,9 +24,12 @@ from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import spell_hint
 from mixsearch.index.topic_groups import TopicGroups
 from mixsearch.index.vocabulary import CorpusVocabulary
-from mixsearch.storage import Folder, JoinedTexts
+from mixsearch.storage import JoinedTexts
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import FittedCorpus, Topic, keep_documents, open_search
+
+if TYPE_CHECKING:
+    from mixsearch.topics import TopicSearch
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 4_000
@@ -81,9 +84,10 @@ class TopicIndex(CorpusVocabulary):
         The columns of the documents, such as dates and places.
     """
 
-    def __init__(self, folder: Folder) -> None:
-        super().__init__(folder)
-        self.topics = self._fitted.search
+    @cached_property
+    def topics(self) -> TopicSearch:
+        """The fitted search, as an estimator of scikit-learn."""
+        return self._fitted.to_estimator(self._folder.facts["search"])
 
     @property
     def path(self) -> Path:
@@ -108,7 +112,7 @@ class TopicIndex(CorpusVocabulary):
     @property
     def n_components(self) -> int:
         """The number of fitted topics: a search can use fewer."""
-        return self.topics.n_components_
+        return self._fitted.search.n_components_
 
     @property
     def has_texts(self) -> bool:
@@ -161,7 +165,7 @@ class TopicIndex(CorpusVocabulary):
     def n_rows(self) -> int:
         """The number of rows that were ever read, with those of documents that were left out or removed."""
         known = self._folder.facts.get("n_rows")
-        return int(self.topics.kept_rows_[-1]) + 1 if known is None else int(known)
+        return int(self._fitted.search.kept_rows_[-1]) + 1 if known is None else int(known)
 
     @property
     def reading(self) -> CorpusOptions | None:
@@ -255,7 +259,7 @@ class TopicIndex(CorpusVocabulary):
         if within:
             return self._selection.within(where).search.search(**hint, **(defaults | options))
         among = None if where is None else self.match(where)
-        found = self.topics.search(**hint, **(defaults | options))
+        found = self._fitted.search.search(**hint, **(defaults | options))
         return found if among is None else keep_documents(found, among)
 
     def search_many(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array
-from mixsearch.core.estimator import map_parallel
+from mixsearch.data.threads import map_parallel
 from mixsearch.errors import (
     ArgumentError,
     DoubtfulExamplesWarning,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,9 +28,8 @@ from mixsearch.topics._segments import (
 from mixsearch.topics._unit_vectors import MeanDocument, inverse_frequency, measure_documents
 
 if TYPE_CHECKING:
+    from mixsearch.topics._fitted import FittedTopics
     from mixsearch.topics._search import TopicSearch
-
-S = TypeVar("S", bound="TopicSearch")
 
 KIND = "topic index"
 # 2: segments, columns and short documents. Indexes of format 1 are read, and become 2 when they are changed.
@@ -131,8 +130,8 @@ def open_search(path: str | os.PathLike[str]) -> Folder:
     return open_folder(path, kind=KIND, version=VERSION)
 
 
-def restore_search(search: S, folder: Folder) -> S:
-    """Return a search with the fit that a folder holds. Arrays are read when they are used."""
+def restore_fit(search: FittedTopics, folder: Folder) -> None:
+    """Give a search the fit that a folder holds. Arrays are read when they are used."""
     fit, d = folder.facts["fit"], len(folder["words/word_mean"])
     segments = read_segments(folder)
     documents, mean = _open_documents(folder, segments, d)
@@ -140,7 +139,7 @@ def restore_search(search: S, folder: Folder) -> S:
     n = sum(segment.n_documents for segment in segments)
     search._family = TopicFamily(
         frame=Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"]),
-        alpha0=search.alpha0,
+        alpha0=search._options.alpha0,
         mean=folder["frame/mean"],
         distinct=fit["distinct"],
         document_frequency=frequency,
@@ -157,7 +156,6 @@ def restore_search(search: S, folder: Folder) -> S:
         search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
     search._set_vocabulary(list(folder.texts("vocabulary")) if fit["has_vocabulary"] else None)
     search._dropped = open_dropped(folder, segments)
-    return search
 
 
 def _open_documents(
