@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mixsearch.index.starters import Starter
     from mixsearch.index.to_csv import map_to_csv, to_csv
     from mixsearch.index.topic_groups import GroupedTopic, GroupShare, TopicGroups
-    from mixsearch.index.topic_index import Document, TopicIndex, open_index
+    from mixsearch.index.topic_index import Document, TopicIndex, open_index, verify_index
     from mixsearch.index.update import (
         Added,
         Existing,
@@ -104,4 +104,5 @@ __all__ = [
     "refresh_index",
     "remove_documents",
     "to_csv",
+    "verify_index",
 ]

@@ -179,7 +179,8 @@ def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:
 def _answer(index: TopicIndex, query: Query, options: AnswerOptions) -> Outcome:
     start = perf_counter()
     try:
-        outcome = Outcome.from_found(index.find(query), options)
+        with index.explain_failures():
+            outcome = Outcome.from_found(index.find(query), options)
     except SearchError as error:
         return Outcome(query, error=error)
     return replace(outcome, seconds=perf_counter() - start)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -245,6 +246,12 @@ class TopicIndex(CorpusVocabulary):
         -------
         Topic
         """
+        with self.explain_failures():
+            return self._search(words, text, documents, where, within, options)
+
+    def _search(
+        self, words: Any, text: Any, documents: Any, where: str | None, within: bool, options: dict[str, Any]
+    ) -> Topic:
         given = {"words": spell_hint(words, self.spell), "text": text, "documents": documents}
         hint = {name: value for name, value in given.items() if value is not None}
         if len(hint) != 1:
@@ -304,8 +311,10 @@ class TopicIndex(CorpusVocabulary):
         list of Document
             With texts, names and columns if the index holds them.
         """
-        if not len(rows):
-            return []
+        with self.explain_failures():
+            return self._documents(rows) if len(rows) else []
+
+    def _documents(self, rows: Sequence[int]) -> list[Document]:
         numbers = self._fitted.find_documents(rows)
         texts = self._texts.read(numbers) if self._texts is not None else [None] * len(numbers)
         names = self._names.read(numbers) if self._names is not None else [None] * len(numbers)
@@ -422,8 +431,18 @@ class TopicIndex(CorpusVocabulary):
         -------
         Contents
         """
-        frequent = self._rank_words(self._fitted.word_frequencies, N_FREQUENT)
-        return read_contents(self._folder, self._fitted, frequent, self.distinctive_words(), self.starters())
+        with self.explain_failures():
+            frequent = self._rank_words(self._fitted.word_frequencies, N_FREQUENT)
+            return read_contents(self._folder, self._fitted, frequent, self.distinctive_words(), self.starters())
+
+    def explain_failures(self) -> AbstractContextManager[None]:
+        """Return a context in which an unexpected error says that the index is damaged, if it is.
+
+        Returns
+        -------
+        context manager
+        """
+        return self._folder.explain_failures()
 
     def verify(self) -> None:
         """Read every byte of the index and compare it with the checksums."""
@@ -436,10 +455,21 @@ def open_index(path: str | os.PathLike[str]) -> TopicIndex:
     Parameters
     ----------
     path : path
-        The folder of the index.
+        The folder of the index. Its small files are compared with their checksums; `verify_index` does so with all.
 
     Returns
     -------
     TopicIndex
     """
     return TopicIndex(open_search(path))
+
+
+def verify_index(path: str | os.PathLike[str]) -> None:
+    """Read every byte of an index and compare it with the checksums, before anything in it is used.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    """
+    open_search(path).verify()

@@ -7,7 +7,7 @@ from mixsearch._front import lazy_front
 if TYPE_CHECKING:
     from mixsearch.storage.disk import explain_os_errors, write_atomically
     from mixsearch.storage.joined_texts import JoinedTexts
-    from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray
+    from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray, damage_error
     from mixsearch.storage.reader import Folder, open_folder, read_generation
     from mixsearch.storage.shared_array import SharedArray
     from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, Texts, TextWriter, compress_texts
@@ -27,6 +27,7 @@ __all__ = [
     "TextWriter",
     "Texts",
     "compress_texts",
+    "damage_error",
     "explain_os_errors",
     "open_folder",
     "read_generation",

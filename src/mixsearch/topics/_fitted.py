@@ -17,7 +17,8 @@ from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int, check_samples
 from mixsearch.data.threads import one_blas_thread
-from mixsearch.storage import Folder
+from mixsearch.errors import Coded
+from mixsearch.storage import Folder, damage_error
 from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import as_counts
 from mixsearch.topics._documents import pick_documents
@@ -72,10 +73,21 @@ class FittedTopics(FittedMixture[TopicFamily]):
         -------
         FittedTopics
         """
-        fitted, stored = cls(), folder.facts["search"]
-        fitted.preset = stored.get("preset", "default")
-        fitted._options = resolve_options({**stored, "preset": fitted.preset})
-        restore_fit(fitted, folder)
+        fitted = cls()
+        try:
+            stored = folder.facts["search"]
+            fitted.preset = stored.get("preset", "default")
+            fitted._options = resolve_options({**stored, "preset": fitted.preset})
+            restore_fit(fitted, folder)
+        except Coded:
+            raise
+        except Exception as error:
+            folder.verify()
+            raise damage_error(
+                "'{path}' holds arrays and facts that do not fit together ({error}).",
+                path=str(folder.path),
+                error=repr(error),
+            ) from error
         return fitted
 
     def _set_vocabulary(self, vocabulary: list[str] | None) -> None:
