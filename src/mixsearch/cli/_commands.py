@@ -8,6 +8,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from mixsearch.cli._console import report_errors
+
 # The commands in the order of the help, each with the first line of the HELP of its module.
 COMMANDS = {
     "index": "Build an index of texts or word counts. Search it with [bold]mixsearch topic[/].",
@@ -51,4 +53,5 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command to run or to complete, with its options."""
         name, found, rest = super().resolve_command(ctx, args)
-        return name, None if found is None else load_command(str(found.name)), rest
+        with report_errors():  # Ctrl-C also while packages are imported
+            return name, None if found is None else load_command(str(found.name)), rest

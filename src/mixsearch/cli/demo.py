@@ -23,7 +23,7 @@ from sklearn.feature_extraction.text import (
 
 from mixsearch import GaussianSearch, TopicSearch, WeakHintWarning, __version__
 from mixsearch._typing import Array, Sparse
-from mixsearch.cli._console import describe, record_warnings, report_errors
+from mixsearch.cli._console import describe, record_warnings, report_errors, stdout_console
 from mixsearch.cli._docstrings import (
     export_docstrings,
     measure,
@@ -133,7 +133,7 @@ def demo(
 ) -> None:
     """Find topics in the docstrings on this computer, then one Gaussian of ten."""
     chosen = tuple(packages.replace(",", " ").split()) if packages else None
-    console = Console(highlight=False)
+    console = stdout_console()
     with report_errors():
         if export is not None:
             export_docstrings(console, export, chosen)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from mixsearch import index as indexes
 from mixsearch._typing import Array
-from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors
+from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors, stdout_console
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._growth import describe_growth
 from mixsearch.cli._render import print_facts
@@ -62,14 +62,14 @@ def info(
     with report_errors(as_json=as_json):
         if plot is not None:
             load_plots()
-        index = indexes.open_index(path)
         if verify:
-            index.verify()
+            indexes.verify_index(path)
+        index = indexes.open_index(path)
         contents = index.contents()
         if as_json:
             print_json({**contents.as_dict(), "verified": verify})
         else:
-            _print_contents(Console(highlight=False), contents, verified=verify)
+            _print_contents(stdout_console(), contents, verified=verify)
             print_notes(describe_growth(contents.growth, path))
         if plot is not None:
             write_figure(lambda plots: plots.plot_spectrum(index.topics), plot)

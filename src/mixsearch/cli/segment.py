@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 from mixsearch.cli._console import (
     describe,
@@ -17,6 +16,7 @@ from mixsearch.cli._console import (
     record_warnings,
     report_errors,
     stderr_console,
+    stdout_console,
 )
 from mixsearch.cli._render import print_facts
 from mixsearch.cli._units import format_share
@@ -164,4 +164,4 @@ def _print_summary(summary: dict[str, Any]) -> None:
     for each in summary["segments"]:
         lead = "" if each["separation"] is None else f"separation {plain_number(each['separation'])}: "
         facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
-    print_facts(Console(highlight=False), facts)
+    print_facts(stdout_console(), facts)

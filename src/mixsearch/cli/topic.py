@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 from mixsearch import index as indexes
 from mixsearch.cli._console import (
@@ -16,7 +15,9 @@ from mixsearch.cli._console import (
     complete_index,
     describe_for_json,
     print_json,
+    print_text,
     report_errors,
+    stdout_console,
 )
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._groups import GroupOptions, print_groups, read_every
@@ -310,9 +311,9 @@ def _print_outcomes(outcomes: Sequence[indexes.Outcome], output: _Output) -> Non
         listed = [_describe_outcome(outcome) for outcome in outcomes]
         print_json(listed if output.as_list else listed[0])
     elif output.format == "csv":
-        typer.echo(indexes.to_csv(outcomes, errors=output.errors), nl=False)
+        print_text(indexes.to_csv(outcomes, errors=output.errors))
     else:
-        console = Console(highlight=False)
+        console = stdout_console()
         for position, outcome in enumerate(outcomes):
             if position and not console.is_terminal:
                 console.print()
