@@ -159,7 +159,8 @@ class Folder(Mapping[str, Array]):
             raise
         except Exception as error:
             self.verify()
-            if isinstance(error, OSError | np.linalg.LinAlgError):  # of Parquet, and of numbers that are none
+            is_unreadable = type(error).__module__.startswith("pyarrow")  # an extra, so not imported here
+            if is_unreadable or isinstance(error, OSError | np.linalg.LinAlgError):
                 raise damage_error(
                     "'{path}' cannot be read ({error}).", path=str(self.path), error=str(error).strip()
                 ) from error
