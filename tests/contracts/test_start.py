@@ -115,3 +115,10 @@ def test_fronts_have_their_names_and_no_others():
 def test_submodules_are_there_without_an_import_of_their_own():
     modules, _ = imported_by("import mixsearch\nassert mixsearch.topics.TopicSearch is mixsearch.TopicSearch")
     assert "mixsearch.topics" in modules
+
+
+def test_no_name_of_a_front_is_also_a_module_of_it():
+    # An import of the module would put it in the place of the name.
+    for front in SOURCE.joinpath("mixsearch").rglob("__init__.py"):
+        names = getattr(importlib.import_module(".".join(front.parent.relative_to(SOURCE).parts)), "__all__", [])
+        assert not {path.stem for path in front.parent.iterdir()} & set(names), front

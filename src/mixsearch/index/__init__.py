@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mixsearch.index.completion import CorpusWord
     from mixsearch.index.contents import Contents
     from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
+    from mixsearch.index.csv_table import map_to_csv, to_csv
     from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
     from mixsearch.index.frames import label_documents, list_documents
     from mixsearch.index.groups import group_topics, make_unique
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from mixsearch.index.query import Found, Query
     from mixsearch.index.snippets import match_word
     from mixsearch.index.starters import Starter
-    from mixsearch.index.to_csv import map_to_csv, to_csv
     from mixsearch.index.topic_groups import GroupedTopic, GroupShare, TopicGroups
     from mixsearch.index.topic_index import Document, TopicIndex, open_index, verify_index
     from mixsearch.index.update import (
