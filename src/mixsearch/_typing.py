@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+    from scipy.sparse.linalg import LinearOperator
 
 Array = npt.NDArray[Any]
 
@@ -18,7 +20,7 @@ Sparse: TypeAlias = "sp.csr_array[Any] | sp.csc_array[Any]"
 Samples: TypeAlias = "Array | Sparse"
 
 
-Matrix = Array | LinearOperator
+Matrix: TypeAlias = "Array | LinearOperator"
 # What users pass as samples: anything that converts to an array, or a sparse matrix.
 SamplesLike: TypeAlias = "npt.ArrayLike | sp.sparray | sp.spmatrix"
 # A table: an array, a DataFrame of pandas or Polars, a pyarrow.Table, or a mapping from names to columns.

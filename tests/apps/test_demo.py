@@ -202,6 +202,6 @@ def test_without_its_packages_the_command_line_says_what_to_install(
 
 def test_another_missing_module_is_not_mistaken_for_those(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_commands(monkeypatch)
-    monkeypatch.setitem(sys.modules, "mixsearch.cli._console", None)
-    with pytest.raises(ModuleNotFoundError, match=r"mixsearch\.cli\._console"):
+    monkeypatch.setitem(sys.modules, "mixsearch.cli._commands", None)
+    with pytest.raises(ModuleNotFoundError, match=r"mixsearch\.cli\._commands"):
         main()

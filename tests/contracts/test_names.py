@@ -5,11 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 
 import mixsearch
+from mixsearch.cli._commands import load_command
 from mixsearch.cli._console import spell
-from mixsearch.cli.app import app
 from mixsearch.index import (
     AnswerOptions,
     IndexOptions,
@@ -67,7 +66,7 @@ def read_rows(command: str) -> list[tuple[str, str, str]]:
 
 def list_options(command: str) -> dict[str, str]:
     """The name of each parameter of a command, as the user types it."""
-    parameters = typer.main.get_command(app).commands[command].params
+    parameters = load_command(command).params
     return {each.name: each.opts[0] if each.opts[0].startswith("-") else each.metavar for each in parameters}
 
 

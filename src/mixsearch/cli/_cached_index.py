@@ -12,18 +12,12 @@ from mixsearch import __version__
 from mixsearch.cli._console import describe, print_notes, record_warnings, stderr_console
 from mixsearch.cli._index_report import SUFFIX
 from mixsearch.cli._progress import show_progress
+from mixsearch.data.files.location import split_table
 from mixsearch.errors import SearchError
 from mixsearch.index import ROW, IndexOptions, build_index, open_index
 from mixsearch.text import CorpusOptions
 
 CACHE = ".mixsearch"
-# A table of a database or a sheet of a workbook is named after its file.
-_TABLE = "::"
-
-
-def is_source(typed: str) -> bool:
-    """Return whether this is a file of documents, with or without the name of a table in it."""
-    return Path(typed.partition(_TABLE)[0]).is_file()
 
 
 def build_cached(source: str, text: Sequence[str] | None = None) -> Path:
@@ -40,7 +34,8 @@ def build_cached(source: str, text: Sequence[str] | None = None) -> Path:
     -------
     Path
     """
-    file = Path(source.partition(_TABLE)[0])
+    named, table = split_table(source)
+    file = Path(named)
     cache = file.resolve().parent / CACHE
     if not os.access(cache if cache.exists() else cache.parent, os.W_OK):
         raise SearchError(
@@ -50,7 +45,7 @@ def build_cached(source: str, text: Sequence[str] | None = None) -> Path:
             path=source,
             folder=str(cache),
         )
-    name = Path(source.replace(_TABLE, "-")).name
+    name = file.name if table is None else f"{file.name}-{table}"
     target, stamp = cache / f"{name}{SUFFIX}", cache / f"{name}.json"
     state = _describe_state(file, text)
     if target.exists() and _read(stamp) == state:

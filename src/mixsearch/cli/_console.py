@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from mixsearch.errors import Coded, SearchError, SearchWarning
-from mixsearch.storage import MANIFEST_NAME
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
+# Characters that a terminal obeys, of which tabs and ends of lines are harmless.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
 
 # Arguments of the library that are positional here, or options that are given once for each item.
 _OTHER_NAMES = {
@@ -59,9 +62,44 @@ def describe_for_json(coded: Coded) -> dict[str, Any]:
     return coded.as_dict() | {"message": describe(coded)}
 
 
+class SafeConsole(Console):
+    """A console that shows control characters of texts instead of sending them to the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render something, with control characters as symbols. Colors are no characters of segments yet."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(show_controls(segment.text), segment.style)
+
+
+def show_controls(text: str) -> str:
+    r"""Replace control characters, but tabs and ends of lines, by symbols: a document must not command a terminal.
+
+    Examples
+    --------
+    >>> show_controls("a\x1b]0;title\x07 b\n")
+    'a␛]0;title␇ b\n'
+    """
+    return _CONTROLS.sub(_show_control, text)
+
+
+def _show_control(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"
+
+
+def stdout_console() -> Console:
+    """Return the console for the answer."""
+    return SafeConsole(highlight=False)
+
+
 def stderr_console() -> Console:
     """Return the console for everything that is not the answer."""
-    return Console(stderr=True, highlight=False)
+    return SafeConsole(stderr=True, highlight=False)
+
+
+def print_text(text: str) -> None:
+    """Print a text that ends its last line itself, such as CSV."""
+    typer.echo(show_controls(text), nl=False)
 
 
 def print_error(sentence: str) -> None:
@@ -77,7 +115,9 @@ def print_notes(sentences: Iterable[str]) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON, alone on standard output."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    # JSON escapes only the control characters below the blank.
+    typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 @contextmanager
@@ -109,6 +149,8 @@ def record_warnings() -> Iterator[list[SearchWarning]]:
 
 def complete_index(incomplete: str) -> list[str]:
     """Return the folders that hold an index, or those on the way to one."""
+    from mixsearch.storage import MANIFEST_NAME  # other commands need not wait for it
+
     start, name = os.path.split(incomplete)
     try:
         folders = sorted(each for each in Path(start or ".").iterdir() if each.is_dir() and each.name.startswith(name))

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from mixsearch import SearchError, __version__
-from mixsearch.cli._console import print_json, print_notes, stderr_console
+from mixsearch.cli._console import print_json, print_notes, stderr_console, stdout_console
 from mixsearch.cli._units import format_seconds
 from mixsearch.experiments import (
     EXPERIMENTS,
@@ -47,7 +47,7 @@ def list_experiments(*, as_json: bool) -> None:
     if as_json:
         print_json([_describe_experiment(experiment) for experiment in EXPERIMENTS])
         return
-    console = Console(highlight=False)
+    console = stdout_console()
     for experiment in EXPERIMENTS:
         full, quick = (format_seconds(round(seconds, -1)) for seconds in experiment.seconds)
         console.print(f"[bold]{experiment.name}[/]  {experiment.shows}; {full}, quick {quick}", soft_wrap=True)
@@ -124,7 +124,7 @@ def _format_page(experiment: Experiment, rows: Rows) -> str:
 
 
 def _print_result(done: dict[str, Any]) -> None:
-    Console(highlight=False).print(
+    stdout_console().print(
         f"[bold]{done['name']}[/]  {done['n_rows']:,} rows in {format_seconds(done['seconds'])}: "
         f"{escape(done['figure'])}, {escape(done['table'])}, {escape(done['rows'])}",
         soft_wrap=True,

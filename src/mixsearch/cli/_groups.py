@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mixsearch.cli._console import print_json, print_notes
+from mixsearch.cli._console import print_json, print_notes, print_text, stdout_console
 from mixsearch.cli._units import format_share
-from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
+
+if TYPE_CHECKING:
+    from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
 
 _BAR = 24
 _HEADER = ("documents", "share", "95% interval", "about it", "with words")
@@ -49,9 +50,9 @@ def print_groups(found: TopicGroups, style: Literal["text", "json", "csv"]) -> N
     if style == "json":
         print_json(found.as_dict())
     elif style == "csv":
-        typer.echo(found.to_csv(), nl=False)
+        print_text(found.to_csv())
     else:
-        _print_tables(Console(highlight=False), found)
+        _print_tables(stdout_console(), found)
         if found.n_missing:
             print_notes([f"{found.n_missing:,} documents have no value in column {found.column!r}."])
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mixsearch.index import Growth
+if TYPE_CHECKING:
+    from mixsearch.index import Growth
 
 
 def describe_growth(growth: Growth, path: Path) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from mixsearch.cli._console import describe, describe_for_json, print_json, print_notes, record_warnings
+from mixsearch.cli._console import describe, describe_for_json, print_json, print_notes, record_warnings, stdout_console
 from mixsearch.cli._progress import show_progress
 from mixsearch.cli._render import print_facts
 from mixsearch.cli._units import format_bytes, format_seconds
@@ -85,7 +85,7 @@ def report_built(built: Built, seconds: float, warned: Sequence[SearchWarning], 
     if as_json:
         print_json(summary.as_dict())
     else:
-        _print_summary(Console(highlight=False), summary)
+        _print_summary(stdout_console(), summary)
 
 
 def name_index(sources: Sequence[str]) -> Path:

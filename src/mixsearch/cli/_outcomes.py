@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mixsearch.cli._console import describe, print_error, print_notes
-from mixsearch.index import Outcome
+
+if TYPE_CHECKING:
+    from mixsearch.index import Outcome
 
 
 def print_messages(outcomes: Sequence[Outcome]) -> bool:

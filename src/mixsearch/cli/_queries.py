@@ -10,9 +10,9 @@ from pathlib import Path
 
 import typer
 
+from mixsearch import index as indexes
+from mixsearch import topics
 from mixsearch.errors import SearchError
-from mixsearch.index import Query
-from mixsearch.topics import join_weights, parse_word, parse_words
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
 _MAX_TITLE = 40
@@ -45,27 +45,27 @@ class TypedHints:
             raise typer.BadParameter(f"--not and --each need words, got {kinds[0]}.")
 
 
-def read_queries(typed: TypedHints) -> list[Query]:
+def read_queries(typed: TypedHints) -> list[indexes.Query]:
     """Return the queries of a command."""
     if typed.hints is not None:
         return _parse_lines(_read(typed.hints), typed.hints)
     if typed.documents:
-        return [Query(f"document {', '.join(map(str, typed.documents))}", documents=tuple(typed.documents))]
+        return [indexes.Query(f"document {', '.join(map(str, typed.documents))}", documents=tuple(typed.documents))]
     texts = [*typed.texts, *([] if typed.text_file is None else [_read(typed.text_file)])]
     if texts:
-        return [Query(_shorten(texts[0]), text=tuple(texts))]
+        return [indexes.Query(_shorten(texts[0]), text=tuple(texts))]
     if typed.each:
         return [_make_query([word], typed.avoid) for word in typed.words]
     return [_make_query(typed.words, typed.avoid)]
 
 
-def _make_query(words: Sequence[str], avoid: Sequence[str]) -> Query:
-    wanted = [parse_word(_unquote(word)) for word in words]
-    avoided = [(name, -abs(weight)) for name, weight in (parse_word(_unquote(word)) for word in avoid)]
-    weights = join_weights([*wanted, *avoided])
+def _make_query(words: Sequence[str], avoid: Sequence[str]) -> indexes.Query:
+    wanted = [topics.parse_word(_unquote(word)) for word in words]
+    avoided = [(name, -abs(weight)) for name, weight in (topics.parse_word(_unquote(word)) for word in avoid)]
+    weights = topics.join_weights([*wanted, *avoided])
     signed = [*words, *(f"-{word.removeprefix('-')}" for word in avoid)]
     # A single word or phrase is its own name; among several, quotes show where a phrase ends.
-    return Query(signed[0] if len(signed) == 1 else " ".join(map(_quote, signed)), words=weights)
+    return indexes.Query(signed[0] if len(signed) == 1 else " ".join(map(_quote, signed)), words=weights)
 
 
 def _unquote(word: str) -> str:
@@ -76,7 +76,7 @@ def _quote(word: str) -> str:
     return f'"{word}"' if " " in word and '"' not in word else word
 
 
-def _parse_lines(text: str, path: Path) -> list[Query]:
+def _parse_lines(text: str, path: Path) -> list[indexes.Query]:
     lines = [line.strip() for line in text.splitlines()]
     queries = [_parse_line(line) for line in lines if line and not line.startswith("#")]
     if not queries:
@@ -89,10 +89,10 @@ def _parse_lines(text: str, path: Path) -> list[Query]:
     return queries
 
 
-def _parse_line(line: str) -> Query:
+def _parse_line(line: str) -> indexes.Query:
     named = _NAMED.fullmatch(line)
     name, query = named.groups() if named else (line, line)
-    return Query(name.strip(), words=parse_words(query))
+    return indexes.Query(name.strip(), words=topics.parse_words(query))
 
 
 def _shorten(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -11,9 +12,12 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from mixsearch import index as indexes
 from mixsearch.cli._units import format_share
 from mixsearch.display import plain_chance, plain_number
-from mixsearch.index import Answer, TopicWord, TypicalDocument, match_word
+
+if TYPE_CHECKING:
+    from mixsearch.index import Answer, TopicWord, TypicalDocument
 
 _BAR = 20
 _NAME = 12
@@ -185,7 +189,7 @@ def _label(document: TypicalDocument) -> str:
 def _highlight(snippet: str, words: Iterable[str]) -> Text:
     """Return a snippet with the words of the topic highlighted."""
     text = Text(snippet, style="not bold")
-    pattern = "|".join(map(match_word, sorted(words, key=len, reverse=True)))
+    pattern = "|".join(map(indexes.match_word, sorted(words, key=len, reverse=True)))
     if pattern:
         text.highlight_regex(re.compile(pattern, re.IGNORECASE), "bold cyan")
     return text

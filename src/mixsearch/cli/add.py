@@ -6,9 +6,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from mixsearch.cli._console import complete_index, describe, describe_for_json, print_json, print_notes, report_errors
+from mixsearch.cli._console import (
+    complete_index,
+    describe,
+    describe_for_json,
+    print_json,
+    print_notes,
+    report_errors,
+    stdout_console,
+)
 from mixsearch.cli._follow import follow
 from mixsearch.cli._growth import describe_growth
 from mixsearch.cli._keep import parse_keep
@@ -112,7 +119,7 @@ def _print(added: Added, *, as_json: bool) -> None:
         ("added", f"{added.n_documents:,} documents{replaced}{f'; left out: {dropped}' if dropped else ''}"),
         ("documents", f"{added.n_all:,}"),
     ]
-    print_facts(Console(highlight=False), facts)
+    print_facts(stdout_console(), facts)
     print_notes([*map(describe, added.notes), *describe_growth(added.growth, added.path)])
 
 

@@ -7,26 +7,7 @@ from typing import Annotated
 import typer
 
 from mixsearch import __version__
-from mixsearch.cli import (
-    add,
-    changes,
-    demo,
-    export,
-    find,
-    index,
-    info,
-    label,
-    overview,
-    refresh,
-    regress,
-    remove,
-    report,
-    reproduce,
-    segment,
-    serve,
-    subspace,
-    topic,
-)
+from mixsearch.cli._commands import LazyGroup
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
 
@@ -52,6 +33,7 @@ Examples:
 mixsearch COMMAND --help describes each command."""
 
 app = typer.Typer(
+    cls=LazyGroup,
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
@@ -73,23 +55,3 @@ def mixsearch(
     ] = False,
 ) -> None:
     """Find one component of a mixture from a small hint."""
-
-
-app.command(help=index.HELP)(index.index)
-app.command(help=topic.HELP)(topic.topic)
-app.command(help=overview.HELP)(overview.overview)
-app.command(help=changes.HELP)(changes.changes)
-app.command(help=info.HELP)(info.info)
-app.command(help=label.HELP)(label.label)
-app.command(help=report.HELP)(report.report)
-app.command(help=export.HELP)(export.export)
-app.command(help=add.HELP)(add.add)
-app.command(help=remove.HELP)(remove.remove)
-app.command(help=refresh.HELP)(refresh.refresh)
-app.command(help=find.HELP)(find.find)
-app.command(help=regress.HELP)(regress.regress)
-app.command(help=subspace.HELP)(subspace.subspace)
-app.command(help=segment.HELP)(segment.segment)
-app.command(help=serve.HELP)(serve.serve)
-app.command(help=reproduce.HELP)(reproduce.reproduce)
-app.command(help=demo.HELP)(demo.demo)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mixsearch.cli._console import complete_index, print_json, report_errors
+from mixsearch.cli._console import complete_index, print_json, print_text, report_errors, stdout_console
 from mixsearch.cli._units import format_share
 from mixsearch.index import MAX_WORDS, Change, CorpusChanges, find_changes, open_index
 
@@ -59,9 +59,9 @@ def changes(
         if as_json:
             print_json(found.as_dict())
         elif as_csv:
-            typer.echo(found.to_csv(), nl=False)
+            print_text(found.to_csv())
         else:
-            _print_changes(Console(highlight=False), found)
+            _print_changes(stdout_console(), found)
 
 
 def _print_changes(console: Console, found: CorpusChanges) -> None:

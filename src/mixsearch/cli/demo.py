@@ -23,10 +23,9 @@ from sklearn.feature_extraction.text import (
 
 from mixsearch import GaussianSearch, TopicSearch, WeakHintWarning, __version__
 from mixsearch._typing import Array, Sparse
-from mixsearch.cli._console import describe, record_warnings, report_errors
+from mixsearch.cli._console import describe, record_warnings, report_errors, stdout_console
 from mixsearch.cli._docstrings import (
     export_docstrings,
-    index_docstrings,
     measure,
     name_program,
     print_line,
@@ -40,8 +39,6 @@ from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import Option, SearchError
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.topics import Topic
-
-__all__ = ["demo", "index_docstrings"]
 
 # The last one has two meanings in this corpus, random generators and random variables, so its runner-up is close.
 DEFAULT_WORDS = ("socket", "email", "fourier", "eigenvalues", "clustering", "random")
@@ -136,7 +133,7 @@ def demo(
 ) -> None:
     """Find topics in the docstrings on this computer, then one Gaussian of ten."""
     chosen = tuple(packages.replace(",", " ").split()) if packages else None
-    console = Console(highlight=False)
+    console = stdout_console()
     with report_errors():
         if export is not None:
             export_docstrings(console, export, chosen)

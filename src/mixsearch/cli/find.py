@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
-from rich.console import Console
 
 from mixsearch.cli._console import (
     describe,
@@ -19,6 +18,7 @@ from mixsearch.cli._console import (
     report_errors,
     spell,
     stderr_console,
+    stdout_console,
 )
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._members import print_members
@@ -164,7 +164,7 @@ def find(
             notes = [describe_for_json(warning) for warning in warned]
             print_json({"table": str(table), **answer.as_dict(), "warnings": notes, "written": written})
         else:
-            print_members(Console(highlight=False), answer, seconds)
+            print_members(stdout_console(), answer, seconds)
         print_notes(map(describe, warned))
 
 

@@ -11,14 +11,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from mixsearch import index as indexes
 from mixsearch._typing import Array
-from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors
+from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors, stdout_console
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._growth import describe_growth
 from mixsearch.cli._render import print_facts
 from mixsearch.cli._units import format_bytes
 from mixsearch.display import plain_number
-from mixsearch.index import Contents, open_index
 
 HELP = """Show what an index holds, how it was made, and how large it is.
 
@@ -62,26 +62,26 @@ def info(
     with report_errors(as_json=as_json):
         if plot is not None:
             load_plots()
-        index = open_index(path)
         if verify:
-            index.verify()
+            indexes.verify_index(path)
+        index = indexes.open_index(path)
         contents = index.contents()
         if as_json:
             print_json({**contents.as_dict(), "verified": verify})
         else:
-            _print_contents(Console(highlight=False), contents, verified=verify)
+            _print_contents(stdout_console(), contents, verified=verify)
             print_notes(describe_growth(contents.growth, path))
         if plot is not None:
             write_figure(lambda plots: plots.plot_spectrum(index.topics), plot)
 
 
-def _print_contents(console: Console, contents: Contents, *, verified: bool) -> None:
+def _print_contents(console: Console, contents: indexes.Contents, *, verified: bool) -> None:
     print_facts(console, _facts(contents, verified=verified))
     if console.is_terminal:
         print_facts(console, [("", Text(_sparkline(contents.eigenvalues), style="blue"))])
 
 
-def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
+def _facts(contents: indexes.Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "index", contents.path
     yield "created", f"{contents.created} by mixsearch {contents.written_by}, format {contents.format_version}"
     dropped = f"{contents.n_short:,} too short, {contents.n_duplicates:,} duplicates"
@@ -110,12 +110,12 @@ def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "spectrum", f"{len(values)} eigenvalues, from {plain_number(values[0])} to {plain_number(values[-1])}"
 
 
-def _describe_dropped(contents: Contents) -> str:
+def _describe_dropped(contents: indexes.Contents) -> str:
     parts = [f"{n:,} {_REASONS[reason]}" for reason, n in contents.dropped_words.items() if n]
     return f" (left out: {', '.join(parts)})" if parts else ""
 
 
-def _describe_texts(contents: Contents) -> str:
+def _describe_texts(contents: indexes.Contents) -> str:
     texts = "kept" if contents.has_texts else "not kept"
     letters = f", {contents.n_characters:,} characters" if contents.n_characters else ""
     return f"{texts}{letters}; names {'kept' if contents.has_names else 'not kept'}"

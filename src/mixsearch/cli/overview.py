@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors
+from mixsearch.cli._console import complete_index, print_json, print_notes, print_text, report_errors, stdout_console
 from mixsearch.cli._units import format_share
 from mixsearch.index import MAX_WORDS, MappedTopic, TopicMap, map_to_csv, map_topics, open_index
 
@@ -67,9 +67,9 @@ def overview(
         if as_json:
             print_json(found.as_dict())
         elif as_csv:
-            typer.echo(map_to_csv(found), nl=False)
+            print_text(map_to_csv(found))
         else:
-            _print_topics(Console(highlight=False), found)
+            _print_topics(stdout_console(), found)
         print_notes(each.message for each in found.skipped)
 
 

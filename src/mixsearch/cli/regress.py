@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from mixsearch import RegressionComponent, RegressionSearch
 from mixsearch.cli._console import (
@@ -18,6 +17,7 @@ from mixsearch.cli._console import (
     record_warnings,
     report_errors,
     stderr_console,
+    stdout_console,
 )
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._render import print_facts
@@ -126,7 +126,7 @@ def regress(
         if as_json:
             print_json(answer | {"warnings": list(map(describe_for_json, notes)), "written": written})
         else:
-            print_facts(Console(highlight=False), _list_facts(answer, rows))
+            print_facts(stdout_console(), _list_facts(answer, rows))
         print_notes(map(describe, notes))
 
 

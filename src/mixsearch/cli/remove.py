@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors
+from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors, stdout_console
 from mixsearch.cli._growth import describe_growth
 from mixsearch.cli._progress import show_progress
 from mixsearch.cli._render import print_facts
@@ -63,5 +62,5 @@ def remove(
             ("removed", f"{removed.n_documents:,} documents"),
             ("documents", f"{removed.n_all:,}"),
         ]
-        print_facts(Console(highlight=False), facts)
+        print_facts(stdout_console(), facts)
         print_notes(describe_growth(removed.growth, path))

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 from mixsearch.cli._console import (
     describe,
@@ -17,6 +16,7 @@ from mixsearch.cli._console import (
     record_warnings,
     report_errors,
     stderr_console,
+    stdout_console,
 )
 from mixsearch.cli._render import print_facts
 from mixsearch.cli._units import format_share
@@ -225,4 +225,4 @@ def _print_summary(summary: dict[str, Any]) -> None:
         elif each["separation"] is not None:
             lead = f"separation {plain_number(each['separation'])}: "
         facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
-    print_facts(Console(highlight=False), facts)
+    print_facts(stdout_console(), facts)

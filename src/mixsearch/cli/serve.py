@@ -15,15 +15,12 @@ from urllib.parse import urlencode
 
 import typer
 
-from mixsearch.cli._cached_index import build_cached, is_source
 from mixsearch.cli._console import complete_index, print_notes, report_errors, stderr_console
-from mixsearch.cli._index_report import name_index
-from mixsearch.cli.demo import index_docstrings
-from mixsearch.data.threads import n_cores
+from mixsearch.data.files.location import split_table
 from mixsearch.errors import SearchError
-from mixsearch.index import TopicIndex, open_index
 
 if TYPE_CHECKING:
+    from mixsearch.index import TopicIndex
     from mixsearch.web import Access, Limits
 
 _ADDRESS, _ACCESS, _LIMITS = "Address", "Access", "Limits"
@@ -142,10 +139,14 @@ def serve(
     if token is not None and len(token) < _MIN_TOKEN:
         raise typer.BadParameter(f"A token needs at least {_MIN_TOKEN} characters, got {len(token)}.")
     with report_errors(), ExitStack() as stack:
+        from mixsearch.data import threads
+
         web = load_web()
         web.start_fork_server()  # while indexes are opened
         paths = list(indexes or [])
         if demo:
+            from mixsearch.cli._docstrings import index_docstrings
+
             folder = stack.enter_context(TemporaryDirectory(prefix="mixsearch-"))
             paths.append(str(index_docstrings(stderr_console(), Path(folder))))
         if not paths:
@@ -154,7 +155,7 @@ def serve(
         if token is None and not no_token and not is_loopback(host):
             token = secrets.token_urlsafe(24)
         limits = web.Limits(
-            workers=n_cores() if workers is None else workers,
+            workers=threads.n_cores() if workers is None else workers,
             timeout=timeout,
             max_upload=round(max_upload * 1e6),
             max_pixels=round(max_pixels * 1e6),
@@ -179,6 +180,8 @@ def load_web() -> Any:
 
 def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dict[str, TopicIndex]:
     """Open indexes and return them by name: the name given, else that of the folder or file. Files are indexed."""
+    from mixsearch.index import open_index
+
     opened: dict[str, TopicIndex] = {}
     for typed in indexes:
         given, equals, path = typed.partition("=")
@@ -190,11 +193,15 @@ def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dic
                 code="duplicate_name",
                 name=given,
             )
-        source = is_source(path)
-        folder = given or (name_index([path]) if source else Path(path).resolve()).stem
+        if Path(split_table(path)[0]).is_file():
+            from mixsearch.cli._cached_index import build_cached  # what builds an index imports much
+            from mixsearch.cli._index_report import name_index
+
+            given, path = given or name_index([path]).stem, str(build_cached(path, text))
+        folder = given or Path(path).resolve().stem
         names = chain([folder], (f"{folder}-{copy}" for copy in count(2)))
         name = next(name for name in names if name not in opened)
-        opened[name] = open_index(build_cached(path, text) if source else path)
+        opened[name] = open_index(path)
     return opened
 
 

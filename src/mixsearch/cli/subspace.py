@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from mixsearch import Subspace, SubspaceSearch
 from mixsearch._typing import Array
@@ -18,6 +17,7 @@ from mixsearch.cli._console import (
     record_warnings,
     report_errors,
     stderr_console,
+    stdout_console,
 )
 from mixsearch.cli._render import print_facts
 from mixsearch.cli._table_options import (
@@ -161,7 +161,7 @@ def subspace(
             written = [] if output is None else [str(output)]
             print_json(answer | {"warnings": list(map(describe_for_json, notes)), "written": written})
         else:
-            print_facts(Console(highlight=False), _list_facts(answer, rows))
+            print_facts(stdout_console(), _list_facts(answer, rows))
         print_notes(map(describe, notes))
 
 

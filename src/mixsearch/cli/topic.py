@@ -8,30 +8,22 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
+from mixsearch import index as indexes
 from mixsearch.cli._console import (
     EXIT_ERROR,
     complete_index,
     describe_for_json,
     print_json,
+    print_text,
     report_errors,
+    stdout_console,
 )
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._groups import GroupOptions, print_groups, read_every
 from mixsearch.cli._outcomes import print_messages
 from mixsearch.cli._queries import TypedHints, read_queries
 from mixsearch.cli._render import print_answer
-from mixsearch.index import (
-    AnswerOptions,
-    Outcome,
-    Query,
-    answer_queries,
-    group_topics,
-    name_outcomes,
-    open_index,
-    to_csv,
-)
 
 _HINTS, _SEARCH, _GROUPS, _OUTPUT = "Other hints", "Search", "Groups of documents", "Output"
 
@@ -264,7 +256,7 @@ def topic(
             "within": within,
         }
         queries = [replace(query, **search) for query in read_queries(typed)]
-        options = AnswerOptions(
+        options = indexes.AnswerOptions(
             n_words=n_words,
             n_documents=n_documents,
             words_by=words_by,
@@ -279,11 +271,11 @@ def topic(
             _run(path, queries, options, output)
 
 
-def _run(path: Path, queries: Sequence[Query], options: AnswerOptions, output: _Output) -> None:
+def _run(path: Path, queries: Sequence[indexes.Query], options: indexes.AnswerOptions, output: _Output) -> None:
     """Search and print the answers; an error of one query does not stop the others."""
     if output.plot is not None:
         load_plots()
-    outcomes = answer_queries(open_index(path), queries, options)
+    outcomes = indexes.answer_queries(indexes.open_index(path), queries, options)
     failed = [outcome.error for outcome in outcomes if outcome.error is not None]
     if len(outcomes) == len(failed) == 1 and not output.as_list:
         raise failed[0]
@@ -296,16 +288,16 @@ def _run(path: Path, queries: Sequence[Query], options: AnswerOptions, output: _
         raise typer.Exit(EXIT_ERROR)
 
 
-def _run_groups(path: Path, queries: Sequence[Query], options: GroupOptions, output: _Output) -> None:
+def _run_groups(path: Path, queries: Sequence[indexes.Query], options: GroupOptions, output: _Output) -> None:
     """Search and print the shares of the topics in groups; an error of one query does not stop the others."""
     if output.plot is not None:
         load_plots()
-    index = open_index(path)
-    outcomes = answer_queries(index, queries, AnswerOptions(n_words=1, n_documents=0, n_related=0))
+    index = indexes.open_index(path)
+    outcomes = indexes.answer_queries(index, queries, indexes.AnswerOptions(n_words=1, n_documents=0, n_related=0))
     failed = [outcome.error for outcome in outcomes if outcome.error is not None]
     if len(outcomes) == len(failed):
         raise failed[0]
-    found = group_topics(index, name_outcomes(outcomes), **vars(options))
+    found = indexes.group_topics(index, indexes.name_outcomes(outcomes), **vars(options))
     print_groups(found, output.format)
     print_messages(outcomes)
     if output.plot is not None:
@@ -314,14 +306,14 @@ def _run_groups(path: Path, queries: Sequence[Query], options: GroupOptions, out
         raise typer.Exit(EXIT_ERROR)
 
 
-def _print_outcomes(outcomes: Sequence[Outcome], output: _Output) -> None:
+def _print_outcomes(outcomes: Sequence[indexes.Outcome], output: _Output) -> None:
     if output.format == "json":
         listed = [_describe_outcome(outcome) for outcome in outcomes]
         print_json(listed if output.as_list else listed[0])
     elif output.format == "csv":
-        typer.echo(to_csv(outcomes, errors=output.errors), nl=False)
+        print_text(indexes.to_csv(outcomes, errors=output.errors))
     else:
-        console = Console(highlight=False)
+        console = stdout_console()
         for position, outcome in enumerate(outcomes):
             if position and not console.is_terminal:
                 console.print()
@@ -329,13 +321,13 @@ def _print_outcomes(outcomes: Sequence[Outcome], output: _Output) -> None:
                 print_answer(console, outcome.answer, outcome.seconds)
 
 
-def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
+def _describe_outcome(outcome: indexes.Outcome) -> dict[str, Any]:
     if outcome.error is not None:
         return {"hint": outcome.query.name, "error": describe_for_json(outcome.error)}
     return outcome.as_dict() | {"warnings": [describe_for_json(warning) for warning in outcome.warnings]}
 
 
-def _draw(plots: Any, outcomes: Sequence[Outcome], errors: bool) -> Any:
+def _draw(plots: Any, outcomes: Sequence[indexes.Outcome], errors: bool) -> Any:
     if len(outcomes) == 1:
         return plots.plot_topic(outcomes[0].topic, errors=errors)
-    return plots.plot_topics(name_outcomes(outcomes), errors=errors)
+    return plots.plot_topics(indexes.name_outcomes(outcomes), errors=errors)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.frame import Frame
@@ -55,6 +54,8 @@ def find_rate(A: Array, B: Array, R: Array, how: CancellationRule) -> float:
     if how.rule == "psd":
         return exact
     if how.rule == "threshold":
+        from scipy.optimize import brentq  # a rule that few searches use, and an import longer than a search
+
         target = how.threshold * A.diagonal().min()
         # Below the exact λ the matrix is positive definite, and its smallest eigenvalue is concave: one crossing.
         part = brentq(lambda part: np.linalg.eigvalsh(A - part * exact * B)[0] - target, 0.0, 1.0)
@@ -80,6 +81,8 @@ def _nuclear_rate(A: Array, B: Array, exact: float, null: Array) -> float:
     penalty, z = NUCLEAR_PENALTY * trace, null / np.linalg.norm(null)
     if penalty - trace + 2 * float(z @ B @ z) >= 0:
         return exact
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(
         lambda rate: np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + penalty * rate,
         bounds=(exact, 4 * exact),

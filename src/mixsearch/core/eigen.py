@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.data.chunks import ArraySum, even_slices, sum_chunks
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 # More starting vectors than eigenvectors asked for: the last ones asked for converge as fast as the first.
 OVERSAMPLING = 10
@@ -74,10 +76,10 @@ def top_eigenpairs(
     if n_pairs == 0:
         return Eigenpairs(np.zeros(0), np.zeros((d, 0)), 0)
     if d <= max(5 * wide, LAPACK_LIMIT):
-        dense = matrix @ np.eye(d, dtype=matrix.dtype) if isinstance(matrix, LinearOperator) else matrix
+        dense = matrix if isinstance(matrix, np.ndarray) else matrix @ np.eye(d, dtype=matrix.dtype)
         values, vectors = np.linalg.eigh(dense)
         return Eigenpairs(values[::-1][:n_pairs], orient(vectors[:, ::-1][:, :n_pairs]), 1)
-    if not isinstance(matrix, LinearOperator):
+    if isinstance(matrix, np.ndarray):
         tol, max_applications = 1e-12, 1000
     callback = on_application or (lambda _: None)
     pairs = _block_lanczos(matrix, needed, block or wide, seed, tol, max_applications, n_threads, callback)
@@ -182,6 +184,8 @@ def _well_conditioned(R: Array) -> bool:
 
 def as_operator(matrix: Matrix) -> LinearOperator:
     """Return an array or an operator as an operator."""
+    from scipy.sparse.linalg import LinearOperator, aslinearoperator  # needed by a fit, not by a search in one
+
     return matrix if isinstance(matrix, LinearOperator) else aslinearoperator(matrix)
 
 

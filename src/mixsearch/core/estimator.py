@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any, Generic, Literal, Self, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.family import Family
+from mixsearch.core.fitted import F, FittedMixture
 from mixsearch.core.noise_edge import no_signal
 from mixsearch.core.rank_selection import N_FOLDS, Spectrum
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
     as_samples,
-    check_choice,
     check_n_components,
     check_n_samples,
-    check_positive_int,
 )
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
-from mixsearch.data.threads import one_blas_thread
+from mixsearch.data.threads import map_parallel
 from mixsearch.errors import (
-    ArgumentError,
     HintIgnoredWarning,
     Option,
     SearchError,
@@ -40,23 +35,18 @@ from mixsearch.errors import (
     warn_user,
 )
 
-Preset = Literal["default", "paper"]
 RandomState = int | np.random.RandomState | None
-F = TypeVar("F", bound=Family)
 T = TypeVar("T")
-U = TypeVar("U")
 
 
-class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Generic[F], metaclass=ABCMeta):
+class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
     """A mixture that is fitted without a hint and searched with any number of hints."""
 
     n_components: int | Literal["auto"]
-    preset: Preset
     random_state: RandomState
     spectrum_: Spectrum
     n_features_in_: int
     search: Callable[..., Any]
-    _family: F
 
     def search_many(
         self, hints: Iterable[Any], *, by: str = "hint", n_jobs: int | None = -1, **options: Any
@@ -135,10 +125,6 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _is_paper(self) -> bool:
-        check_choice("preset", self.preset, ("default", "paper"))
-        return self.preset == "paper"
-
     def _choose_n_components(
         self, partitions: Partitions[Any], find_spectrum: Callable[[], Spectrum], *, is_final: bool = True
     ) -> int:
@@ -161,31 +147,12 @@ class BaseSearch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         return self.spectrum_.n_components
 
-    def _select_family(self, n_components: int | None) -> F:
-        """Return the fit, or its first components only."""
-        check_is_fitted(self)
-        if n_components is None:
-            return self._family
-        check_positive_int("n_components", n_components)
-        if n_components > self.n_components_:
-            raise ArgumentError(
-                "{argument}={value}, but this fit has {n_fitted} components. A search can use at most that many; fit "
-                "again for more.",
-                code="too_many_components",
-                argument=Option("n_components"),
-                value=n_components,
-                n_fitted=self.n_components_,
-            )
-        return self._family.take(n_components)
-
-    @property
-    def n_components_(self) -> int:
-        """The number of components of the fit."""
-        return self._family.n_components
-
     @property
     def _n_features_out(self) -> int:
         return self._family.frame.n_components
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_family")
@@ -254,16 +221,6 @@ def _member_rows(y: Any) -> tuple[Array, int]:
     """Return the rows that labels mark with 1, and the number of labels."""
     labels = np.asarray(y).ravel()
     return np.flatnonzero(labels == 1), len(labels)
-
-
-def map_parallel(function: Callable[[T], U], values: Iterable[T], n_jobs: int | None) -> list[U]:
-    """Apply a function to every value in parallel threads, each of which computes on one core."""
-    n_threads = effective_n_jobs(n_jobs)
-    with one_blas_thread:
-        if n_threads == 1:
-            return list(map(function, values))
-        with ThreadPoolExecutor(n_threads) as pool:
-            return list(pool.map(function, values))
 
 
 class MixtureCache(Generic[T]):

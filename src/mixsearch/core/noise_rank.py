@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.frame import count_above
@@ -52,7 +51,7 @@ def noise_rank(covariance: Matrix, partitions: Partitions[Any], center: Array, n
     fewer directions than their noise, and features that are constant, or equal up to scale, are counted directly.
     """
     n, d = partitions.shape
-    if isinstance(covariance, LinearOperator) or n < MIN_SAMPLES_PER_FEATURE * d:
+    if not isinstance(covariance, np.ndarray) or n < MIN_SAMPLES_PER_FEATURE * d:
         rank = _count_features(partitions.reduce(_combine, center, seed))
         return NoiseRank(rank, rank)
     if _is_regular(covariance):

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
 
 from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.data.chunks import CACHED_ROWS, CHUNK_ROWS, ArraySum, RowChunks, chunk_rows, row_slices, sum_chunks
 from mixsearch.data.partitions import Layout, Partitions, SamplePartition, partition_in_memory
 from mixsearch.data.threads import n_cores, one_blas_thread
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 # Up to here the d x d array beats products with blocks of vectors (benchmarks/second_moment.py).
 DENSE_LIMIT = 1000
@@ -127,6 +129,7 @@ def _apply(chunks: RowChunks, Q: Array, shares: Array, center: Array | None, chu
 
 def symmetric_operator(d: int, dtype: Any, apply: Callable[[Array], Array]) -> LinearOperator:
     """Return a symmetric operator, given its product with a block of vectors."""
+    from scipy.sparse.linalg import LinearOperator  # needed by a fit, not by a search in one
 
     def apply_to_one(q: Array) -> Array:
         return apply(q.reshape(-1, 1)).ravel()
@@ -136,7 +139,7 @@ def symmetric_operator(d: int, dtype: Any, apply: Callable[[Array], Array]) -> L
 
 def rescale(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direction: Array) -> Matrix:
     """Return A rescaled and corrected: scale (S A S - diag(diagonal)) - direction direction', with S = diag(metric)."""
-    if isinstance(base, LinearOperator):
+    if not isinstance(base, np.ndarray):
         S, diag, u = (part[:, None].astype(base.dtype) for part in (metric, diagonal, direction))
 
         def apply(Q: Array) -> Array:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array
 
 from mixsearch._typing import Samples
 from mixsearch.errors import ArgumentError, Option, SearchError, UnknownArgumentError
@@ -116,6 +115,9 @@ def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
             found=list(columns)[:3],
             expected=list(names)[:3],
         )
+    # scikit-learn takes longer to import than an index to open and to search.
+    from sklearn.utils.validation import check_array
+
     samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOAT_DTYPES))
     if samples.shape[1] != n_features:
         raise SearchError(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 class _OneBlasThread:
@@ -76,3 +80,21 @@ def on_one_core() -> Iterator[None]:
             yield
     finally:
         _cores.reset(token)
+
+
+def map_parallel(function: Callable[[T], U], values: Iterable[T], n_jobs: int | None) -> list[U]:
+    """Apply a function to every value in parallel threads, each of which computes on one core."""
+    tasks = list(values)
+    # What n_jobs means is for joblib to say, which one task need not wait for.
+    n_threads = 1 if len(tasks) <= 1 else _count_threads(n_jobs)
+    with one_blas_thread:
+        if n_threads == 1:
+            return list(map(function, tasks))
+        with ThreadPoolExecutor(n_threads) as pool:
+            return list(pool.map(function, tasks))
+
+
+def _count_threads(n_jobs: int | None) -> int:
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))

@@ -1,18 +1,25 @@
 """Synthetic mixtures and images with known truth, and a text corpus that every installation already has."""
 
-from mixsearch.datasets._docstrings import DEFAULT_PACKAGES, DocstringCorpus, WorkerDiedError, load_docstrings
-from mixsearch.datasets._landscape import LandscapeData, make_landscape
-from mixsearch.datasets._synthetic import (
-    GaussianMixtureData,
-    MixedRegressionData,
-    SubspacesData,
-    TopicData,
-    make_gaussian_mixture,
-    make_hint,
-    make_mixed_regression,
-    make_subspaces,
-    make_topics,
-)
+from typing import TYPE_CHECKING
+
+from mixsearch._front import lazy_front
+
+if TYPE_CHECKING:
+    from mixsearch.datasets._docstrings import DEFAULT_PACKAGES, DocstringCorpus, WorkerDiedError, load_docstrings
+    from mixsearch.datasets._landscape import LandscapeData, make_landscape
+    from mixsearch.datasets._synthetic import (
+        GaussianMixtureData,
+        MixedRegressionData,
+        SubspacesData,
+        TopicData,
+        make_gaussian_mixture,
+        make_hint,
+        make_mixed_regression,
+        make_subspaces,
+        make_topics,
+    )
+else:
+    __getattr__, __dir__ = lazy_front(__name__)
 
 __all__ = [
     "DEFAULT_PACKAGES",

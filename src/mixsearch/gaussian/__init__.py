@@ -1,11 +1,18 @@
 """Mixtures of Gaussians: spherical ones from moments, and those of any shape that grow from one."""
 
-from mixsearch.gaussian._component import GaussianComponent
-from mixsearch.gaussian._growth import choose_mixture
-from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
-from mixsearch.gaussian._search import GaussianSearch
-from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture
-from mixsearch.gaussian._whitener import WithinWhitener
+from typing import TYPE_CHECKING
+
+from mixsearch._front import lazy_front
+
+if TYPE_CHECKING:
+    from mixsearch.gaussian._component import GaussianComponent
+    from mixsearch.gaussian._growth import choose_mixture
+    from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
+    from mixsearch.gaussian._search import GaussianSearch
+    from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture
+    from mixsearch.gaussian._whitener import WithinWhitener
+else:
+    __getattr__, __dir__ = lazy_front(__name__)
 
 __all__ = [
     "SHAPES",

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import em_options
-from mixsearch.core.estimator import Preset, RandomState, SemiSupervised
+from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions
+from mixsearch.core.fitted import Preset
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import find_outliers

@@ -1,43 +1,50 @@
 """The topic index: a corpus on disk that is built from files, opens at once, and answers in milliseconds."""
 
-from mixsearch.index.answer import (
-    Alternative,
-    Answer,
-    AnswerWarning,
-    RelatedWord,
-    SkippedWord,
-    TopicWord,
-    TypicalDocument,
-    describe,
-    describe_columns,
-)
-from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
-from mixsearch.index.columns import ROW, Columns, StoredColumn
-from mixsearch.index.compare import Outcome, answer_queries, compare_topics, name_outcomes
-from mixsearch.index.completion import CorpusWord
-from mixsearch.index.contents import Contents
-from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
-from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
-from mixsearch.index.frames import label_documents, list_documents
-from mixsearch.index.groups import group_topics, make_unique
-from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
-from mixsearch.index.options import AnswerOptions
-from mixsearch.index.overlap import compute_overlaps
-from mixsearch.index.query import Found, Query
-from mixsearch.index.snippets import match_word
-from mixsearch.index.starters import Starter
-from mixsearch.index.to_csv import map_to_csv, to_csv
-from mixsearch.index.topic_groups import GroupedTopic, GroupShare, TopicGroups
-from mixsearch.index.topic_index import Document, TopicIndex, open_index
-from mixsearch.index.update import (
-    Added,
-    Existing,
-    Growth,
-    Removed,
-    add_documents,
-    refresh_index,
-    remove_documents,
-)
+from typing import TYPE_CHECKING
+
+from mixsearch._front import lazy_front
+
+if TYPE_CHECKING:
+    from mixsearch.index.answer import (
+        Alternative,
+        Answer,
+        AnswerWarning,
+        RelatedWord,
+        SkippedWord,
+        TopicWord,
+        TypicalDocument,
+        describe,
+        describe_columns,
+    )
+    from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
+    from mixsearch.index.columns import ROW, Columns, StoredColumn
+    from mixsearch.index.compare import Outcome, answer_queries, compare_topics, name_outcomes
+    from mixsearch.index.completion import CorpusWord
+    from mixsearch.index.contents import Contents
+    from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
+    from mixsearch.index.csv_table import map_to_csv, to_csv
+    from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
+    from mixsearch.index.frames import label_documents, list_documents
+    from mixsearch.index.groups import group_topics, make_unique
+    from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
+    from mixsearch.index.options import AnswerOptions
+    from mixsearch.index.overlap import compute_overlaps
+    from mixsearch.index.query import Found, Query
+    from mixsearch.index.snippets import match_word
+    from mixsearch.index.starters import Starter
+    from mixsearch.index.topic_groups import GroupedTopic, GroupShare, TopicGroups
+    from mixsearch.index.topic_index import Document, TopicIndex, open_index, verify_index
+    from mixsearch.index.update import (
+        Added,
+        Existing,
+        Growth,
+        Removed,
+        add_documents,
+        refresh_index,
+        remove_documents,
+    )
+else:
+    __getattr__, __dir__ = lazy_front(__name__)
 
 __all__ = [
     "DEFAULT_COMPONENTS",
@@ -97,4 +104,5 @@ __all__ = [
     "refresh_index",
     "remove_documents",
     "to_csv",
+    "verify_index",
 ]

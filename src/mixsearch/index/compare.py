@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mixsearch.core.estimator import map_parallel
+from mixsearch.data.threads import map_parallel
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.answer import Answer, TypicalDocument, describe
 from mixsearch.index.groups import make_unique
@@ -179,7 +179,8 @@ def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:
 def _answer(index: TopicIndex, query: Query, options: AnswerOptions) -> Outcome:
     start = perf_counter()
     try:
-        outcome = Outcome.from_found(index.find(query), options)
+        with index.explain_failures():
+            outcome = Outcome.from_found(index.find(query), options)
     except SearchError as error:
         return Outcome(query, error=error)
     return replace(outcome, seconds=perf_counter() - start)

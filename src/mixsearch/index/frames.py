@@ -115,7 +115,7 @@ def _list_indices(index: TopicIndex) -> Iterator[Array]:
 
 
 def _find_rows(index: TopicIndex, indices: Array) -> list[int]:
-    rows: list[int] = np.asarray(index.topics.kept_rows_)[indices].tolist()
+    rows: list[int] = np.asarray(index.fitted.search.kept_rows_)[indices].tolist()
     return rows
 
 

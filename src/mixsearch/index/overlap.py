@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import pdist, squareform
 
 from mixsearch._typing import Array
 
@@ -33,6 +32,8 @@ def compute_overlaps(probabilities: npt.ArrayLike) -> Array:
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
+    from scipy.spatial.distance import pdist, squareform  # which an answer to one query need not wait for
+
     rows = np.asarray(probabilities, dtype=np.float64)
     totals = rows.sum(axis=1)
     overlaps = (totals[:, None] + totals - squareform(pdist(rows, "cityblock"))) / 2

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.index.completion import SortedWords
-from mixsearch.text import CorpusOptions, count_texts, normalize_text, split_words
+from mixsearch.text import CorpusOptions, normalize_text, split_words
 from mixsearch.topics import FittedCorpus, join_weights
 
 # What makes a word a pattern.
@@ -60,6 +60,8 @@ def spell_hint(words: Any, spell: Callable[[str], str]) -> Any:
 
 def count_known_words(texts: Sequence[str], options: CorpusOptions, fitted: FittedCorpus, n_words: int) -> sp.csr_array:
     """Count the words of texts that are in the vocabulary, (n, d)."""
+    from mixsearch.text import count_texts  # with readers of all formats, which words need not wait for
+
     if options.counts_phrases:
         # Of all pairs, those that are not in the vocabulary are left out below, as stop words are.
         options = replace(options, ngrams=(1, 2), stop_words=None)

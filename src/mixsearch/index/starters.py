@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from mixsearch._typing import Array
 from mixsearch.topics import FittedCorpus
@@ -23,6 +22,23 @@ _POWER_OF_VARIANCE = 0.25
 _FRAGMENTS = {"ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn", "mustn"}
 _FRAGMENTS |= {"shouldn", "wasn", "weren", "wouldn"}
 _MIN_LETTERS = 3
+# The words of English that every text has: pronouns, prepositions, conjunctions, auxiliaries, determiners, adverbs.
+_LISTED = """
+about above across after afterwards again against all almost alone along already also although always among amongst
+and another any anyhow anyone anything anyway anywhere are around been before beforehand behind being below beside
+besides between beyond both but can cannot could did does doing done down during each either else elsewhere enough
+etc even ever every everyone everything everywhere except few first for former formerly from further get give had
+has have having hence her here hereby herein hers herself him himself his how however indeed instead into its itself
+just last latter least less many may meanwhile might mine more moreover most mostly much must myself namely neither
+never nevertheless next nobody none nor not nothing now nowhere off often once one only onto other others otherwise
+our ours ourselves out over own per perhaps please put quite rather really same see seem seemed seeming seems
+several shall she should since some somehow someone something sometime sometimes somewhere still such than that the
+their theirs them themselves then thence there thereafter thereby therefore therein these they this those though
+through throughout thus together too toward towards two under until upon used using various very via was well were
+what whatever when whence whenever where whereas whereby wherein wherever whether which while who whoever whole whom
+whose why will with within without would yet you your yours yourself yourselves
+"""
+_FUNCTION_WORDS = frozenset(_LISTED.split())
 # Words with the same first letters are mostly forms of one.
 _N_STEM = 4
 
@@ -90,7 +106,7 @@ def choose_starters(fitted: FittedCorpus, vocabulary: Sequence[str], n: int) -> 
 
 def _is_meaningful(word: str) -> bool:
     is_long = len(word) >= _MIN_LETTERS or not word.isascii()
-    return is_long and word[0].isalpha() and word not in ENGLISH_STOP_WORDS and word not in _FRAGMENTS
+    return is_long and word[0].isalpha() and word not in _FUNCTION_WORDS and word not in _FRAGMENTS
 
 
 def _find_other(vocabulary: Sequence[str], columns: Array, position: int, cosines: Array, weights: Array) -> str | None:

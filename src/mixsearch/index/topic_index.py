@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame
-from mixsearch.core.estimator import map_parallel
+from mixsearch.data.threads import map_parallel
 from mixsearch.errors import HintError, collect_warnings
 from mixsearch.index.columns import Columns
 from mixsearch.index.contents import Contents, list_short, read_contents, read_texts
@@ -24,9 +25,12 @@ from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import spell_hint
 from mixsearch.index.topic_groups import TopicGroups
 from mixsearch.index.vocabulary import CorpusVocabulary
-from mixsearch.storage import Folder, JoinedTexts
+from mixsearch.storage import JoinedTexts
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import FittedCorpus, Topic, keep_documents, open_search
+
+if TYPE_CHECKING:
+    from mixsearch.topics import TopicSearch
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 4_000
@@ -81,9 +85,10 @@ class TopicIndex(CorpusVocabulary):
         The columns of the documents, such as dates and places.
     """
 
-    def __init__(self, folder: Folder) -> None:
-        super().__init__(folder)
-        self.topics = self._fitted.search
+    @cached_property
+    def topics(self) -> TopicSearch:
+        """The fitted search, as an estimator of scikit-learn."""
+        return self._fitted.to_estimator(self._folder.facts["search"])
 
     @property
     def path(self) -> Path:
@@ -108,7 +113,7 @@ class TopicIndex(CorpusVocabulary):
     @property
     def n_components(self) -> int:
         """The number of fitted topics: a search can use fewer."""
-        return self.topics.n_components_
+        return self._fitted.search.n_components_
 
     @property
     def has_texts(self) -> bool:
@@ -161,7 +166,7 @@ class TopicIndex(CorpusVocabulary):
     def n_rows(self) -> int:
         """The number of rows that were ever read, with those of documents that were left out or removed."""
         known = self._folder.facts.get("n_rows")
-        return int(self.topics.kept_rows_[-1]) + 1 if known is None else int(known)
+        return int(self._fitted.search.kept_rows_[-1]) + 1 if known is None else int(known)
 
     @property
     def reading(self) -> CorpusOptions | None:
@@ -241,6 +246,12 @@ class TopicIndex(CorpusVocabulary):
         -------
         Topic
         """
+        with self.explain_failures():
+            return self._search(words, text, documents, where, within, options)
+
+    def _search(
+        self, words: Any, text: Any, documents: Any, where: str | None, within: bool, options: dict[str, Any]
+    ) -> Topic:
         given = {"words": spell_hint(words, self.spell), "text": text, "documents": documents}
         hint = {name: value for name, value in given.items() if value is not None}
         if len(hint) != 1:
@@ -255,7 +266,7 @@ class TopicIndex(CorpusVocabulary):
         if within:
             return self._selection.within(where).search.search(**hint, **(defaults | options))
         among = None if where is None else self.match(where)
-        found = self.topics.search(**hint, **(defaults | options))
+        found = self._fitted.search.search(**hint, **(defaults | options))
         return found if among is None else keep_documents(found, among)
 
     def search_many(
@@ -300,8 +311,10 @@ class TopicIndex(CorpusVocabulary):
         list of Document
             With texts, names and columns if the index holds them.
         """
-        if not len(rows):
-            return []
+        with self.explain_failures():
+            return self._documents(rows) if len(rows) else []
+
+    def _documents(self, rows: Sequence[int]) -> list[Document]:
         numbers = self._fitted.find_documents(rows)
         texts = self._texts.read(numbers) if self._texts is not None else [None] * len(numbers)
         names = self._names.read(numbers) if self._names is not None else [None] * len(numbers)
@@ -418,8 +431,18 @@ class TopicIndex(CorpusVocabulary):
         -------
         Contents
         """
-        frequent = self._rank_words(self._fitted.word_frequencies, N_FREQUENT)
-        return read_contents(self._folder, self._fitted, frequent, self.distinctive_words(), self.starters())
+        with self.explain_failures():
+            frequent = self._rank_words(self._fitted.word_frequencies, N_FREQUENT)
+            return read_contents(self._folder, self._fitted, frequent, self.distinctive_words(), self.starters())
+
+    def explain_failures(self) -> AbstractContextManager[None]:
+        """Return a context in which an unexpected error says that the index is damaged, if it is.
+
+        Returns
+        -------
+        context manager
+        """
+        return self._folder.explain_failures()
 
     def verify(self) -> None:
         """Read every byte of the index and compare it with the checksums."""
@@ -432,10 +455,21 @@ def open_index(path: str | os.PathLike[str]) -> TopicIndex:
     Parameters
     ----------
     path : path
-        The folder of the index.
+        The folder of the index. Its small files are compared with their checksums; `verify_index` does so with all.
 
     Returns
     -------
     TopicIndex
     """
     return TopicIndex(open_search(path))
+
+
+def verify_index(path: str | os.PathLike[str]) -> None:
+    """Read every byte of an index and compare it with the checksums, before anything in it is used.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    """
+    open_search(path).verify()

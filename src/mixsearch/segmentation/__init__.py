@@ -1,31 +1,38 @@
 """Segmentation of images from a few seed pixels: pixels -> features -> one search per seed."""
 
-from mixsearch.segmentation._features import FeatureImage, compute_features, compute_rich_features
-from mixsearch.segmentation._gaussians import SegmentGaussians, argmax_segments
-from mixsearch.segmentation._image import LargeImageError, RasterImage, decode_image, read_image
-from mixsearch.segmentation._image_files import (
-    PNG_LEVEL,
-    iterate_masks,
-    make_label_image,
-    make_mask_images,
-    make_pillow_image,
-    write_images,
-)
-from mixsearch.segmentation._mixture import choose_options
-from mixsearch.segmentation._overlay import find_borders, make_segment_colors
-from mixsearch.segmentation._pieces import PieceOptions, make_piece_options
-from mixsearch.segmentation._seeds import Pixel, Seeds, check_not_seeds, check_seeds, parse_seeds
-from mixsearch.segmentation._segment import (
-    FoundSegments,
-    PreparedImage,
-    choose_assign,
-    prepare_image,
-    search_segments,
-    segment,
-)
-from mixsearch.segmentation._segmentation import Segmentation, iterate_cut_outs
-from mixsearch.segmentation._shapes import box, stroke
-from mixsearch.segmentation._summary import summarize_segmentation
+from typing import TYPE_CHECKING
+
+from mixsearch._front import lazy_front
+
+if TYPE_CHECKING:
+    from mixsearch.segmentation._features import FeatureImage, compute_features, compute_rich_features
+    from mixsearch.segmentation._gaussians import SegmentGaussians, argmax_segments
+    from mixsearch.segmentation._image import LargeImageError, RasterImage, decode_image, read_image
+    from mixsearch.segmentation._image_files import (
+        PNG_LEVEL,
+        iterate_masks,
+        make_label_image,
+        make_mask_images,
+        make_pillow_image,
+        write_images,
+    )
+    from mixsearch.segmentation._mixture import choose_options
+    from mixsearch.segmentation._overlay import find_borders, make_segment_colors
+    from mixsearch.segmentation._pieces import PieceOptions, make_piece_options
+    from mixsearch.segmentation._seeds import Pixel, Seeds, check_not_seeds, check_seeds, parse_seeds
+    from mixsearch.segmentation._segment import (
+        FoundSegments,
+        PreparedImage,
+        choose_assign,
+        prepare_image,
+        search_segments,
+        segment,
+    )
+    from mixsearch.segmentation._segmentation import Segmentation, iterate_cut_outs
+    from mixsearch.segmentation._shapes import box, stroke
+    from mixsearch.segmentation._summary import summarize_segmentation
+else:
+    __getattr__, __dir__ = lazy_front(__name__)
 
 __all__ = [
     "PNG_LEVEL",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.estimator import map_parallel
+from mixsearch.data.threads import map_parallel
 from mixsearch.errors import (
     ArgumentError,
     DoubtfulExamplesWarning,

@@ -1,12 +1,19 @@
 """Folders of arrays and texts on disk, written atomically: complete or not there, whatever happens to the writer."""
 
-from mixsearch.storage.disk import explain_os_errors, write_atomically
-from mixsearch.storage.joined_texts import JoinedTexts
-from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray
-from mixsearch.storage.reader import Folder, open_folder, read_generation
-from mixsearch.storage.shared_array import SharedArray
-from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, Texts, TextWriter, compress_texts
-from mixsearch.storage.writer import FolderWriter, update_folder, write_folder
+from typing import TYPE_CHECKING
+
+from mixsearch._front import lazy_front
+
+if TYPE_CHECKING:
+    from mixsearch.storage.disk import explain_os_errors, write_atomically
+    from mixsearch.storage.joined_texts import JoinedTexts
+    from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray, damage_error
+    from mixsearch.storage.reader import Folder, open_folder, read_generation
+    from mixsearch.storage.shared_array import SharedArray
+    from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, Texts, TextWriter, compress_texts
+    from mixsearch.storage.writer import FolderWriter, update_folder, write_folder
+else:
+    __getattr__, __dir__ = lazy_front(__name__)
 
 __all__ = [
     "MANIFEST_NAME",
@@ -20,6 +27,7 @@ __all__ = [
     "TextWriter",
     "Texts",
     "compress_texts",
+    "damage_error",
     "explain_os_errors",
     "open_folder",
     "read_generation",

@@ -191,6 +191,13 @@ def map_array(path: Path, stored: StoredArray) -> Array:
             n_written=stored.size,
         )
     dtype = np.dtype(stored.dtype)
+    if size != HEADER_BYTES + math.prod(stored.shape) * dtype.itemsize:
+        raise damage_error(
+            "'{path}' has {n_bytes:,} bytes, which is no array of shape {shape}.",
+            path=str(path),
+            n_bytes=size,
+            shape=stored.shape,
+        )
     return np.asarray(np.memmap(path, dtype=dtype, mode="r", offset=HEADER_BYTES, shape=stored.shape))
 
 

@@ -217,7 +217,19 @@ def parse_manifest(text: bytes, folder: Path) -> Manifest:
 
 
 def damage_error(sentence: str, **fields: Any) -> DamagedFolderError:
-    """Return an error whose sentence ends with what to do about a damaged folder."""
+    """Return an error whose sentence ends with what to do about a damaged folder.
+
+    Parameters
+    ----------
+    sentence : str
+        What is damaged, as a template of `str.format` over the fields.
+    **fields
+        The facts.
+
+    Returns
+    -------
+    DamagedFolderError
+    """
     remedy = "Restore the folder from a copy, or set {option} and write it again."
     return DamagedFolderError(f"{sentence} {remedy}", option=Option("overwrite"), **fields)
 
@@ -246,11 +258,18 @@ def _check_generation(name: str) -> str:
 def _build_array(fields: dict[str, Any], newest: str) -> StoredArray:
     check_dtype(np.dtype(fields["dtype"]))
     generation = _check_generation(fields.get("generation", newest))  # before 0.11 there was one only
-    return StoredArray(fields["dtype"], tuple(fields["shape"]), fields["size"], fields["checksum"], generation)
+    shape = tuple(_check_size(each) for each in fields["shape"])
+    return StoredArray(fields["dtype"], shape, _check_size(fields["size"]), fields["checksum"], generation)
 
 
 def _build_file(fields: dict[str, Any]) -> StoredFile:
-    return StoredFile(fields["size"], fields["checksum"], _check_generation(fields["generation"]))
+    return StoredFile(_check_size(fields["size"]), fields["checksum"], _check_generation(fields["generation"]))
+
+
+def _check_size(size: Any) -> int:
+    if not isinstance(size, int) or size < 0:
+        raise ValueError(f"size {size!r}")
+    return size
 
 
 def _find_manifest(folder: Path) -> Path:

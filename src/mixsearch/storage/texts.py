@@ -26,6 +26,8 @@ MAX_TEXT_BYTES = (1 << 32) - BLOCK_BYTES - 1
 CACHED_BLOCKS = 256
 # On news articles nearly twice as fast as zlib's default of 6, with 3 % more bytes.
 COMPRESSION_LEVEL = 4
+# zlib packs at most 1,032 bytes into one, and a little less for its header.
+MAX_EXPANSION = 1032
 
 # The three arrays behind a column of texts: its compressed bytes; for each block the first byte and the first text,
 # and a last row with the totals; for each text its end among the bytes of its block.
@@ -226,11 +228,33 @@ class Texts:
     def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
         self._name = name
         self._bytes, blocks, self._ends = (arrays[f"{name}/{part}"] for part in TEXT_ARRAYS)
+        self._check_blocks(blocks)
         self._first_bytes, self._first_texts = np.array(blocks.T, order="C")
         self._inflate_cached = lru_cache(CACHED_BLOCKS)(self._inflate)
 
     def __len__(self) -> int:
         return int(self._first_texts[-1])
+
+    def check_expansion(self, max_ratio: int) -> None:
+        """Raise `DamagedFolderError` if the texts are larger than their compressed bytes explain.
+
+        Parameters
+        ----------
+        max_ratio : int
+            How many bytes of text one compressed byte may stand for. The first mebibyte is always allowed.
+        """
+        last = self._first_texts[1:][np.diff(self._first_texts) > 0] - 1
+        n_bytes = int(self._ends[last].sum(dtype=np.int64))
+        if n_bytes > max_ratio * len(self._bytes) + (1 << 20):
+            raise self._damage(f"{len(self._bytes):,} bytes would unpack to {n_bytes:,}")
+
+    def _check_blocks(self, blocks: Array) -> None:
+        """Check that the blocks cover all bytes and all texts, in order."""
+        is_table = blocks.ndim == 2 and blocks.shape[1] == 2 and len(blocks) > 0
+        if not is_table or (np.diff(blocks, axis=0) < 0).any() or blocks[0].any():
+            raise self._damage("its blocks are not in order")
+        if blocks[-1].tolist() != [len(self._bytes), len(self._ends)]:
+            raise self._damage("its blocks do not cover the texts")
 
     def __getitem__(self, row: int) -> str:
         return self.read([operator.index(row)])[0]
@@ -276,10 +300,19 @@ class Texts:
         return np.where(numbers < 0, numbers + len(self), numbers)
 
     def _inflate(self, block: int) -> bytes:
+        packed = self._bytes[self._first_bytes[block] : self._first_bytes[block + 1]]
+        ends = self._ends[self._first_texts[block] : self._first_texts[block + 1]].astype(np.int64)
+        n_bytes = int(ends[-1]) if len(ends) else 0
+        if n_bytes > MAX_EXPANSION * len(packed) or (np.diff(ends) < 0).any():
+            raise self._damage(f"block {block} cannot hold {n_bytes:,} bytes in this order")
+        unpacker = zlib.decompressobj()
         try:
-            return zlib.decompress(self._bytes[self._first_bytes[block] : self._first_bytes[block + 1]].data)
+            data = unpacker.decompress(packed.data, n_bytes + 1)  # no more than that, whatever the block claims
         except zlib.error as error:
             raise self._damage(error) from error
+        if len(data) != n_bytes or not unpacker.eof:
+            raise self._damage(f"block {block} does not hold the {n_bytes:,} bytes that were written")
+        return data
 
     def _decode(self, data: bytes) -> str:
         try:
@@ -287,5 +320,5 @@ class Texts:
         except UnicodeDecodeError as error:
             raise self._damage(error) from error
 
-    def _damage(self, error: Exception) -> DamagedFolderError:
+    def _damage(self, error: Exception | str) -> DamagedFolderError:
         return damage_error("The texts '{name}' are damaged ({error}).", name=self._name, error=str(error))

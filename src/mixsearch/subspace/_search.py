@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.doubts import add_doubts, check_information, check_lead, lower_trust
 from mixsearch.core.em import EMOptions, EMResult, em_options, not_refined
-from mixsearch.core.estimator import MixtureCache, Preset, RandomState, SemiSupervised, warn_no_signal
+from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
+from mixsearch.core.fitted import Preset
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import find_outliers

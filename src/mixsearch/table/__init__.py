@@ -1,15 +1,22 @@
 """Tables: the rows like a few given ones."""
 
-from mixsearch.table._answer import ShownRow, TableAnswer, describe_members
-from mixsearch.table._columns import Column, get_column, get_values
-from mixsearch.table._component import MemberCount, TableComponent
-from mixsearch.table._differences import ColumnDifference
-from mixsearch.table._encoding import TableEncoder
-from mixsearch.table._frames import with_columns
-from mixsearch.table._numbers import get_numbers, list_numeric_columns
-from mixsearch.table._read import read_table, write_table
-from mixsearch.table._rows import check_positions, find_rows, get_rows
-from mixsearch.table._search import TableSearch, find
+from typing import TYPE_CHECKING
+
+from mixsearch._front import lazy_front
+
+if TYPE_CHECKING:
+    from mixsearch.table._answer import ShownRow, TableAnswer, describe_members
+    from mixsearch.table._columns import Column, get_column, get_values
+    from mixsearch.table._component import MemberCount, TableComponent
+    from mixsearch.table._differences import ColumnDifference
+    from mixsearch.table._encoding import TableEncoder
+    from mixsearch.table._frames import with_columns
+    from mixsearch.table._numbers import get_numbers, list_numeric_columns
+    from mixsearch.table._read import read_table, write_table
+    from mixsearch.table._rows import check_positions, find_rows, get_rows
+    from mixsearch.table._search import TableSearch, find
+else:
+    __getattr__, __dir__ = lazy_front(__name__)
 
 __all__ = [
     "Column",

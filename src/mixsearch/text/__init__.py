@@ -1,36 +1,37 @@
 """From an analyst's files to word counts: streaming, on all cores, in bounded memory."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mixsearch.data.files.signatures import FORMATS, Format
-from mixsearch.data.files.streams import strip_compression_suffix
-from mixsearch.text.corpus import Corpus
-from mixsearch.text.count.chunks import CountChunk
-from mixsearch.text.count.dropped import REASONS, DroppedWords
-from mixsearch.text.count.inspection import InspectedFiles, inspect_files
-from mixsearch.text.count.known_words import KnownWords
-from mixsearch.text.count.partitions import CountedPartition
-from mixsearch.text.count.vocabulary import Vocabulary
-from mixsearch.text.options import (
-    DEFAULT_MAX_DF,
-    DEFAULT_MAX_WORDS,
-    DEFAULT_MIN_DF,
-    CorpusOptions,
-    KeptColumns,
-    SegmenterName,
-    normalize_text,
-)
-from mixsearch.text.pipeline import count_documents, count_texts, read_corpus
-from mixsearch.text.question import split_words
-from mixsearch.text.read.documents import DocumentChunk
-from mixsearch.text.read.formats import has_columns, inspect_columns
-from mixsearch.text.read.summary import ColumnSummary, summarize_columns
-from mixsearch.text.word_counter import WordCounter
+from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
+    from mixsearch.data.files.signatures import FORMATS, Format
+    from mixsearch.data.files.streams import strip_compression_suffix
+    from mixsearch.text.corpus import Corpus
+    from mixsearch.text.count.chunks import CountChunk
     from mixsearch.text.count.cluster import DistributedCorpus, read_on_cluster
-
-_NEED_DASK = ("DistributedCorpus", "read_on_cluster")
+    from mixsearch.text.count.dropped import REASONS, DroppedWords
+    from mixsearch.text.count.inspection import InspectedFiles, inspect_files
+    from mixsearch.text.count.known_words import KnownWords
+    from mixsearch.text.count.partitions import CountedPartition
+    from mixsearch.text.count.vocabulary import Vocabulary
+    from mixsearch.text.options import (
+        DEFAULT_MAX_DF,
+        DEFAULT_MAX_WORDS,
+        DEFAULT_MIN_DF,
+        CorpusOptions,
+        KeptColumns,
+        SegmenterName,
+        normalize_text,
+    )
+    from mixsearch.text.pipeline import count_documents, count_texts, read_corpus
+    from mixsearch.text.question import split_words
+    from mixsearch.text.read.documents import DocumentChunk
+    from mixsearch.text.read.formats import has_columns, inspect_columns
+    from mixsearch.text.read.summary import ColumnSummary, summarize_columns
+    from mixsearch.text.word_counter import WordCounter
+else:
+    __getattr__, __dir__ = lazy_front(__name__)  # of which some need Dask, an extra
 
 __all__ = [
     "DEFAULT_MAX_DF",
@@ -65,12 +66,3 @@ __all__ = [
     "strip_compression_suffix",
     "summarize_columns",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the names that need Dask, an extra, on first use."""
-    if name not in _NEED_DASK:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from mixsearch.text.count import cluster
-
-    return getattr(cluster, name)

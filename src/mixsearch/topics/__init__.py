@@ -1,42 +1,49 @@
 """LDA topics of a corpus of word counts."""
 
-from mixsearch.topics._component import (
-    COUNT_FACTOR,
-    DocumentCount,
-    Topic,
-    WordStatistics,
-    has_quick_confidence,
-    keep_documents,
-)
-from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
-from mixsearch.topics._counts import damp
-from mixsearch.topics._documents import WORDS_ELSEWHERE, CountPartition, TopicPartition, corpus_in_memory
-from mixsearch.topics._drift import measure_drift
-from mixsearch.topics._dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
-from mixsearch.topics._dropped import DroppedTable, Postings, load_dropped, store_dropped
-from mixsearch.topics._hint import join_weights, parse_word, parse_words
-from mixsearch.topics._local_topic import ABOUT_SHARE
-from mixsearch.topics._search import TopicSearch
-from mixsearch.topics._segments import (
-    BY_DOCUMENT,
-    BY_WORD,
-    DOCUMENTS,
-    Segment,
-    open_counts,
-    place_in,
-    read_segments,
-    sparse_from,
-    write_segments,
-)
-from mixsearch.topics._storage import KIND, VERSION, open_search, store_documents, store_search
-from mixsearch.topics._update import (
-    CorpusSums,
-    measure_documents_in,
-    scale_masses,
-    store_changed_sums,
-    store_new_segment,
-    sum_corpus,
-)
+from typing import TYPE_CHECKING
+
+from mixsearch._front import lazy_front
+
+if TYPE_CHECKING:
+    from mixsearch.topics._component import (
+        COUNT_FACTOR,
+        DocumentCount,
+        Topic,
+        WordStatistics,
+        has_quick_confidence,
+        keep_documents,
+    )
+    from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
+    from mixsearch.topics._counts import damp
+    from mixsearch.topics._documents import WORDS_ELSEWHERE, CountPartition, TopicPartition, corpus_in_memory
+    from mixsearch.topics._drift import measure_drift
+    from mixsearch.topics._dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
+    from mixsearch.topics._dropped import DroppedTable, Postings, load_dropped, store_dropped
+    from mixsearch.topics._hint import join_weights, parse_word, parse_words
+    from mixsearch.topics._local_topic import ABOUT_SHARE
+    from mixsearch.topics._search import TopicSearch
+    from mixsearch.topics._segments import (
+        BY_DOCUMENT,
+        BY_WORD,
+        DOCUMENTS,
+        Segment,
+        open_counts,
+        place_in,
+        read_segments,
+        sparse_from,
+        write_segments,
+    )
+    from mixsearch.topics._storage import KIND, VERSION, open_search, store_documents, store_search
+    from mixsearch.topics._update import (
+        CorpusSums,
+        measure_documents_in,
+        scale_masses,
+        store_changed_sums,
+        store_new_segment,
+        sum_corpus,
+    )
+else:
+    __getattr__, __dir__ = lazy_front(__name__)
 
 __all__ = [
     "ABOUT_SHARE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS
 from mixsearch.topics._documents import CountPartition, TopicPartition, pick_documents
-from mixsearch.topics._fit import Allocate
+from mixsearch.topics._fitted import FittedTopics, open_fitted
 from mixsearch.topics._local_topic import ABOUT_SHARE, SCALE_ERROR, LocalTopic
 from mixsearch.topics._query import index_documents
-from mixsearch.topics._search import TopicSearch
 from mixsearch.topics._unit_vectors import to_unit_length
 from mixsearch.topics._within import DroppedWordsWithin, restrict_family
+
+if TYPE_CHECKING:
+    from mixsearch.topics._fit import Allocate
+    from mixsearch.topics._search import TopicSearch
 
 
 def make_search(n_components: int | Literal["auto"], n_words: int, options: Mapping[str, Any]) -> TopicSearch:
@@ -39,18 +42,20 @@ def make_search(n_components: int | Literal["auto"], n_words: int, options: Mapp
     TopicSearch
         Not fitted yet; see `fit_corpus`.
     """
+    from mixsearch.topics._search import TopicSearch  # an estimator of scikit-learn, which only a fit needs
+
     search = TopicSearch(n_components, **options)
     search._check_options(n_words)
     return search
 
 
-def is_damped(search: TopicSearch) -> bool:
+def is_damped(search: FittedTopics) -> bool:
     """Return whether a search replaces a count c by log2(1 + c).
 
     Parameters
     ----------
-    search : TopicSearch
-        From `make_search`.
+    search : FittedTopics
+        A fitted search, or one from `make_search`.
 
     Returns
     -------
@@ -59,13 +64,13 @@ def is_damped(search: TopicSearch) -> bool:
     return bool(search._options.damping)
 
 
-def get_min_words(search: TopicSearch) -> int:
+def get_min_words(search: FittedTopics) -> int:
     """Return the number of words that a document must have.
 
     Parameters
     ----------
-    search : TopicSearch
-        From `make_search`.
+    search : FittedTopics
+        A fitted search, or one from `make_search`.
 
     Returns
     -------
@@ -111,12 +116,12 @@ class FittedCorpus:
 
     Parameters
     ----------
-    search : TopicSearch
+    search : FittedTopics
         A fitted search.
 
     Attributes
     ----------
-    search : TopicSearch
+    search : FittedTopics
         The fitted search.
     partitions : Partitions of TopicPartition
         The documents, in this process or on a cluster.
@@ -130,7 +135,7 @@ class FittedCorpus:
         Words that are too common to be features, with the number of documents that contain each.
     """
 
-    def __init__(self, search: TopicSearch) -> None:
+    def __init__(self, search: FittedTopics) -> None:
         self._search = search
 
     @classmethod
@@ -146,12 +151,28 @@ class FittedCorpus:
         -------
         FittedCorpus
         """
-        return cls(TopicSearch._from_folder(folder))
+        return cls(open_fitted(folder))
 
     @property
-    def search(self) -> TopicSearch:
+    def search(self) -> FittedTopics:
         """The fitted search."""
         return self._search
+
+    def to_estimator(self, parameters: Mapping[str, Any]) -> TopicSearch:
+        """Return the search as an estimator of scikit-learn.
+
+        Parameters
+        ----------
+        parameters : mapping of str
+            Its arguments.
+
+        Returns
+        -------
+        TopicSearch
+        """
+        from mixsearch.topics._search import TopicSearch
+
+        return TopicSearch._from_fitted(self._search, parameters)
 
     @property
     def partitions(self) -> Partitions[TopicPartition]:

@@ -27,6 +27,9 @@ MAX_DOCUMENTS = {TOO_COMMON: 1000, TOO_RARE: 20, BEYOND_MAX_WORDS: 20, STOP_WORD
 # Counts are stored in a byte.
 MAX_COUNT = 255
 
+# A list of words compresses to about a third. One that claims more than this is made to exhaust the memory.
+MAX_WORD_EXPANSION = 100
+
 _GROUP = "dropped"
 
 
@@ -170,6 +173,7 @@ class _DroppedList:
     @cached_property
     def _index(self) -> dict[str, int]:
         words = self._folder.texts(self._segment.place(f"{_GROUP}/words"))
+        words.check_expansion(MAX_WORD_EXPANSION)
         return {word: index for index, word in enumerate(words)}
 
     @cached_property

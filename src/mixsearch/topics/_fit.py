@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.eigen import as_operator, top_eigenpairs
@@ -19,6 +18,9 @@ from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.topics._documents import CountPartition, DocumentWeights, TopicPartition, Weighting, weight_documents
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._unit_vectors import MeanDocument, UnitSums, inverse_frequency, sum_unit_vectors, tfidf_lengths
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 # Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all.
 BLOCK = 20

@@ -19,6 +19,8 @@ from mixsearch.topics._spelling import suggest_words
 
 # One word or column, several, or words and columns with weights.
 Words = str | int | Iterable[str | int] | Mapping[str | int, float]
+# Only the ratios of weights count, and squares of larger or smaller ones leave single precision.
+MIN_WEIGHT, MAX_WEIGHT = 1e-6, 1e6
 
 
 class WordHint(NamedTuple):
@@ -177,6 +179,16 @@ def hint_from_words(
             code="bad_weights",
             weights=values,
         )
+    for word, value in weights.items():
+        if value and not MIN_WEIGHT <= abs(value) <= MAX_WEIGHT:
+            raise HintError(
+                "The weight of {word!r} must be from {minimum:g} to {maximum:g} in size, got {weight:g}.",
+                code="weight_out_of_range",
+                word=word,
+                minimum=MIN_WEIGHT,
+                maximum=MAX_WEIGHT,
+                weight=value,
+            )
     terms, missing = _find_terms(weights, Lexicon(columns, word_mean, dropped))
     documents = None if any(term.weight > 0 for term in terms) else _hint_from_dropped(weights, terms, dropped)
     if documents is not None:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import isotonic_regression
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Refined
@@ -90,8 +89,7 @@ class LocalTopic(Refined):
         n = self.scored.n_rows if candidates is None else len(candidates)
         best: TopRows = self.scored.reduce(_best_documents, self.ranking, candidates, self.base, self.gain, n).total
         rows, shares = best.values
-        falling = isotonic_regression(shares, increasing=False).x
-        return TopRows(n, best.scores, best.indices, (rows, falling))
+        return TopRows(n, best.scores, best.indices, (rows, fit_falling(shares)))
 
     def count_about(self, among: Array | None = None) -> int:
         """Return the number of documents, of all or among some, that are to a fair part about the topic."""
@@ -129,3 +127,19 @@ def _best_documents(
     rows = rows[order]
     shares = document_shares(partition, base, gain)[rows]
     return ArraySum(TopRows(n, scores[order], rows + partition.first, (partition.rows[rows], shares)))
+
+
+def fit_falling(values: Array) -> Array:
+    """Return the falling sequence nearest to values, in least squares.
+
+    Neighbours of which the later is larger have the same value there: runs of them are pooled until none is left.
+    `scipy.optimize.isotonic_regression` does the same, and takes longer to import than an answer to find.
+    """
+    sums, sizes = np.asarray(values, dtype=np.float64), np.ones(len(values), dtype=np.intp)
+    while True:
+        means = sums / sizes
+        rises = np.diff(means) > 0
+        if not rises.any():
+            return np.repeat(means, sizes)
+        starts = np.flatnonzero(np.concatenate([[True], ~rises]))
+        sums, sizes = np.add.reduceat(sums, starts), np.add.reduceat(sizes, starts)

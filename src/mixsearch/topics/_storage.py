@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixsearch.core.frame import Frame
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.data.chunks import chunk_rows
-from mixsearch.storage import Folder, FolderWriter, open_folder, write_folder
+from mixsearch.storage import Folder, FolderWriter, damage_error, open_folder, write_folder
+from mixsearch.topics._consistency import check_arrays
 from mixsearch.topics._documents import TopicPartition
-from mixsearch.topics._dropped import open_dropped
+from mixsearch.topics._dropped import MAX_WORD_EXPANSION, open_dropped
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._segments import (
     Segment,
@@ -28,9 +29,8 @@ from mixsearch.topics._segments import (
 from mixsearch.topics._unit_vectors import MeanDocument, inverse_frequency, measure_documents
 
 if TYPE_CHECKING:
+    from mixsearch.topics._fitted import FittedTopics
     from mixsearch.topics._search import TopicSearch
-
-S = TypeVar("S", bound="TopicSearch")
 
 KIND = "topic index"
 # 2: segments, columns and short documents. Indexes of format 1 are read, and become 2 when they are changed.
@@ -131,16 +131,17 @@ def open_search(path: str | os.PathLike[str]) -> Folder:
     return open_folder(path, kind=KIND, version=VERSION)
 
 
-def restore_search(search: S, folder: Folder) -> S:
-    """Return a search with the fit that a folder holds. Arrays are read when they are used."""
+def restore_fit(search: FittedTopics, folder: Folder) -> None:
+    """Give a search the fit that a folder holds. Arrays are read when they are used."""
     fit, d = folder.facts["fit"], len(folder["words/word_mean"])
     segments = read_segments(folder)
+    check_arrays(folder, segments)
     documents, mean = _open_documents(folder, segments, d)
     frequency = count_by_word(documents)
     n = sum(segment.n_documents for segment in segments)
     search._family = TopicFamily(
         frame=Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"]),
-        alpha0=search.alpha0,
+        alpha0=search._options.alpha0,
         mean=folder["frame/mean"],
         distinct=fit["distinct"],
         document_frequency=frequency,
@@ -155,9 +156,21 @@ def restore_search(search: S, folder: Folder) -> S:
     search.n_dropped_ = fit["n_dropped"]
     if fit.get("spectrum") is not None:
         search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
-    search._set_vocabulary(list(folder.texts("vocabulary")) if fit["has_vocabulary"] else None)
+    search._set_vocabulary(_read_vocabulary(folder, d) if fit["has_vocabulary"] else None)
     search._dropped = open_dropped(folder, segments)
-    return search
+
+
+def _read_vocabulary(folder: Folder, n_words: int) -> list[str]:
+    words = folder.texts("vocabulary")
+    words.check_expansion(MAX_WORD_EXPANSION)
+    if len(words) != n_words:
+        raise damage_error(
+            "'{path}' is damaged: its vocabulary has {n_found:,} words, but its topics have {n_words:,}.",
+            path=str(folder.path),
+            n_found=len(words),
+            n_words=n_words,
+        )
+    return list(words)
 
 
 def _open_documents(

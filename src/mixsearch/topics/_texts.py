@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import scipy.sparse as sp
-from sklearn.base import clone
 
 from mixsearch.data.dask import is_dask
 from mixsearch.data.missing import is_missing
@@ -24,6 +23,8 @@ def are_texts(X: Any) -> bool:
 def make_vectorizer(vectorizer: Any) -> Any:
     """Return a vectorizer to fit: a copy of the user's, or the one that an index counts with."""
     if vectorizer is not None:
+        from sklearn.base import clone
+
         return clone(vectorizer)
     from mixsearch.text import WordCounter
 

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import secrets
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from mixsearch.datasets import make_landscape
+from mixsearch import datasets, segmentation
 from mixsearch.errors import HintError, SearchError, SearchWarning, collect_warnings
-from mixsearch.segmentation import (
-    FeatureImage,
-    RasterImage,
-    Seeds,
-    Segmentation,
-    check_not_seeds,
-    check_seeds,
-    choose_assign,
-    choose_options,
-    compute_features,
-    make_piece_options,
-    parse_seeds,
-    read_image,
-    search_segments,
-)
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.schemas import MAX_NAME_LENGTH, MAX_SEEDS, Features, SegmentationRequest
 from mixsearch.web.settings import Limits
+
+if TYPE_CHECKING:
+    from mixsearch.segmentation import FeatureImage, RasterImage, Seeds, Segmentation
 
 EXAMPLE = "example"
 # Numbers of images with features in memory, and of segmentations.
@@ -100,22 +88,22 @@ class ImageStore:
         seeds, features = _read_seeds(request, image), request.features
         computed = self._compute_features(name, image, features)
         with collect_warnings() as warnings:
-            assign = choose_assign(features) if request.assign == "auto" else request.assign
-            found = search_segments(
+            assign = segmentation.choose_assign(features) if request.assign == "auto" else request.assign
+            found = segmentation.search_segments(
                 image,
                 computed,
                 seeds,
-                choose_options(features),
+                segmentation.choose_options(features),
                 assign,
                 n_jobs=1,
-                not_seeds=check_not_seeds(parse_seeds(request.not_seeds), seeds, image),
-                pieces=make_piece_options(request.connected, request.fill_holes, request.min_area),
+                not_seeds=segmentation.check_not_seeds(segmentation.parse_seeds(request.not_seeds), seeds, image),
+                pieces=segmentation.make_piece_options(request.connected, request.fill_holes, request.min_area),
             )
             thinned = found.assign_pixels(request.every)
         return StoredSegmentation(thinned, tuple({str(each): each for each in warnings}.values()))
 
     def _compute_features(self, name: str, image: RasterImage, features: Features) -> FeatureImage:
-        return self._features.get_or_compute((name, features), lambda: compute_features(image, features))
+        return self._features.get_or_compute((name, features), lambda: segmentation.compute_features(image, features))
 
 
 def _measure_image(image: RasterImage) -> int:
@@ -123,7 +111,7 @@ def _measure_image(image: RasterImage) -> int:
 
 
 def _read_seeds(request: SegmentationRequest, image: RasterImage) -> Seeds:
-    given = parse_seeds(request.seeds)
+    given = segmentation.parse_seeds(request.seeds)
     n_seeds = sum(map(len, given.values()))
     if n_seeds > MAX_SEEDS:
         raise HintError(
@@ -141,10 +129,10 @@ def _read_seeds(request: SegmentationRequest, image: RasterImage) -> Seeds:
                 length=len(name),
                 max_length=MAX_NAME_LENGTH,
             )
-    return check_seeds(given, image)
+    return segmentation.check_seeds(given, image)
 
 
 @cache
 def make_example() -> RasterImage:
     """Return a landscape to try the page with."""
-    return read_image(make_landscape(480, 720, random_state=3).image)
+    return segmentation.read_image(datasets.make_landscape(480, 720, random_state=3).image)

@@ -209,7 +209,7 @@ def test_sequences_of_words_are_not_stored(tmp_path):
 
 def test_an_index_without_dropped_words_answers_as_before(tmp_path):
     index = open_index(build(tmp_path).path)
-    index.topics._dropped = None
+    index.fitted.search._dropped = None
     with pytest.raises(UnknownWordError, match="'tasty' is not among the"):
         find(index, COMMON)
     assert index.document_frequency("vindaloo") == 0

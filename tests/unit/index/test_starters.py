@@ -69,5 +69,5 @@ def test_a_map_begins_with_them(index):
 
 
 def test_an_index_without_a_vocabulary_has_none(index, monkeypatch):
-    monkeypatch.setattr(index.topics, "vocabulary_", None)
+    monkeypatch.setattr(index.fitted.search, "vocabulary_", None)
     assert index.starters() == []

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import isotonic_regression
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from mixsearch import TopicSearch
 from mixsearch.data.chunks import chunk_rows
 from mixsearch.topics._documents import sample_rows
+from mixsearch.topics._local_topic import fit_falling
 from mixsearch.topics._ranking import MORE_WORDS
 from mixsearch.topics._unit_vectors import inverse_frequency, measure_documents
 
@@ -95,3 +100,9 @@ def test_documents_that_are_no_part_of_the_corpus_rank_others_like_them_first(co
     other = sp.csr_array(rng.multinomial(40, X[labels == 3].sum(axis=0) / X[labels == 3].sum(), size=3))
     first = [row for row, _ in search.search(documents=other).documents(50)]
     assert np.mean(labels[first] == 3) > 0.9
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=40))
+def test_the_falling_sequence_is_that_of_isotonic_regression(values):
+    expected = isotonic_regression(values, increasing=False).x
+    assert_allclose(fit_falling(np.array(values)), expected, atol=1e-12)

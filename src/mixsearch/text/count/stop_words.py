@@ -9,8 +9,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-import stopwordsiso
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from mixsearch._typing import Array
 from mixsearch.text.count.languages import stem_words
@@ -39,14 +37,25 @@ _MIN_OWN = 1 / 2
 
 def list_languages() -> list[str]:
     """Return the codes of the languages whose stop words are known."""
+    import stopwordsiso  # parses the lists of all languages
+
     return sorted(stopwordsiso.langs())
 
 
 def list_words_of(language: str) -> frozenset[str]:
     """Return the stop words of a language."""
     if language == "en":
-        return ENGLISH_STOP_WORDS.union(_CONTRACTED.split()).difference(_ABOUT_TOPICS.split())
+        return list_english().union(_CONTRACTED.split()).difference(_ABOUT_TOPICS.split())
+    import stopwordsiso
+
     return frozenset(stopwordsiso.stopwords(language))
+
+
+def list_english() -> frozenset[str]:
+    """Return scikit-learn's stop words of English."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # takes longer to import than a question to answer
+
+    return ENGLISH_STOP_WORDS
 
 
 @dataclass(frozen=True)

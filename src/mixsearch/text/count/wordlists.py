@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
 from mixsearch.data.files.location import File, resolve_file
 from mixsearch.data.files.streams import Progress, name_file, open_file, strip_bom
 from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.languages import stem_words
-from mixsearch.text.count.stop_words import AUTO, list_languages, list_words_of
+from mixsearch.text.count.stop_words import AUTO, list_english, list_languages, list_words_of
 from mixsearch.text.options import CorpusOptions, normalize_text
 from mixsearch.text.read.lines import decode
 
@@ -50,7 +48,7 @@ def _load_stop_words(options: CorpusOptions) -> Iterable[str]:
     if words is None or words == AUTO:
         return ()
     if words == "english":
-        return ENGLISH_STOP_WORDS
+        return list_english()
     if isinstance(words, str) and words in list_languages():
         return list_words_of(words)
     if isinstance(words, str | os.PathLike):

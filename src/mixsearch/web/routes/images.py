@@ -11,16 +11,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, BackgroundTasks, Depends, Path, Query, Request, Response
 
+from mixsearch import segmentation
 from mixsearch.errors import SearchError
-from mixsearch.segmentation import (
-    PNG_LEVEL,
-    RasterImage,
-    iterate_cut_outs,
-    iterate_masks,
-    make_label_image,
-    make_pillow_image,
-    summarize_segmentation,
-)
 from mixsearch.web import image_decoder
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.image_store import ImageStore, StoredSegmentation
@@ -180,7 +172,7 @@ def _add_segments(router: APIRouter, store: ImageStore, pool: WorkerPool) -> Non
         """Return the image with tinted segments, lines between them and a cross on each seed."""
 
         def draw() -> bytes:
-            return _encode_png(make_pillow_image(store.segment(picture, request).found.overlay(opacity)))
+            return _encode_png(segmentation.make_pillow_image(store.segment(picture, request).found.overlay(opacity)))
 
         return _make_png_response(await pool.run(draw))
 
@@ -212,7 +204,7 @@ def _make_zip_response(name: str, body: bytes) -> Response:
 
 
 def _describe(stored: StoredSegmentation, request: SegmentationRequest) -> SegmentedImage:
-    summary = summarize_segmentation(stored.found)
+    summary = segmentation.summarize_segmentation(stored.found)
     options = {"features": request.features, "assign": request.assign, "every": request.every}
     warnings = [warning.as_dict() for warning in stored.warnings]
     return SegmentedImage.model_validate(summary | options | {"warnings": warnings})
@@ -221,15 +213,15 @@ def _describe(stored: StoredSegmentation, request: SegmentationRequest) -> Segme
 def _encode_labels(stored: StoredSegmentation) -> bytes:
     labels = stored.found.labels
     transparency = {"transparency": _NO_SEGMENT} if labels.min() < 0 else {}
-    return _encode_png(make_label_image(labels, len(stored.found.names)), **transparency)
+    return _encode_png(segmentation.make_label_image(labels, len(stored.found.names)), **transparency)
 
 
 def _encode_masks(stored: StoredSegmentation) -> bytes:
-    return _encode_zip(iterate_masks(stored.found.names, stored.found.labels))
+    return _encode_zip(segmentation.iterate_masks(stored.found.names, stored.found.labels))
 
 
 def _encode_cut_outs(stored: StoredSegmentation) -> bytes:
-    return _encode_zip(iterate_cut_outs(stored.found))
+    return _encode_zip(segmentation.iterate_cut_outs(stored.found))
 
 
 def _encode_zip(images: Iterable[tuple[str, Any]]) -> bytes:
@@ -242,14 +234,14 @@ def _encode_zip(images: Iterable[tuple[str, Any]]) -> bytes:
 
 def _encode_png(image: Any, **options: int) -> bytes:
     file = io.BytesIO()
-    image.save(file, "PNG", compress_level=PNG_LEVEL, **options)
+    image.save(file, "PNG", compress_level=segmentation.PNG_LEVEL, **options)
     return file.getvalue()
 
 
-def _shrink(stored: RasterImage) -> Any:
+def _shrink(stored: segmentation.RasterImage) -> Any:
     """Return a Pillow image for the screen, with an alpha channel if some pixels are transparent."""
-    image = make_pillow_image(stored.to_uint8())
+    image = segmentation.make_pillow_image(stored.to_uint8())
     if stored.visible is not None:
-        image.putalpha(make_pillow_image(stored.visible.astype("uint8") * 255))
+        image.putalpha(segmentation.make_pillow_image(stored.visible.astype("uint8") * 255))
     image.thumbnail((_MAX_SIDE, _MAX_SIDE))
     return image
