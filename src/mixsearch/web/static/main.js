@@ -14,7 +14,7 @@ const VIEWS = {
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
 };
 
-const OF_ONE_INDEX = ["documents", "alternative", "n_components", "where", "within"];
+const OF_ONE_INDEX = ["documents", "not_documents", "alternative", "n_components", "where", "within"];
 
 const root = byId("view");
 const notices = byId("notices");
