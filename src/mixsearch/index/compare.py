@@ -100,10 +100,10 @@ def answer_queries(
     """
     options = options or AnswerOptions()
     outcomes: list[Outcome] = map_parallel(lambda query: _answer(index, query, options), queries, n_jobs)
-    return _share_documents(index, outcomes)
+    return _share_documents(index, outcomes, is_sorted=options.sort_by is not None)
 
 
-def _share_documents(index: TopicIndex, outcomes: Sequence[Outcome]) -> list[Outcome]:
+def _share_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, is_sorted: bool) -> list[Outcome]:
     """Return outcomes whose topics share documents: together they have at most all of each."""
     topics = {position: each.topic for position, each in enumerate(outcomes) if each.topic is not None}
     rows = sorted({document.row for each in outcomes for document in _documents_of(each)})
@@ -118,7 +118,7 @@ def _share_documents(index: TopicIndex, outcomes: Sequence[Outcome]) -> list[Out
     shared = list(outcomes)
     for column, position in enumerate(topics):
         own = dict(zip(rows, shares[:, column].tolist(), strict=True))
-        shared[position] = _with_shares(outcomes[position], own)
+        shared[position] = _with_shares(outcomes[position], own, is_sorted=is_sorted)
     return shared
 
 
@@ -126,10 +126,10 @@ def _documents_of(outcome: Outcome) -> tuple[TypicalDocument, ...]:
     return () if outcome.answer is None else outcome.answer.documents
 
 
-def _with_shares(outcome: Outcome, shares: Mapping[int, float]) -> Outcome:
-    """Return an outcome with other shares of its documents, the largest first."""
+def _with_shares(outcome: Outcome, shares: Mapping[int, float], *, is_sorted: bool) -> Outcome:
+    """Return an outcome with other shares of its documents, the largest first unless they are sorted by a column."""
     documents = [replace(document, share=shares[document.row]) for document in _documents_of(outcome)]
-    ranked = tuple(sorted(documents, key=lambda document: -document.share))
+    ranked = tuple(documents if is_sorted else sorted(documents, key=lambda document: -document.share))
     return outcome if outcome.answer is None else replace(outcome, answer=replace(outcome.answer, documents=ranked))
 
 

@@ -66,6 +66,10 @@ class TopicRequest(BaseModel):
     )
     n_words: int = Field(15, ge=0, le=200, description="Number of words.")
     n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
+    sort_by: str | None = Field(
+        None, max_length=MAX_COLUMN_LENGTH, description="List the documents about the topic by this column."
+    )
+    descending: bool = Field(False, description="List the largest values of that column first.")
     words_by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
 
 
