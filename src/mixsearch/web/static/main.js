@@ -39,6 +39,9 @@ const page = {
   get index() {
     return index;
   },
+  get indexes() {
+    return indexes;
+  },
   get settings() {
     return settings;
   },
