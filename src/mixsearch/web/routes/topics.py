@@ -43,7 +43,7 @@ from mixsearch.web.workers import Workers
 # People read a document from its start; the rest of a book is left out.
 MAX_TEXT = 200_000
 _MAX_TITLE = 40
-_CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
+CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
 
 router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
@@ -237,11 +237,11 @@ def encode_json(value: Any) -> bytes:
 
 def make_json_response(body: bytes) -> Response:
     """Return a response with a JSON body."""
-    return Response(body, media_type="application/json", headers=_CACHE_HEADERS)
+    return Response(body, media_type="application/json", headers=CACHE_HEADERS)
 
 
 def make_csv_response(body: bytes, name: str) -> Response:
     """Return a response with a CSV body that browsers save as a file."""
     file_name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
     disposition = f'attachment; filename="{file_name}.csv"'
-    return Response(body, media_type="text/csv", headers={**_CACHE_HEADERS, "Content-Disposition": disposition})
+    return Response(body, media_type="text/csv", headers={**CACHE_HEADERS, "Content-Disposition": disposition})
