@@ -155,7 +155,7 @@ class Workers:
     ) -> bytes:
         """Return `make(index, *arguments)`, computed in a worker."""
         call = (
-            partial(call_with_index, index.name, index.generation, make)
+            partial(call_with_index, index.name, str(index.index.path), index.generation, make)
             if self._has_processes
             else partial(make, index)
         )
