@@ -19,8 +19,9 @@ from mixsearch.web.image_store import ImageStore
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.middleware import AccessMiddleware, TimeoutMiddleware
 from mixsearch.web.openapi import describe_properties, name_operation
-from mixsearch.web.routes import compare, groups, images, pages, server, topics, uploads
+from mixsearch.web.routes import compare, groups, images, pages, server, tables, topics, uploads
 from mixsearch.web.settings import STATIC, STATIC_FILES, Access, Limits
+from mixsearch.web.table_store import TableStore
 from mixsearch.web.watch import watch_indexes
 from mixsearch.web.workers import Workers
 
@@ -74,6 +75,7 @@ def make_app(
     for router in (pages.router, server.router, compare.router, groups.router, topics.router):
         app.include_router(router)
     app.include_router(uploads.make_router(files, builder))
+    app.include_router(tables.make_router(TableStore(files, limits), workers.tables))
     app.include_router(images.make_router(ImageStore(limits), limits, workers.images))
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
     handle_errors(app)

@@ -104,6 +104,17 @@ def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
 def choose_name(wanted: str, taken: Container[str]) -> str:
     """Return a name that no other index has: with a number, if need be.
 
+    Parameters
+    ----------
+    wanted : str
+        The name to begin with.
+    taken : container of str
+        The names of the others.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> choose_name("reviews", {"reviews", "reviews-2"})
