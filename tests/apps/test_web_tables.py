@@ -1,4 +1,4 @@
-"""Tables over HTTP: rows in a plane, members, lines and subspaces of planted tables, labelled files, and what is refused."""
+"""Tables over HTTP: rows in a plane; members, lines and subspaces of planted tables; files; what is refused."""
 
 import csv
 import io

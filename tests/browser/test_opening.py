@@ -76,9 +76,15 @@ def test_a_file_that_cannot_be_read_is_a_sentence(open_page, empty):
     expect(page.get_by_role("alert")).to_contain_text("notes.doc cannot be opened")
 
 
-def test_a_server_that_accepts_no_files_offers_none(page, serving):
-    page.goto("./")
-    expect(page.locator(".entry").first).to_be_visible()
-    expect(page.locator("#open-file")).to_have_count(0)
-    page.goto("open")
-    expect(page.get_by_role("heading", name="No files here")).to_be_visible()
+def test_a_server_that_accepts_no_files_offers_none(open_page, library):
+    with serve(library) as closed:
+        page = open_page(closed.address)
+        page.goto("./")
+        expect(page.locator(".entry").first).to_be_visible()
+        expect(page.locator("#theme")).to_be_visible()
+        expect(page.locator("#open-file")).to_have_count(0)
+        page.goto("open")
+        expect(page.get_by_role("heading", name="No files here")).to_be_visible()
+        page.goto("table")
+        page.get_by_role("button", name="Try the example").click()
+        expect(page.get_by_role("heading", name="wine.csv")).to_be_visible()

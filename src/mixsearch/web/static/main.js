@@ -12,6 +12,7 @@ const VIEWS = {
   topics: { title: "Topics", load: () => import("./topics/topics.js") },
   overview: { title: "Overview", load: () => import("./overview/overview.js") },
   compare: { title: "Compare", load: () => import("./compare/compare.js") },
+  table: { title: "Table", load: () => import("./table/table.js") },
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
   open: { title: "Open a file", load: () => import("./open/open.js"), isTool: true },
 };
