@@ -16,6 +16,7 @@ from mixsearch.errors import SearchError
 from mixsearch.web import image_decoder
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.image_store import ImageStore, StoredSegmentation
+from mixsearch.web.openapi import RAW_BODY
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.schemas import (
     MAX_EVERY,
@@ -35,12 +36,6 @@ N_DECODERS, MAX_UPLOADS_WAITING = 2, 8
 # A name never means another image, and the same seeds segment it in the same way.
 _CACHE_HEADERS = {"Cache-Control": "private, max-age=600"}
 _NO_SEGMENT = 255
-_RAW_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
 
 Name = Annotated[str, Path(description="The name that the upload returned, or `example`.", max_length=100)]
 
@@ -115,7 +110,7 @@ def make_router(store: ImageStore, limits: Limits, pool: WorkerPool) -> APIRoute
 def _add_upload(router: APIRouter, store: ImageStore, limits: Limits, pool: WorkerPool, decoders: WorkerPool) -> None:
     uploads = asyncio.Semaphore(N_DECODERS + MAX_UPLOADS_WAITING)
 
-    @router.post("", status_code=201, openapi_extra=_RAW_BODY)
+    @router.post("", status_code=201, openapi_extra=RAW_BODY)
     async def upload_image(request: Request, background: BackgroundTasks) -> UploadedImage:
         """Upload an image: the body is the contents of a PNG, JPEG, WebP, GIF, BMP or TIFF file."""
         if uploads.locked():  # before the body is read into memory

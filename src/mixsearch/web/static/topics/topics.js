@@ -26,7 +26,7 @@ const RETRY_AFTER = 2000;
 
 export function show(root, state, page) {
   if (!page.index) {
-    replace(root, nothingServed());
+    replace(root, nothingServed(page));
     return undefined;
   }
   const view = new Topics(root, page);
