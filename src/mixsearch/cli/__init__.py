@@ -51,7 +51,7 @@ def _fail(sentence: str, exit_code: int) -> NoReturn:
     except OSError:
         pass
     # Python would write what is left when it ends, and fail again.
-    sys.stdout = None  # type: ignore[assignment]
+    sys.stdout = None
     raise SystemExit(exit_code) from None
 
 

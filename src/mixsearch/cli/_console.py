@@ -21,8 +21,11 @@ from mixsearch.cli._unexpected import explain_unexpected
 from mixsearch.errors import Coded, SearchError, SearchWarning
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
-# Typer prints these itself; the base class has no public name in all versions.
-_USAGE_ERRORS = tuple(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
+# What Typer deals with itself; its base class of usage errors has no public name in all versions.
+_PASSED_ON: tuple[type[BaseException], ...] = (
+    *(typer.Exit, typer.Abort, BrokenPipeError),
+    *(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"),
+)
 # Characters that a terminal obeys, of which tabs and ends of lines are harmless.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
 
@@ -136,7 +139,7 @@ def report_errors(*, as_json: bool = False, stopped: str = "Stopped.") -> Iterat
     except KeyboardInterrupt as error:
         stderr_console().print(stopped)
         raise typer.Exit(EXIT_STOPPED) from error
-    except (typer.Exit, typer.Abort, *_USAGE_ERRORS, BrokenPipeError):
+    except _PASSED_ON:
         raise
     except Exception as error:
         _print_coded(explain_unexpected(error), as_json=as_json)
