@@ -34,7 +34,7 @@ _COMPRESSION_STARTS: dict[Compression, re.Pattern[bytes]] = {
 _N_START_BYTES = 10
 _BUFFER_BYTES = 1 << 18
 # No compression of texts that people write comes near to it. Small files may, since they harm nobody.
-MAX_GROWTH, _MIN_GROWN_BYTES = 500, 16 << 20
+MAX_GROWTH, _MIN_GROWN_BYTES = 300, 8 << 20
 _READ_ERRORS = (EOFError, zlib.error, lzma.LZMAError, OSError)
 _BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
