@@ -60,7 +60,7 @@ def demo_index() -> Iterator[Path]:
 @contextmanager
 def served(*arguments: object) -> Iterator[Server]:
     """`mixsearch serve` with these arguments, at a port that is free."""
-    command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), "--no-open", "--port", "0"]
+    command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), "--no-open", "--no-token", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True) as process:
         try:
             yield Server(_address(process), process)
