@@ -105,7 +105,7 @@ def serve(
     no_token: Annotated[
         bool,
         typer.Option(
-            "--no-token", help="Require no token: whoever reaches the server may use it.", rich_help_panel=_ACCESS
+            "--no-token", help="Let whoever reaches the server use it.", rich_help_panel=_ACCESS
         ),
     ] = False,
     allow_host: Annotated[

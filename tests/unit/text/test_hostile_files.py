@@ -77,6 +77,7 @@ def test_a_matrix_market_header_that_the_file_contradicts_is_an_error(tmp_path, 
     [
         {"indptr": np.array([0, 10**6, 2])},
         {"indptr": np.array([0, -5, 2])},
+        {"indptr": np.array([0, 2, 0])},
         {"indices": np.array([0, 10**8])},
         {"indices": np.array([-7, 1])},
         {"format": np.array(b"csc"), "indptr": np.array([0, 10**6, 2])},

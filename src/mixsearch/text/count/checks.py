@@ -63,5 +63,8 @@ def check_sizes(path: File, n_documents: int, n_words: int, n_counts: int, *, mi
 
 def check_sparse(matrix: Any) -> None:
     """Raise `ValueError` unless pointers and indices of a sparse matrix are in range: compiled code trusts them."""
+    # SciPy checks nothing of a matrix whose last pointer is 0.
+    if hasattr(matrix, "indptr") and (np.diff(matrix.indptr) < 0).any():
+        raise ValueError("row pointers must rise")
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)
