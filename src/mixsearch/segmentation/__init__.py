@@ -19,15 +19,9 @@ if TYPE_CHECKING:
     from mixsearch.segmentation._mixture import choose_options
     from mixsearch.segmentation._overlay import find_borders, make_segment_colors
     from mixsearch.segmentation._pieces import PieceOptions, make_piece_options
+    from mixsearch.segmentation._search import FoundSegments, choose_assign, search_segments
     from mixsearch.segmentation._seeds import Pixel, Seeds, check_not_seeds, check_seeds, parse_seeds
-    from mixsearch.segmentation._segment import (
-        FoundSegments,
-        PreparedImage,
-        choose_assign,
-        prepare_image,
-        search_segments,
-        segment,
-    )
+    from mixsearch.segmentation._segment import PreparedImage, prepare_image, segment
     from mixsearch.segmentation._segmentation import Segmentation, iterate_cut_outs
     from mixsearch.segmentation._shapes import box, stroke
     from mixsearch.segmentation._summary import summarize_segmentation
