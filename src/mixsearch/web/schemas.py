@@ -39,6 +39,9 @@ class TopicRequest(BaseModel):
         description='Words as in a search box: sushi -burger "new york" sushi^2 encrypt*',
     )
     documents: tuple[Row, ...] = Field((), max_length=MAX_DOCUMENTS, description="Rows of documents about the topic.")
+    not_documents: tuple[Row, ...] = Field(
+        (), max_length=MAX_DOCUMENTS, description="Rows of documents that are not about the topic."
+    )
     narrower: float = Field(
         0, ge=-4, le=4, description="Doublings of the number of topics; negative for broader topics."
     )
@@ -348,7 +351,7 @@ def parse_topic_request(query_string: str) -> TopicRequest:
     given = parse_qs(query_string, keep_blank_values=True)
     try:
         return TopicRequest.model_validate(
-            {name: values if name == "documents" else values[-1] for name, values in given.items()}
+            {name: values if name.endswith("documents") else values[-1] for name, values in given.items()}
         )
     except ValidationError as error:
         problems = [{**each, "loc": ("query", "topic", *each["loc"])} for each in error.errors()]

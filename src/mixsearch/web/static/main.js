@@ -17,7 +17,7 @@ const VIEWS = {
   open: { title: "Open a file", load: () => import("./open/open.js"), isTool: true },
 };
 
-const OF_ONE_INDEX = ["documents", "alternative", "n_components", "where", "within"];
+const OF_ONE_INDEX = ["documents", "not_documents", "alternative", "n_components", "where", "within"];
 
 const root = byId("view");
 const notices = byId("notices");
