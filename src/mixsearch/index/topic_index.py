@@ -85,6 +85,10 @@ class TopicIndex(CorpusVocabulary):
         The columns of the documents, such as dates and places.
     """
 
+    def __repr__(self) -> str:
+        sizes = f"{self.n_documents:,} documents, {len(self.vocabulary):,} words, {self.n_components} topics"
+        return f"<TopicIndex {str(self.path)!r}: {sizes}>"
+
     @cached_property
     def topics(self) -> TopicSearch:
         """The fitted search, as an estimator of scikit-learn."""
