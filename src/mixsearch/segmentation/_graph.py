@@ -97,7 +97,8 @@ def _compute_depths(superpixels: Superpixels, resistances: Array) -> Array:
     one, other = superpixels.pairs.T
     weights = np.append(resistances, np.zeros(len(outermost))) + MIN_LINK  # a weight of 0 is no link
     ends = (np.append(one, outermost), np.append(other, np.full(len(outermost), n)))
-    depths = dijkstra(coo_array((weights, ends), shape=(n + 1, n + 1)).tocsr(), directed=False, indices=n)[:n]
+    links = coo_array((weights, ends), shape=(n + 1, n + 1)).tocsr()
+    depths = dijkstra(links, directed=False, indices=[n])[0, :n]
     centered = depths - np.average(depths, weights=superpixels.sizes)
     deviation = np.sqrt(np.average(centered**2, weights=superpixels.sizes))
     return np.asarray(centered / max(float(deviation), MIN_LINK))
