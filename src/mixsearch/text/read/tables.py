@@ -141,11 +141,12 @@ def _cut(batch: Any, limit: int) -> Iterator[Any]:
 def _measure(batch: Any) -> int:
     """Return the bytes of a record batch; of texts that are stored once and repeated, with every repetition."""
     from pyarrow import compute
+
     n_bytes = 0
     for column, field in zip(batch.columns, batch.schema, strict=True):
         if holds_text(field.type) and hasattr(column, "dictionary"):
-            lengths = compute.call_function("binary_length", [column.dictionary])
-            n_bytes += compute.call_function("sum", [lengths.take(column.indices)]).as_py() or 0
+            lengths = compute.binary_length(column.dictionary)
+            n_bytes += compute.sum(lengths.take(column.indices)).as_py() or 0
         else:
             n_bytes += column.nbytes
     return n_bytes
