@@ -5,10 +5,9 @@ import { h, replace } from "../shared/dom.js";
 import { isPlainClick } from "../shared/links.js";
 import { Newest } from "../shared/newest.js";
 import { overlapSection } from "./overlaps.js";
-import { saveTopics } from "../shared/picture.js";
 import { pinsOf, setPins } from "../shared/pins.js";
 import { topicColumn } from "./topic-column.js";
-import { downloads, linkButton } from "../topics/topic-tools.js";
+import { downloads, linkButton } from "../shared/take-along.js";
 
 export function show(root, state, page) {
   if (!page.index) {
@@ -96,8 +95,9 @@ function tools(topics, found, page) {
   const files = {
     csv: url(pathOf(page.index, "compare.csv"), { topic: topics }),
     json: url(pathOf(page.index, "compare"), { topic: topics }),
+    html: url(pathOf(page.index, "report.html"), { topic: topics }),
   };
-  return h("div", { class: "toolbar" }, linkButton(page), downloads(files, (kind) => saveTopics(found, page, kind)));
+  return h("div", { class: "toolbar" }, linkButton(page), downloads(files, page, () => Promise.resolve(found)));
 }
 
 /** Return the words that at least two topics show. */
