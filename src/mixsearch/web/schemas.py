@@ -10,11 +10,11 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
-from mixsearch.index import Answer, AnswerWarning, CorpusWord, StoredColumn, TypicalDocument
+from mixsearch.index import Answer, AnswerWarning, ComparedWord, CorpusWord, StoredColumn, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500
-MAX_WORDS, MAX_COMPARED = 64, 8
+MAX_WORDS, MAX_COMPARED, MAX_COMPARED_WORDS = 64, 8, 200
 # Documents of a hint, texts of a hint, and typical documents to skip.
 MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
 MAX_SEEDS, MAX_NAME_LENGTH = 64, 60
@@ -67,6 +67,10 @@ class TopicRequest(BaseModel):
     )
     n_words: int = Field(15, ge=0, le=200, description="Number of words.")
     n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
+    sort_by: str | None = Field(
+        None, max_length=MAX_COLUMN_LENGTH, description="List the documents about the topic by this column."
+    )
+    descending: bool = Field(False, description="List the largest values of that column first.")
     words_by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
 
 
@@ -244,6 +248,10 @@ class Comparison(BaseModel):
     overlaps: list[list[float | None]] = Field(
         description="The sum over words of the smaller probability; null for a hint without a topic."
     )
+    own_overlaps: list[list[float | None]] = Field(
+        description="The same of what each topic has beyond the corpus: words that all topics have do not count."
+    )
+    words: list[ComparedWord] = Field(description="The words of all topics, with their probabilities in each.")
 
 
 class FoundColumn(BaseModel):

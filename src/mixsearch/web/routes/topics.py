@@ -189,6 +189,8 @@ def make_options(request: TopicRequest) -> AnswerOptions:
     return AnswerOptions(
         n_words=request.n_words,
         n_documents=request.n_documents,
+        sort_by=request.sort_by,
+        descending=request.descending,
         words_by=request.words_by,
         alternative=request.alternative,
         errors=request.errors,

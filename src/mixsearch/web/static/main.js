@@ -44,6 +44,9 @@ const page = {
   get index() {
     return index;
   },
+  get indexes() {
+    return indexes;
+  },
   get settings() {
     return settings;
   },

@@ -12,6 +12,7 @@ import { chance, percent } from "../shared/numbers.js";
 import { goesOn, swapped, withWord, withoutWord } from "../shared/query.js";
 import { Reader } from "./reader.js";
 import { emptySearch, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint } from "./search.js";
+import { SavedTopics } from "./saved-topics.js";
 import { SearchBox } from "./search-box.js";
 import { Steps } from "./steps.js";
 import { titleOf } from "../shared/topic-title.js";
@@ -52,6 +53,7 @@ class Topics {
     this.filter = new FilterBox(page.index, { changed: (filter) => this.#filtered(filter) });
     this.breadth = new Breadth({ moved: (narrower) => this.#moved(narrower), settled: () => this.#settle() });
     this.trail = new Trail(page.index, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
+    this.saved = new SavedTopics(page, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
     this.steps = new Steps(page, this.trail);
     this.reader = new Reader(page, {
       like: (row) => this.#leap({ ...withoutHint(this.search), documents: [String(row)] }),
@@ -64,8 +66,9 @@ class Topics {
     this.pane = new AnswerPane(page, this.#acts());
     const side = h(
       "aside",
-      { class: "side", "aria-label": "Breadth and past searches" },
+      { class: "side", "aria-label": "Breadth, saved topics and past searches" },
       this.breadth.element,
+      this.saved.element,
       this.trail.element,
     );
     const columns = h("div", { class: "columns" }, side, this.pane.element);
@@ -94,6 +97,7 @@ class Topics {
     document.removeEventListener("keydown", this.#slash);
     this.#stop();
     this.reader.close();
+    this.saved.close();
   }
 
   // User actions
@@ -141,10 +145,12 @@ class Topics {
       swap: (word, other) => words((q) => swapped(q, word, other)),
       read: (alternative) => this.#leap({ ...this.#base, alternative }),
       order: (by) => this.#adjust({ ...this.#base, words_by: by }),
+      sort: (sortBy, descending) => this.#adjust({ ...this.#base, sort_by: sortBy, descending }),
       search: (q) => this.#leap({ ...withoutHint(this.search), q }),
       filter: (where) => this.#filtered({ where, within: where !== "" && this.search.within }),
       judge: () => this.#addConfidence(this.#found),
       mark: (marks) => this.#mark(marks),
+      saved: (search) => this.saved.edit(search),
       openDocument: (documents, i) => this.reader.open(documents, i),
       again: () => this.#ask(),
     };
@@ -180,6 +186,7 @@ class Topics {
   /** Change how the same topic is shown, without a history entry. */
   #adjust(search) {
     this.page.note(paramsOf(search));
+    this.page.keep({ documents: undefined });
     this.search = search;
     this.#settleOnAnswer = true;
     this.#ask(this.page.kept);
@@ -294,6 +301,7 @@ class Topics {
   /** Show the slider and the filter if there is a search for them to act on. */
   #showControls() {
     this.breadth.element.hidden = asksNothing(this.search);
+    this.saved.isOffered = !asksNothing(this.search);
     this.filter.isShown = !asksNothing(this.search) || this.search.where !== "";
   }
 
