@@ -104,9 +104,7 @@ def serve(
     ] = None,
     no_token: Annotated[
         bool,
-        typer.Option(
-            "--no-token", help="Let whoever reaches the server use it.", rich_help_panel=_ACCESS
-        ),
+        typer.Option("--no-token", help="Let whoever reaches the server use it.", rich_help_panel=_ACCESS),
     ] = False,
     allow_host: Annotated[
         list[str] | None,
