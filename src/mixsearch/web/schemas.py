@@ -149,13 +149,15 @@ class IndexState(BaseModel):
     generation: str = Field(description="Changes with every write to the index.")
     created: str = Field(description="When that state was written.")
     n_documents: int
-    problem: str | None = Field(description="Why a newer state could not be opened, if it could not.")
+    problem: str | None = Field(
+        description="Why a newer state could not be opened, or why this one cannot be searched, if so."
+    )
 
 
 class Health(BaseModel):
     """The state of the server."""
 
-    status: str
+    status: str = Field(description="`ok`, or `degraded` if an index has a problem.")
     version: str
     indexes: list[str]
     states: dict[str, IndexState] = Field(description="The state of each index.")

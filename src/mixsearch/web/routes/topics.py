@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -124,8 +123,8 @@ async def get_document(
     workers: Pools,
 ) -> Response:
     """Return one document."""
-    # In a thread of the server: reading takes a millisecond and must not wait behind searches.
-    return make_json_response(await workers.documents.run(partial(encode_document, index, row)))
+    # By a worker: a fault of the disk costs one answer there, and the server here.
+    return make_json_response(await workers.call(index, encode_document, row))
 
 
 async def _answer(
