@@ -56,7 +56,7 @@ class FoundSegments:
     _posterior: Posterior
     _find_components: Callable[[], tuple[GaussianComponent, ...]]
     _confidence: Confidence | None
-    _factor: int
+    _features: FeatureImage
     _correct: Callable[[Mapping[str, Seed]], FoundSegments] | None
 
     def assign_pixels(self, step: int = 1) -> Segmentation:
@@ -81,7 +81,8 @@ class FoundSegments:
             _compute_probabilities=lambda: compute_probabilities(posterior, image, len(names), step),
             _find_components=self._find_components,
             _confidence=self._confidence,
-            _scale=self._factor / step,
+            _features=self._features,
+            _scale=self._features.factor / step,
             _correct=None if correct is None else lambda more: correct(more).assign_pixels(step),
         )
 
@@ -153,11 +154,11 @@ def search_segments(
                 correction=Correction(posterior.confidence.probabilities, added),
             )
 
-        return FoundSegments(image, all_segments, posterior, find, posterior.confidence, features.factor, correct)
+        return FoundSegments(image, all_segments, posterior, find, posterior.confidence, features, correct)
     _refuse_graph_options(any(excluded), pieces or PieceOptions(), assign)
     components, gaussians = search_mixture(features, seeds, options, n_components, n_jobs)
     of_pixels = make_posterior(image, features, gaussians.pooled if assign == "nearest" else gaussians)
-    return FoundSegments(image, all_segments, of_pixels, lambda: components, None, features.factor, None)
+    return FoundSegments(image, all_segments, of_pixels, lambda: components, None, features, None)
 
 
 def _remember_search(

@@ -220,7 +220,7 @@ def _add_segments(router: APIRouter, store: ImageStore, pool: WorkerPool) -> Non
 
         def make() -> str:
             found = store.segment(picture, request).found
-            return json.dumps(segmentation.make_coco_dataset([(picture, found.to_coco())], found.names))
+            return json.dumps(segmentation.make_coco_dataset([(picture, found.to_coco())]))
 
         return _make_download("coco.json", await pool.run(make), "application/json")
 
