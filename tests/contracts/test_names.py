@@ -54,6 +54,7 @@ PYTHON = {
         mixsearch.segmentation.segment_like,
         mixsearch.segmentation.Segmentation.overlay,
         mixsearch.segmentation.Segmentation.outlines,
+        mixsearch.segmentation.Segmentation.cut_out,
     ),
     "serve": (make_app, listen, Limits, Access),
 }

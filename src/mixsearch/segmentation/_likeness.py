@@ -217,7 +217,7 @@ def _name_all(found: Segmentation, names: tuple[str, ...], likeness: Likeness) -
     """Return a segmentation with all segments of the model, those that the image does not have without pixels."""
     places = [names.index(name) for name in found.names]
     by_name = dict(zip(found.names, found.seeds, strict=True))
-    confidence, correct = found._confidence, found._correct
+    confidence = found._confidence
     assert confidence is not None  # rich features have a graph
 
     def widen(values: Array) -> Array:
@@ -232,5 +232,5 @@ def _name_all(found: Segmentation, names: tuple[str, ...], likeness: Likeness) -
         seeds=tuple(by_name.get(name, ()) for name in names),
         _compute_probabilities=lambda: widen(found.probabilities),
         _confidence=Confidence(confidence.graph, _combine(widen(confidence.probabilities), likeness)),
-        _correct=None if correct is None else lambda more: _name_all(correct(more), names, likeness),
+        _correct=lambda more: _name_all(found.correct(more), names, likeness),
     )

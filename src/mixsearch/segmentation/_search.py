@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from mixsearch.errors import ArgumentError, Option, collect_warnings
+from mixsearch.errors import ArgumentError, Option, SearchError, collect_warnings
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation._confidence import Confidence
 from mixsearch.segmentation._features import FeatureImage, Features
@@ -59,6 +59,22 @@ class FoundSegments:
     _features: FeatureImage
     _correct: Callable[[Mapping[str, Seed]], FoundSegments] | None
 
+    def correct(self, seeds: Mapping[str, Seed]) -> FoundSegments:
+        """Add seeds, which change what is near them and what was in doubt.
+
+        Parameters
+        ----------
+        seeds : mapping of str to pixel or pixels
+            Further pixels (x, y) of the full image by the names of their segments.
+
+        Returns
+        -------
+        FoundSegments
+        """
+        if self._correct is None:
+            raise SearchError("Corrections need {assign}='graph'.", code="needs_graph", assign=Option("assign"))
+        return self._correct(seeds)
+
     def assign_pixels(self, step: int = 1) -> Segmentation:
         """Assign each pixel to a segment.
 
@@ -72,7 +88,7 @@ class FoundSegments:
         Segmentation
             Of the image, or of the subsampled one.
         """
-        image, posterior, names, correct = self.image, self._posterior, self.seeds.names, self._correct
+        image, posterior, names = self.image, self._posterior, self.seeds.names
         return Segmentation(
             labels=compute_labels(posterior, image, step),
             names=names,
@@ -83,7 +99,7 @@ class FoundSegments:
             _confidence=self._confidence,
             _features=self._features,
             _scale=self._features.factor / step,
-            _correct=None if correct is None else lambda more: correct(more).assign_pixels(step),
+            _correct=lambda more: self.correct(more).assign_pixels(step),
         )
 
 

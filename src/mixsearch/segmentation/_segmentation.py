@@ -46,7 +46,7 @@ class Segmentation(LabeledImage):
     _compute_probabilities: Callable[[], Array] = field(kw_only=True)
     _find_components: Callable[[], tuple[GaussianComponent, ...]] = field(kw_only=True)
     _confidence: Confidence | None = field(kw_only=True)
-    _correct: Callable[[Mapping[str, Seed]], Segmentation] | None = field(kw_only=True)
+    _correct: Callable[[Mapping[str, Seed]], Segmentation] = field(kw_only=True)
     _scale: float = field(kw_only=True)  # pixels of this image per pixel of the one with features
 
     @cached_property
@@ -94,8 +94,6 @@ class Segmentation(LabeledImage):
         A part that is likely right changes only if no other seed is more similar to it, and if it is connected with the
         seed through parts that change as well. `segment` with all seeds takes no account of their order.
         """
-        if self._correct is None:
-            raise SearchError("Corrections need {assign}='graph'.", code="needs_graph", assign=Option("assign"))
         return self._correct(seeds)
 
     def suggest_click(self) -> Pixel:
