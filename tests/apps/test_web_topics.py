@@ -150,7 +150,7 @@ def test_documents_and_texts_are_hints_too(client):
     answer = client.post("/api/indexes/texts/topic", params={"n_words": 5}, json={"text": [" ".join(LAW)]}).json()
     assert {word["word"] for word in answer["words"]} <= set(LAW)
     error = client.post("/api/indexes/texts/topic", params={"q": "sushi"}, json={"text": ["a"]}).json()["error"]
-    assert "got q and text" in error["message"]
+    assert "got words and text" in error["message"]
 
 
 @pytest.mark.parametrize(

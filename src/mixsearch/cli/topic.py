@@ -110,6 +110,15 @@ def topic(
             rich_help_panel=_HINTS,
         ),
     ] = None,
+    not_documents: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--not-documents",
+            metavar="ROW",
+            help="Row of a document that is not about the topic; repeat for several.",
+            rich_help_panel=_HINTS,
+        ),
+    ] = None,
     hints: Annotated[
         Path | None,
         typer.Option(
@@ -245,7 +254,9 @@ def topic(
         raise typer.BadParameter("--every needs --over or --by.")
     is_grouped = over is not None or by is not None
     is_each = each or (is_grouped and bool(words))
-    typed = TypedHints(words or (), avoid or (), text or (), text_file, documents or (), hints, is_each)
+    typed = TypedHints(
+        words or (), avoid or (), text or (), text_file, documents or (), not_documents or (), hints, is_each
+    )
     with report_errors(as_json=as_json):
         search: dict[str, Any] = {
             "n_components": n_components or "enough",

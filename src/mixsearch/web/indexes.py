@@ -8,10 +8,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain, count
 from threading import Thread
 from typing import Any
 
@@ -100,6 +101,29 @@ def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
     )
 
 
+def choose_name(wanted: str, taken: Container[str]) -> str:
+    """Return a name that no other index has: with a number, if need be.
+
+    Parameters
+    ----------
+    wanted : str
+        The name to begin with.
+    taken : container of str
+        The names of the others.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> choose_name("reviews", {"reviews", "reviews-2"})
+    'reviews-3'
+    """
+    names = chain([wanted], (f"{wanted}-{copy}" for copy in count(2)))
+    return next(name for name in names if name not in taken)
+
+
 # The indexes of this process, if it is a search worker.
 _INDEXES: dict[str, ServedIndex] = {}
 
@@ -109,18 +133,20 @@ def start_search_processes(paths: Mapping[str, str], n_processes: int) -> Execut
     return ProcessPoolExecutor(n_processes, process_context(), _open_indexes, (dict(paths),))
 
 
-def call_with_index(name: str, generation: str, make: Callable[..., bytes], *arguments: Any) -> bytes:
+def call_with_index(name: str, path: str, generation: str, make: Callable[..., bytes], *arguments: Any) -> bytes:
     """Call a function with an index of this process, in the state that the server has opened or a newer one."""
     with on_one_core():
-        return make(_get_index(name, generation), *arguments)
+        return make(_get_index(name, path, generation), *arguments)
 
 
-def _get_index(name: str, generation: str) -> ServedIndex:
-    served = _INDEXES[name]
-    if served.generation != generation:
+def _get_index(name: str, path: str, generation: str) -> ServedIndex:
+    served = _INDEXES.get(name)
+    if served is None or str(served.index.path) != path:  # it was added after this process had started
+        _INDEXES[name] = ServedIndex(name, open_index(path))
+    elif served.generation != generation:
         # If it cannot be opened, the state that is open answers.
         with suppress(StorageError):
-            _INDEXES[name] = ServedIndex(name, open_index(served.index.path))
+            _INDEXES[name] = ServedIndex(name, open_index(path))
     return _INDEXES[name]
 
 

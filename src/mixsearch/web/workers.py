@@ -121,8 +121,8 @@ class Workers:
     ----------
     search, slow : WorkerPool
         For searches, and for requests that take longer and must not delay them.
-    documents, images : WorkerPool
-        Threads that read documents, and that segment and draw images.
+    documents, images, tables : WorkerPool
+        Threads that read documents, that segment and draw images, and that search in tables.
     """
 
     def __init__(self, limits: Limits, paths: Mapping[str, str] | None = None) -> None:
@@ -136,6 +136,7 @@ class Workers:
             self.slow = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
         self.documents = WorkerPool(1, limits.max_waiting)
         self.images = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
+        self.tables = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
         self._answers: LRUCache[Hashable, bytes] = LRUCache(limits.max_cached_bytes, measure_answer, min_entries=0)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -155,7 +156,7 @@ class Workers:
     ) -> bytes:
         """Return `make(index, *arguments)`, computed in a worker."""
         call = (
-            partial(call_with_index, index.name, index.generation, make)
+            partial(call_with_index, index.name, str(index.index.path), index.generation, make)
             if self._has_processes
             else partial(make, index)
         )
@@ -189,5 +190,5 @@ class Workers:
 
     def close(self) -> None:
         """Accept no further calls."""
-        for pool in (self.search, self.slow, self.documents, self.images):
+        for pool in (self.search, self.slow, self.documents, self.images, self.tables):
             pool.close()

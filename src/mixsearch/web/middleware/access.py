@@ -13,7 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mixsearch.web.errors import APIError, make_error_response
+from mixsearch.web.errors import STATUS, APIError, make_error_response
+from mixsearch.web.middleware.wrong_tokens import WrongTokens
 from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES, Access
 
 SECURITY_HEADERS = {
@@ -48,6 +49,7 @@ class AccessMiddleware:
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
+        self._wrong_tokens = WrongTokens()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or reject one request."""
@@ -59,6 +61,8 @@ class AccessMiddleware:
             response = await self._check_token(scope, receive)
         except APIError as error:
             response = make_error_response(error)
+        if response is not None and response.status_code == STATUS["unauthorized"] and _has_token(scope):
+            await self._wrong_tokens.delay((scope.get("client") or ("",))[0])
         await (response or self._app)(scope, receive, _add_headers(send))
 
     def _check(self, scope: Scope) -> None:
@@ -155,6 +159,12 @@ def _get_tokens(request: Request) -> list[str]:
     """Return the tokens that a request sends."""
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
     return [request.cookies.get(_name_cookie(request), ""), bearer.strip() if scheme.lower() == "bearer" else ""]
+
+
+def _has_token(scope: Scope) -> bool:
+    """Return whether a request that was refused came with a token; that of a form is its body."""
+    request = Request(scope)
+    return request.method == "POST" or "token" in request.query_params or any(_get_tokens(request))
 
 
 def _is_same(token: str, sent: str) -> bool:

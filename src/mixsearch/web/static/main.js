@@ -2,6 +2,7 @@
 
 import { ApiError, get, queryOf, url } from "./shared/api.js";
 import { byId, h, replace } from "./shared/dom.js";
+import { listenForFiles } from "./drop-anywhere.js";
 import { keep, kept, leaveLayer, onTravel, openLayer, write } from "./history.js";
 import { isPlainClick } from "./shared/links.js";
 import { onPins, pinsOf } from "./shared/pins.js";
@@ -11,10 +12,12 @@ const VIEWS = {
   topics: { title: "Topics", load: () => import("./topics/topics.js") },
   overview: { title: "Overview", load: () => import("./overview/overview.js") },
   compare: { title: "Compare", load: () => import("./compare/compare.js") },
+  table: { title: "Table", load: () => import("./table/table.js") },
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
+  open: { title: "Open a file", load: () => import("./open/open.js"), isTool: true },
 };
 
-const OF_ONE_INDEX = ["documents", "alternative", "n_components", "where", "within"];
+const OF_ONE_INDEX = ["documents", "not_documents", "alternative", "n_components", "where", "within"];
 
 const root = byId("view");
 const notices = byId("notices");
@@ -22,7 +25,7 @@ const live = byId("live");
 const places = new Map(); // view -> its last address, for its tab
 
 /** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, distinctive_words: string[], starters: {word: string, other: string | null}[]}} Index */
-/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, image_formats: string[], example_image: string}} Settings */
+/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
 /** @typedef {{view: string | null, update?: (state: URLSearchParams) => void, close?: () => void}} Shown */
 
 /** @type {Index[]} */
@@ -34,6 +37,8 @@ let index = null;
 /** @type {Shown} */
 let shown = { view: null };
 let turn = 0;
+/** @type {File | null} A file that was dropped, until its view takes it. */
+let dropped = null;
 
 const page = {
   get index() {
@@ -55,6 +60,23 @@ const page = {
   note(params, { push = false } = {}) {
     write(addressOf(viewOf(location), params), { push });
     places.set(viewOf(location), location.search);
+  },
+  /** Open a file that was dropped or chosen. */
+  openFile(file) {
+    dropped = file;
+    page.go("open");
+  },
+  takeFile() {
+    const file = dropped;
+    dropped = null;
+    return file;
+  },
+  /** Show an index that was built just now. */
+  async openIndex(name) {
+    ({ indexes } = await get("api/indexes"));
+    write(url("./", indexes.length > 1 ? { index: name } : {}), { push: true });
+    await showAddress();
+    showTools();
   },
   announce(sentence) {
     live.textContent = sentence;
@@ -125,7 +147,7 @@ function messageOf(error) {
 }
 
 function showTabs() {
-  const tabs = Object.entries(VIEWS).map(([view, { title }]) =>
+  const tabs = Object.entries(VIEWS).filter(([, { isTool }]) => !isTool).map(([view, { title }]) =>
     h(
       "a",
       {
@@ -163,7 +185,16 @@ function showTools() {
     { id: "index", "aria-label": "Index", on: { change: (event) => chooseIndex(event.target.value) } },
     indexes.map(({ name }) => h("option", { value: name, selected: name === index?.name }, name)),
   );
-  replace(byId("tools"), indexes.length > 1 ? choice : null, themeSwitch());
+  replace(byId("tools"), indexes.length > 1 ? choice : null, settings?.accepts_files ? openButton() : null, themeSwitch());
+}
+
+function openButton() {
+  const click = (event) => {
+    if (!isPlainClick(event)) return;
+    event.preventDefault();
+    page.go("open");
+  };
+  return h("a", { id: "open-file", class: "button plain", href: addressOf("open"), on: { click } }, "Open a file");
 }
 
 /** Ask another index the same. What names documents or columns of the one that is left is dropped. */
@@ -185,6 +216,7 @@ async function start() {
     page.showError(error);
     return;
   }
+  if (settings.accepts_files) listenForFiles(page);
   await showAddress();
   showTools();
 }
