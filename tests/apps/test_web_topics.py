@@ -7,6 +7,7 @@ import re
 import threading
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 from tests.closeness import assert_close
@@ -150,7 +151,7 @@ def test_documents_and_texts_are_hints_too(client):
     answer = client.post("/api/indexes/texts/topic", params={"n_words": 5}, json={"text": [" ".join(LAW)]}).json()
     assert {word["word"] for word in answer["words"]} <= set(LAW)
     error = client.post("/api/indexes/texts/topic", params={"q": "sushi"}, json={"text": ["a"]}).json()["error"]
-    assert "got q and text" in error["message"]
+    assert "got words and text" in error["message"]
 
 
 @pytest.mark.parametrize(
@@ -263,6 +264,15 @@ def test_topics_side_by_side_are_those_asked_for_one_by_one(client, index):
     assert both["overlaps"][0][2] == pytest.approx(shared, abs=1e-6) == both["overlaps"][2][0]
     assert both["overlaps"][0][0] == pytest.approx(1)
     assert both["overlaps"][1] == [None] * 3
+    corpus = index.fitted.word_frequencies
+    own = [np.maximum(topic.probabilities - corpus, 0) for topic in found]
+    beyond = np.minimum(*(each / each.sum() for each in own)).sum()
+    assert both["own_overlaps"][0][2] == pytest.approx(beyond, abs=1e-6)
+    probabilities = {each["word"]: each["probabilities"] for each in both["words"]}
+    for topic, place in zip(found, (0, 2), strict=True):
+        for word, probability in topic.top_words(15):
+            assert probabilities[word][place] == pytest.approx(probability, abs=1e-6)
+            assert probabilities[word][1] is None
     rows = list(csv.DictReader(io.StringIO(compare(client, *questions, form=".csv").text)))
     assert {row["hint"] for row in rows} == {"sushi", "zzz", "court"}
 

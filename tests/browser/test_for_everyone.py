@@ -21,7 +21,7 @@ VIEWS = {
     "topic": ("./?q=mate", ".whisker >> nth=0"),
     "trouble": ("./?q=telescopw", "#trouble"),
     "overview": ("overview", ".topic-mark >> nth=0"),
-    "compare": ("compare?topic=q%3Dmate&topic=q%3Dharbour&topic=q%3Doven", ".column >> nth=2"),
+    "compare": ("compare?topic=q%3Dmate&topic=q%3Dharbour&topic=q%3Doven", ".topic-head >> nth=2"),
     "nothing pinned": ("compare", ".welcome"),
     "open a file": ("open", ".file-drop"),
     "bring a table": ("table", ".file-drop"),

@@ -41,8 +41,9 @@ Examples:
   mixsearch serve --demo
   mixsearch serve
 
-By default the server listens on this computer only. With another --host it
-requires a token, which it creates and prints unless one is given. A file of
+By default the server listens on this computer only. It requires a token, which
+it creates and puts into the address that it opens and prints, since other
+accounts of this computer reach it too; --no-token does without. A file of
 documents is indexed in a folder .mixsearch beside it, once, and again when it
 changes. --demo indexes the docstrings on this computer. Without an index,
 drop a file onto the page. Such files are accepted on this computer, and from
@@ -103,7 +104,8 @@ def serve(
         ),
     ] = None,
     no_token: Annotated[
-        bool, typer.Option("--no-token", help="Require no token, even on the network.", rich_help_panel=_ACCESS)
+        bool,
+        typer.Option("--no-token", help="Let whoever reaches the server use it.", rich_help_panel=_ACCESS),
     ] = False,
     allow_host: Annotated[
         list[str] | None,
@@ -157,7 +159,7 @@ def serve(
         if not paths:
             print_notes([NOTHING_TO_SEARCH])
         opened = open_named(paths, text)
-        if token is None and not no_token and not is_loopback(host):
+        if token is None and not no_token:
             token = secrets.token_urlsafe(24)
         limits = web.Limits(
             workers=threads.n_cores() if workers is None else workers,

@@ -27,6 +27,7 @@ STATUS = {
     "wrong_host": 421,
     "bad_argument": 422,
     "internal": 500,
+    "index_broken": 500,
     "busy": 503,
     "too_slow": 503,
 }

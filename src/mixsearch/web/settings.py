@@ -46,6 +46,8 @@ class Limits:
         Requests that may wait for a worker; further ones are rejected.
     max_connections : int
         Open connections; further ones are closed at once.
+    max_per_address : int
+        Open connections of one address; further ones are closed at once. Behind a proxy, all clients have its address.
     workers : int
         Processes that search. With 0, threads of the server search.
     n_threads : int
@@ -66,6 +68,7 @@ class Limits:
     max_cached_bytes: int = 64 << 20
     max_waiting: int = 256
     max_connections: int = 512
+    max_per_address: int = 128
     workers: int = 0
     n_threads: int = field(default_factory=n_cores)
 

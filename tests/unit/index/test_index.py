@@ -320,10 +320,12 @@ def test_many_hints_are_answered_in_their_order(index, by, hints):
         assert_close(one.probabilities, index.search(**{by: hint}).probabilities)
 
 
-@pytest.mark.parametrize("hints", [{}, {"words": "sushi", "text": "rice"}])
-def test_a_search_takes_one_hint(index, hints):
+@pytest.mark.parametrize(
+    "hints", [{}, {"words": "sushi", "text": "rice"}, {"text": "rice", "documents": [1]}, {"not_documents": [1]}]
+)
+def test_a_search_takes_words_or_documents_or_a_text(index, hints):
     given = " and ".join(hints) or "none"
-    with pytest.raises(HintError, match=f"needs exactly one of words, text and documents, got {given}"):
+    with pytest.raises(HintError, match=f"needs words, documents or both, or a text alone, got {given}"):
         index.search(**hints)
 
 

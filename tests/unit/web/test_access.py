@@ -98,6 +98,24 @@ def test_a_wrong_token_is_refused(shown):
     assert client(Access(token=TOKEN)).get("/api/health", headers={"Authorization": shown}).status_code == 401
 
 
+def test_a_wrong_token_is_slowed_and_a_missing_one_is_not(monkeypatch):
+    waited = []
+
+    async def delay(_, address):
+        waited.append(address)
+
+    monkeypatch.setattr("mixsearch.web.middleware.wrong_tokens.WrongTokens.delay", delay)
+    visitor = client(Access(token=TOKEN))
+    visitor.get("/api/health")
+    visitor.get("/")
+    visitor.get("/api/health", headers=BEARER)
+    assert waited == []
+    visitor.get("/api/health", headers={"Authorization": "Bearer wrong"})
+    visitor.get("/", params={"token": "wrong"})
+    visitor.post("/", data={"token": "wrong"})
+    assert waited == ["testclient"] * 3
+
+
 def test_the_token_opens_as_a_header():
     assert client(Access(token=TOKEN)).get("/api/health", headers=BEARER).status_code == 200
 

@@ -14,7 +14,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mixsearch.web.errors import APIError, make_error_response
+from mixsearch.web.errors import STATUS, APIError, make_error_response
+from mixsearch.web.middleware.wrong_tokens import WrongTokens
 from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES, Access
 
 SECURITY_HEADERS = {
@@ -54,6 +55,7 @@ class AccessMiddleware:
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
+        self._wrong_tokens = WrongTokens()
         # Derived: who reads a cookie can use this server until its token changes, but does not learn the token, which
         # may be that of other servers too.
         self._session = None if access.token is None else _derive_session(access.token)
@@ -68,6 +70,8 @@ class AccessMiddleware:
             response = await self._check_token(scope, receive)
         except APIError as error:
             response = make_error_response(error)
+        if response is not None and response.status_code == STATUS["unauthorized"] and _has_secret(Request(scope)):
+            await self._wrong_tokens.delay((scope.get("client") or ("",))[0])
         await (response or self._app)(scope, receive, _add_headers(scope, send))
 
     def _check(self, scope: Scope) -> None:
@@ -105,10 +109,9 @@ class AccessMiddleware:
 
     def _has_token(self, request: Request) -> bool:
         """Return whether a request has the token in its header, or the session in its cookie."""
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        sent = bearer.strip() if scheme.lower() == "bearer" else ""
-        session = request.cookies.get(_name_cookie(request), "")
-        return _is_same(self._access.token or "", sent) or _is_same(self._session or "", session)
+        return _is_same(self._access.token or "", _get_bearer(request)) or _is_same(
+            self._session or "", _get_session(request)
+        )
 
     def _sign_in(self, request: Request, given: Mapping[str, str]) -> Response:
         """Set a cookie with the session, and redirect to the same address without the token."""
@@ -169,6 +172,21 @@ def _name_cookie(request: Request) -> str:
 
 def _derive_session(token: str) -> str:
     return hmac.new(token.encode(), b"mixsearch session", "sha256").hexdigest()
+
+
+def _has_secret(request: Request) -> bool:
+    """Return whether a request that was refused came with a token or a session; the token of a form is its body."""
+    in_address = request.method == "POST" or "token" in request.query_params
+    return in_address or bool(_get_bearer(request) or _get_session(request))
+
+
+def _get_bearer(request: Request) -> str:
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    return bearer.strip() if scheme.lower() == "bearer" else ""
+
+
+def _get_session(request: Request) -> str:
+    return request.cookies.get(_name_cookie(request), "")
 
 
 def _is_same(secret: str, sent: str) -> bool:

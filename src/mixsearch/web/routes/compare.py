@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import SearchError
-from mixsearch.index import Outcome, Query, TopicMap, compare_topics, map_topics, to_csv
+from mixsearch.index import Outcome, Query, TopicMap, compare_topics, compare_words, map_topics, to_csv
 from mixsearch.report import make_page, make_report
 from mixsearch.web.errors import RESPONSES, describe_error
 from mixsearch.web.indexes import ServedIndex
@@ -25,7 +26,14 @@ from mixsearch.web.routes.topics import (
     make_query,
     name_file,
 )
-from mixsearch.web.schemas import MAX_COMPARED, Comparison, MapRequest, TopicRequest, parse_topic_request
+from mixsearch.web.schemas import (
+    MAX_COMPARED,
+    MAX_COMPARED_WORDS,
+    Comparison,
+    MapRequest,
+    TopicRequest,
+    parse_topic_request,
+)
 
 router = APIRouter(prefix="/api/indexes/{index}", tags=["comparison"], responses=RESPONSES)
 
@@ -39,11 +47,17 @@ TopicList = Annotated[
     ),
 ]
 
+MoreWords = Annotated[
+    list[str] | tuple[str, ...],
+    QueryParameter(max_length=MAX_COMPARED_WORDS, description="Further words to compare the topics by."),
+]
+
 
 @router.get("/compare", response_model=Comparison)
-async def compare(index: Index, topics: TopicList, workers: Pools) -> Response:
-    """Find several topics, and how much each pair has in common."""
-    return make_json_response(await workers.call_cached(index, encode_comparison, _parse(index, topics), slow=True))
+async def compare(index: Index, topics: TopicList, workers: Pools, words: MoreWords = ()) -> Response:
+    """Find several topics, their words beside each other, and how much each pair has in common."""
+    requests = _parse(index, topics)
+    return make_json_response(await workers.call_cached(index, encode_comparison, requests, tuple(words), slow=True))
 
 
 @router.get("/compare.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
@@ -84,10 +98,16 @@ def _answer(index: ServedIndex, query: Query, request: TopicRequest) -> Outcome:
         return Outcome(query, error=error)
 
 
-def encode_comparison(index: ServedIndex, requests: Sequence[TopicRequest]) -> bytes:
-    """Return several topics as JSON."""
+def encode_comparison(index: ServedIndex, requests: Sequence[TopicRequest], words: Sequence[str] = ()) -> bytes:
+    """Return several topics as JSON, and some more words beside their own."""
     outcomes = _answer_all(index, requests)
-    return encode_json({"topics": list(map(_describe, outcomes)), "overlaps": compare_topics(outcomes)})
+    comparison = {
+        "topics": list(map(_describe, outcomes)),
+        "overlaps": compare_topics(outcomes),
+        "own_overlaps": compare_topics(outcomes, index.index.fitted.word_frequencies),
+        "words": [asdict(word) for word in compare_words(index.index, outcomes, words)],
+    }
+    return encode_json(comparison)
 
 
 def encode_comparison_as_csv(index: ServedIndex, requests: Sequence[TopicRequest]) -> bytes:

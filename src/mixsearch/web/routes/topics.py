@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -14,7 +13,15 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import HintError, SearchError
-from mixsearch.index import Answer, AnswerOptions, Outcome, Query, describe, describe_columns, to_csv
+from mixsearch.index import (
+    Answer,
+    AnswerOptions,
+    Outcome,
+    Query,
+    describe,
+    describe_columns,
+    to_csv,
+)
 from mixsearch.topics import parse_words
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, choose_index
@@ -116,8 +123,8 @@ async def get_document(
     workers: Pools,
 ) -> Response:
     """Return one document."""
-    # In a thread of the server: reading takes a millisecond and must not wait behind searches.
-    return make_json_response(await workers.documents.run(partial(encode_document, index, row)))
+    # By a worker: a fault of the disk costs one answer there, and the server here.
+    return make_json_response(await workers.call(index, encode_document, row))
 
 
 async def _answer(
@@ -126,7 +133,7 @@ async def _answer(
     completed = complete_request(index, request)
     # What determines the topic found: the worker that has found it has it in its cache.
     how = (completed.narrower, completed.n_components, completed.merge_copies, completed.where, completed.within)
-    affinity = (completed.q, completed.documents, *how)
+    affinity = (completed.q, completed.documents, completed.not_documents, *how)
     return await workers.call_cached(index, encode, completed, slow=request.confidence, affinity=affinity)
 
 
@@ -139,13 +146,6 @@ def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
 
 def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
     """Return the hint of a request, and how to search with it."""
-    hints = {"q": request.q is not None, "documents": bool(request.documents), "text": bool(texts)}
-    if sum(hints.values()) != 1:
-        raise HintError(
-            "Give exactly one of q (words), documents and text, got {given}.",
-            code="one_hint_needed",
-            given=" and ".join(name for name, is_given in hints.items() if is_given) or "none",
-        )
     options: dict[str, Any] = {
         "n_components": request.n_components or "enough",
         "narrower": request.narrower,
@@ -153,11 +153,26 @@ def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
         "where": request.where,
         "within": request.within,
     }
-    if request.documents:
-        return Query(f"document {', '.join(map(str, request.documents))}", documents=request.documents, **options)
+    return Query(
+        _name_query(request, texts),
+        words=None if request.q is None else _read_words(request.q),
+        text=tuple(texts) or None,
+        documents=request.documents or None,
+        not_documents=request.not_documents or None,
+        **options,
+    )
+
+
+def _name_query(request: TopicRequest, texts: Sequence[str]) -> str:
+    if request.q is not None:
+        return request.q.strip()
     if texts:
-        return Query(" ".join(texts[0].split())[:_MAX_TITLE], text=tuple(texts), **options)
-    words = parse_words(request.q or "")
+        return " ".join(texts[0].split())[:_MAX_TITLE]
+    return f"document {', '.join(map(str, request.documents))}"
+
+
+def _read_words(q: str) -> dict[str, float]:
+    words = parse_words(q)
     if len(words) > MAX_WORDS:
         raise HintError(
             "A hint has at most {max_words} words, got {n_words}.",
@@ -165,7 +180,7 @@ def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
             n_words=len(words),
             max_words=MAX_WORDS,
         )
-    return Query((request.q or "").strip(), words=words, **options)
+    return words
 
 
 def make_options(request: TopicRequest) -> AnswerOptions:
@@ -173,6 +188,8 @@ def make_options(request: TopicRequest) -> AnswerOptions:
     return AnswerOptions(
         n_words=request.n_words,
         n_documents=request.n_documents,
+        sort_by=request.sort_by,
+        descending=request.descending,
         words_by=request.words_by,
         alternative=request.alternative,
         errors=request.errors,

@@ -17,7 +17,7 @@ const VIEWS = {
   help: { title: "Help", load: () => import("./help/help.js"), isTool: true },
 };
 
-const OF_ONE_INDEX = ["documents", "alternative", "n_components", "where", "within"];
+const OF_ONE_INDEX = ["documents", "not_documents", "alternative", "n_components", "where", "within"];
 
 const root = byId("view");
 const notices = byId("notices");
@@ -43,6 +43,9 @@ let dropped = null;
 const page = {
   get index() {
     return index;
+  },
+  get indexes() {
+    return indexes;
   },
   get settings() {
     return settings;

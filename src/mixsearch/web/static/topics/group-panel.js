@@ -70,7 +70,7 @@ class GroupPanel {
 
   #draw({ column, kind, n_missing: nMissing, topics: [{ groups }] }) {
     if (this.kind === "by") return groupBars({ column, kind, nMissing, groups }, this.act);
-    return new BandChart(groups, summaryOf(column, groups)).element;
+    return new BandChart([groups], summaryOf(column, groups)).element;
   }
 }
 

@@ -93,7 +93,7 @@ function wayBack({ alternatives }, name, act) {
   );
 }
 
-/** Create the switch for the order of words. */
+/** Create the switch for the choice of words. */
 function orders(by, act) {
   const order = (value, label, title) => {
     const props = { type: "button", title, "aria-pressed": String(by === value), "data-key": `by ${value}` };
@@ -101,9 +101,9 @@ function orders(by, act) {
   };
   return h(
     "span",
-    { class: "switch", role: "group", "aria-label": "Which words come first" },
-    order("typical", "typical", "Most distinctive words come first"),
-    order("probability", "frequent", "Most frequent words come first"),
+    { class: "switch", role: "group", "aria-label": "Which words to show" },
+    order("typical", "distinctive", "Show the words that set the topic apart"),
+    order("probability", "frequent", "Show the most frequent words of the topic"),
   );
 }
 

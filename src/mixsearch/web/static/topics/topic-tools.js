@@ -3,10 +3,14 @@
 import { pathOf, queryOf, url } from "../shared/api.js";
 import { h } from "../shared/dom.js";
 import { isPinned, pinsOf, togglePin } from "../shared/pins.js";
+import { savedOf, saveTopic } from "../shared/saved.js";
 import { downloads, linkButton } from "../shared/take-along.js";
 
-/** Create the tools of a topic, given its parameters; complete() returns the answer with standard errors. */
-export function topicTools(page, params, complete) {
+/**
+ * Create the tools of a topic, given its parameters; complete() returns the answer with standard errors, and saved(search)
+ * is called when it was saved.
+ */
+export function topicTools(page, params, { name, words, complete, saved }) {
   const topic = queryOf(params).toString();
   const files = {
     csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }),
@@ -17,9 +21,27 @@ export function topicTools(page, params, complete) {
     "div",
     { class: "toolbar topic-tools" },
     pinButton(page, topic),
+    saveButton(page, { search: topic, name, words }, saved),
     linkButton(page),
     downloads(files, page, async () => [await complete()]),
   );
+}
+
+function saveButton(page, topic, saved) {
+  const isIn = () => savedOf(page.index).some(({ search }) => search === topic.search);
+  const press = () => {
+    if (!isIn()) saveTopic(page.index, topic);
+    show();
+    saved(topic.search);
+  };
+  const props = { type: "button", id: "save-topic", class: "button plain", "data-key": "save", on: { click: press } };
+  const button = h("button", props);
+  function show() {
+    button.textContent = isIn() ? "Saved" : "Save";
+    button.title = isIn() ? "Rename or annotate this topic" : "Keep this topic under a name, in this browser";
+  }
+  show();
+  return button;
 }
 
 function pinButton(page, topic) {
