@@ -16,14 +16,21 @@ from mixsearch.community._graph import Graph, as_graph
 from mixsearch.community._moments import CommunityFamily, fit_community
 from mixsearch.community._rank_selection import GraphSpectrum, find_spectrum
 from mixsearch.community._refinement import fit_beliefs, refine_community
-from mixsearch.core.doubts import add_doubts, check_lead
+from mixsearch.core.doubts import add_doubts, check_lead, lower_trust
 from mixsearch.core.em import EMOptions, em_options, not_refined
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
 from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.errors import HintIgnoredWarning, Option, SearchError, UnlikelyMixtureWarning, warn_user
+from mixsearch.errors import (
+    HintIgnoredWarning,
+    Option,
+    SearchError,
+    SearchWarning,
+    UnlikelyMixtureWarning,
+    warn_user,
+)
 
 # A community of fewer expected members has been lost.
 _MIN_MEMBERS = 1.0
@@ -32,6 +39,8 @@ _MIN_GAIN = float(np.log(10))
 # One of this share has swallowed the others, which were noise.
 _MAX_SHARE = 0.99
 _MAX_EIGENVALUES = 10
+# Of the confidence in a community whose members avoid each other: as likely as not it is not the one meant.
+_AVOIDING_TRUST = 0.5
 
 
 class CommunitySearch(BaseSearch[CommunityFamily]):
@@ -214,7 +223,10 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         if not found.is_detectable:
             return add_doubts(found, [_undetectable(self.spectrum_)])
         fit = found._example_fit
-        return add_doubts(found, check_lead(found) if fit is None else fit.doubts())
+        doubts: list[SearchWarning] = [*(check_lead(found) if fit is None else fit.doubts())]
+        if found.inside < 1 and found.n_members > _MIN_MEMBERS:
+            found, doubts = lower_trust(found, _AVOIDING_TRUST), [*doubts, _avoiding(found.inside)]
+        return add_doubts(found, doubts)
 
     def _search_labels(self, labels: Array) -> None:
         if len(labels) != self.graph_.n_nodes:
@@ -279,6 +291,15 @@ def _fit_doubts(spectrum: GraphSpectrum, n_components: int, *, is_requested: boo
             **facts,
         )
     ]
+
+
+def _avoiding(inside: float) -> UnlikelyMixtureWarning:
+    return UnlikelyMixtureWarning(
+        "The members of the community found have {inside:.2g} times as many links among each other as by chance: they "
+        "have the same neighbours, and hardly each other. This may not be what you mean by a community.",
+        code="avoiding_members",
+        inside=inside,
+    )
 
 
 def _undetectable(spectrum: GraphSpectrum) -> UnlikelyMixtureWarning:

@@ -63,11 +63,11 @@ def test_members_that_avoid_each_other_are_a_community_too():
     labels = rng.integers(2, size=1500)
     chance = np.where(labels[:, None] == labels, 0.004, 0.02)
     upper = np.triu(rng.random((1500, 1500)) < chance, k=1)
-    found = (
-        CommunitySearch(2)
-        .fit(sp.csr_array(upper + upper.T, dtype=float))
-        .search(examples=np.flatnonzero(labels == 0)[:3])
-    )
+    fitted = CommunitySearch(2).fit(sp.csr_array(upper + upper.T, dtype=float))
+    with pytest.warns(UnlikelyMixtureWarning, match="times as many links among each other as by chance"):
+        found = fitted.search(examples=np.flatnonzero(labels == 0)[:3])
+    assert [doubt.code for doubt in found.doubts] == ["avoiding_members"]
+    assert 0.4 < found.confidence <= 0.5
     assert np.mean((found.membership > 0.5) == (labels == 0)) > 0.95
     assert found.inside < 0.7
 
