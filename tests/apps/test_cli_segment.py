@@ -105,3 +105,18 @@ def test_doubts_are_noted_beside_the_answer(photo: Path) -> None:
 
 def test_help_shows_how_seeds_are_written() -> None:
     assert "--seed 120,80+140,90" in invoke("segment", "--help").stdout
+
+
+def test_outlines_and_a_coco_data_set(photo: Path, tmp_path: Path) -> None:
+    result = invoke(
+        *("segment", photo, "--seed", "sky=5,20", "--seed", "50,20", "--outlines", tmp_path / "out.geojson"),
+        *("--coco", tmp_path / "coco.json", "--simplify", "2"),
+    )
+    assert result.exit_code == 0, result.output
+    expected = segment(photo, {"sky": [(5, 20)], "segment 2": [(50, 20)]})
+    assert json.loads((tmp_path / "out.geojson").read_text("utf-8")) == expected.to_geojson(2)
+    data = json.loads((tmp_path / "coco.json").read_text("utf-8"))
+    assert data["images"] == [{"id": 1, "file_name": "photo.png", "width": 60, "height": 40}]
+    assert data["categories"] == [{"id": 1, "name": "sky"}, {"id": 2, "name": "segment 2"}]
+    assert [each["area"] for each in data["annotations"]] == expected.sizes.tolist()
+    assert [each["image_id"] for each in data["annotations"]] == [1, 1]

@@ -240,7 +240,7 @@ def test_the_example_cannot_be_removed(client):
 def test_every_route_tells_its_answers_and_errors(client):
     described = client.get("/openapi.json").json()
     routes = {path: each for path, each in described["paths"].items() if path.startswith("/api/pictures")}
-    assert len(routes) == 8  # one of them takes GET and DELETE
+    assert len(routes) == 11  # one of them takes GET and DELETE
     for operations in routes.values():
         for operation in operations.values():
             assert "#/components/schemas/ErrorResponse" in json.dumps(operation["responses"]["4XX"])
@@ -259,3 +259,19 @@ def test_exclusions_pieces_and_cut_outs(client):
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         cut = np.asarray(Image.open(archive.open("1-left.png")))
     assert (cut[20, 5, 3], cut[20, 50, 3]) == (255, 0)
+
+
+def test_outlines_are_taken_home_as_svg_geojson_and_coco(client):
+    name, expected = bring(client), segment(photo(), GIVEN)
+    path = f"/api/pictures/{name}/segments"
+    svg = client.get(f"{path}/outlines.svg?{SEEDS}&simplify=1.5")
+    assert svg.headers["content-type"].startswith("image/svg+xml")
+    assert svg.headers["content-disposition"] == 'attachment; filename="outlines.svg"'
+    assert svg.text == expected.to_svg(1.5)
+    geojson = client.get(f"{path}/outlines.geojson?{SEEDS}")
+    assert geojson.headers["content-type"] == "application/geo+json"
+    assert geojson.json() == expected.to_geojson()
+    coco = client.get(f"{path}/coco.json?{SEEDS}").json()
+    assert [each["area"] for each in coco["annotations"]] == expected.sizes.tolist()
+    refused = client.get(f"{path}/outlines.svg?{SEEDS}&simplify=-1")
+    assert refused.status_code == 422

@@ -49,7 +49,11 @@ PYTHON = {
         read_table,
     ),
     "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim, read_table),
-    "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
+    "segment": (
+        mixsearch.segment,
+        mixsearch.segmentation.Segmentation.overlay,
+        mixsearch.segmentation.Segmentation.outlines,
+    ),
     "serve": (make_app, listen, Limits, Access),
 }
 ROUTES = {"topic": "/topic", "overview": "/overview", "changes": "/changes", "segment": "/segments"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,12 +27,14 @@ from mixsearch.segmentation import (
     Pixel,
     Segmentation,
     iterate_cut_outs,
+    iterate_masks,
+    make_coco_dataset,
     make_label_image,
-    make_mask_images,
+    make_outline_file,
     make_pillow_image,
     parse_seeds,
     summarize_segmentation,
-    write_images,
+    write_files,
 )
 from mixsearch.segmentation import segment as segment_image
 
@@ -51,6 +54,7 @@ Examples:
   mixsearch segment photo.jpg --seed sky=120,80 --seed sea=300,200 --masks masks
   mixsearch segment photo.jpg --seed cat=120,80 --not-seed cat=300,200 -o out.png
   mixsearch segment photo.jpg --seed 120,80 --labels labels.png --json
+  mixsearch segment photo.jpg --seed cat=120,80 --outlines cat.svg --simplify 1
 
 With one seed, the image is split into its segment and the rest. With --json,
 an error is also printed as JSON on standard output:
@@ -66,6 +70,8 @@ class _Outputs:
     masks: Path | None
     cut_outs: Path | None
     labels: Path | None
+    outlines: Path | None
+    coco: Path | None
 
 
 def segment(
@@ -114,6 +120,27 @@ def segment(
             help="Write an indexed PNG: 0 for the first segment, and so on; 255 for transparent pixels.",
             rich_help_panel=_OUTPUT,
         ),
+    ] = None,
+    outlines: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the outlines as polygons: .svg for a drawing, .geojson for GeoJSON in pixels.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    simplify: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            metavar="PIXELS",
+            help="Outlines with fewer corners, at most this far from the exact ones.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = 0.0,
+    coco: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a data set in the format of COCO, as JSON.", rich_help_panel=_OUTPUT),
     ] = None,
     opacity: Annotated[float, typer.Option(min=0, max=1, help="Opacity of the tint.", rich_help_panel=_OUTPUT)] = 0.5,
     as_json: Annotated[
@@ -166,9 +193,11 @@ def segment(
     ] = None,
 ) -> None:
     """Segment an image."""
-    outputs = _Outputs(output, masks, cut_outs, labels)
+    outputs = _Outputs(output, masks, cut_outs, labels, outlines, coco)
     if not any(vars(outputs).values()) and not as_json:
-        raise typer.BadParameter("Nothing to write: add --output, --masks, --cut-outs, --labels or --json.")
+        raise typer.BadParameter(
+            "Nothing to write: add --output, --masks, --cut-outs, --labels, --outlines, --coco or --json."
+        )
     parsed, excluded = _parse_seeds(seeds), _parse_seeds(not_seeds or [])
     with report_errors(as_json=as_json):
         with record_warnings() as warned:
@@ -183,7 +212,7 @@ def segment(
                 min_area=min_area,
                 n_components=n_components,
             )
-        written = _write(found, outputs, opacity)
+        written = _write(found, image, outputs, opacity, simplify)
         summary = {"image": str(image), "features": features, "assign": assign} | summarize_segmentation(found)
         if as_json:
             notes = [describe_for_json(warning) for warning in warned]
@@ -202,18 +231,22 @@ def _parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
         raise typer.BadParameter(describe(error)) from error
 
 
-def _write(found: Segmentation, outputs: _Outputs, opacity: float) -> list[Path]:
-    images: dict[Path, Any] = {}
+def _write(found: Segmentation, image: Path, outputs: _Outputs, opacity: float, simplify: float) -> list[Path]:
+    files: dict[Path, Any] = {}
     if outputs.overlay is not None:
-        images[outputs.overlay] = make_pillow_image(found.overlay(opacity))
+        files[outputs.overlay] = make_pillow_image(found.overlay(opacity))
     if outputs.labels is not None:
-        images[outputs.labels] = make_label_image(found.labels, len(found.names))
+        files[outputs.labels] = make_label_image(found.labels, len(found.names))
+    if outputs.outlines is not None:
+        files[outputs.outlines] = make_outline_file(found, outputs.outlines, simplify)
+    if outputs.coco is not None:
+        files[outputs.coco] = json.dumps(make_coco_dataset([(image.name, found.to_coco())], found.names))
     if outputs.masks is not None:
-        images |= make_mask_images(found.names, found.labels, outputs.masks)
+        files |= {outputs.masks / name: mask for name, mask in iterate_masks(found.names, found.labels)}
     if outputs.cut_outs is not None:
-        images |= {outputs.cut_outs / file: image for file, image in iterate_cut_outs(found)}
-    write_images(images)
-    return list(images)
+        files |= {outputs.cut_outs / name: cut_out for name, cut_out in iterate_cut_outs(found)}
+    write_files(files)
+    return list(files)
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

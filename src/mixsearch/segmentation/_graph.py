@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import cdist
 
 from mixsearch._typing import Array
@@ -19,12 +21,14 @@ if TYPE_CHECKING:
     from mixsearch.segmentation._features import FeatureImage
 
 # The walk goes on with this probability at each step. Shorter walks stay near the seeds.
-CONTINUE = 0.999
+CONTINUE = 0.9999
 # A border lets the walk through by exp(-edge / EDGE_SCALE - contrast / CONTRAST_SCALE), both in units of the 90th
 # percentile over all borders of the image.
 EDGE_SCALE, CONTRAST_SCALE = 0.7, 0.2
 # Each superpixel also leads to those most similar to it, wherever they are, at the scale of its tenth neighbor.
-N_SIMILAR, SCALE_NEIGHBOR = 7, 10
+N_SIMILAR, SCALE_NEIGHBOR = 12, 10
+# The weight of the horizontal position among these: scenes are layered from top to bottom, not from side to side.
+HORIZONTAL = 0.25
 # Every pair is connected a little, so that the graph is in one piece.
 MIN_LINK = 1e-6
 
@@ -58,9 +62,11 @@ def build_graph(features: FeatureImage) -> SimilarityGraph:
     """
     superpixels = find_superpixels(features.image)
     means = superpixels.average(features.pixels.rows(slice(None)))
-    links = _scale(_link_neighbors(superpixels, means[:, : means.shape[1] - features.n_positions])) + _scale(
-        _link_similar(means)
-    )
+    looks, positions = np.split(means, [means.shape[1] - features.n_positions], axis=1)
+    resistances = _compute_resistances(superpixels, looks)
+    depth = _compute_depths(superpixels, resistances)[:, None]
+    compared = np.hstack([looks, positions * [HORIZONTAL, 1][: features.n_positions], depth])
+    links = _scale(_link_neighbors(superpixels, resistances)) + _scale(_link_similar(compared))
     degrees = np.sqrt(links.sum(axis=1))
     walk = np.eye(len(links)) - CONTINUE * links / np.outer(degrees, degrees)
     visits = cho_solve(cho_factor(walk, overwrite_a=True), np.eye(len(links)))
@@ -72,15 +78,40 @@ def _scale(links: Array) -> Array:
     return np.asarray(links / max(float(links.sum(axis=1).mean()), np.finfo(float).tiny))
 
 
-def _link_neighbors(superpixels: Superpixels, means: Array) -> Array:
-    """Link superpixels that touch, the more the longer and weaker their border is. Means are without positions."""
-    links = np.full((len(means), len(means)), MIN_LINK)
+def _compute_resistances(superpixels: Superpixels, looks: Array) -> Array:
+    """Return how much of the walk each border stops, (e,): by its edge strength and the contrast of its sides."""
+    if not len(superpixels.pairs):
+        return np.zeros(0)
+    one, other = superpixels.pairs.T
+    contrast = np.linalg.norm(looks[one] - looks[other], axis=1)
+    return np.asarray(_relative(superpixels.edges) / EDGE_SCALE + _relative(contrast) / CONTRAST_SCALE)
+
+
+def _compute_depths(superpixels: Superpixels, resistances: Array) -> Array:
+    """Return how many edges lie between each superpixel and the border of the image, (n,) of mean 0 and deviation 1.
+
+    Things in front of a background are deep inside, and the background on both sides of them is not.
+    """
+    labels, n = superpixels.labels, len(superpixels.sizes)
+    outermost = np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))
+    one, other = superpixels.pairs.T
+    weights = np.append(resistances, np.zeros(len(outermost))) + MIN_LINK  # a weight of 0 is no link
+    ends = (np.append(one, outermost), np.append(other, np.full(len(outermost), n)))
+    links = coo_array((weights, ends), shape=(n + 1, n + 1)).tocsr()
+    depths = dijkstra(links, directed=False, indices=[n])[0, :n]
+    centered = depths - np.average(depths, weights=superpixels.sizes)
+    deviation = np.sqrt(np.average(centered**2, weights=superpixels.sizes))
+    return np.asarray(centered / max(float(deviation), MIN_LINK))
+
+
+def _link_neighbors(superpixels: Superpixels, resistances: Array) -> Array:
+    """Link superpixels that touch, the more the longer and weaker their border is."""
+    n = len(superpixels.sizes)
+    links = np.full((n, n), MIN_LINK)
     if not len(superpixels.pairs):
         return links
     one, other = superpixels.pairs.T
-    contrast = np.linalg.norm(means[one] - means[other], axis=1)
-    resistance = _relative(superpixels.edges) / EDGE_SCALE + _relative(contrast) / CONTRAST_SCALE
-    links[one, other] += np.exp(-resistance) * superpixels.lengths / np.median(superpixels.lengths)
+    links[one, other] += np.exp(-resistances) * superpixels.lengths / np.median(superpixels.lengths)
     links[other, one] = links[one, other]
     return links
 

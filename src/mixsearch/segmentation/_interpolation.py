@@ -14,7 +14,7 @@ from mixsearch.segmentation._graph import SimilarityGraph
 # Added to the diagonal of the similarities of seeds, so that two alike ones of different segments do not cancel others.
 RIDGE = 0.1
 # Probabilities are the softmax of scores times this: fitted so that they hold on annotated photographs.
-SHARPNESS = 4.6
+SHARPNESS = 11.0
 # A further seed changes superpixels that are at least this sure only if no other seed is more similar to them.
 SURE = 0.7
 # With a single segment, these many superpixels unlike its seeds stand for the rest.

@@ -8,10 +8,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain, count
 from threading import Thread
 from typing import Any
 
@@ -103,6 +104,29 @@ def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
     )
 
 
+def choose_name(wanted: str, taken: Container[str]) -> str:
+    """Return a name that no other index has: with a number, if need be.
+
+    Parameters
+    ----------
+    wanted : str
+        The name to begin with.
+    taken : container of str
+        The names of the others.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> choose_name("reviews", {"reviews", "reviews-2"})
+    'reviews-3'
+    """
+    names = chain([wanted], (f"{wanted}-{copy}" for copy in count(2)))
+    return next(name for name in names if name not in taken)
+
+
 class ReplacedIndexError(Exception):
     """A process cannot open the state of an index that a question is about, since it was replaced on disk."""
 
@@ -127,7 +151,7 @@ def call_with_index(name: str, path: str, generation: str, make: Callable[..., b
 def _get_index(name: str, path: str, generation: str) -> ServedIndex:
     states = _INDEXES.setdefault(name, [])
     for served in states:
-        if served.generation == generation:
+        if served.generation == generation and str(served.index.path) == path:
             return served
     opened = ServedIndex(name, open_index(path))
     if opened.generation != generation:

@@ -137,8 +137,8 @@ class Workers:
     ----------
     search, slow : WorkerPool
         For searches, and for requests that take longer and must not delay them.
-    images : WorkerPool
-        Threads that segment and draw images.
+    images, tables : WorkerPool
+        Threads that segment and draw images, and that search in tables.
     """
 
     def __init__(self, limits: Limits, paths: Mapping[str, str] | None = None) -> None:
@@ -156,6 +156,7 @@ class Workers:
             self.search = WorkerPool(limits.n_threads, limits.max_waiting)
             self.slow = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
         self.images = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
+        self.tables = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
         self._only_one = asyncio.Lock()
         self._answers: LRUCache[Hashable, bytes] = LRUCache(limits.max_cached_bytes, measure_answer, min_entries=0)
         self._tasks: dict[Hashable, asyncio.Task[None]] = {}
@@ -250,5 +251,5 @@ class Workers:
 
     def close(self) -> None:
         """Accept no further calls."""
-        for pool in (self.search, self.slow, self.images, self._alone, self._here):
+        for pool in (self.search, self.slow, self.images, self.tables, self._alone, self._here):
             pool.close()

@@ -122,8 +122,8 @@ def test_the_same_question_is_worked_out_once(monkeypatch):
         go.wait(120)
         return module_search(*arguments, **options)
 
-    module_search = module.search_segments
-    monkeypatch.setattr(module, "search_segments", slowly)
+    module_search = module.segmentation.search_segments
+    monkeypatch.setattr(module.segmentation, "search_segments", slowly)
     barrier = Barrier(5)
 
     def ask():
@@ -142,8 +142,10 @@ def test_the_same_question_is_worked_out_once(monkeypatch):
 
 def test_features_are_worked_out_before_they_are_asked_for(monkeypatch):
     store, described = ImageStore(Limits()), []
-    describe = module.compute_features
-    monkeypatch.setattr(module, "compute_features", lambda *given: described.append(given) or describe(*given))
+    describe = module.segmentation.compute_features
+    monkeypatch.setattr(
+        module.segmentation, "compute_features", lambda *given: described.append(given) or describe(*given)
+    )
     name = store.add(picture())
     store.prepare(name)
     store.segment(name, SegmentationRequest(SEEDS))

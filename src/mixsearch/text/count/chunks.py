@@ -84,6 +84,20 @@ class CountChunk:
     dropped: sp.csr_array[Any]
     columns: Any = None
 
+    def take(self, indices: Array) -> CountChunk:
+        """Return some of the documents, by their indices in the chunk."""
+        rows, names, texts, columns = self.take_contents(indices)
+        return CountChunk(self.counts[indices], rows, names, texts, self.dropped[indices], columns)
+
+    def take_contents(self, indices: Array) -> tuple[Array, list[str] | None, list[str] | None, Any]:
+        """Return rows, names, texts and columns of some of the documents, without their counts."""
+        return (
+            np.asarray(self.rows)[indices],
+            None if self.names is None else [self.names[i] for i in indices],
+            None if self.texts is None else [self.texts[i] for i in indices],
+            None if self.columns is None else take_rows(self.columns, indices),
+        )
+
 
 def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -> CountedChunk:
     """Read a chunk and count its words, except those with one of the sorted hashes."""

@@ -12,7 +12,7 @@ from mixsearch.data.files.location import File
 from mixsearch.data.files.streams import Progress, name_file
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.text.options import CorpusOptions, limit_document_bytes
-from mixsearch.text.read.columns import Columns, choose_columns, choose_kept
+from mixsearch.text.read.columns import Columns, choose_columns, choose_kept, note_left_out
 
 # An item without text still takes memory.
 _BYTES_PER_ITEM = 100
@@ -81,6 +81,7 @@ class ReadState:
             columns.check(names, file)
             self.columns = replace(columns, kept=choose_kept(self.sample, columns, keep, file))
             self.notes += [] if note is None else [note]
+            self.notes += note_left_out(names, self.columns, file) if keep == "auto" else []
         self.columns.check(names, name_file(path))
         return self.columns
 

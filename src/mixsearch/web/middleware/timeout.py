@@ -10,7 +10,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mixsearch.web.errors import APIError, make_error_response
 from mixsearch.web.middleware.connections import ABORT
-from mixsearch.web.settings import UPLOADS, Limits
+from mixsearch.web.settings import FILES, UPLOADS, Limits
+
+# A file with texts may be 20 times as large as a picture.
+_FILE_TIMES = 10
 
 _LOST_SECONDS = 0.1
 
@@ -23,7 +26,7 @@ class TimeoutMiddleware:
     app : ASGI app
         The app that answers.
     limits : Limits
-        `timeout`, `max_body` and `max_upload`.
+        `timeout`, `max_body`, `max_upload` and `max_file`.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
@@ -34,9 +37,8 @@ class TimeoutMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        is_upload = scope["path"].endswith(UPLOADS)
-        exchange = Exchange(scope, receive, send, self._limits.max_upload if is_upload else self._limits.max_body)
-        seconds = self._limits.timeout
+        max_bytes, seconds = self._find_limits(scope["path"])
+        exchange = Exchange(scope, receive, send, max_bytes)
         try:
             async with asyncio.timeout(seconds):
                 await exchange.run(self._app)
@@ -45,6 +47,13 @@ class TimeoutMiddleware:
         except TimeoutError:
             error = APIError("too_slow", "No answer within {seconds:g} seconds. Request less.", seconds=seconds)
             await exchange.fail(error)
+
+    def _find_limits(self, path: str) -> tuple[int, float]:
+        """Return the largest number of bytes, and of seconds."""
+        limits = self._limits
+        if path.endswith(FILES):
+            return limits.max_file, _FILE_TIMES * limits.timeout
+        return limits.max_upload if path.endswith(UPLOADS) else limits.max_body, limits.timeout
 
 
 class Exchange:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import zipfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
@@ -16,6 +17,7 @@ from mixsearch.errors import SearchError
 from mixsearch.web import image_decoder
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.image_store import ImageStore, StoredSegmentation
+from mixsearch.web.openapi import RAW_BODY
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.schemas import (
     MAX_EVERY,
@@ -35,12 +37,6 @@ N_DECODERS, MAX_UPLOADS_WAITING = 2, 8
 # A name never means another image, and the same seeds segment it in the same way.
 _CACHE_HEADERS = {"Cache-Control": "private, max-age=600"}
 _NO_SEGMENT = 255
-_RAW_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
 
 Name = Annotated[str, Path(description="The name that the upload returned, or `example`.", max_length=100)]
 
@@ -82,6 +78,9 @@ async def _read_request(
     return SegmentationRequest(tuple(seed), features, assign, every, tuple(not_seed), connected, fill_holes, min_area)
 
 
+SimplifyParameter = Annotated[
+    float, Query(ge=0, le=1000, description="How far outlines may be from the exact ones, in pixels; 0 for exact.")
+]
 SegmentationParameters = Annotated[SegmentationRequest, Depends(_read_request)]
 
 
@@ -115,7 +114,7 @@ def make_router(store: ImageStore, limits: Limits, pool: WorkerPool) -> APIRoute
 def _add_upload(router: APIRouter, store: ImageStore, limits: Limits, pool: WorkerPool, decoders: WorkerPool) -> None:
     uploads = asyncio.Semaphore(N_DECODERS + MAX_UPLOADS_WAITING)
 
-    @router.post("", status_code=201, openapi_extra=_RAW_BODY)
+    @router.post("", status_code=201, openapi_extra=RAW_BODY)
     async def upload_image(request: Request, background: BackgroundTasks) -> UploadedImage:
         """Upload an image: the body is the contents of a PNG, JPEG, WebP, GIF, BMP or TIFF file."""
         if uploads.locked():  # before the body is read into memory
@@ -179,14 +178,46 @@ def _add_segments(router: APIRouter, store: ImageStore, pool: WorkerPool) -> Non
     @router.get("/{picture}/segments/masks.zip", response_class=Response, responses=_describe_file("application/zip"))
     async def download_masks(picture: Name, request: SegmentationParameters) -> Response:
         """Return a ZIP file with a black and white PNG for each segment."""
-        return _make_zip_response("masks", await pool.run(lambda: _encode_masks(store.segment(picture, request))))
+        body = await pool.run(lambda: _encode_masks(store.segment(picture, request)))
+        return _make_download("masks.zip", body, "application/zip")
 
     @router.get(
         "/{picture}/segments/cut-outs.zip", response_class=Response, responses=_describe_file("application/zip")
     )
     async def download_cut_outs(picture: Name, request: SegmentationParameters) -> Response:
         """Return a ZIP file with a transparent PNG with a soft edge for each segment."""
-        return _make_zip_response("cut-outs", await pool.run(lambda: _encode_cut_outs(store.segment(picture, request))))
+        body = await pool.run(lambda: _encode_cut_outs(store.segment(picture, request)))
+        return _make_download("cut-outs.zip", body, "application/zip")
+
+    @router.get("/{picture}/segments/outlines.svg", response_class=Response, responses=_describe_file("image/svg+xml"))
+    async def draw_outlines(
+        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
+    ) -> Response:
+        """Return the outlines as an SVG drawing of the size of the image."""
+        svg = await pool.run(lambda: store.segment(picture, request).found.to_svg(simplify))
+        return _make_download("outlines.svg", svg, "image/svg+xml")
+
+    @router.get(
+        "/{picture}/segments/outlines.geojson",
+        response_class=Response,
+        responses=_describe_file("application/geo+json"),
+    )
+    async def list_outlines(
+        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
+    ) -> Response:
+        """Return the outlines as GeoJSON; coordinates are pixels, x to the right and y down."""
+        collection = await pool.run(lambda: store.segment(picture, request).found.to_geojson(simplify))
+        return _make_download("outlines.geojson", json.dumps(collection), "application/geo+json")
+
+    @router.get("/{picture}/segments/coco.json", response_class=Response, responses=_describe_file("application/json"))
+    async def list_annotations(picture: Name, request: SegmentationParameters) -> Response:
+        """Return a data set in the format of COCO, with run lengths."""
+
+        def make() -> str:
+            found = store.segment(picture, request).found
+            return json.dumps(segmentation.make_coco_dataset([(picture, found.to_coco())], found.names))
+
+        return _make_download("coco.json", await pool.run(make), "application/json")
 
 
 def _describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
@@ -198,9 +229,9 @@ def _make_png_response(body: bytes) -> Response:
     return Response(body, headers=_CACHE_HEADERS, media_type="image/png")
 
 
-def _make_zip_response(name: str, body: bytes) -> Response:
-    headers = _CACHE_HEADERS | {"Content-Disposition": f'attachment; filename="{name}.zip"'}
-    return Response(body, headers=headers, media_type="application/zip")
+def _make_download(name: str, body: bytes | str, media_type: str) -> Response:
+    headers = _CACHE_HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(body, headers=headers, media_type=media_type)
 
 
 def _describe(stored: StoredSegmentation, request: SegmentationRequest) -> SegmentedImage:

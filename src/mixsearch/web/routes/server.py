@@ -10,6 +10,7 @@ from mixsearch import __version__
 from mixsearch.index import MAX_WORDS
 from mixsearch.web import schemas
 from mixsearch.web.errors import RESPONSES
+from mixsearch.web.file_reader import SUFFIXES
 from mixsearch.web.image_decoder import FORMATS
 from mixsearch.web.image_store import EXAMPLE
 from mixsearch.web.indexes import ServedIndex
@@ -53,6 +54,9 @@ async def get_settings(request: Request) -> Settings:
         max_seeds=schemas.MAX_SEEDS,
         max_name_length=schemas.MAX_NAME_LENGTH,
         max_upload=limits.max_upload,
+        accepts_files=request.app.state.access.files,
+        max_file=limits.max_file,
+        file_suffixes=list(SUFFIXES),
         max_pixels=limits.max_pixels,
         image_formats=list(FORMATS),
         example_image=EXAMPLE,
