@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -62,8 +63,9 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "image_scrapers": ("gallery_pictures",),
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
-    "plot_gallery": True,
+    "plot_gallery": not tags.has("without_examples"),  # noqa: F821 - Sphinx defines tags, from its option -t
     "abort_on_example_error": True,
     "reset_modules": ("matplotlib",),
     "backreferences_dir": "generated/backreferences",
@@ -76,19 +78,19 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "mixsearch"
 html_favicon = "../src/mixsearch/web/static/icon.svg"
-html_static_path = ["static"]
+html_static_path = ["static", "generated/static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "mixsearch", "image_light": html_favicon, "image_dark": html_favicon},
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
     "switcher": {
-        # Served beside the versions; where it cannot be loaded, as from a file, the switcher shows this version alone.
+        # A host of several versions names its list of them; a build on its own knows its own version.
         "json_url": os.environ.get("MIXSEARCH_VERSIONS", "_static/versions.json"),
-        "version_match": "dev" if "dev" in release else release,
+        "version_match": release,
     },
     "check_switcher": False,
     "icon_links": [
@@ -130,9 +132,16 @@ def _relink(app: Any, path: Path, parent: str, content: list[str]) -> None:
     content[0] = re.sub(rf"\]\(({outside})(?=[/)#])", rf"]({source}\1", text)
 
 
+def _write_generated() -> None:
+    reference_pages.write_pages(DOCS / "generated")
+    versions = DOCS / "generated" / "static" / "versions.json"
+    versions.parent.mkdir(exist_ok=True)
+    versions.write_text(json.dumps([{"version": release, "url": _PROJECT["urls"]["Documentation"]}]), encoding="utf-8")
+
+
 def setup(app: Any) -> None:
     """Write the pages that come from the program before Sphinx looks for pages."""
-    app.connect("config-inited", lambda app, config: reference_pages.write_pages(DOCS / "generated"))
+    app.connect("config-inited", lambda app, config: _write_generated())
     app.connect("autodoc-skip-member", _skip_foreign)
     app.connect("autodoc-process-docstring", _escape_bars)
     app.connect("include-read", _relink)

@@ -97,7 +97,7 @@ def _lines(answer: Answer) -> Iterator[str]:
 
 
 def _line(name: str, value: str) -> str:
-    return f"{name:<{_NAME}}{value}"
+    return f"{name:<{_NAME - 1}} {value}"
 
 
 def _facts(answer: Answer) -> list[tuple[str, str]]:

@@ -142,8 +142,8 @@ class Folder(Mapping[str, Array]):
 
     def _verify_smallest(self, n_bytes: int) -> None:
         """Verify the smallest files, of this size together."""
-        sizes = {name: array.size for name, array in self.arrays.items()}
-        sizes |= {name: file.size for name, file in self.files.items()}
+        sizes = {name: stored.size for name, stored in self.arrays.items()}
+        sizes |= {name: stored.size for name, stored in self.files.items()}
         for name in sorted(sizes, key=sizes.__getitem__):
             n_bytes -= sizes[name]
             if n_bytes < 0:
