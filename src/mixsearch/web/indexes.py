@@ -156,7 +156,7 @@ def call_with_index(name: str, path: str, generation: str, make: Callable[..., b
 def _get_index(name: str, path: str, generation: str) -> ServedIndex:
     states = _INDEXES.setdefault(name, [])
     for served in states:
-        if served.generation == generation:
+        if served.generation == generation and str(served.index.path) == path:
             return served
     opened = ServedIndex(name, open_index(path))
     if opened.generation != generation:
