@@ -49,6 +49,7 @@ PYTHON = {
         read_table,
     ),
     "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim, read_table),
+    "community": (mixsearch.CommunitySearch, mixsearch.CommunitySearch.search, read_table),
     "segment": (
         mixsearch.segment,
         mixsearch.segmentation.segment_like,

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     )
     from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
     from mixsearch.index.columns import ROW, Columns, StoredColumn
-    from mixsearch.index.compare import Outcome, answer_queries, compare_topics, name_outcomes
+    from mixsearch.index.compare import (
+        ComparedWord,
+        Outcome,
+        answer_queries,
+        compare_topics,
+        compare_words,
+        name_outcomes,
+    )
     from mixsearch.index.completion import CorpusWord
     from mixsearch.index.contents import Contents
     from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
@@ -58,6 +65,7 @@ __all__ = [
     "Built",
     "Change",
     "Columns",
+    "ComparedWord",
     "Contents",
     "CorpusChanges",
     "CorpusWord",
@@ -88,6 +96,7 @@ __all__ = [
     "answer_queries",
     "build_index",
     "compare_topics",
+    "compare_words",
     "compute_overlaps",
     "describe",
     "describe_columns",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
-    from mixsearch.storage.disk import explain_os_errors, write_atomically
+    from mixsearch.storage.disk import explain_os_errors, make_disk_error, write_atomically
     from mixsearch.storage.joined_texts import JoinedTexts
     from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray, damage_error
     from mixsearch.storage.reader import Folder, open_folder, read_generation
@@ -29,6 +29,7 @@ __all__ = [
     "compress_texts",
     "damage_error",
     "explain_os_errors",
+    "make_disk_error",
     "open_folder",
     "read_generation",
     "update_folder",

@@ -16,6 +16,7 @@ from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.image_responses import describe_file, encode_png, make_png_response
 from mixsearch.web.image_schemas import Name, UploadedImage
 from mixsearch.web.image_store import ImageStore
+from mixsearch.web.openapi import RAW_BODY
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.routes.segments import add_segments
 from mixsearch.web.settings import UPLOADS, Limits
@@ -24,12 +25,6 @@ from mixsearch.web.workers import WorkerPool
 _MAX_SIDE = 2000  # pixels of a shown image
 # Images that are decoded at a time, and that wait for it: each takes a process and the memory of its pixels.
 N_DECODERS, MAX_UPLOADS_WAITING = 2, 8
-_RAW_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
 
 
 def make_router(store: ImageStore, limits: Limits, pool: WorkerPool) -> APIRouter:
@@ -62,7 +57,7 @@ def make_router(store: ImageStore, limits: Limits, pool: WorkerPool) -> APIRoute
 def _add_upload(router: APIRouter, store: ImageStore, limits: Limits, pool: WorkerPool, decoders: WorkerPool) -> None:
     uploads = asyncio.Semaphore(N_DECODERS + MAX_UPLOADS_WAITING)
 
-    @router.post("", status_code=201, openapi_extra=_RAW_BODY)
+    @router.post("", status_code=201, openapi_extra=RAW_BODY)
     async def upload_image(request: Request, background: BackgroundTasks) -> UploadedImage:
         """Upload an image: the body is the contents of a PNG, JPEG, WebP, GIF, BMP or TIFF file."""
         if uploads.locked():  # before the body is read into memory

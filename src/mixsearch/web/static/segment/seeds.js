@@ -92,9 +92,10 @@ export function requestOf(segments, { canCorrect = true } = {}) {
  * @param {Segment[]} segments
  */
 export function paramsOf(segments) {
-  const first = segments.map(({ name, shapes }) => ["seed", (name.trim() ? `${name.trim()}:` : "") + written(shapes[0])]);
+  const starts = segments.map(({ shapes }) => shapes.find(({ isNot }) => !isNot));
+  const first = segments.map(({ name }, i) => ["seed", (name.trim() ? `${name.trim()}:` : "") + written(starts[i])]);
   const others = segments
-    .flatMap(({ shapes }, i) => shapes.slice(1).map((shape) => ({ shape, number: i + 1 })))
+    .flatMap(({ shapes }, i) => shapes.filter((shape) => shape !== starts[i]).map((shape) => ({ shape, number: i + 1 })))
     .sort((one, other) => one.shape.id - other.shape.id);
   return [...first, ...others.map(({ shape, number }) => [shape.isNot ? "not" : "more", `${number}:${written(shape)}`])];
 }
