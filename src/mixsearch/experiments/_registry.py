@@ -14,6 +14,7 @@ from mixsearch.experiments import (
     _rehint,
     _segmentation,
     _subspaces,
+    _theory,
     _topics_text,
 )
 from mixsearch.experiments._experiment import Experiment
@@ -32,6 +33,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _regressions.ERRORS,
     _labels.LABELS,
     _rehint.REHINT,
+    _theory.THEORY,
 )
 
 

@@ -20,6 +20,7 @@ EASY = {
     "subspace-speedup": {"moments": "our", "sigma": 0.01, "n": 1500},
     "gmm-sensitivity": {"moments": "our", "sigma": 0.1, "n": 1500},
     "regression-error": {"sigma": 0.01, "n": 3000},
+    "theory": {"quantity": "delta"},
     "rehint": {"family": "subspaces"},
     "labels": {"family": "Gaussians", "d": 50},
 }
