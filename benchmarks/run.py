@@ -37,6 +37,7 @@ import verdict
 import web_load
 import web_map
 import web_points
+import web_start
 import web_typing
 import whitened_tables
 from measuring import N_THREADS, machine
@@ -77,6 +78,7 @@ BENCHMARKS = {
     "web_map": web_map,
     "marked_documents": marked_documents,
     "web_points": web_points,
+    "web_start": web_start,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
@@ -100,7 +102,9 @@ ON_REQUEST = (
     "scale",
     "web_load",
     "web_map",
+    "web_points",
     "web_typing",
+    "marked_documents",
 )
 
 

@@ -24,6 +24,12 @@ VIEWS = {
     "documents": ("overview?show=documents", "canvas[data-drawn]"),
     "compare": ("compare?topic=q%3Dmate&topic=q%3Dharbour&topic=q%3Doven", ".topic-head >> nth=2"),
     "nothing pinned": ("compare", ".welcome"),
+    "open a file": ("open", ".file-drop"),
+    "bring a table": ("table", ".file-drop"),
+    "rows of a table": ("table?table=example", ".table-answer h2"),
+    "members": ("table?table=example&like=3&like=8&not_like=100", ".table-path.found"),
+    "line": ("table?table=example&task=line&x=alcohol&y=proline&like=3&like=8&like=10", ".table-path.found"),
+    "help": ("help", "dd:has-text('mixsearch ')"),
     "bring a picture": ("segment", ".segment-drop"),
     "segments": (
         "segment?picture=example&seed=216,96&seed=108,400%2B120,410&seed=540,360&seed=400,200&seed=90,60&seed=600,440",

@@ -175,6 +175,12 @@ def test_what_was_built_is_told(built, index):
     assert index.vocabulary == sorted({word.lower() for text in TEXTS for word in text.split()})
 
 
+def test_a_printed_index_says_what_it_holds(index):
+    shown = repr(index)
+    assert index.path.name in shown
+    assert f"{index.n_documents:,} documents" in shown
+
+
 def test_rows_and_names_are_those_of_the_files_where_documents_were_left_out(index):
     assert index.documents([0, 11, 299]) == [Document(i, f"d{i}", TEXTS[i]) for i in (0, 11, 299)]
     assert_array_equal(index.topics.kept_rows_, KEPT)

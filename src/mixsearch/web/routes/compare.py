@@ -12,6 +12,7 @@ from fastapi import Query as QueryParameter
 
 from mixsearch.errors import SearchError
 from mixsearch.index import Outcome, Query, TopicMap, assign_topics, compare_topics, compare_words, map_topics, to_csv
+from mixsearch.report import make_page, make_report
 from mixsearch.web.errors import RESPONSES, describe_error
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.routes.topics import (
@@ -21,9 +22,11 @@ from mixsearch.web.routes.topics import (
     complete_request,
     encode_json,
     make_csv_response,
+    make_file_response,
     make_json_response,
     make_options,
     make_query,
+    name_file,
 )
 from mixsearch.web.schemas import (
     MAX_COMPARED,
@@ -64,8 +67,17 @@ async def compare(index: Index, topics: TopicList, workers: Pools, words: MoreWo
 @router.get("/compare.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 async def download_comparison(index: Index, topics: TopicList, workers: Pools) -> Response:
     """Find several topics, and return them as a table with one fact per row."""
-    body = await workers.call(index, encode_comparison_as_csv, _parse(index, topics), slow=True)
-    return make_csv_response(body, index.name)
+    requests = _parse(index, topics)
+    body = await workers.call(index, encode_comparison_as_csv, requests, slow=True)
+    return make_csv_response(body, name_file(index, "topics", requests))
+
+
+@router.get("/report.html", response_class=Response, responses={200: {"content": {"text/html": {}}}})
+async def download_report(index: Index, topics: TopicList, workers: Pools) -> Response:
+    """Find several topics, and return a report on them: one HTML file that opens offline."""
+    requests = _parse(index, topics)
+    body = await workers.call_cached(index, encode_report, requests, slow=True)
+    return make_file_response(body, "text/html", name_file(index, "report", requests), "html")
 
 
 @router.get("/overview", response_model=TopicMap)
@@ -117,6 +129,13 @@ def encode_comparison_as_csv(index: ServedIndex, requests: Sequence[TopicRequest
     """Return several topics as CSV."""
     errors = any(request.errors for request in requests)
     return to_csv(_answer_all(index, requests), errors=errors, for_spreadsheets=True).encode(errors="replace")
+
+
+def encode_report(index: ServedIndex, requests: Sequence[TopicRequest]) -> bytes:
+    """Return a report on several topics as HTML. Their documents are those that match the filter of the first one."""
+    queries = [make_query(request) for request in requests]
+    made = make_report(index.index, queries, title=index.name, where=requests[0].where)
+    return make_page(made).encode("utf-8", "replace")
 
 
 def encode_map(index: ServedIndex, request: MapRequest) -> bytes:

@@ -5,12 +5,11 @@ import { h, replace } from "../shared/dom.js";
 import { isPlainClick } from "../shared/links.js";
 import { Newest } from "../shared/newest.js";
 import { overlapSection } from "./overlaps.js";
-import { saveTopics } from "../shared/picture.js";
 import { pinsOf, setPins } from "../shared/pins.js";
+import { downloads, linkButton } from "../shared/take-along.js";
 import { Timelines } from "./timelines.js";
 import { topicHead } from "./topic-heads.js";
 import { wordMatrix } from "./word-matrix.js";
-import { downloads, linkButton } from "../topics/topic-tools.js";
 
 const N_COLORS = 8;
 const MAX_WORDS = 200; // that the server accepts
@@ -112,6 +111,7 @@ class Compare {
     const files = {
       csv: url(pathOf(page.index, "compare.csv"), { topic: topics }),
       json: url(pathOf(page.index, "compare"), { topic: topics }),
+      html: url(pathOf(page.index, "report.html"), { topic: topics }),
     };
     const choose = (event) => page.go("compare", { topic: topics, beside: event.target.value });
     const others = page.indexes.filter(({ name }) => name !== page.index.name);
@@ -121,7 +121,7 @@ class Compare {
       "Beside the same in ",
       h("select", { id: "beside", on: { change: choose } }, h("option", { value: "" }, "no other index"), others.map(({ name }) => h("option", { value: name, selected: name === other?.name }, name))),
     );
-    return h("div", { class: "toolbar" }, others.length > 0 ? beside : null, linkButton(page), downloads(files, (kind) => saveTopics(found, page, kind)));
+    return h("div", { class: "toolbar" }, others.length > 0 ? beside : null, linkButton(page), downloads(files, page, () => Promise.resolve(found)));
   }
 }
 

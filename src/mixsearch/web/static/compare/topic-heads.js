@@ -3,7 +3,7 @@
 import { h } from "../shared/dom.js";
 import { isPlainClick } from "../shared/links.js";
 import { percent } from "../shared/numbers.js";
-import { titleOf } from "../topics/topic-card.js";
+import { titleOf } from "../shared/topic-title.js";
 import { badgeOf, toneOf } from "../shared/verdicts.js";
 
 /** Create the head of a column; place is its number among the colors. */

@@ -78,6 +78,39 @@ export function send(method, path, body = null, { signal } = {}) {
   return request(path, { method, headers, signal, body: isRaw ? body : JSON.stringify(body) });
 }
 
+/**
+ * Send a file with a report of how much of it has been sent; fetch has none.
+ * @param {string} address
+ * @param {Blob} file
+ * @param {{onProgress: (done: number, total: number) => void, signal: AbortSignal}} options
+ * @returns {Promise<any>}
+ */
+export function upload(address, file, { onProgress, signal }) {
+  const sending = new XMLHttpRequest();
+  return new Promise((resolve, reject) => {
+    sending.open("POST", address);
+    sending.responseType = "text";
+    sending.upload.addEventListener("progress", ({ loaded }) => onProgress(loaded, file.size));
+    sending.addEventListener("load", () => {
+      const body = jsonOf(sending.responseText);
+      if (sending.status < 300 && body !== undefined) resolve(body);
+      else reject(failureOf(sending.status, body));
+    });
+    sending.addEventListener("error", () => reject(new ApiError(0, "no_connection", NO_CONNECTION)));
+    sending.addEventListener("abort", () => reject(new DOMException("The upload was cancelled.", "AbortError")));
+    signal.addEventListener("abort", () => sending.abort());
+    sending.send(file);
+  });
+}
+
+function jsonOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** @param {string} address @param {RequestInit} options @param {(response: Response) => Promise<any>} [read] @returns {Promise<any>} */
 async function request(address, options, read = parsed) {
   let response;
@@ -109,7 +142,7 @@ async function parsed(response) {
  * @param {unknown} error
  */
 export function isAbort(error) {
-  return error instanceof Error && error.name === "AbortError";
+  return (error instanceof Error || error instanceof DOMException) && error.name === "AbortError";
 }
 
 function failureOf(status, body) {

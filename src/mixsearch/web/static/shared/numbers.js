@@ -48,6 +48,13 @@ export function count(n, noun) {
   return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 }
 
+/** Format a number of bytes. */
+export function bytes(n) {
+  const units = ["bytes", "kB", "MB", "GB"];
+  const power = Math.min(Math.floor(Math.log10(Math.max(n, 1)) / 3), units.length - 1);
+  return `${Number((n / 1000 ** power).toPrecision(3))} ${units[power]}`;
+}
+
 /** Return fractions that add up to 1 as whole percentages that add up to 100. */
 export function wholePercents(shares) {
   const exact = shares.map((share) => 100 * share);

@@ -2,7 +2,7 @@
 
 import { h } from "../shared/dom.js";
 import { wholePercents } from "../shared/numbers.js";
-import { titleOf } from "./topic-card.js";
+import { titleOf } from "../shared/topic-title.js";
 
 const WORDS_SHOWN = 6;
 

@@ -34,7 +34,7 @@ class GroupPanel {
       this.columns.map(({ name }) => h("option", { value: name }, name)),
     );
     this.body = h("div", { class: "group-body" });
-    this.file = h("a", { class: "small", download: "mixsearch.csv" }, "CSV");
+    this.file = h("a", { class: "small", download: "" }, "CSV");
     this.element = h(
       "section",
       { class: `card group-panel ${kind}`, "aria-labelledby": `${kind}-title`, hidden: true },

@@ -2,7 +2,7 @@
 
 import { queryOf } from "../shared/api.js";
 import { oddityOf, paramsOf } from "./search.js";
-import { titleOf } from "./topic-card.js";
+import { titleOf } from "../shared/topic-title.js";
 
 /** @typedef {import("./search.js").Search} Search */
 

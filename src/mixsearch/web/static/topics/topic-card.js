@@ -6,8 +6,8 @@ import { rove } from "../shared/roving.js";
 import { badgeOf, explain, toneOf } from "../shared/verdicts.js";
 import { WordBars } from "./word-bars.js";
 import { wordButton } from "./word-buttons.js";
+import { titleOf } from "../shared/topic-title.js";
 
-const WORDS_OF_TITLE = 3;
 // Skipped words are shown with buttons to replace them, and a weak hint by the verdict.
 const SHOWN_ELSEWHERE = ["skipped_words", "weak_hint"];
 const FACTS = {
@@ -17,10 +17,6 @@ const FACTS = {
   lead: ["Lead over the next", "How many times as strongly the search matches this topic as the next best one"],
   confidence: ["Confidence", "The probability that the topic is what you searched for"],
 };
-
-export function titleOf(words) {
-  return words.slice(0, WORDS_OF_TITLE).map((each) => each.word ?? each).join(", ");
-}
 
 export class TopicCard {
   constructor(answer, { name, by, wanted, tools }, act) {

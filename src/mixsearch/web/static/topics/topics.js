@@ -7,7 +7,6 @@ import { Breadth } from "./breadth.js";
 import { h, replace } from "../shared/dom.js";
 import { FilterBox, isAboutFilter } from "./filter-box.js";
 import { PAGE } from "./documents.js";
-import { nothingServed } from "./nothing-served.js";
 import { MarkedDocuments } from "./marked-documents.js";
 import { chance, percent } from "../shared/numbers.js";
 import { goesOn, swapped, withWord, withoutWord } from "../shared/query.js";
@@ -16,7 +15,7 @@ import { emptySearch, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHi
 import { SavedTopics } from "./saved-topics.js";
 import { SearchBox } from "./search-box.js";
 import { Steps } from "./steps.js";
-import { titleOf } from "./topic-card.js";
+import { titleOf } from "../shared/topic-title.js";
 import { Trail } from "./trail.js";
 import { badgeOf } from "../shared/verdicts.js";
 
@@ -27,7 +26,7 @@ const RETRY_AFTER = 2000;
 
 export function show(root, state, page) {
   if (!page.index) {
-    replace(root, nothingServed());
+    import("./nothing-served.js").then(({ nothingServed }) => replace(root, nothingServed(page)), page.showError);
     return undefined;
   }
   const view = new Topics(root, page);

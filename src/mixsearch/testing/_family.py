@@ -25,8 +25,6 @@ from mixsearch.data.partitions import (
     partition_in_memory,
 )
 
-__all__ = ["ExactSamples", "SplitPartitions", "check_family"]
-
 Fit = Callable[[Partitions[SamplePartition]], Family]
 # Groups of the jackknife that are compared with a refit, and how far they may differ: terms of second order in 1/B.
 _GROUPS, _REFIT_TOL = (0, 7, 19), 0.25
