@@ -49,6 +49,11 @@ def overview(page: Page) -> None:
     page.locator(".topic-mark .disc").first.wait_for()
 
 
+def documents(page: Page) -> None:
+    page.goto("overview?show=documents")
+    page.locator("canvas[data-drawn]").wait_for(timeout=120_000)
+
+
 def compare(page: Page) -> None:
     page.goto("compare?topic=q%3Dfourier&topic=q%3Dwavelet&topic=q%3Dconvolution")
     page.locator(".topic-head").first.wait_for()
@@ -72,6 +77,7 @@ PICTURES: dict[str, tuple[Callable[[Page], None], dict[str, Any]]] = {
     "doubt": (doubt, {}),
     "document": (document, {}),
     "overview": (overview, {}),
+    "documents": (documents, {}),
     "compare": (compare, {}),
     # Grass and waves make for many bytes.
     "segment": (segment, {"device_scale_factor": 1}),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +69,37 @@ class Selection:
                 filter=Option("where"),
             )
         return self._corpus(where)
+
+    def keep_matching(self, hint: Mapping[str, Any], where: str | None) -> dict[str, Any]:
+        """Return the documents of a hint that match a filter.
+
+        Parameters
+        ----------
+        hint : mapping of str
+            With `words`, `documents` and `not_documents`.
+        where : str or None
+            The filter.
+
+        Returns
+        -------
+        dict of str
+            `documents` and `not_documents`, as far as they are rows; None if none is left.
+        """
+        kept = {name: self._keep(hint[name], where) for name in ("documents", "not_documents")}
+        if hint["words"] is None and kept["documents"] is None:
+            raise SearchError(
+                "None of the documents of the hint matches the filter '{filter}'. Search all documents, or widen it.",
+                code="filter_excludes_hint",
+                filter=where,
+            )
+        return kept
+
+    def _keep(self, documents: Any, where: str | None) -> Any:
+        rows = np.asarray(documents) if isinstance(documents, Sequence) else documents
+        if where is None or not isinstance(rows, np.ndarray) or rows.ndim != 1 or rows.dtype.kind not in "iu":
+            return documents
+        matching = rows[self.mask(where)[self._fitted.find_documents(rows.tolist())]]
+        return matching if len(matching) else None
 
     def _compute_mask(self, where: str) -> Array:
         condition = parse_filter(where)

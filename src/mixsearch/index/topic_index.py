@@ -266,17 +266,11 @@ class TopicIndex(CorpusVocabulary):
         defaults: dict[str, Any] = {"n_components": "enough", "max_documents": MAX_DOCUMENTS}
         if within:
             corpus = self._selection.within(where)
-            hint["not_documents"] = self._keep_matching(hint["not_documents"], where)
+            hint |= self._selection.keep_matching(hint, where)
             return corpus.search.search(**hint, **(defaults | options))
         among = None if where is None else self.match(where)
         found = self._fitted.search.search(**hint, **(defaults | options))
         return found if among is None else keep_documents(found, among)
-
-    def _keep_matching(self, rows: Any, where: str | None) -> Any:
-        """Return the rows that match a filter; documents that do not are not searched anyway."""
-        if rows is None or where is None:
-            return rows
-        return np.asarray(rows)[self.match(where)[self._fitted.find_documents(rows)]]
 
     def search_many(
         self,

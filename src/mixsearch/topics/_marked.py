@@ -114,7 +114,7 @@ def mark_documents(family: TopicFamily, counts: sp.csr_array, indices: Array, no
     both = np.intersect1d(indices, not_indices)
     if len(both):
         raise HintError(
-            "{n_documents} of the documents are marked both as about the topic and as not about it. Choose one.",
+            "The same documents ({n_documents}) are marked as about the topic and as not about it. Choose one.",
             code="contradicting_documents",
             n_documents=len(both),
         )

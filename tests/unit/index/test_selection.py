@@ -131,3 +131,25 @@ def test_shares_of_all_documents_tell_what_each_is_about(index):
     assert np.mean((shares[:, 1] > 0.5) == is_on("law")) > 0.98
     within = index.search("sushi", where="shop = 'Oslo'", within=True)
     assert np.mean((index.document_shares([within])[:, 0] > 0.5) == is_on("food")) > 0.98
+
+
+def test_marked_documents_outside_of_a_filter_do_not_count_within_it(index):
+    food = np.flatnonzero(is_on("food"))
+    early, late = (next(row for row in food if (ROWS[row]["year"] <= 2018) == is_early) for is_early in (True, False))
+    where = "year <= 2018"
+    both = index.search(documents=[early, late], where=where, within=True)
+    alone = index.search(documents=[early], where=where, within=True)
+    assert np.abs(both.probabilities - alone.probabilities).sum() < 1e-6
+    avoided = index.search("sushi", not_documents=[early, late], where=where, within=True)
+    assert not {early, late} & {row for row, _ in avoided.documents(500)}
+    with pytest.raises(SearchError, match="None of the documents of the hint matches the filter") as raised:
+        index.search(documents=[late], where=where, within=True)
+    assert raised.value.code == "filter_excludes_hint"
+
+
+def test_marked_documents_and_a_filter_both_narrow_the_list(index):
+    first = [row for row, _ in index.search("sushi", where="year <= 2018").documents(5)]
+    found = index.search("sushi", not_documents=first[:2], where="year <= 2018")
+    listed = [row for row, _ in found.documents(20)]
+    assert not set(first[:2]) & set(listed)
+    assert all(ROWS[row]["year"] <= 2018 for row in listed)

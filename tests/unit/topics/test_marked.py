@@ -61,7 +61,7 @@ def test_marking_what_a_word_means_anyway_keeps_its_topic():
 
 
 def test_a_document_cannot_be_both():
-    with pytest.raises(HintError, match="1 of the documents are marked both") as raised:
+    with pytest.raises(HintError, match=r"The same documents \(1\) are marked") as raised:
         search.search(documents=MEMBERS[0, :2], not_documents=MEMBERS[0, 1:3])
     assert raised.value.code == "contradicting_documents"
 

@@ -14,6 +14,7 @@ import { Reader } from "./reader.js";
 import { emptySearch, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint } from "./search.js";
 import { SavedTopics } from "./saved-topics.js";
 import { SearchBox } from "./search-box.js";
+import { skipButtons } from "./skip-buttons.js";
 import { Steps } from "./steps.js";
 import { titleOf } from "../shared/topic-title.js";
 import { Trail } from "./trail.js";
@@ -329,11 +330,4 @@ class Topics {
 
 function isSame(search, other) {
   return JSON.stringify(paramsOf(search)) === JSON.stringify(paramsOf(other));
-}
-
-/** Create buttons, seen when they have the focus, that lead to the parts of an answer. */
-function skipButtons(pane) {
-  const skip = (label, selector) =>
-    h("button", { type: "button", class: "button plain skip", on: { click: () => pane.querySelector(selector)?.focus() } }, label);
-  return h("div", { class: "skips" }, skip("Skip to the topic", "h1"), skip("Skip to the documents", "#documents-title"));
 }
