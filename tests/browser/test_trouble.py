@@ -107,6 +107,7 @@ def test_a_session_that_was_lost_leads_to_the_token_and_back(open_page, guarded)
     page = open_page(guarded.address)
     page.goto(f"./?q=oven&token={TOKEN}")
     see_topic(page, "oven")
+    expect(page.locator(".whisker").first).to_be_attached()  # the last that the answer asks for by itself
     page.context.clear_cookies()
     page.locator("#query").fill("pawn")
     box = page.get_by_label("This server asks for its token")
