@@ -18,7 +18,7 @@ from typing import Any
 
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import StorageError
-from mixsearch.index import CorpusWord, Found, Query, Starter, TopicIndex, open_index
+from mixsearch.index import CorpusWord, DocumentPoints, Found, Query, Starter, TopicIndex, open_index, place_documents
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context
@@ -83,6 +83,11 @@ class ServedIndex:
             starters=[StarterInfo(word=each.word, other=each.other) for each in self._starters[:_N_STARTERS]],
             columns=self.index.columns.kept,
         )
+
+    @cached_property
+    def document_points(self) -> DocumentPoints:
+        """The documents in the plane, computed once."""
+        return place_documents(self.index)
 
     @cached_property
     def _starters(self) -> list[Starter]:
@@ -151,7 +156,7 @@ def call_with_index(name: str, path: str, generation: str, make: Callable[..., b
 def _get_index(name: str, path: str, generation: str) -> ServedIndex:
     states = _INDEXES.setdefault(name, [])
     for served in states:
-        if served.generation == generation:
+        if served.generation == generation and str(served.index.path) == path:
             return served
     opened = ServedIndex(name, open_index(path))
     if opened.generation != generation:

@@ -17,7 +17,7 @@ export function alternativesSection(answer, act) {
   return h(
     "section",
     { class: `alternatives${doubt}`, "aria-labelledby": "alternatives-title" },
-    h("h2", { id: "alternatives-title" }, isDoubtful ? "It could also mean" : "Other meanings"),
+    h("h2", { id: "alternatives-title" }, isDoubtful ? "It could also mean" : "Meanings"),
     h("p", { class: "small muted" }, `${about}.`),
     h("div", { class: "stacked", "aria-hidden": "true" }, readings.map((each, i) => part(each, i, percents[i])), part({ title: "other topics", share: rest }, "rest", percents.at(-1))),
     h("ul", {}, readings.map((each, i) => h("li", {}, reading(each, i, percents[i], act)))),
@@ -49,6 +49,6 @@ function reading({ rank, words, isShown }, i, percent, act) {
     { ...props, on: { click: () => act.read(rank) } },
     h("i", { class: `series-key series-${i}`, "aria-hidden": "true" }),
     h("span", { class: "alternative-words" }, words.join(", "), isShown ? h("span", { class: "visually-hidden" }, " (shown)") : null),
-    h("span", { class: "alternative-share number" }, `${percent}%`, h("span", { class: "visually-hidden" }, " of your search")),
+    h("span", { class: "alternative-share number" }, percent > 0 ? `${percent}%` : "under 1%", h("span", { class: "visually-hidden" }, " of your search")),
   );
 }
