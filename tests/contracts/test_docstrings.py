@@ -11,6 +11,7 @@ from mixsearch.errors import Coded
 
 FRONTS = (
     "mixsearch.baselines",
+    "mixsearch.community",
     "mixsearch.datasets",
     "mixsearch.experiments",
     "mixsearch.index",

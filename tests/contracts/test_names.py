@@ -49,7 +49,14 @@ PYTHON = {
         read_table,
     ),
     "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim, read_table),
-    "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
+    "community": (mixsearch.CommunitySearch, mixsearch.CommunitySearch.search, read_table),
+    "segment": (
+        mixsearch.segment,
+        mixsearch.segmentation.segment_like,
+        mixsearch.segmentation.Segmentation.overlay,
+        mixsearch.segmentation.Segmentation.outlines,
+        mixsearch.segmentation.Segmentation.cut_out,
+    ),
     "serve": (make_app, listen, Limits, Access),
 }
 ROUTES = {"topic": "/topic", "overview": "/overview", "changes": "/changes", "segment": "/segments"}
