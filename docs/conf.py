@@ -35,7 +35,6 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
-    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 root_doc = "index"
@@ -45,7 +44,6 @@ exclude_patterns = ["generated/gallery/*.ipynb", "generated/gallery/*.py", "gene
 default_role = "py:obj"
 smartquotes = False  # they would turn the dashes of --option into one
 
-myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
 autosummary_generate = True

@@ -10,6 +10,14 @@ from numpydoc.validate import Validator, validate
 from mixsearch.errors import Coded
 
 FRONTS = (
+    "mixsearch",
+    "mixsearch.data.filters",
+    "mixsearch.gaussian",
+    "mixsearch.regression",
+    "mixsearch.report",
+    "mixsearch.rows",
+    "mixsearch.subspace",
+    "mixsearch.testing",
     "mixsearch.baselines",
     "mixsearch.datasets",
     "mixsearch.experiments",
