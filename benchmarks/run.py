@@ -35,6 +35,7 @@ import trust
 import verdict
 import web_load
 import web_map
+import web_start
 import web_typing
 import whitened_tables
 from measuring import N_THREADS, machine
@@ -73,6 +74,7 @@ BENCHMARKS = {
     "web_load": web_load,
     "web_typing": web_typing,
     "web_map": web_map,
+    "web_start": web_start,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (

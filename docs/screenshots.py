@@ -51,7 +51,7 @@ def overview(page: Page) -> None:
 
 def compare(page: Page) -> None:
     page.goto("compare?topic=q%3Dfourier&topic=q%3Dwavelet&topic=q%3Dconvolution")
-    page.locator(".column").first.wait_for()
+    page.locator(".topic-head").first.wait_for()
 
 
 def segment(page: Page) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
+    from mixsearch.community import Community, CommunitySearch
     from mixsearch.core.component import Component
     from mixsearch.core.generic import search_family, search_moments
     from mixsearch.core.jackknife import StandardErrors
@@ -23,6 +24,8 @@ else:
 __version__ = "0.15.0"
 
 __all__ = [
+    "Community",
+    "CommunitySearch",
     "Component",
     "GaussianComponent",
     "GaussianSearch",

@@ -295,6 +295,12 @@ class CenteredWarning(SearchWarning):
     code = "centered"
 
 
+class GraphWarning(SearchWarning):
+    """Some links of a graph were left out or changed: self-loops, repeated ones, those of one direction."""
+
+    code = "graph_changed"
+
+
 class FewerComponentsWarning(SearchWarning):
     """The data support fewer components than requested, and the fit uses those."""
 

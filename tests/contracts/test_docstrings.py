@@ -19,6 +19,7 @@ FRONTS = (
     "mixsearch.subspace",
     "mixsearch.testing",
     "mixsearch.baselines",
+    "mixsearch.community",
     "mixsearch.datasets",
     "mixsearch.experiments",
     "mixsearch.index",

@@ -7,9 +7,16 @@ import pytest
 import scipy.sparse as sp
 
 from mixsearch import TopicSearch
+from mixsearch.community import fit_community
 from mixsearch.core.family import Family
 from mixsearch.core.moments import Hinted
-from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.datasets import (
+    make_communities,
+    make_gaussian_mixture,
+    make_mixed_regression,
+    make_subspaces,
+    make_topics,
+)
 from mixsearch.gaussian import GaussianFamily, fit_gaussian
 from mixsearch.regression import fit_regression
 from mixsearch.subspace import fit_subspace
@@ -66,9 +73,15 @@ def topic_case():
     return {"fit": fit, "X": sp.csr_array(data.counts).astype(np.float64)}
 
 
+def community_case():
+    X = make_communities(600, 3, mean_degree=30, signal=12, random_state=0).adjacency
+    return {"fit": lambda partitions: fit_community(partitions, 3, seed=0), "X": X}
+
+
 @pytest.mark.parametrize(
     "case",
     [
+        pytest.param(community_case, id="community"),
         pytest.param(gaussian_case, id="gaussian"),
         pytest.param(lambda: regression_case("covariance", intercept=True), id="regression"),
         pytest.param(lambda: regression_case("standard", intercept=False), id="regression-standard"),

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "mixsearch"
 MODULES = sorted(SOURCE.rglob("*.py"))
-FAMILIES = ("gaussian", "regression", "subspace", "topics")
+FAMILIES = ("community", "gaussian", "regression", "subspace", "topics")
 FILES = {"_component.py", "_em.py", "_jackknife.py", "_moments.py", "_rank_selection.py", "_search.py"}
 # Libraries of public modules; every other package is imported through its front.
 LIBRARIES = ("core", "data")

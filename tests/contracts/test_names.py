@@ -49,10 +49,13 @@ PYTHON = {
         read_table,
     ),
     "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim, read_table),
+    "community": (mixsearch.CommunitySearch, mixsearch.CommunitySearch.search, read_table),
     "segment": (
         mixsearch.segment,
+        mixsearch.segmentation.segment_like,
         mixsearch.segmentation.Segmentation.overlay,
         mixsearch.segmentation.Segmentation.outlines,
+        mixsearch.segmentation.Segmentation.cut_out,
     ),
     "serve": (make_app, listen, Limits, Access),
 }

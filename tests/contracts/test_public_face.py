@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 
 import mixsearch
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
-from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
+from mixsearch import CommunitySearch, GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch.datasets import (
+    make_communities,
+    make_gaussian_mixture,
+    make_mixed_regression,
+    make_subspaces,
+    make_topics,
+)
 from mixsearch.errors import Coded, UnknownArgumentError
 
 SHARED = {
@@ -16,6 +22,16 @@ SHARED = {
     "separation_interval", "share", "stderr", "weight",
 }  # fmt: skip
 OWN = {
+    "community": {
+        "inside",
+        "is_detectable",
+        "members",
+        "n_members",
+        "n_members_interval",
+        "score",
+        "to_frame",
+        "typical",
+    },
     "gaussian": {"covariance", "hint_in_signal", "noise_variance", "score"},
     "regression": {"coefficients", "intercept", "joint", "noise_variance", "predict", "predict_stderr", "score"},
     "subspace": {"basis", "carried_by", "hint_in_signal", "noise_variance", "variances"},
@@ -35,6 +51,7 @@ ESTIMATOR = {
     "n_features_in_", "search", "search_many", "set_output", "set_params", "transform",
 }  # fmt: skip
 FITTED = {
+    "community": {"graph_", "set_fit_request", "spectrum_"},
     "gaussian": {"covariance_", "mean_", "noise_variance_", "outliers_", "scale_"},
     "regression": {"noise_variance_", "outliers_"},
     "subspace": {"center_", "dim_", "noise_variance_", "outliers_"},
@@ -43,6 +60,9 @@ FITTED = {
 
 
 def fitted(family):
+    if family == "community":
+        data = make_communities(400, 2, mean_degree=15, signal=6, random_state=0)
+        return CommunitySearch(2).fit(data.adjacency), {"examples": data.known(0, 3)}
     if family == "gaussian":
         data = make_gaussian_mixture(500, 8, 3, random_state=0)
         return GaussianSearch(3).fit(data.X), {"hint": data.centers[0]}

@@ -18,6 +18,7 @@ MODULES = sorted(
 
 def test_the_design_s_names_can_be_imported():
     from mixsearch import (  # noqa: F401
+        CommunitySearch,
         GaussianSearch,
         Moments,
         RegressionSearch,

@@ -197,6 +197,13 @@ def topic(
     n_documents: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of documents to show.", rich_help_panel=_OUTPUT)
     ] = 5,
+    sort_by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="List the documents about the topic by a column.", rich_help_panel=_OUTPUT),
+    ] = None,
+    descending: Annotated[
+        bool, typer.Option("--descending", help="List the largest values first.", rich_help_panel=_OUTPUT)
+    ] = False,
     over: Annotated[
         str | None,
         typer.Option(
@@ -270,6 +277,8 @@ def topic(
         options = indexes.AnswerOptions(
             n_words=n_words,
             n_documents=n_documents,
+            sort_by=sort_by,
+            descending=descending,
             words_by=words_by,
             alternative=alternative,
             errors=errors,

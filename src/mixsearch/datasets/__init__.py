@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
+    from mixsearch.datasets._communities import CommunityData, make_communities
     from mixsearch.datasets._docstrings import DEFAULT_PACKAGES, DocstringCorpus, WorkerDiedError, load_docstrings
     from mixsearch.datasets._landscape import LandscapeData, make_landscape
     from mixsearch.datasets._reviews import ReviewData, make_reviews
@@ -24,6 +25,7 @@ else:
 
 __all__ = [
     "DEFAULT_PACKAGES",
+    "CommunityData",
     "DocstringCorpus",
     "GaussianMixtureData",
     "LandscapeData",
@@ -33,6 +35,7 @@ __all__ = [
     "TopicData",
     "WorkerDiedError",
     "load_docstrings",
+    "make_communities",
     "make_gaussian_mixture",
     "make_hint",
     "make_landscape",

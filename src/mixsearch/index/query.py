@@ -59,6 +59,9 @@ class Query:
     where: str | None = None
     within: bool = False
 
+    def __post_init__(self) -> None:
+        check_hint(words=self.words, text=self.text, documents=self.documents, not_documents=self.not_documents)
+
     @property
     def key(self) -> Hashable:
         """The query as a key for caches: equal keys find equal topics."""

@@ -47,15 +47,13 @@ def make_annotations(labels: Array, names: Sequence[str]) -> list[dict[str, Any]
     return annotations
 
 
-def make_coco_dataset(images: Iterable[tuple[str, list[dict[str, Any]]]], names: Sequence[str]) -> dict[str, Any]:
+def make_coco_dataset(images: Iterable[tuple[str, list[dict[str, Any]]]]) -> dict[str, Any]:
     """Join the annotations of images into the data set that tools for COCO read, ready for JSON.
 
     Parameters
     ----------
     images : iterable of (str, list of dict)
         The file of each image, and what `Segmentation.to_coco` returns for it. All have the same segments.
-    names : sequence of str
-        The names of the segments.
 
     Returns
     -------
@@ -64,11 +62,13 @@ def make_coco_dataset(images: Iterable[tuple[str, list[dict[str, Any]]]], names:
     """
     described: list[dict[str, Any]] = []
     joined: list[dict[str, Any]] = []
+    categories: dict[int, str] = {}
     for image_id, (file, own) in enumerate(images, 1):
         height, width = own[0]["segmentation"]["size"]
         described.append({"id": image_id, "file_name": file, "width": width, "height": height})
         for annotation in own:
+            categories[annotation["category_id"]] = annotation["category_name"]
             plain = {key: value for key, value in annotation.items() if key != "category_name"}
             joined.append(plain | {"id": len(joined) + 1, "image_id": image_id})
-    categories = [{"id": i, "name": name} for i, name in enumerate(names, 1)]
-    return {"images": described, "categories": categories, "annotations": joined}
+    named = [{"id": i, "name": name} for i, name in sorted(categories.items())]
+    return {"images": described, "categories": named, "annotations": joined}

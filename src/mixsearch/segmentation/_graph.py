@@ -20,8 +20,8 @@ from mixsearch.segmentation._superpixels import Superpixels, find_superpixels
 if TYPE_CHECKING:
     from mixsearch.segmentation._features import FeatureImage
 
-# The walk goes on with this probability at each step. Shorter walks stay near the seeds.
-CONTINUE = 0.9999
+# The walk over the whole image goes on with this probability at each step, and the one between neighbors with that.
+CONTINUE, CONTINUE_NEAR = 0.9999, 0.995
 # A border lets the walk through by exp(-edge / EDGE_SCALE - contrast / CONTRAST_SCALE), both in units of the 90th
 # percentile over all borders of the image.
 EDGE_SCALE, CONTRAST_SCALE = 0.7, 0.2
@@ -43,35 +43,44 @@ class SimilarityGraph:
     means : array of shape (n, f)
         The mean features of each superpixel.
     similarity : array of shape (n, n)
-        A kernel with ones on the diagonal.
+        A kernel with ones on the diagonal: what belongs together, wherever it is.
+    proximity : array of shape (n, n)
+        Another one: what is near, with no edge between.
     """
 
     superpixels: Superpixels
     means: Array
     similarity: Array
+    proximity: Array
 
 
 def build_graph(features: FeatureImage) -> SimilarityGraph:
-    """Return the similarity of all superpixels of an image.
-
-    Notes
-    -----
-    (I - αS)⁻¹ = Σₜ αᵗSᵗ counts the visits of a random walk with normalized transitions S = D^(-1/2) C D^(-1/2), where
-    C has the links within the image and among similar superpixels. It is positive definite, and scaled to a diagonal
-    of ones.
-    """
+    """Return how alike and how near all superpixels of an image are."""
     superpixels = find_superpixels(features.image)
     means = superpixels.average(features.pixels.rows(slice(None)))
     looks, positions = np.split(means, [means.shape[1] - features.n_positions], axis=1)
     resistances = _compute_resistances(superpixels, looks)
     depth = _compute_depths(superpixels, resistances)[:, None]
     compared = np.hstack([looks, positions * [HORIZONTAL, 1][: features.n_positions], depth])
-    links = _scale(_link_neighbors(superpixels, resistances)) + _scale(_link_similar(compared))
+    neighbors, similar = _scale(_link_neighbors(superpixels, resistances)), _scale(_link_similar(compared))
+    return SimilarityGraph(
+        superpixels, means, _count_visits(neighbors + similar, CONTINUE), _count_visits(neighbors, CONTINUE_NEAR)
+    )
+
+
+def _count_visits(links: Array, continues: float) -> Array:
+    """Return the visits of a random walk, (n, n), scaled to a diagonal of ones.
+
+    Notes
+    -----
+    (I - αS)⁻¹ = Σₜ αᵗSᵗ counts the visits of a walk with normalized transitions S = D^(-1/2) C D^(-1/2), for links C.
+    It is positive definite.
+    """
     degrees = np.sqrt(links.sum(axis=1))
-    walk = np.eye(len(links)) - CONTINUE * links / np.outer(degrees, degrees)
+    walk = np.eye(len(links)) - continues * links / np.outer(degrees, degrees)
     visits = cho_solve(cho_factor(walk, overwrite_a=True), np.eye(len(links)))
     norms = np.sqrt(np.diag(visits))
-    return SimilarityGraph(superpixels, means, visits / np.outer(norms, norms))
+    return np.asarray(visits / np.outer(norms, norms))
 
 
 def _scale(links: Array) -> Array:
@@ -97,8 +106,7 @@ def _compute_depths(superpixels: Superpixels, resistances: Array) -> Array:
     one, other = superpixels.pairs.T
     weights = np.append(resistances, np.zeros(len(outermost))) + MIN_LINK  # a weight of 0 is no link
     ends = (np.append(one, outermost), np.append(other, np.full(len(outermost), n)))
-    links = coo_array((weights, ends), shape=(n + 1, n + 1)).tocsr()
-    depths = dijkstra(links, directed=False, indices=[n])[0, :n]
+    depths = dijkstra(coo_array((weights, ends), shape=(n + 1, n + 1)).tocsr(), directed=False, indices=[n])[0, :n]
     centered = depths - np.average(depths, weights=superpixels.sizes)
     deviation = np.sqrt(np.average(centered**2, weights=superpixels.sizes))
     return np.asarray(centered / max(float(deviation), MIN_LINK))

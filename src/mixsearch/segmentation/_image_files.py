@@ -12,7 +12,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.segmentation._image import make_missing_pillow_error
+from mixsearch.segmentation._image_decoding import make_missing_pillow_error
 from mixsearch.segmentation._overlay import make_segment_colors
 from mixsearch.storage import explain_os_errors, write_atomically
 

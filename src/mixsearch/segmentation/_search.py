@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from mixsearch.errors import ArgumentError, Option, collect_warnings
+from mixsearch.errors import ArgumentError, Option, SearchError, collect_warnings
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation._confidence import Confidence
 from mixsearch.segmentation._features import FeatureImage, Features
@@ -56,8 +56,24 @@ class FoundSegments:
     _posterior: Posterior
     _find_components: Callable[[], tuple[GaussianComponent, ...]]
     _confidence: Confidence | None
-    _factor: int
+    _features: FeatureImage
     _correct: Callable[[Mapping[str, Seed]], FoundSegments] | None
+
+    def correct(self, seeds: Mapping[str, Seed]) -> FoundSegments:
+        """Add seeds, which change what is near them and what was in doubt.
+
+        Parameters
+        ----------
+        seeds : mapping of str to pixel or pixels
+            Further pixels (x, y) of the full image by the names of their segments.
+
+        Returns
+        -------
+        FoundSegments
+        """
+        if self._correct is None:
+            raise SearchError("Corrections need {assign}='graph'.", code="needs_graph", assign=Option("assign"))
+        return self._correct(seeds)
 
     def assign_pixels(self, step: int = 1) -> Segmentation:
         """Assign each pixel to a segment.
@@ -72,7 +88,7 @@ class FoundSegments:
         Segmentation
             Of the image, or of the subsampled one.
         """
-        image, posterior, names, correct = self.image, self._posterior, self.seeds.names, self._correct
+        image, posterior, names = self.image, self._posterior, self.seeds.names
         return Segmentation(
             labels=compute_labels(posterior, image, step),
             names=names,
@@ -81,8 +97,9 @@ class FoundSegments:
             _compute_probabilities=lambda: compute_probabilities(posterior, image, len(names), step),
             _find_components=self._find_components,
             _confidence=self._confidence,
-            _scale=self._factor / step,
-            _correct=None if correct is None else lambda more: correct(more).assign_pixels(step),
+            _features=self._features,
+            _scale=self._features.factor / step,
+            _correct=lambda more: self.correct(more).assign_pixels(step),
         )
 
 
@@ -153,11 +170,11 @@ def search_segments(
                 correction=Correction(posterior.confidence.probabilities, added),
             )
 
-        return FoundSegments(image, all_segments, posterior, find, posterior.confidence, features.factor, correct)
+        return FoundSegments(image, all_segments, posterior, find, posterior.confidence, features, correct)
     _refuse_graph_options(any(excluded), pieces or PieceOptions(), assign)
     components, gaussians = search_mixture(features, seeds, options, n_components, n_jobs)
     of_pixels = make_posterior(image, features, gaussians.pooled if assign == "nearest" else gaussians)
-    return FoundSegments(image, all_segments, of_pixels, lambda: components, None, features.factor, None)
+    return FoundSegments(image, all_segments, of_pixels, lambda: components, None, features, None)
 
 
 def _remember_search(

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.segmentation._features import FeatureImage, compute_features
-from mixsearch.segmentation._image import RasterImage, read_image
+from mixsearch.segmentation._image import RasterImage
+from mixsearch.segmentation._image_reading import read_image
 from mixsearch.segmentation._mixture import SearchOptions, choose_options
 from mixsearch.segmentation._pieces import make_piece_options
 from mixsearch.segmentation._search import Assign, choose_assign, search_segments
@@ -37,14 +38,15 @@ def segment(
     refine: bool | None = None,
     max_iter: int | None = None,
     n_jobs: int | None = -1,
+    frame: int | None = None,
 ) -> Segmentation:
     """Segment an image from one pixel of each segment.
 
     Parameters
     ----------
     image : path, Pillow image or array
-        Any size; gray or color, with or without alpha. Arrays have shape (h, w) or (h, w, c), of uint8, uint16, bool or
-        floats.
+        Any size; gray, color or any number of channels, with or without alpha. Arrays have shape (h, w) or (h, w, c),
+        of uint8, uint16, bool or floats.
     seeds : sequence or mapping
         For each segment a pixel (x, y), with x from the left and y from the top, or a list of pixels. The keys of a
         mapping name the segments. One seed gives two segments: its own and the rest. `stroke` and `box` return the
@@ -76,6 +78,8 @@ def segment(
         The maximum number of EM iterations, by default 5.
     n_jobs : int, default=-1
         The number of threads of the searches; -1 for one per core.
+    frame : int, optional
+        Which image of an animated or multi-page file to read, from 0. By default the first.
 
     Returns
     -------
@@ -105,7 +109,7 @@ def segment(
     """
     if assign == "auto" and not (n_components is None and refine is None and max_iter is None):
         assign = "nearest"
-    return prepare_image(image, features=features).segment(
+    return prepare_image(image, features=features, frame=frame).segment(
         seeds,
         not_seeds=not_seeds,
         assign=assign,
@@ -123,6 +127,7 @@ def prepare_image(
     image: str | os.PathLike[str] | PIL.Image.Image | RasterImage | ArrayLike,
     *,
     features: Literal["rich", "rgb"] | Callable[[Array], ArrayLike] | ArrayLike = "rich",
+    frame: int | None = None,
 ) -> PreparedImage:
     """Compute what does not depend on seeds, so that further segmentations of an image are fast.
 
@@ -131,6 +136,8 @@ def prepare_image(
     image : path, Pillow image or array
         As in `segment`.
     features : {"rich", "rgb"}, callable or array of shape (h, w, f), default="rich"
+        As in `segment`.
+    frame : int, optional
         As in `segment`.
 
     Returns
@@ -146,7 +153,7 @@ def prepare_image(
     >>> [prepared.segment([(5, 5), (x, 20)]).shares.round(1)[0] for x in (40, 50)]
     [np.float64(0.5), np.float64(0.5)]
     """
-    raster = read_image(image)
+    raster = read_image(image, frame=frame)
     return PreparedImage(raster, compute_features(raster, features), choose_options(features), choose_assign(features))
 
 

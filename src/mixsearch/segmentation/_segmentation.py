@@ -17,10 +17,12 @@ from mixsearch.display import Card, plain_number
 from mixsearch.errors import Option, SearchError
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation._confidence import Confidence, judge_overlap
-from mixsearch.segmentation._image_files import make_file_names, make_pillow_image
+from mixsearch.segmentation._features import FeatureImage
+from mixsearch.segmentation._image_files import make_file_names, make_pillow_image, write_files
 from mixsearch.segmentation._labeled_image import LabeledImage, save_folder
 from mixsearch.segmentation._overlay import make_cut_out
 from mixsearch.segmentation._seeds import Pixel, Seed
+from mixsearch.segmentation._segment_model import SegmentModel, describe_appearance, find_visible
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -40,10 +42,11 @@ class Segmentation(LabeledImage):
         The seed pixels (x, y) of each segment; empty for the rest of an image with one seed.
     """
 
+    _features: FeatureImage = field(kw_only=True)
     _compute_probabilities: Callable[[], Array] = field(kw_only=True)
     _find_components: Callable[[], tuple[GaussianComponent, ...]] = field(kw_only=True)
     _confidence: Confidence | None = field(kw_only=True)
-    _correct: Callable[[Mapping[str, Seed]], Segmentation] | None = field(kw_only=True)
+    _correct: Callable[[Mapping[str, Seed]], Segmentation] = field(kw_only=True)
     _scale: float = field(kw_only=True)  # pixels of this image per pixel of the one with features
 
     @cached_property
@@ -91,8 +94,6 @@ class Segmentation(LabeledImage):
         A part that is likely right changes only if no other seed is more similar to it, and if it is connected with the
         seed through parts that change as well. `segment` with all seeds takes no account of their order.
         """
-        if self._correct is None:
-            raise SearchError("Corrections need {assign}='graph'.", code="needs_graph", assign=Option("assign"))
         return self._correct(seeds)
 
     def suggest_click(self) -> Pixel:
@@ -109,6 +110,39 @@ class Segmentation(LabeledImage):
         height, width = self.labels.shape
         x, y = self._confidence.find_middle(self._confidence.suggest())
         return min(int((x + 0.5) * self._scale), width - 1), min(int((y + 0.5) * self._scale), height - 1)
+
+    def to_model(self) -> SegmentModel:
+        """Return what the segments look like, to find them in other images with `segment_like`.
+
+        Returns
+        -------
+        SegmentModel
+        """
+        if self._confidence is None:
+            raise SearchError(
+                "A model of segments needs {assign}='graph'.", code="needs_graph", assign=Option("assign")
+            )
+        is_visible = find_visible(self._features)
+        return SegmentModel(
+            self.names, describe_appearance(self._features)[is_visible], self._confidence.probabilities[is_visible]
+        )
+
+    def save_model(self, path: str | os.PathLike[str]) -> Path:
+        """Write what the segments look like to a JSON file, for `segment_like`.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
+        target = Path(path)
+        write_files({target: self.to_model().to_json()})
+        return target
 
     def cut_out(self, segment: int | str) -> Array:
         """Return one segment before a transparent background, with a soft edge.

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from time import monotonic
 
 from fastapi import FastAPI
-from starlette.staticfiles import StaticFiles
 
 from mixsearch import __version__
 from mixsearch.index import TopicIndex
@@ -17,10 +16,11 @@ from mixsearch.web.errors import handle_errors
 from mixsearch.web.file_store import FileStore
 from mixsearch.web.image_store import ImageStore
 from mixsearch.web.indexes import ServedIndex
-from mixsearch.web.middleware import AccessMiddleware, TimeoutMiddleware
+from mixsearch.web.middleware import AccessMiddleware, CompressionMiddleware, TimeoutMiddleware
 from mixsearch.web.openapi import describe_properties, name_operation
 from mixsearch.web.routes import compare, groups, images, pages, server, tables, topics, uploads
-from mixsearch.web.settings import STATIC, STATIC_FILES, Access, Limits
+from mixsearch.web.settings import STATIC, Access, Limits
+from mixsearch.web.static_files import StaticFiles
 from mixsearch.web.table_store import TableStore
 from mixsearch.web.watch import watch_indexes
 from mixsearch.web.workers import Workers
@@ -77,9 +77,10 @@ def make_app(
     app.include_router(uploads.make_router(files, builder))
     app.include_router(tables.make_router(TableStore(files, limits), workers.tables))
     app.include_router(images.make_router(ImageStore(limits), limits, workers.images))
-    app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
+    app.mount(STATIC, StaticFiles())
     handle_errors(app)
     describe_properties(app)
+    app.add_middleware(CompressionMiddleware)
     app.add_middleware(TimeoutMiddleware, limits=limits)
     app.add_middleware(AccessMiddleware, access=access)
     return app

@@ -18,7 +18,7 @@ from typing import Any
 
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import StorageError
-from mixsearch.index import CorpusWord, Found, Query, Starter, TopicIndex, open_index
+from mixsearch.index import CorpusWord, DocumentPoints, Found, Query, Starter, TopicIndex, open_index, place_documents
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context
@@ -49,11 +49,14 @@ class ServedIndex:
         The state of the index: it changes with every write.
     problem : str or None
         Why a newer state could not be opened, if it could not.
+    fault : str or None
+        Why this state cannot be searched, if a question has ended search processes.
     """
 
     def __init__(self, name: str, index: TopicIndex) -> None:
         self.name, self.index, self.generation = name, index, index.generation
         self.problem: str | None = None
+        self.fault: str | None = None
         self._found: LRUCache[Hashable, Found] = LRUCache(_N_TOPICS)
 
     def find(self, query: Query) -> Found:
@@ -80,6 +83,11 @@ class ServedIndex:
             starters=[StarterInfo(word=each.word, other=each.other) for each in self._starters[:_N_STARTERS]],
             columns=self.index.columns.kept,
         )
+
+    @cached_property
+    def document_points(self) -> DocumentPoints:
+        """The documents in the plane, computed once."""
+        return place_documents(self.index)
 
     @cached_property
     def _starters(self) -> list[Starter]:
@@ -124,8 +132,14 @@ def choose_name(wanted: str, taken: Container[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-# The indexes of this process, if it is a search worker.
-_INDEXES: dict[str, ServedIndex] = {}
+class ReplacedIndexError(Exception):
+    """A process cannot open the state of an index that a question is about, since it was replaced on disk."""
+
+
+# The states of indexes that this process has opened last, if it is a search worker.
+_INDEXES: dict[str, list[ServedIndex]] = {}
+# A question about the old state may still come when the first about the new one is answered.
+_N_STATES = 2
 
 
 def start_search_processes(paths: Mapping[str, str], n_processes: int) -> Executor:
@@ -134,26 +148,29 @@ def start_search_processes(paths: Mapping[str, str], n_processes: int) -> Execut
 
 
 def call_with_index(name: str, path: str, generation: str, make: Callable[..., bytes], *arguments: Any) -> bytes:
-    """Call a function with an index of this process, in the state that the server has opened or a newer one."""
+    """Call a function with an index of this process, in the state that the server has opened and in no other."""
     with on_one_core():
         return make(_get_index(name, path, generation), *arguments)
 
 
 def _get_index(name: str, path: str, generation: str) -> ServedIndex:
-    served = _INDEXES.get(name)
-    if served is None or str(served.index.path) != path:  # it was added after this process had started
-        _INDEXES[name] = ServedIndex(name, open_index(path))
-    elif served.generation != generation:
-        # If it cannot be opened, the state that is open answers.
-        with suppress(StorageError):
-            _INDEXES[name] = ServedIndex(name, open_index(path))
-    return _INDEXES[name]
+    states = _INDEXES.setdefault(name, [])
+    for served in states:
+        if served.generation == generation and str(served.index.path) == path:
+            return served
+    opened = ServedIndex(name, open_index(path))
+    if opened.generation != generation:
+        raise ReplacedIndexError(name)
+    _INDEXES[name] = [opened, *states][:_N_STATES]
+    return opened
 
 
 def _open_indexes(paths: Mapping[str, str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     Thread(target=_exit_with_server, daemon=True).start()
-    _INDEXES.update({name: ServedIndex(name, open_index(path)) for name, path in paths.items()})
+    for name, path in paths.items():
+        with suppress(StorageError):  # the first question about it says why
+            _INDEXES[name] = [ServedIndex(name, open_index(path))]
 
 
 def _exit_with_server() -> None:

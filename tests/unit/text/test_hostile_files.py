@@ -72,6 +72,13 @@ def test_a_matrix_market_header_that_the_file_contradicts_is_an_error(tmp_path, 
     fail(path, "wrong_header")
 
 
+def test_a_matrix_market_file_with_zero_bytes_is_an_error(tmp_path):
+    lines = b"".join(b"%d 1 1\n" % i for i in range(1, 2000))
+    body = lines[:5000] + bytes(4096) + lines[5000:]
+    (tmp_path / "a.mtx").write_bytes(b"%%MatrixMarket matrix coordinate integer general\n% by us\n2000 3 1999\n" + body)
+    assert "other characters than those of numbers" in fail(tmp_path / "a.mtx", "unreadable_file")
+
+
 @pytest.mark.parametrize(
     "change",
     [

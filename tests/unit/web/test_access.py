@@ -72,7 +72,7 @@ def test_the_own_origin_is_not():
     )
 
 
-@pytest.mark.parametrize("path", ["/", "/api/health", "/static/main.js", "/nothing", "/api/indexes/none/topic"])
+@pytest.mark.parametrize("path", ["/", "/api/health", "/static/sign-in.html", "/nothing", "/api/indexes/none/topic"])
 def test_every_answer_says_what_a_page_may_do(path):
     headers = client().get(path).headers
     for name, value in SECURITY_HEADERS.items():
@@ -146,6 +146,20 @@ def test_the_form_is_small():
 def test_a_link_cannot_lead_elsewhere():
     sent = client(Access(token=TOKEN)).get("//evil.example/", params={"token": TOKEN})
     assert "evil" not in sent.headers.get("location", "")
+
+
+def test_the_cookie_does_not_tell_the_token_and_works_after_a_restart():
+    sent = client(Access(token=TOKEN)).get(f"/?token={TOKEN}")
+    (session,) = sent.cookies.values()
+    assert TOKEN not in session
+    for token, status in ((TOKEN, 200), ("another token", 401)):
+        again = client(Access(token=token))
+        again.cookies = sent.cookies
+        assert again.get("/api/health").status_code == status
+    assert (
+        client(Access(token=TOKEN)).get("/api/health", headers={"Authorization": f"Bearer {session}"}).status_code
+        == 401
+    )
 
 
 def test_two_servers_on_one_machine_have_their_own_cookies():

@@ -41,7 +41,7 @@ class TimeoutMiddleware:
         exchange = Exchange(scope, receive, send, max_bytes)
         try:
             async with asyncio.timeout(seconds):
-                await self._app(scope, exchange.receive, exchange.send)
+                await exchange.run(self._app)
         except ClientDisconnect:
             return
         except TimeoutError:
@@ -64,11 +64,29 @@ class Exchange:
         headers = Headers(scope=scope)
         self._is_read = "transfer-encoding" not in headers and headers.get("content-length", "0") == "0"
         self._n_bytes = 0
+        self._first: Message | None = None
         self._has_begun = self._is_over = False
+
+    async def run(self, app: ASGIApp) -> None:
+        """Let an app answer; if the client leaves before it gets the answer, the work on it is cancelled."""
+        if not self._is_read:
+            await app(self._scope, self.receive, self.send)
+            return
+        # The one message of a request without a body, which the app may still ask for.
+        self._first = await self._receive()
+        work = asyncio.ensure_future(app(self._scope, self.receive, self.send))
+        leave = asyncio.ensure_future(self._receive())
+        try:
+            await asyncio.wait({work, leave}, return_when=asyncio.FIRST_COMPLETED)
+            if work.done() or self._is_over:
+                await work
+        finally:
+            for task in (work, leave):
+                task.cancel()
 
     async def receive(self) -> Message:
         """Return the next part of the request."""
-        message = await self._receive()
+        message, self._first = self._first or await self._receive(), None
         self._n_bytes += len(message.get("body", b""))
         if self._n_bytes > self._max_bytes:
             raise APIError(

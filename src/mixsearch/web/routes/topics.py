@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
@@ -42,8 +42,8 @@ from mixsearch.web.workers import Workers
 
 # People read a document from its start; the rest of a book is left out.
 MAX_TEXT = 200_000
-_MAX_TITLE = 40
-_CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
+_MAX_TITLE, _MAX_FILE_NAME = 40, 100
+CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
 
 router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
@@ -96,7 +96,8 @@ async def find_topic(index: Index, request: TopicParameters, workers: Pools) -> 
 @router.get("/{index}/topic.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 async def download_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
     """Find a topic, and return it as a table with one fact per row."""
-    return make_csv_response(await _answer(workers, index, encode_topic_as_csv, request), index.name)
+    body = await _answer(workers, index, encode_topic_as_csv, request)
+    return make_csv_response(body, name_file(index, "topic", [request]))
 
 
 @router.post("/{index}/topic", response_model=Answer)
@@ -122,8 +123,8 @@ async def get_document(
     workers: Pools,
 ) -> Response:
     """Return one document."""
-    # In a thread of the server: reading takes a millisecond and must not wait behind searches.
-    return make_json_response(await workers.documents.run(partial(encode_document, index, row)))
+    # By a worker: a fault of the disk costs one answer there, and the server here.
+    return make_json_response(await workers.call(index, encode_document, row))
 
 
 async def _answer(
@@ -187,6 +188,8 @@ def make_options(request: TopicRequest) -> AnswerOptions:
     return AnswerOptions(
         n_words=request.n_words,
         n_documents=request.n_documents,
+        sort_by=request.sort_by,
+        descending=request.descending,
         words_by=request.words_by,
         alternative=request.alternative,
         errors=request.errors,
@@ -235,11 +238,25 @@ def encode_json(value: Any) -> bytes:
 
 def make_json_response(body: bytes) -> Response:
     """Return a response with a JSON body."""
-    return Response(body, media_type="application/json", headers=_CACHE_HEADERS)
+    return Response(body, media_type="application/json", headers=CACHE_HEADERS)
 
 
 def make_csv_response(body: bytes, name: str) -> Response:
     """Return a response with a CSV body that browsers save as a file."""
-    file_name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
-    disposition = f'attachment; filename="{file_name}.csv"'
-    return Response(body, media_type="text/csv", headers={**_CACHE_HEADERS, "Content-Disposition": disposition})
+    return make_file_response(body, "text/csv", name, "csv")
+
+
+def make_file_response(body: bytes, media_type: str, name: str, suffix: str) -> Response:
+    """Return a response that browsers save as a file, under a name that any system takes."""
+    plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:_MAX_FILE_NAME] or "mixsearch"
+    ascii_name = re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-.") or "mixsearch"
+    disposition = (
+        f"attachment; filename=\"{ascii_name}.{suffix}\"; filename*=UTF-8''{quote(plain, errors='replace')}.{suffix}"
+    )
+    return Response(body, media_type=media_type, headers={**CACHE_HEADERS, "Content-Disposition": disposition})
+
+
+def name_file(index: ServedIndex, what: str, requests: Sequence[TopicRequest]) -> str:
+    """Return the name of a file that says what it holds: the index, and the words of the topics."""
+    hints = [request.q or f"document-{'-'.join(map(str, request.documents))}" for request in requests]
+    return "-".join([index.name, what, *hints])

@@ -2,7 +2,6 @@
 
 import { ApiError, get, queryOf, url } from "./shared/api.js";
 import { byId, h, replace } from "./shared/dom.js";
-import { listenForFiles } from "./drop-anywhere.js";
 import { keep, kept, leaveLayer, onTravel, openLayer, write } from "./history.js";
 import { isPlainClick } from "./shared/links.js";
 import { onPins, pinsOf } from "./shared/pins.js";
@@ -15,6 +14,7 @@ const VIEWS = {
   table: { title: "Table", load: () => import("./table/table.js") },
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
   open: { title: "Open a file", load: () => import("./open/open.js"), isTool: true },
+  help: { title: "Help", load: () => import("./help/help.js"), isTool: true },
 };
 
 const OF_ONE_INDEX = ["documents", "not_documents", "alternative", "n_components", "where", "within"];
@@ -25,7 +25,7 @@ const live = byId("live");
 const places = new Map(); // view -> its last address, for its tab
 
 /** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, distinctive_words: string[], starters: {word: string, other: string | null}[]}} Index */
-/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
+/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, max_upload: number, max_pixels: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
 /** @typedef {{view: string | null, update?: (state: URLSearchParams) => void, close?: () => void}} Shown */
 
 /** @type {Index[]} */
@@ -43,6 +43,9 @@ let dropped = null;
 const page = {
   get index() {
     return index;
+  },
+  get indexes() {
+    return indexes;
   },
   get settings() {
     return settings;
@@ -130,6 +133,7 @@ async function openView(view, state) {
     if (mine !== turn) return;
     shown.close?.();
     shown = { view };
+    keepTyped(state);
     replace(root);
     root.dataset.view = view;
     document.title = `${VIEWS[view].title} · mixsearch`;
@@ -139,6 +143,12 @@ async function openView(view, state) {
     if (mine !== turn) return;
     page.showError(error instanceof ApiError ? error : new Error(`This view could not be shown: ${messageOf(error)}`));
   }
+}
+
+/** Take over what was typed into the box of the HTML file before its view was there. */
+function keepTyped(state) {
+  const typed = root.dataset.view ? "" : /** @type {HTMLInputElement | null} */ (root.querySelector("#query"))?.value.trim();
+  if (typed && !state.has("q")) state.set("q", typed);
 }
 
 /** @param {unknown} error */
@@ -185,16 +195,23 @@ function showTools() {
     { id: "index", "aria-label": "Index", on: { change: (event) => chooseIndex(event.target.value) } },
     indexes.map(({ name }) => h("option", { value: name, selected: name === index?.name }, name)),
   );
-  replace(byId("tools"), indexes.length > 1 ? choice : null, settings?.accepts_files ? openButton() : null, themeSwitch());
+  replace(
+    byId("tools"),
+    indexes.length > 1 ? choice : null,
+    settings?.accepts_files ? tool("open", { id: "open-file", class: "button plain" }, "Open a file") : null,
+    tool("help", { id: "help", class: "button plain icon", "aria-label": "Help", title: "Help" }, "?"),
+    themeSwitch(),
+  );
 }
 
-function openButton() {
+/** Create a link to a view that is no tab. It opens as new. */
+function tool(view, props, label) {
   const click = (event) => {
     if (!isPlainClick(event)) return;
     event.preventDefault();
-    page.go("open");
+    page.go(view);
   };
-  return h("a", { id: "open-file", class: "button plain", href: addressOf("open"), on: { click } }, "Open a file");
+  return h("a", { ...props, href: addressOf(view), on: { click } }, label);
 }
 
 /** Ask another index the same. What names documents or columns of the one that is left is dropped. */
@@ -216,9 +233,16 @@ async function start() {
     page.showError(error);
     return;
   }
-  if (settings.accepts_files) listenForFiles(page);
   await showAddress();
   showTools();
+  await loadRest();
+}
+
+/** Load what nobody needs in the first moment. */
+async function loadRest() {
+  const [{ showTips }, { listenForFiles }] = await Promise.all([import("./tips.js"), import("./drop-anywhere.js")]);
+  showTips();
+  if (settings.accepts_files) listenForFiles(page);
 }
 
 onTravel(async () => {

@@ -1,4 +1,4 @@
-// Shares over time as a line with two bands: its 95% interval, and the error that matters between periods.
+// Shares over time as lines with bands: the 95% interval, and the error that matters between periods.
 
 import { h, replace, svg } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
@@ -12,11 +12,15 @@ const N_TICKS = 4;
 const MIN_PART = 0.1;
 
 export class BandChart {
-  /** @param {any[]} groups @param {string} description */
-  constructor(groups, description) {
-    this.groups = groups;
+  /**
+   * @param {any[][]} series the groups of each topic; all have the same ones
+   * @param {string} description
+   */
+  constructor(series, description) {
+    this.series = series;
+    this.groups = series[0];
     this.description = description;
-    this.top = scaleOf(groups);
+    this.top = Math.max(...series.map(scaleOf));
     this.element = h("div", { class: "band-chart" });
     this.observer = new ResizeObserver(([{ contentRect }]) => this.#draw(contentRect.width));
     this.observer.observe(this.element);
@@ -35,7 +39,7 @@ export class BandChart {
         { role: "img", "aria-label": this.description, width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}` },
         this.#grid(width, y),
         this.#labels(inner, x),
-        runsOf(this.groups).map((run) => this.#line(run, x, y)),
+        this.series.map((groups, i) => svg("g", { class: `series-${i}` }, runsOf(groups).map((run) => this.#line(groups, run, x, y)))),
       ),
     );
   }
@@ -56,10 +60,10 @@ export class BandChart {
       .filter((_, i) => i % step === 0);
   }
 
-  #line(run, x, y) {
-    const outer = run.map((i) => [this.groups[i].low, this.groups[i].high]);
+  #line(groups, run, x, y) {
+    const outer = run.map((i) => [groups[i].low, groups[i].high]);
     const inner = run.map((i) => {
-      const { share, stderr } = this.groups[i];
+      const { share, stderr } = groups[i];
       return [share - NORMAL_95 * (stderr ?? 0), share + NORMAL_95 * (stderr ?? 0)];
     });
     const band = (ends, kind) => {
@@ -67,14 +71,15 @@ export class BandChart {
       const lower = run.map((i, j) => `${x(i)},${y(ends[j][0])}`).reverse();
       return svg("polygon", { class: kind, points: [...upper, ...lower].join(" ") });
     };
-    const points = run.map((i) => `${x(i)},${y(this.groups[i].share)}`).join(" ");
+    const points = run.map((i) => `${x(i)},${y(groups[i].share)}`).join(" ");
     const dot = (i) =>
       svg(
         "circle",
-        { class: "dot", cx: x(i), cy: y(this.groups[i].share), r: 3 },
-        svg("title", {}, describe(this.groups[i])),
+        { class: "dot", cx: x(i), cy: y(groups[i].share), r: 3 },
+        svg("title", {}, describe(groups[i])),
       );
-    return [band(outer, "band"), band(inner, "band inner"), svg("polyline", { class: "stroke", points }), run.map(dot)];
+    const isAlone = this.series.length === 1; // bands over each other would hide the lines
+    return [isAlone ? band(outer, "band") : null, band(inner, "band inner"), svg("polyline", { class: "stroke", points }), run.map(dot)];
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { get, pathOf } from "../shared/api.js";
 import { breakable, dateAndLink, nameOfDocument } from "./document-facts.js";
+import { documentOrder } from "./document-order.js";
 import { h } from "../shared/dom.js";
 import { highlighter } from "./highlight.js";
 import { markButtons } from "./mark-buttons.js";
@@ -14,7 +15,7 @@ const MAX_RESTORED = 100;
 
 export class Documents {
   /** The first documents are part of the answer, which was asked for nAsked; the search finds further ones. */
-  constructor(page, answer, { search, nDocuments: nAsked, words }, { open, mark }) {
+  constructor(page, answer, { search, nDocuments: nAsked, words }, { open, mark, order }) {
     this.page = page;
     this.search = search;
     this.open = open;
@@ -27,7 +28,7 @@ export class Documents {
     this.element = h(
       "section",
       { class: "documents", "aria-labelledby": "documents-title" },
-      h("h2", { id: "documents-title" }, "Typical documents"),
+      h("div", { class: "documents-head" }, h("h2", { id: "documents-title", tabindex: "-1" }, "Documents"), documentOrder(page.index, search, order)),
       this.list,
       this.more,
     );

@@ -34,7 +34,7 @@ class GroupPanel {
       this.columns.map(({ name }) => h("option", { value: name }, name)),
     );
     this.body = h("div", { class: "group-body" });
-    this.file = h("a", { class: "small", download: "mixsearch.csv" }, "CSV");
+    this.file = h("a", { class: "small", download: "" }, "CSV");
     this.element = h(
       "section",
       { class: `card group-panel ${kind}`, "aria-labelledby": `${kind}-title`, hidden: true },
@@ -70,7 +70,7 @@ class GroupPanel {
 
   #draw({ column, kind, n_missing: nMissing, topics: [{ groups }] }) {
     if (this.kind === "by") return groupBars({ column, kind, nMissing, groups }, this.act);
-    return new BandChart(groups, summaryOf(column, groups)).element;
+    return new BandChart([groups], summaryOf(column, groups)).element;
   }
 }
 

@@ -13,6 +13,8 @@ const MAX_NAMED = 5;
  * @property {number} narrower
  * @property {number} alternative
  * @property {string} words_by
+ * @property {string} sort_by the column that documents are sorted by
+ * @property {boolean} descending
  * @property {string | null} n_components
  * @property {string} where
  * @property {boolean} within
@@ -26,6 +28,8 @@ const DEFAULTS = {
   narrower: 0,
   alternative: 0,
   words_by: "typical",
+  sort_by: "",
+  descending: false,
   n_components: null,
   where: "",
   within: false,
@@ -45,6 +49,8 @@ export function readSearch(state) {
     narrower: numberOf(state.get("narrower")),
     alternative: Math.max(0, Math.trunc(numberOf(state.get("alternative")))),
     words_by: state.get("words_by") === "probability" ? "probability" : "typical",
+    sort_by: state.get("sort_by") ?? "",
+    descending: Boolean(state.get("sort_by")) && state.get("descending") === "true",
     n_components: state.get("n_components"),
     where: state.get("where")?.trim() ?? "",
     within: Boolean(state.get("where")?.trim()) && state.get("within") === "true",
@@ -52,12 +58,12 @@ export function readSearch(state) {
 }
 
 /**
- * Return a search without a hint among the same documents.
+ * Return a search without a hint among the same documents, in the same order.
  * @param {Search} search
  * @returns {Search}
  */
-export function withoutHint({ where, within }) {
-  return { ...DEFAULTS, where, within };
+export function withoutHint({ where, within, sort_by, descending }) {
+  return { ...DEFAULTS, where, within, sort_by, descending };
 }
 
 /**

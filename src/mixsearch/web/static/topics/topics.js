@@ -7,15 +7,15 @@ import { Breadth } from "./breadth.js";
 import { h, replace } from "../shared/dom.js";
 import { FilterBox, isAboutFilter } from "./filter-box.js";
 import { PAGE } from "./documents.js";
-import { nothingServed } from "./nothing-served.js";
 import { MarkedDocuments } from "./marked-documents.js";
 import { chance, percent } from "../shared/numbers.js";
 import { goesOn, swapped, withWord, withoutWord } from "../shared/query.js";
 import { Reader } from "./reader.js";
 import { emptySearch, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint } from "./search.js";
+import { SavedTopics } from "./saved-topics.js";
 import { SearchBox } from "./search-box.js";
 import { Steps } from "./steps.js";
-import { titleOf } from "./topic-card.js";
+import { titleOf } from "../shared/topic-title.js";
 import { Trail } from "./trail.js";
 import { badgeOf } from "../shared/verdicts.js";
 
@@ -26,7 +26,7 @@ const RETRY_AFTER = 2000;
 
 export function show(root, state, page) {
   if (!page.index) {
-    replace(root, nothingServed(page));
+    import("./nothing-served.js").then(({ nothingServed }) => replace(root, nothingServed(page)), page.showError);
     return undefined;
   }
   const view = new Topics(root, page);
@@ -53,6 +53,7 @@ class Topics {
     this.filter = new FilterBox(page.index, { changed: (filter) => this.#filtered(filter) });
     this.breadth = new Breadth({ moved: (narrower) => this.#moved(narrower), settled: () => this.#settle() });
     this.trail = new Trail(page.index, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
+    this.saved = new SavedTopics(page, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
     this.steps = new Steps(page, this.trail);
     this.reader = new Reader(page, {
       like: (row) => this.#leap({ ...withoutHint(this.search), documents: [String(row)] }),
@@ -65,8 +66,9 @@ class Topics {
     this.pane = new AnswerPane(page, this.#acts());
     const side = h(
       "aside",
-      { class: "side", "aria-label": "Breadth and past searches" },
+      { class: "side", "aria-label": "Breadth, saved topics and past searches" },
       this.breadth.element,
+      this.saved.element,
       this.trail.element,
     );
     const columns = h("div", { class: "columns" }, side, this.pane.element);
@@ -95,6 +97,7 @@ class Topics {
     document.removeEventListener("keydown", this.#slash);
     this.#stop();
     this.reader.close();
+    this.saved.close();
   }
 
   // User actions
@@ -142,10 +145,12 @@ class Topics {
       swap: (word, other) => words((q) => swapped(q, word, other)),
       read: (alternative) => this.#leap({ ...this.#base, alternative }),
       order: (by) => this.#adjust({ ...this.#base, words_by: by }),
+      sort: (sortBy, descending) => this.#adjust({ ...this.#base, sort_by: sortBy, descending }),
       search: (q) => this.#leap({ ...withoutHint(this.search), q }),
       filter: (where) => this.#filtered({ where, within: where !== "" && this.search.within }),
       judge: () => this.#addConfidence(this.#found),
       mark: (marks) => this.#mark(marks),
+      saved: (search) => this.saved.edit(search),
       openDocument: (documents, i) => this.reader.open(documents, i),
       again: () => this.#ask(),
     };
@@ -181,6 +186,7 @@ class Topics {
   /** Change how the same topic is shown, without a history entry. */
   #adjust(search) {
     this.page.note(paramsOf(search));
+    this.page.keep({ documents: undefined });
     this.search = search;
     this.#settleOnAnswer = true;
     this.#ask(this.page.kept);
@@ -295,6 +301,7 @@ class Topics {
   /** Show the slider and the filter if there is a search for them to act on. */
   #showControls() {
     this.breadth.element.hidden = asksNothing(this.search);
+    this.saved.isOffered = !asksNothing(this.search);
     this.filter.isShown = !asksNothing(this.search) || this.search.where !== "";
   }
 

@@ -1,0 +1,115 @@
+"""Graphs in the forms that users have them."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from mixsearch.community import as_graph, graph_from_links
+from mixsearch.errors import GraphWarning, HintError, SearchError
+
+
+def test_links_become_a_symmetric_matrix_with_names_in_their_order():
+    graph = graph_from_links(["b", "a", "b"], ["a", "c", "c"], [2.0, 1.0, 0.5])
+    assert graph.names == ["b", "a", "c"]
+    np.testing.assert_allclose(graph.adjacency.toarray(), [[0, 2, 0.5], [2, 0, 1], [0.5, 1, 0]])
+    assert (graph.n_nodes, graph.n_links) == (3, 3)
+    assert graph.find(["c", "b", "c"]).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "code"),
+    [
+        (["a", "b"], ["b", "a"], "repeated_links"),
+        (["a", "a"], ["a", "b"], "self_loops"),
+        (["a", None], ["b", "a"], "links_incomplete"),
+        (["a", float("nan")], ["b", "a"], "links_incomplete"),
+    ],
+)
+def test_what_is_changed_is_said(sources, targets, code):
+    with pytest.warns(GraphWarning) as caught:
+        graph = graph_from_links(sources, targets)
+    assert [each.message.code for each in caught] == [code]
+    np.testing.assert_allclose(graph.adjacency.toarray(), [[0, 1], [1, 0]])
+
+
+def test_weights_of_repeated_links_are_added_up():
+    graph = graph_from_links(["a", "b"], ["b", "a"], [2.0, 3.0])
+    np.testing.assert_allclose(graph.adjacency.toarray(), [[0, 5], [5, 0]])
+
+
+def test_a_directed_graph_counts_in_both_directions():
+    with pytest.warns(GraphWarning, match="directed"):
+        graph = as_graph(np.array([[0, 3.0, 0], [1, 0, 0], [0, 2, 0]]))
+    np.testing.assert_allclose(graph.adjacency.toarray(), [[0, 3, 0], [3, 0, 2], [0, 2, 0]])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "code"),
+    [
+        (np.ones((2, 3)), "not_square"),
+        (np.array([[0, np.nan], [np.nan, 0]]), "weights_not_finite"),
+        (np.array([[0, -1.0], [-1, 0]]), "negative_weights"),
+        (np.zeros((3, 3)), "no_links"),
+    ],
+)
+def test_a_matrix_of_no_graph_is_refused(matrix, code):
+    with pytest.raises(SearchError) as caught:
+        as_graph(matrix)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(("names", "code"), [(["a"], "other_length"), (["a", "a"], "repeated_name")])
+def test_names_are_checked(names, code):
+    with pytest.raises(SearchError) as caught:
+        as_graph(np.array([[0, 1], [1, 0]]), names)
+    assert caught.value.code == code
+
+
+def test_an_unknown_node_is_answered_with_its_nearest():
+    graph = graph_from_links(["alice", "bob"], ["bob", "carol"])
+    with pytest.raises(HintError, match="'alise' is not a node of the graph. Nearest: alice") as caught:
+        graph.find("alise")
+    assert caught.value.code == "unknown_node"
+    numbered = as_graph(graph.adjacency)
+    for wrong in (3, -1, "alice"):
+        with pytest.raises(HintError, match="0 to 2"):
+            numbered.find(wrong)
+    with pytest.raises(HintError, match="No node was named"):
+        graph.find([])
+
+
+def test_the_caller_s_matrix_is_not_changed():
+    matrix = sp.csr_array(np.array([[1.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    before = matrix.toarray()
+    with pytest.warns(GraphWarning):
+        as_graph(matrix)
+    np.testing.assert_array_equal(matrix.toarray(), before)
+
+
+class LikeIgraph:
+    """What is used of an igraph.Graph."""
+
+    class vs(dict):
+        attributes = classmethod(lambda cls: ["name"])
+
+        def __class_getitem__(cls, name):
+            return ["x", "y"]
+
+    class es:
+        attributes = staticmethod(lambda: [])
+
+    def get_adjacency_sparse(self, weight):
+        assert weight is None
+        return sp.csr_matrix(np.array([[0, 1], [1, 0]]))
+
+
+def test_objects_of_graph_packages_bring_their_names():
+    assert as_graph(LikeIgraph()).names == ["x", "y"]
+    networkx = pytest.importorskip("networkx")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named = as_graph(networkx.Graph([("x", "y"), ("y", "z")]))
+        numbered = as_graph(networkx.path_graph(3))
+    assert (named.names, numbered.names) == (["x", "y", "z"], None)
