@@ -2,7 +2,7 @@
 
     python tools/check_extras.py dist/mixsearch-*.whl [EXTRA ...]
 
-Takes some minutes, and downloads packages by uv, which must be beside this Python. Extras whose packages are larger than
+Takes some minutes, and downloads packages by uv, which must be beside this Python. Extras with packages larger than
 a gigabyte are left out unless named.
 """
 
