@@ -71,7 +71,9 @@ quick: $(READY)  ## all tests but the slow ones: about three minutes on two core
 	@# Compiled tests are kept even where Python is told to write no bytecode: compiling takes longer than many a test.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
 
-docs: $(READY)  ## the documentation site, with all examples run: build/docs/index.html; about four minutes
+docs: $(READY)  ## the documentation site, with all examples run: build/docs/index.html; about two minutes on two cores
+	@# From nothing: pages of names that are gone would stay otherwise.
+	rm -rf docs/generated build/docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --builder html docs build/docs
 	@echo "Open build/docs/index.html"
 
@@ -124,4 +126,4 @@ lock: $(READY)  ## renew the pinned versions; releases of the last two weeks are
 		else echo "No npm here: package-lock.json stays as it is."; fi
 
 clean:
-	rm -rf $(VENV) $(VENV)-* node_modules dist build mixsearch-demo
+	rm -rf $(VENV) $(VENV)-* node_modules dist build docs/generated mixsearch-demo

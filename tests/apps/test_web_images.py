@@ -135,7 +135,7 @@ def test_labels_overlay_and_masks_are_those_of_the_library(client):
     assert_array_equal(np.asarray(overlay), expected.overlay(0.3))
     answer = client.get(f"{path}/masks.zip?{SEEDS}")
     assert answer.headers["content-type"] == "application/zip"
-    assert answer.headers["content-disposition"] == 'attachment; filename="masks.zip"'
+    assert answer.headers["content-disposition"] == "attachment"
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert archive.namelist() == ["1-left.png", "2-segment-2.png"]
         for number, file in enumerate(archive.namelist()):
@@ -266,7 +266,7 @@ def test_outlines_are_taken_home_as_svg_geojson_and_coco(client):
     path = f"/api/pictures/{name}/segments"
     svg = client.get(f"{path}/outlines.svg?{SEEDS}&simplify=1.5")
     assert svg.headers["content-type"].startswith("image/svg+xml")
-    assert svg.headers["content-disposition"] == 'attachment; filename="outlines.svg"'
+    assert svg.headers["content-disposition"] == "attachment"
     assert svg.text == expected.to_svg(1.5)
     geojson = client.get(f"{path}/outlines.geojson?{SEEDS}")
     assert geojson.headers["content-type"] == "application/geo+json"

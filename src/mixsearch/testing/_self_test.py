@@ -201,8 +201,8 @@ def _fit_dask() -> None:
 
     data = make_gaussian_mixture(2_000, 10, 3, random_state=0)
     lazy = da.from_array(data.X, chunks=(500, 10))
-    centers = [GaussianSearch(3).fit(X).search(data.centers[0]).center for X in (data.X, lazy)]
-    _require(np.allclose(*centers, atol=1e-6), "the answer differs from that in memory")
+    here, there = (GaussianSearch(3).fit(X).search(data.centers[0]).center for X in (data.X, lazy))
+    _require(np.allclose(here, there, atol=1e-6), "the answer differs from that in memory")
 
 
 def _list_checks() -> Iterator[Check]:

@@ -16,8 +16,9 @@ CACHE_HEADERS = {"Cache-Control": "private, max-age=600"}
 
 
 def describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of a binary answer."""
-    return {200: {"content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}}
+    """Return the OpenAPI description of an answer that is a file."""
+    schema = {"type": "object"} if media_type.endswith("json") else {"type": "string", "format": "binary"}
+    return {200: {"content": {media_type: {"schema": schema}}}}
 
 
 def make_png_response(body: bytes) -> Response:
@@ -25,10 +26,9 @@ def make_png_response(body: bytes) -> Response:
     return Response(body, headers=CACHE_HEADERS, media_type="image/png")
 
 
-def make_download(name: str, body: bytes | str, media_type: str) -> Response:
-    """Return a file that browsers save under this name."""
-    headers = CACHE_HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(body, headers=headers, media_type=media_type)
+def make_download(body: bytes | str, media_type: str) -> Response:
+    """Return a file to save. Its name is that of the link to it, or else the end of its address."""
+    return Response(body, headers=CACHE_HEADERS | {"Content-Disposition": "attachment"}, media_type=media_type)
 
 
 def encode_png(image: Any, **options: int) -> bytes:

@@ -18,7 +18,7 @@ from typing import Any
 
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import DamagedFolderError, StorageError
-from mixsearch.index import CorpusWord, Found, Query, Starter, TopicIndex, open_index
+from mixsearch.index import CorpusWord, DocumentPoints, Found, Query, Starter, TopicIndex, open_index, place_documents
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context
@@ -91,6 +91,11 @@ class ServedIndex:
             starters=[StarterInfo(word=each.word, other=each.other) for each in self._starters[:_N_STARTERS]],
             columns=self.index.columns.kept,
         )
+
+    @cached_property
+    def document_points(self) -> DocumentPoints:
+        """The documents in the plane, computed once."""
+        return place_documents(self.index)
 
     @cached_property
     def _starters(self) -> list[Starter]:

@@ -145,13 +145,13 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
     async def download_masks(picture: Name, request: SegmentationParameters) -> Response:
         """Return a ZIP file with a black and white PNG for each segment."""
         body = await pool.run(lambda: _encode_masks(store.segment(picture, request)))
-        return make_download("masks.zip", body, "application/zip")
+        return make_download(body, "application/zip")
 
     @router.get("/{picture}/segments/cut-outs.zip", response_class=Response, responses=describe_file("application/zip"))
     async def download_cut_outs(picture: Name, request: SegmentationParameters) -> Response:
         """Return a ZIP file with a transparent PNG with a soft edge for each segment."""
         body = await pool.run(lambda: _encode_cut_outs(store.segment(picture, request)))
-        return make_download("cut-outs.zip", body, "application/zip")
+        return make_download(body, "application/zip")
 
     @router.get("/{picture}/segments/outlines.svg", response_class=Response, responses=describe_file("image/svg+xml"))
     async def draw_outlines(
@@ -159,7 +159,7 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
     ) -> Response:
         """Return the outlines as an SVG drawing of the size of the image."""
         svg = await pool.run(lambda: store.segment(picture, request).found.to_svg(simplify))
-        return make_download("outlines.svg", svg, "image/svg+xml")
+        return make_download(svg, "image/svg+xml")
 
     @router.get(
         "/{picture}/segments/outlines.geojson",
@@ -171,7 +171,7 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
     ) -> Response:
         """Return the outlines as GeoJSON; coordinates are pixels, x to the right and y down."""
         collection = await pool.run(lambda: store.segment(picture, request).found.to_geojson(simplify))
-        return make_download("outlines.geojson", json.dumps(collection), "application/geo+json")
+        return make_download(json.dumps(collection), "application/geo+json")
 
     @router.get("/{picture}/segments/coco.json", response_class=Response, responses=describe_file("application/json"))
     async def list_annotations(picture: Name, request: SegmentationParameters) -> Response:
@@ -181,7 +181,7 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
             found = store.segment(picture, request).found
             return json.dumps(segmentation.make_coco_dataset([(picture, found.to_coco())]))
 
-        return make_download("coco.json", await pool.run(make), "application/json")
+        return make_download(await pool.run(make), "application/json")
 
 
 def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> SegmentedImage:

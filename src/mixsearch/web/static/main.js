@@ -25,7 +25,7 @@ const live = byId("live");
 const places = new Map(); // view -> its last address, for its tab
 
 /** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, distinctive_words: string[], starters: {word: string, other: string | null}[]}} Index */
-/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
+/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, max_upload: number, max_pixels: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
 /** @typedef {{view: string | null, update?: (state: URLSearchParams) => void, close?: () => void}} Shown */
 
 /** @type {Index[]} */
