@@ -30,6 +30,8 @@ export class DocumentMap {
   #highlighted = NO_TOPIC;
   /** @type {Points | null} */
   #points = null;
+  /** @type {{n: number, x: number, y: number}[]} */
+  middles = [];
   /** @type {{series: number[], rest: number, ink: string, card: string, accent: string}} */
   colors = { series: [], rest: 0, ink: "", card: "", accent: "" };
 
@@ -74,6 +76,7 @@ export class DocumentMap {
       if (result === null) return;
       if (result.answer) {
         this.#points = new Points(result.answer);
+        this.middles = this.#points.middles(this.topics.length);
         this.status.hidden = true;
         this.#recolor();
         this.page.announce(`A map of ${count(this.#points.n, "document")}.`);
@@ -121,21 +124,25 @@ export class DocumentMap {
     if (!points || !context || width === 0) return;
     const image = context.createImageData(width, height);
     const { view, colors } = this;
-    points.draw(image, view.inPixels, view.radiusFor(points.n), (i) => this.#colorOf(i, points));
+    points.draw(image, view.inPixels, view.radiusFor(points.n), this.#pixelColors());
     context.putImageData(image, 0, 0);
     context.save();
     context.scale(view.ratio, view.ratio);
-    drawLabels(context, points.middles(this.topics.length), this.topics, view, colors);
+    drawLabels(context, this.middles, this.topics, view, colors);
     this.#drawChosen(context, points);
     if (this.#lasso.length > 1) drawLasso(context, this.#lasso, colors.accent);
     context.restore();
     this.canvas.dataset.drawn = String(points.n);
   }
 
-  #colorOf(i, points) {
-    const topic = points.topics[i];
-    if (topic === NO_TOPIC || (this.#highlighted !== NO_TOPIC && topic !== this.#highlighted)) return this.colors.rest;
-    return this.colors.series[this.topics[topic].group % N_COLORS];
+  /** Return the color of each topic, and of documents without one. */
+  #pixelColors() {
+    const colors = new Uint32Array(NO_TOPIC + 1).fill(this.colors.rest);
+    this.topics.forEach(({ group }, place) => {
+      const isShown = this.#highlighted === NO_TOPIC || place === this.#highlighted;
+      if (isShown) colors[place] = this.colors.series[group % N_COLORS];
+    });
+    return colors;
   }
 
   #drawChosen(context, points) {

@@ -14,7 +14,7 @@ import { swapped, withWord } from "../shared/query.js";
 
 export function show(root, state, page) {
   if (!page.index) {
-    replace(root, h("p", { class: "card" }, "This server has no index of documents, and so nothing to look over."));
+    replace(root, h("p", { class: "card" }, "This server has no index of documents, so there is nothing to map."));
     return undefined;
   }
   const view = new Overview(root, page);
@@ -108,7 +108,7 @@ class Overview {
 
   #fail(error) {
     this.#forget();
-    this.summary.textContent = "There is no map of this.";
+    this.summary.textContent = "No topic was found for these words.";
     const words = error.suggestions ?? [];
     const chip = (word) => h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: () => this.#suggest(withWord("", word)) } }, word));
     const again = h("button", { type: "button", class: "button", on: { click: () => this.#ask() } }, "Try again");

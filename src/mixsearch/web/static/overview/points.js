@@ -15,7 +15,9 @@ export class Points {
     this.y = Float32Array.from(y, (each) => each / LARGEST);
     this.topics = new Uint8Array(bytes, 4 + 8 * n, n);
     // Documents without a topic are drawn first, below the others.
-    this.order = Uint32Array.from({ length: n }, (_, i) => i).sort((a, b) => Number(this.topics[a] !== NO_TOPIC) - Number(this.topics[b] !== NO_TOPIC));
+    const isBelow = (i) => this.topics[i] === NO_TOPIC;
+    const all = Array.from({ length: n }, (_, i) => i);
+    this.order = Uint32Array.from([...all.filter(isBelow), ...all.filter((i) => !isBelow(i))]);
     const cells = Uint32Array.from({ length: n }, (_, i) => cellOf(this.y[i]) * N_CELLS + cellOf(this.x[i]));
     this.starts = startsOf(cells);
     this.byCell = sortedBy(cells, this.starts);
@@ -61,22 +63,23 @@ export class Points {
    * @param {ImageData} image
    * @param {{across: number, down: number, left: number, top: number}} view pixels of one unit, and of the origin
    * @param {number} radius in pixels
-   * @param {(i: number) => number} colorOf the color of a point, as 0xAABBGGRR
+   * @param {Uint32Array} colors of the topics, as 0xAABBGGRR
    */
-  draw(image, { across, down, left, top }, radius, colorOf) {
+  draw(image, { across, down, left, top }, radius, colors) {
     const { width, height } = image;
+    const { order, x, y, topics } = this;
     const pixels = new Uint32Array(image.data.buffer);
-    const rows = discRows(radius);
+    const disc = discOffsets(radius, width);
     const r = Math.ceil(radius);
-    for (const i of this.order) {
-      const x = Math.round(left + across * this.x[i]);
-      const y = Math.round(top + down * this.y[i]);
-      if (x < r || y < r || x >= width - r || y >= height - r) continue;
-      const color = colorOf(i);
-      for (const [dy, half] of rows) {
-        const start = (y + dy) * width + x - half;
-        pixels.fill(color, start, start + 2 * half + 1);
-      }
+    // The loop that all smoothness hangs on: no calls and no objects for each point.
+    for (let place = 0; place < order.length; place += 1) {
+      const i = order[place];
+      const column = Math.round(left + across * x[i]);
+      const row = Math.round(top + down * y[i]);
+      if (column < r || row < r || column >= width - r || row >= height - r) continue;
+      const middle = row * width + column;
+      const color = colors[topics[i]];
+      for (let k = 0; k < disc.length; k += 1) pixels[middle + disc[k]] = color;
     }
   }
 
@@ -126,8 +129,13 @@ function median(values) {
   return sorted.length > 0 ? sorted[Math.floor(sorted.length / 2)] : NaN;
 }
 
-/** Return the rows of a disc: each with its offset and half of its width. */
-function discRows(radius) {
+/** Return the pixels of a disc, as offsets from the one in its middle. */
+function discOffsets(radius, width) {
   const r = Math.floor(radius);
-  return Array.from({ length: 2 * r + 1 }, (_, i) => [i - r, Math.floor(Math.sqrt(Math.max(radius * radius - (i - r) ** 2, 0)))]);
+  const offsets = [];
+  for (let dy = -r; dy <= r; dy += 1) {
+    const half = Math.floor(Math.sqrt(Math.max(radius * radius - dy * dy, 0)));
+    for (let dx = -half; dx <= half; dx += 1) offsets.push(dy * width + dx);
+  }
+  return Int32Array.from(offsets);
 }
