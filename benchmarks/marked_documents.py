@@ -110,25 +110,21 @@ def choose(names: Sequence[str]) -> None:
 KINDS = {"Clear": lambda corpus: corpus.questions, "Ambiguous": find_ambiguous}
 
 
-def main(*arguments: str) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--choose", action="store_true", help="try other constants on the corpora of the choice")
-    options = parser.parse_args(arguments)
+def run(*, quick: bool = False) -> None:
     known = available()
-    if options.choose:
-        choose([name for name in CHOSEN_ON if name in known])
-        return
     rows = []
-    for name in (*CHOSEN_ON, *HELD_OUT):
-        if name in known:
-            marking = Marking(load_corpus(name))
-            for kind, find in KINDS.items():
-                precisions = judge(marking, find(marking.corpus))
-                rows.append([name, kind.lower(), *(f"{x:.3f}" for x in precisions)])
+    for name in [name for name in (*CHOSEN_ON, *HELD_OUT) if name in known][: 1 if quick else None]:
+        marking = Marking(load_corpus(name))
+        for kind, find in KINDS.items():
+            precisions = judge(marking, find(marking.corpus)[: 3 if quick else None])
+            rows.append([name, kind.lower(), *(f"{x:.3f}" for x in precisions)])
     print_table("Mean average precision on documents that were not looked at", ["corpus", "words", *WAYS], rows)
 
 
 if __name__ == "__main__":
-    import sys
-
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--choose", action="store_true", help="try other constants on the corpora of the choice")
+    if parser.parse_args().choose:
+        choose([name for name in CHOSEN_ON if name in available()])
+    else:
+        run()

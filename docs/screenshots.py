@@ -61,6 +61,11 @@ def segment(page: Page) -> None:
     page.locator(".segment-stage").hover(position={"x": 300, "y": 300})  # tints the segment there
 
 
+def table(page: Page) -> None:
+    page.goto("table?table=example&like=3&like=8&like=40&not_like=100")
+    page.locator(".table-path.found").wait_for(state="attached")
+
+
 def _search(page: Page, query: str) -> None:
     page.goto(f"./?q={query}")
     page.locator(".whisker").first.wait_for(state="attached")
@@ -74,6 +79,7 @@ PICTURES: dict[str, tuple[Callable[[Page], None], dict[str, Any]]] = {
     "document": (document, {}),
     "overview": (overview, {}),
     "compare": (compare, {}),
+    "table": (table, {}),
     # Grass and waves make for many bytes.
     "segment": (segment, {"device_scale_factor": 1}),
     "dark": (topics, {"color_scheme": "dark"}),

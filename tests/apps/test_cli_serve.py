@@ -181,7 +181,9 @@ def test_a_folder_that_cannot_be_written_says_where_to_build(reviews):
 
 def test_without_anything_the_command_says_what_to_give():
     result = invoke("serve", "--no-open", "--host", "192.0.2.1")  # an address that is none of ours: it ends there
-    assert "Give a file with texts, such as mixsearch serve reviews.csv" in " ".join(result.stderr.split())
+    assert "Drop a file with texts onto the page, or give one: mixsearch serve reviews.csv" in " ".join(
+        result.stderr.split()
+    )
 
 
 @pytest.mark.parametrize(

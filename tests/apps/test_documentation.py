@@ -57,6 +57,14 @@ def test_the_make_targets_that_a_page_names_exist(page):
     assert {one or other for one, other in named} <= set(targets)
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda page: page.name)
+def test_the_files_that_a_page_names_exist(page):
+    named = re.findall(
+        r"`((?:benchmarks|examples|requirements|src|tests|tools)/[\w./-]+)`", page.read_text(encoding="utf-8")
+    )
+    assert [file for file in named if not (ROOT / file).exists()] == []
+
+
 def commands(page):
     """Return the commands that a page shows, without their output."""
     text = page.read_text(encoding="utf-8")

@@ -303,7 +303,6 @@ def test_a_map_has_a_topic_for_each_subject(client):
     ("params", "said"),
     [
         ({}, "got none"),
-        ({"q": "sushi", "documents": 1}, "got q and documents"),
         ({"q": ""}, "The list of words is empty"),
         ({"q": "-"}, "names no word"),
         ({"q": '"sushi'}, "is not closed"),

@@ -8,7 +8,6 @@ import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
@@ -153,9 +152,10 @@ def serve(
         paths = list(indexes or [])
         if demo:
             from mixsearch.cli._docstrings import index_docstrings
+            from mixsearch.storage import TemporaryFolder
 
-            folder = stack.enter_context(TemporaryDirectory(prefix="mixsearch-"))
-            paths.append(str(index_docstrings(stderr_console(), Path(folder))))
+            folder = stack.enter_context(TemporaryFolder())
+            paths.append(str(index_docstrings(stderr_console(), folder.path)))
         if not paths:
             print_notes([NOTHING_TO_SEARCH])
         opened = open_named(paths, text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
-from datetime import date, timedelta
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -28,7 +28,7 @@ _COMMON = (
 _CITIES = ("Lisbon", "Oslo", "Rome")
 # The mean stars of a review of each subject.
 _STARS = dict(zip(_SUBJECTS, (4.2, 3.9, 4.3, 2.3, 1.9, 4.0, 2.7, 3.2), strict=True))
-_FIRST_DAY, _N_DAYS = date(2022, 1, 1), 3 * 365
+_FIRST_DAY, _N_DAYS = datetime.date(2022, 1, 1), 3 * 365
 _COMMON_SHARE = 0.45
 _CONCENTRATION = 0.08
 # The concentration of the subject that grows, on the first and on the last day.
@@ -56,13 +56,13 @@ class ReviewData:
     """
 
     text: list[str]
-    date: list[date]
+    date: list[datetime.date]
     city: list[str]
     stars: list[int]
     shares: Array
     subjects: tuple[str, ...]
 
-    def to_columns(self) -> dict[str, list[str] | list[int] | list[date]]:
+    def to_columns(self) -> dict[str, list[str] | list[int] | list[datetime.date]]:
         """Return the columns of a table, as `build_index` and data frames take them.
 
         Returns
@@ -108,7 +108,7 @@ def make_reviews(n_reviews: int = 3_000, *, length: float = 30, random_state: Ra
     lengths = np.maximum(rng.poisson(length, size=n_reviews), 3)
     return ReviewData(
         text=_write(rng, shares, lengths),
-        date=[_FIRST_DAY + timedelta(days=int(day)) for day in days],
+        date=[_FIRST_DAY + datetime.timedelta(days=int(day)) for day in days],
         city=[_CITIES[index] for index in rng.randint(len(_CITIES), size=n_reviews)],
         stars=[int(value) for value in np.clip(np.rint(stars), 1, 5)],
         shares=shares,

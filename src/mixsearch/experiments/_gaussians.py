@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy.optimize import brentq
 
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
@@ -19,6 +18,7 @@ from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture, make_
 from mixsearch.experiments._comparison import MIN_GAIN, Comparison
 from mixsearch.experiments._experiment import Case, Experiment, Result, make_cases
 from mixsearch.experiments._figures import FAINT, add_shared_legend, choose_color, new_figure, style_axes
+from mixsearch.experiments._rehint import LEAD, make_lead_hint
 from mixsearch.experiments._rows import Rows
 from mixsearch.experiments._tables import format_markdown, format_mean
 from mixsearch.experiments._timer import limit_threads, time_call
@@ -44,7 +44,6 @@ SIGMAS, SIZES = (0.4, 0.5), (6000, 8000, 10_000)
 RATIOS = (1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0)
 NUMBERS = (10, 20, 40)
 LINES = ("-", "--")
-LEAD = "score of the target / runner-up's"
 
 
 def run_errors(case: Case) -> Iterator[Result]:
@@ -68,7 +67,7 @@ def run_sensitivity(case: Case) -> Iterator[Result]:
     data = _draw(case, np.full(20, 0.05))
     answers = _answers(data, case)
     for ratio in RATIOS:
-        yield from _errors(answers, data, 0, make_ratio_hint(data.centers, ratio, case.seed), f"{ratio:g}")
+        yield from _errors(answers, data, 0, make_lead_hint(data.centers, ratio, case.seed), f"{ratio:g}")
 
 
 def run_speed(case: Case) -> Iterator[Result]:
@@ -89,16 +88,6 @@ def run_speed(case: Case) -> Iterator[Result]:
             + time_call(lambda: tensor_power(third, random_state=case.seed).find_component(hint))[1],
         }
     yield from (Result(method, "seconds", seconds, target=f"k={k}") for method, seconds in spent.items())
-
-
-def make_ratio_hint(centers: Array, ratio: float, seed: int) -> Array:
-    """The paper's hint with γ such that the first center scores `ratio` times as high as the runner-up, (d,)."""
-
-    def lead(gamma: float) -> float:
-        scores = centers @ make_hint(centers, 0, gamma=gamma, random_state=seed)
-        return float(scores[0] - ratio * scores[1:].max())
-
-    return make_hint(centers, 0, gamma=brentq(lead, 1e-9, 1.0), random_state=seed)
 
 
 class _Answers(NamedTuple):

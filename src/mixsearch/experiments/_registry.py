@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixsearch.errors import SearchError
-from mixsearch.experiments import _gaussians, _labels, _lda, _regressions, _segmentation, _subspaces, _topics_text
+from mixsearch.experiments import (
+    _gaussians,
+    _labels,
+    _lda,
+    _regressions,
+    _rehint,
+    _segmentation,
+    _subspaces,
+    _theory,
+    _topics_text,
+)
 from mixsearch.experiments._experiment import Experiment
 
 # In the order of the paper.
@@ -22,6 +32,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _gaussians.SENSITIVITY,
     _regressions.ERRORS,
     _labels.LABELS,
+    _rehint.REHINT,
+    _theory.THEORY,
 )
 
 

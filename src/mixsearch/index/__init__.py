@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
     from mixsearch.index.csv_table import map_to_csv, to_csv
     from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
+    from mixsearch.index.document_map import DocumentPoints, assign_topics, place_documents
     from mixsearch.index.frames import label_documents, list_documents
     from mixsearch.index.groups import group_topics, make_unique
     from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
@@ -70,6 +71,7 @@ __all__ = [
     "CorpusChanges",
     "CorpusWord",
     "Document",
+    "DocumentPoints",
     "Existing",
     "Found",
     "GroupShare",
@@ -94,6 +96,7 @@ __all__ = [
     "UnmappedWord",
     "add_documents",
     "answer_queries",
+    "assign_topics",
     "build_index",
     "compare_topics",
     "compare_words",
@@ -110,6 +113,7 @@ __all__ = [
     "match_word",
     "name_outcomes",
     "open_index",
+    "place_documents",
     "refresh_index",
     "remove_documents",
     "to_csv",

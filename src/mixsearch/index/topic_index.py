@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -442,6 +443,26 @@ class TopicIndex(CorpusVocabulary):
         with self.explain_failures():
             frequent = self._rank_words(self._fitted.word_frequencies, N_FREQUENT)
             return read_contents(self._folder, self._fitted, frequent, self.distinctive_words(), self.starters())
+
+    def show(self, *hints: str, height: int = 640, **options: Any) -> Any:
+        """Show topics in a notebook: one page with their words, documents, timelines and doubts.
+
+        Parameters
+        ----------
+        *hints : str
+            One for each topic, as in a search box: "sushi -burger". By default, words to start with.
+        height : int, default=640
+            The height of the frame, in pixels.
+        **options
+            Further arguments of `mixsearch.report.make_report`, such as over, by and where.
+
+        Returns
+        -------
+        ShownReport
+            The page is in it, and works without a server: its `html` can be written to a file.
+        """
+        # Reports are made of indexes, so their module is found only when one is wanted.
+        return import_module("mixsearch.report").show_topics(self, hints, height=height, **options)
 
     def explain_failures(self) -> AbstractContextManager[None]:
         """Return a context in which an unexpected error says that the index is damaged, if it is.

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray, damage_error
     from mixsearch.storage.reader import Folder, open_folder, read_generation
     from mixsearch.storage.shared_array import SharedArray
+    from mixsearch.storage.temporary import TemporaryFolder
     from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, Texts, TextWriter, compress_texts
     from mixsearch.storage.writer import FolderWriter, update_folder, write_folder
 else:
@@ -24,6 +25,7 @@ __all__ = [
     "JoinedTexts",
     "SharedArray",
     "StoredArray",
+    "TemporaryFolder",
     "TextWriter",
     "Texts",
     "compress_texts",

@@ -126,6 +126,16 @@ def _find_subspace() -> None:
     _require(bool(right > 0.9), f"{right:.0%} of the samples are assigned rightly")
 
 
+def _find_community() -> None:
+    from mixsearch import CommunitySearch
+    from mixsearch.datasets import make_communities
+
+    data = make_communities(1_000, 3, mean_degree=20, signal=4.0, random_state=0)
+    found = CommunitySearch(3).fit(data.adjacency).search(examples=data.known(1, 3))
+    right = np.mean((found.membership > 0.5) == (data.labels == 1))
+    _require(bool(right > 0.9), f"{right:.0%} of the nodes are assigned rightly")
+
+
 def _find_topic() -> None:
     from mixsearch.datasets import make_reviews
     from mixsearch.index import IndexOptions, build_index, open_index
@@ -201,14 +211,15 @@ def _fit_dask() -> None:
 
     data = make_gaussian_mixture(2_000, 10, 3, random_state=0)
     lazy = da.from_array(data.X, chunks=(500, 10))
-    centers = [GaussianSearch(3).fit(X).search(data.centers[0]).center for X in (data.X, lazy)]
-    _require(np.allclose(*centers, atol=1e-6), "the answer differs from that in memory")
+    here, there = (GaussianSearch(3).fit(X).search(data.centers[0]).center for X in (data.X, lazy))
+    _require(np.allclose(here, there, atol=1e-6), "the answer differs from that in memory")
 
 
 def _list_checks() -> Iterator[Check]:
     yield Check("a Gaussian, from one sample", _find_gaussian)
     yield Check("a regression, from twenty samples", _find_regression)
     yield Check("a subspace, from one sample", _find_subspace)
+    yield Check("a community, from three members", _find_community)
     yield Check("a topic, from one word", _find_topic)
     yield Check("rows of a table, from three rows", _find_rows)
     yield Check("segments of an image, from three pixels", _find_segments)

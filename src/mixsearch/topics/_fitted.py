@@ -142,8 +142,8 @@ class FittedTopics(FittedMixture[TopicFamily]):
         if extraction.get("method") != "cancellation":
             extraction.setdefault("choose", self._default_choose)
         how = Extraction.from_options(extraction, self.search)
-        if words is None or documents is None:
-            check_one_hint({"hint": hint, "words": words, "documents": documents})
+        # Words and documents may be of one hint.
+        check_one_hint({"hint": hint, "words": words, **({"documents": documents} if words is None else {})})
         if max_documents is not None:
             check_positive_int("max_documents", max_documents)
         check_choice("merge_copies", merge_copies, (True, False, "auto"))

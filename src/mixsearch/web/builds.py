@@ -16,8 +16,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from mixsearch.errors import SearchError, collect_warnings
-from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.text import CorpusOptions
+from mixsearch.index import open_index
 from mixsearch.web.errors import APIError, describe_error
 from mixsearch.web.file_reader import explain_end, send_result, take_result
 from mixsearch.web.file_store import FileStore, StoredFile
@@ -186,6 +185,10 @@ def _make_report(reply: Connection) -> Callable[[str, int, int | None, str], Non
 def _build_file(
     name: str, target: Path, text: list[str], report: Callable[[str, int, int | None, str], None]
 ) -> list[Any]:
+    # The server itself builds nothing: it need not wait for these.
+    from mixsearch.index import IndexOptions, build_index
+    from mixsearch.text import CorpusOptions
+
     with collect_warnings() as warnings:
         built = build_index(name, target, IndexOptions(), CorpusOptions(text=text or None), on_progress=report)
     return [each.as_dict() for each in (*built.notes, *warnings)]

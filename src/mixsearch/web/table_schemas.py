@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from mixsearch.index import AnswerWarning
-from mixsearch.table import TableAnswer
 from mixsearch.web.schemas import MAX_COLUMN_LENGTH
 
 MAX_EXAMPLES, MAX_COLUMNS, MAX_SHOWN_ROWS = 1000, 1000, 100
@@ -111,7 +110,7 @@ class TableRows(BaseModel):
 class MembersAnswer(BaseModel):
     """The members of a table, and the membership of the rows in `TablePoints`."""
 
-    answer: TableAnswer
+    answer: dict[str, Any] = Field(description="As `mixsearch find --json` prints it.")
     membership: list[float]
     is_member: list[bool]
     warnings: list[AnswerWarning]

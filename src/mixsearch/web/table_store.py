@@ -1,4 +1,4 @@
-"""Uploaded tables, with what was fitted to them."""
+"""Uploaded tables, with what was fitted to them; what fits is imported when used, so that a server starts fast."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
 from mixsearch.index import AnswerWarning
-from mixsearch.table import TableSearch, get_column, list_numeric_columns, read_table
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.file_reader import call_in_process
 from mixsearch.web.file_store import FileStore
 from mixsearch.web.settings import Limits
 from mixsearch.web.table_schemas import TableColumn, TableInfo
+
+if TYPE_CHECKING:
+    from mixsearch.table import TableSearch
 
 EXAMPLE = "example"
 _ARROW = "table.arrow"
@@ -51,6 +53,8 @@ class OpenTable:
     @cached_property
     def info(self) -> TableInfo:
         """What the table contains."""
+        from mixsearch.table import get_column, list_numeric_columns
+
         numeric = set(list_numeric_columns(self.table))
         columns = {name: get_column(self.table, name) for name in self.table.column_names}
         return TableInfo(
@@ -93,6 +97,8 @@ class TableStore:
 
     def fit(self, key: str, columns: tuple[str, ...]) -> TableSearch:
         """Return a table that is fitted to some of its columns, or to all."""
+        from mixsearch.table import TableSearch
+
         table = self.open(key).table
         return self._fits.get_or_compute((key, columns), lambda: TableSearch().fit(table, columns=columns or None))
 
@@ -117,6 +123,8 @@ class TableStore:
 
 def _read_to_arrow(name: str, max_cells: int) -> list[dict[str, Any]]:
     """In a process: read a table, and write it as it is mapped into memory; return the warnings."""
+    from mixsearch.table import read_table
+
     arrow = import_pyarrow("Tables in files", "table")
     with collect_warnings() as warnings:
         table = read_table(name)

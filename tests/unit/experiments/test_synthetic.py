@@ -5,7 +5,7 @@ import pytest
 
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 from mixsearch.experiments import Case, Experiment, Row, Rows, find_experiments
-from mixsearch.experiments._gaussians import make_ratio_hint
+from mixsearch.experiments._rehint import make_lead_hint
 from mixsearch.experiments._subspaces import compute_distance
 
 pytestmark = pytest.mark.slow
@@ -20,6 +20,8 @@ EASY = {
     "subspace-speedup": {"moments": "our", "sigma": 0.01, "n": 1500},
     "gmm-sensitivity": {"moments": "our", "sigma": 0.1, "n": 1500},
     "regression-error": {"sigma": 0.01, "n": 3000},
+    "theory": {"quantity": "delta"},
+    "rehint": {"family": "subspaces"},
     "labels": {"family": "Gaussians", "d": 50},
 }
 
@@ -73,10 +75,18 @@ def test_moments_of_the_authors_gain_more_over_their_tensor_power_method() -> No
     assert gains["authors'"] > 2 * gains["paper's"]
 
 
+@pytest.mark.parametrize("family", ["Gaussians", "topics", "subspaces"])
+def test_the_strength_of_a_hint_does_not_matter_after_a_second_contraction(family: str) -> None:
+    (experiment,) = find_experiments(["rehint"])
+    rows = run(experiment, {"family": family}).where(method="whitening, again")
+    weak, strong = (rows.where(target=lead).mean for lead in ("1.05", "5"))
+    assert weak == pytest.approx(strong, rel=0.03)
+
+
 @pytest.mark.parametrize("ratio", [1.05, 1.5, 5.0])
 def test_a_hint_has_the_ratio_of_scores_that_it_is_asked_for(ratio: float) -> None:
     centers = make_gaussian_mixture(10, 60, 8, random_state=0).centers
-    scores = centers @ make_ratio_hint(centers, ratio, 0)
+    scores = centers @ make_lead_hint(centers, ratio, 0)
     assert scores[0] / scores[1:].max() == pytest.approx(ratio)
 
 

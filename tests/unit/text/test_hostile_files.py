@@ -11,7 +11,7 @@ from tests.every_word import every_word
 
 from mixsearch.data.files import streams
 from mixsearch.errors import SearchError
-from mixsearch.table import read_table
+from mixsearch.table import read_table, write_table
 from mixsearch.text import read_corpus
 
 GOOD = '{"text": "sushi rice"}\n'
@@ -70,6 +70,13 @@ def test_a_matrix_market_header_that_the_file_contradicts_is_an_error(tmp_path, 
     path = tmp_path / "a.mtx"
     path.write_text(f"%%MatrixMarket matrix coordinate integer general\n{sizes}\n1 1 1\n")
     fail(path, "wrong_header")
+
+
+def test_a_matrix_market_file_with_zero_bytes_is_an_error(tmp_path):
+    lines = b"".join(b"%d 1 1\n" % i for i in range(1, 2000))
+    body = lines[:5000] + bytes(4096) + lines[5000:]
+    (tmp_path / "a.mtx").write_bytes(b"%%MatrixMarket matrix coordinate integer general\n% by us\n2000 3 1999\n" + body)
+    assert "other characters than those of numbers" in fail(tmp_path / "a.mtx", "unreadable_file")
 
 
 @pytest.mark.parametrize(
@@ -170,6 +177,17 @@ def test_an_archive_that_grows_a_thousandfold_is_an_error(tmp_path, monkeypatch)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"sushi rice fish\n" * 200_000))
     message = fail(tmp_path / "a.txt.gz", "grows_too_much")
     assert "more than 300 times its size" in message
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_a_table_beyond_the_memory_is_an_error(tmp_path, monkeypatch, name):
+    table = pytest.importorskip("pyarrow").table({"x": np.arange(5000.0), "y": np.arange(5000.0)})
+    write_table(table, tmp_path / name)
+    assert read_table(tmp_path / name).num_rows == 5000
+    monkeypatch.setattr("mixsearch.data.files.arrow_tables.available_memory", lambda: 10_000)
+    with pytest.raises(SearchError) as caught:
+        read_table(tmp_path / name)
+    assert caught.value.code == "table_too_large"
 
 
 def test_a_small_archive_may_grow_as_it_likes(tmp_path):

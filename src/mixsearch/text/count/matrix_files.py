@@ -35,6 +35,9 @@ MATRIX_FORMATS = ("docword", "mtx", "npz", "h5ad")
 # The shortest line of a count is "1 1 1", the shortest value of a Matrix Market file "1", each with its end.
 _MIN_DOCWORD_BYTES, _MIN_VALUE_BYTES = 6, 2
 _MAX_NUMBER_BYTES = 100
+# The characters of numbers, also of those that are no counts, and lines of comments before them.
+_NUMERIC = b"0123456789+-.eEinfatyINFATY \t\r\n"
+_MAX_COMMENT_BYTES, _READ_BYTES = 1 << 16, 1 << 20
 
 _ROWS_PER_CHUNK = 4096
 _N_HEADER_LINES = 3
@@ -303,4 +306,16 @@ def _load_mtx(path: File) -> sp.csr_array[Any]:
         n_documents, n_words, n_counts, *_ = scipy.io.mminfo(file)
     check_sizes(path, n_documents, n_words, n_counts, min_bytes=_MIN_VALUE_BYTES)
     with open_file(path, Progress()) as file:
+        _check_numbers(file)
+    with open_file(path, Progress()) as file:
         return sp.csr_array(scipy.io.mmread(file))
+
+
+def _check_numbers(file: BinaryIO) -> None:
+    """Raise `ValueError` unless numbers follow the header: SciPy's parser reads beyond its memory at a NUL."""
+    while (line := file.readline(_MAX_COMMENT_BYTES)).startswith(b"%"):
+        pass
+    while line:
+        if line.translate(None, _NUMERIC):
+            raise ValueError("it has other characters than those of numbers")
+        line = file.read(_READ_BYTES)

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import SearchError
-from mixsearch.index import Outcome, Query, TopicMap, compare_topics, compare_words, map_topics, to_csv
+from mixsearch.index import Outcome, Query, TopicMap, assign_topics, compare_topics, compare_words, map_topics, to_csv
 from mixsearch.report import make_page, make_report
 from mixsearch.web.errors import RESPONSES, describe_error
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.routes.topics import (
+    CACHE_HEADERS,
     Index,
     Pools,
     complete_request,
@@ -34,6 +36,8 @@ from mixsearch.web.schemas import (
     TopicRequest,
     parse_topic_request,
 )
+
+_LARGEST = 65535
 
 router = APIRouter(prefix="/api/indexes/{index}", tags=["comparison"], responses=RESPONSES)
 
@@ -82,6 +86,17 @@ async def map_corpus(index: Index, request: Annotated[MapRequest, QueryParameter
     return make_json_response(await workers.call_cached(index, encode_map, request, slow=True))
 
 
+@router.get(
+    "/overview/documents",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}}},
+)
+async def map_documents(index: Index, request: Annotated[MapRequest, QueryParameter()], workers: Pools) -> Response:
+    """Map the documents, as binary numbers: see `encode_document_map`."""
+    body = await workers.call_cached(index, encode_document_map, request, slow=True)
+    return Response(body, media_type="application/octet-stream", headers=CACHE_HEADERS)
+
+
 def _parse(index: ServedIndex, topics: Sequence[str]) -> tuple[TopicRequest, ...]:
     return tuple(complete_request(index, parse_topic_request(topic)) for topic in topics)
 
@@ -127,6 +142,18 @@ def encode_map(index: ServedIndex, request: MapRequest) -> bytes:
     """Return a map of topics as JSON."""
     words = list(request.words) or None
     return encode_json(map_topics(index.index, words, n=request.n, by=request.by).as_dict())
+
+
+def encode_document_map(index: ServedIndex, request: MapRequest) -> bytes:
+    """Return a map of documents as little-endian numbers.
+
+    First their number n as uint32; then the n rows of the documents as uint32, n times x and n times y as uint16, from
+    0 to 65535, and n topics as uint8: indices in the topics of the overview, 255 for none.
+    """
+    rows, points, step = index.document_points
+    topics = assign_topics(index.index, list(request.words) or None, n=request.n, by=request.by, step=step)
+    x, y = np.round(_LARGEST * points).astype("<u2").T
+    return b"".join(each.tobytes() for each in (np.array(len(rows), "<u4"), rows.astype("<u4"), x, y, topics))
 
 
 def _describe(outcome: Outcome) -> dict[str, Any]:

@@ -43,7 +43,7 @@ from mixsearch.web.workers import Workers
 # People read a document from its start; the rest of a book is left out.
 MAX_TEXT = 200_000
 _MAX_TITLE, _MAX_FILE_NAME = 40, 100
-_CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
+CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
 
 router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
@@ -238,7 +238,7 @@ def encode_json(value: Any) -> bytes:
 
 def make_json_response(body: bytes) -> Response:
     """Return a response with a JSON body."""
-    return Response(body, media_type="application/json", headers=_CACHE_HEADERS)
+    return Response(body, media_type="application/json", headers=CACHE_HEADERS)
 
 
 def make_csv_response(body: bytes, name: str) -> Response:
@@ -253,7 +253,7 @@ def make_file_response(body: bytes, media_type: str, name: str, suffix: str) -> 
     disposition = (
         f"attachment; filename=\"{ascii_name}.{suffix}\"; filename*=UTF-8''{quote(plain, errors='replace')}.{suffix}"
     )
-    return Response(body, media_type=media_type, headers={**_CACHE_HEADERS, "Content-Disposition": disposition})
+    return Response(body, media_type=media_type, headers={**CACHE_HEADERS, "Content-Disposition": disposition})
 
 
 def name_file(index: ServedIndex, what: str, requests: Sequence[TopicRequest]) -> str:

@@ -2,7 +2,7 @@
 
 import { h } from "./shared/dom.js";
 
-const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]";
+const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex='0']";
 const GAP = 6;
 
 const bubble = h("div", { id: "tip", class: "tip", role: "tooltip", hidden: true });

@@ -1,7 +1,7 @@
 // Several topics over time, over each other on one axis.
 
 import { get, pathOf, url } from "../shared/api.js";
-import { BandChart } from "../topics/band-chart.js";
+import { BandChart } from "../shared/band-chart.js";
 import { h, replace } from "../shared/dom.js";
 import { Newest } from "../shared/newest.js";
 

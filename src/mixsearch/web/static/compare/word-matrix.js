@@ -51,6 +51,12 @@ function cell(probability, full, place) {
   return h(
     "td",
     { class: `series-${place % N_COLORS}` },
-    h("span", { class: "cell" }, h("span", { class: "bar", "aria-hidden": "true" }, h("i", { style: { width } })), h("span", { class: "number" }, probability < 5e-5 ? "–" : percent(probability))),
+    h("span", { class: "cell" }, h("span", { class: "bar", "aria-hidden": "true" }, h("i", { style: { width } })), h("span", { class: "number" }, shareOf(probability))),
   );
+}
+
+/** Format a share; all below a tenth of a percent are the same to the eye. */
+function shareOf(probability) {
+  if (probability >= 0.001) return percent(probability);
+  return probability > 0 ? "<0.1%" : "0";
 }

@@ -59,6 +59,11 @@ export function get(path, params = {}, { signal } = {}) {
   return request(url(path, params), { signal });
 }
 
+/** Return the bytes of an address. @param {string} path @param {object} [params] @param {{signal?: AbortSignal}} [options] @returns {Promise<ArrayBuffer>} */
+export function getBytes(path, params = {}, { signal } = {}) {
+  return request(url(path, params), { signal }, (response) => response.arrayBuffer());
+}
+
 /**
  * Send a request with a body: blobs and files as they are, anything else as JSON.
  * @param {string} method
@@ -106,8 +111,8 @@ function jsonOf(text) {
   }
 }
 
-/** @param {string} address @param {RequestInit} options @returns {Promise<any>} */
-async function request(address, options) {
+/** @param {string} address @param {RequestInit} options @param {(response: Response) => Promise<any>} [read] @returns {Promise<any>} */
+async function request(address, options, read = parsed) {
   let response;
   try {
     response = await fetch(address, { credentials: "same-origin", ...options });
@@ -116,7 +121,7 @@ async function request(address, options) {
     throw new ApiError(0, "no_connection", NO_CONNECTION);
   }
   if (response.status === 204) return null;
-  const body = await parsed(response);
+  const body = await (response.ok ? read : parsed)(response);
   if (body?.error?.code === SIGNED_OUT) location.reload(); // the server then asks for its token, and leads back here
   if (!response.ok) throw failureOf(response.status, body);
   if (body === undefined) throw new ApiError(response.status, "bad_answer", NO_ANSWER);

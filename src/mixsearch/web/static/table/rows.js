@@ -27,9 +27,9 @@ export function rowForm(state, act) {
 /** Create chips of the examples; a click takes one out. */
 export function examples({ like, notLike }, act) {
   const chip = (row, isUnlike) => {
-    const label = `Take out row ${row}`;
-    const props = { type: "button", class: isUnlike ? "chip unlike" : "chip", "aria-label": label, on: { click: () => act.choose([row], isUnlike) } };
-    return h("button", props, `${isUnlike ? "not " : ""}${row}`, h("span", { "aria-hidden": "true" }, "×"));
+    const name = `${isUnlike ? "not " : ""}${row}`;
+    const props = { type: "button", class: isUnlike ? "chip unlike" : "chip", "aria-label": `${name}: take out this row`, on: { click: () => act.choose([row], isUnlike) } };
+    return h("button", props, name, h("span", { "aria-hidden": "true" }, "×"));
   };
   if (like.length + notLike.length === 0) return null;
   const clear = h("button", { type: "button", class: "link small", on: { click: act.clear } }, "Clear");
@@ -61,7 +61,7 @@ export function rowTable(title, rows, label = null) {
 
 function answers(row, label) {
   const button = (text, isUnlike) =>
-    h("button", { type: "button", class: "link", "aria-label": `Row ${row} is ${isUnlike ? "not " : ""}like them`, on: { click: () => label([row], isUnlike) } }, text);
+    h("button", { type: "button", class: "link", "aria-label": `${text}, row ${row} is ${isUnlike ? "not " : ""}like them`, on: { click: () => label([row], isUnlike) } }, text);
   return h("span", { class: "answers" }, button("yes", false), button("no", true));
 }
 

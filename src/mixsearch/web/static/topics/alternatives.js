@@ -17,7 +17,7 @@ export function alternativesSection(answer, act) {
   return h(
     "section",
     { class: `alternatives${doubt}`, "aria-labelledby": "alternatives-title" },
-    h("h2", { id: "alternatives-title" }, isDoubtful ? "It could also mean" : "Other meanings"),
+    h("h2", { id: "alternatives-title" }, isDoubtful ? "It could also mean" : "Meanings"),
     h("p", { class: "small muted" }, `${about}.`),
     h("div", { class: "stacked", "aria-hidden": "true" }, readings.map((each, i) => part(each, i, percents[i])), part({ title: "other topics", share: rest }, "rest", percents.at(-1))),
     h("ul", {}, readings.map((each, i) => h("li", {}, reading(each, i, percents[i], act)))),
@@ -36,19 +36,14 @@ function part({ title, share }, i, percent) {
   return h("i", { class: `series-${i}`, title: `${title}: ${percent}%`, style: { width: `${(100 * share).toFixed(2)}%` } });
 }
 
+/** Create the entry of a reading: a button, unless it is the one that is shown. */
 function reading({ rank, words, isShown }, i, percent, act) {
-  const props = {
-    type: "button",
-    class: isShown ? "alternative is-shown" : "alternative",
-    "aria-current": isShown ? "true" : null,
-    "data-rank": rank,
-    "data-key": `alternative ${rank}`,
-  };
-  return h(
-    "button",
-    { ...props, on: { click: () => act.read(rank) } },
+  const content = [
     h("i", { class: `series-key series-${i}`, "aria-hidden": "true" }),
     h("span", { class: "alternative-words" }, words.join(", "), isShown ? h("span", { class: "visually-hidden" }, " (shown)") : null),
-    h("span", { class: "alternative-share number" }, `${percent}%`, h("span", { class: "visually-hidden" }, " of your search")),
-  );
+    h("span", { class: "alternative-share number" }, percent > 0 ? `${percent}%` : "under 1%", h("span", { class: "visually-hidden" }, " of your search")),
+  ];
+  if (isShown) return h("div", { class: "alternative is-shown", "aria-current": "true" }, content);
+  const props = { type: "button", class: "alternative", "data-rank": rank, "data-key": `alternative ${rank}` };
+  return h("button", { ...props, on: { click: () => act.read(rank) } }, content);
 }

@@ -7,6 +7,7 @@ import { h } from "../shared/dom.js";
 import { highlighter } from "./highlight.js";
 import { markButtons } from "./mark-buttons.js";
 import { roughly } from "../shared/numbers.js";
+import { rove } from "../shared/roving.js";
 import { markOf, paramsOf } from "./search.js";
 
 export const PAGE = 10;
@@ -32,6 +33,7 @@ export class Documents {
       this.list,
       this.more,
     );
+    this.rove = rove(this.list, ".document");
     this.#add(answer.documents);
     this.more.hidden = answer.documents.length < nAsked;
     this.element.hidden = answer.documents.length === 0;
@@ -63,6 +65,7 @@ export class Documents {
     const start = this.documents.length;
     this.documents.push(...documents);
     this.list.append(...documents.map((each, i) => this.#item(each, start + i)));
+    this.rove();
   }
 
   #item(each, i) {

@@ -1,7 +1,7 @@
 // A topic over time, or by group: a column of the documents is chosen, and the shares of its groups are drawn.
 
 import { get, pathOf, queryOf, url } from "../shared/api.js";
-import { BandChart, describe } from "./band-chart.js";
+import { BandChart, describe } from "../shared/band-chart.js";
 import { h, replace } from "../shared/dom.js";
 import { groupBars } from "./group-bars.js";
 import { Newest } from "../shared/newest.js";

@@ -3,6 +3,7 @@
 import { h, replace } from "../shared/dom.js";
 import { saveText } from "../shared/download.js";
 import { count } from "../shared/numbers.js";
+import { rove } from "../shared/roving.js";
 import { exportSaved, importSaved, onSaved, removeSaved, savedOf, saveTopic } from "../shared/saved.js";
 
 const MAX_NAME = 120;
@@ -17,6 +18,7 @@ export class SavedTopics {
     this.page = page;
     this.chosen = chosen;
     this.list = h("ol", { class: "trail-steps" });
+    this.rove = rove(this.list, ".saved-topic");
     this.file = h("input", {
       type: "file",
       accept: ".json,application/json",
@@ -56,6 +58,7 @@ export class SavedTopics {
     const topics = savedOf(this.page.index);
     this.export.hidden = topics.length === 0;
     replace(this.list, topics.map((topic) => h("li", { "data-search": topic.search }, topic.search === this.#edited ? this.#form(topic) : this.#entry(topic))));
+    this.rove();
   }
 
   #entry({ search, name, note, words }) {

@@ -2,6 +2,7 @@
 
 import { h } from "../shared/dom.js";
 import { chance, giveOrTake, percent, times, whole } from "../shared/numbers.js";
+import { rove } from "../shared/roving.js";
 import { badgeOf, explain, toneOf } from "../shared/verdicts.js";
 import { WordBars } from "./word-bars.js";
 import { wordButton } from "./word-buttons.js";
@@ -117,7 +118,9 @@ function related(words, wanted, act) {
   if (words.length === 0) return null;
   const chip = ({ word, likelier }) =>
     h("li", {}, wordButton(word, wanted, act, { class: "chip related-word" }, h("small", {}, times(likelier))));
-  return h("section", { class: "related" }, h("h2", {}, "Related words"), h("ul", { class: "chips" }, words.map(chip)));
+  const chips = h("ul", { class: "chips" }, words.map(chip));
+  rove(chips);
+  return h("section", { class: "related" }, h("h2", {}, "Related words"), chips);
 }
 
 function notes({ warnings, skipped }, act) {

@@ -72,7 +72,8 @@ class Topics {
       this.trail.element,
     );
     const columns = h("div", { class: "columns" }, side, this.pane.element);
-    replace(root, this.box.element, this.marked.element, this.filter.element, columns, this.reader.element);
+    this.skips = skipButtons(this.pane.element);
+    replace(root, this.skips, this.box.element, this.marked.element, this.filter.element, columns, this.reader.element);
     document.addEventListener("keydown", this.#slash);
   }
 
@@ -300,6 +301,7 @@ class Topics {
 
   /** Show the slider and the filter if there is a search for them to act on. */
   #showControls() {
+    this.skips.hidden = this.#found === null;
     this.breadth.element.hidden = asksNothing(this.search);
     this.saved.isOffered = !asksNothing(this.search);
     this.filter.isShown = !asksNothing(this.search) || this.search.where !== "";
@@ -327,4 +329,11 @@ class Topics {
 
 function isSame(search, other) {
   return JSON.stringify(paramsOf(search)) === JSON.stringify(paramsOf(other));
+}
+
+/** Create buttons, seen when they have the focus, that lead to the parts of an answer. */
+function skipButtons(pane) {
+  const skip = (label, selector) =>
+    h("button", { type: "button", class: "button plain skip", on: { click: () => pane.querySelector(selector)?.focus() } }, label);
+  return h("div", { class: "skips" }, skip("Skip to the topic", "h1"), skip("Skip to the documents", "#documents-title"));
 }

@@ -2,6 +2,7 @@
 
 import { h } from "../shared/dom.js";
 import { giveOrTake, percent, times } from "../shared/numbers.js";
+import { rove } from "../shared/roving.js";
 import { wordButton, wordTools } from "./word-buttons.js";
 
 const WHISKER_MARGIN = 1.15;
@@ -16,6 +17,7 @@ export class WordBars {
       { class: "word-rows", "aria-label": "Words of the topic, with their probability in it" },
       [...this.rows.values()].map(({ element }) => element),
     );
+    rove(this.element, ".word-row");
   }
 
   /** Add whiskers and standard errors. */

@@ -1,7 +1,7 @@
 // Shares over time as lines with bands: the 95% interval, and the error that matters between periods.
 
-import { h, replace, svg } from "../shared/dom.js";
-import { percent } from "../shared/numbers.js";
+import { h, replace, svg } from "./dom.js";
+import { percent } from "./numbers.js";
 
 const HEIGHT = 190;
 const EDGE = { left: 44, right: 14, top: 10, bottom: 26 };
