@@ -14,7 +14,7 @@ WORKERS ?= auto
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
 
-.PHONY: demo serve test quick check javascript browser lowest pythons bench mutants peers pictures wheel lock clean
+.PHONY: demo serve test quick check spelling javascript browser docs lowest pythons bench mutants peers pictures wheel dist lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -34,13 +34,16 @@ demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two p
 serve: $(READY)  ## the page, with the docstrings on this machine
 	$(BIN)/mixsearch serve --demo
 
-check: $(READY) javascript  ## style, types, layers; types as Windows sees them too
+check: $(READY) spelling javascript  ## style, types, layers, spelling; types as Windows sees them too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@# A cache of its own: in a shared one, each of the two runs would throw away what the other left.
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 	$(BIN)/lint-imports
+
+spelling: $(READY)
+	$(BIN)/codespell
 
 ifeq ($(and $(shell command -v node),$(shell command -v npm)),)
 javascript:  ## style and types of the page's JavaScript
@@ -67,6 +70,12 @@ test: check browser  ## everything that must hold
 quick: $(READY)  ## all tests but the slow ones: about three minutes on two cores
 	@# Compiled tests are kept even where Python is told to write no bytecode: compiling takes longer than many a test.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
+
+docs: $(READY)  ## the documentation site, with all examples run: build/docs/index.html; about two minutes on two cores
+	@# From nothing: pages of names that are gone would stay otherwise.
+	rm -rf docs/generated build/docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --builder html docs build/docs
+	@echo "Open build/docs/index.html"
 
 lowest: $(READY)  ## the quick tests with the lowest versions that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
@@ -104,11 +113,17 @@ pictures: $(READY) browser  ## every picture in the README and the guides
 wheel: $(READY)  ## dist/mixsearch-*.whl
 	$(BIN)/python -m build --wheel --no-isolation
 
+dist: $(READY)  ## dist/*.whl and dist/*.tar.gz, checked as the package index would
+	$(BIN)/python -m build --no-isolation
+	$(PIP) install --require-hashes -r requirements/release.txt
+	$(BIN)/python -m twine check --strict dist/*
+
 lock: $(READY)  ## renew the pinned versions; releases of the last two weeks are left out
 	$(COMPILE) --extra dev pyproject.toml --output-file requirements/dev.txt
 	$(COMPILE) --group peers --constraint requirements/dev.txt --output-file requirements/peers.txt
+	$(COMPILE) --group release --constraint requirements/dev.txt --output-file requirements/release.txt
 	@if command -v npm > /dev/null; then npm update --silent --package-lock-only; \
 		else echo "No npm here: package-lock.json stays as it is."; fi
 
 clean:
-	rm -rf $(VENV) $(VENV)-* node_modules dist build mixsearch-demo
+	rm -rf $(VENV) $(VENV)-* node_modules dist build docs/generated mixsearch-demo

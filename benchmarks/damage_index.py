@@ -1,10 +1,10 @@
 """Flip bits in copies of an index, search each in a process of its own, and count what happens.
 
     python benchmarks/damage_index.py
-    python benchmarks/damage_index.py --n 1000 --small 0
+    python benchmarks/damage_index.py --n 1000 --verified 0
     python benchmarks/damage_index.py --n 1000 --crafted
 
---small 0 verifies no file when an index is opened, so that small files are read as those of a large index are. With
+--verified 0 verifies no file when an index is opened, so that small files are read as those of a large index are. With
 --crafted, the checksums are those of the damaged files. Exits with 1 if a process dies, if there is a traceback, or if
 an index that fails its checksums when it is opened gives another answer.
 """
@@ -89,9 +89,9 @@ def ask(index: Path) -> str:
     return json.dumps(rounded, sort_keys=True)
 
 
-def _search(index: Path, small: int, answer: Connection) -> None:
+def _search(index: Path, verified: int, answer: Connection) -> None:
     warnings.simplefilter("ignore")
-    reader.SMALL_BYTES = small
+    reader.VERIFIED_BYTES = verified
     try:
         answer.send((SAME, ask(index)))
     except Coded as error:
@@ -100,11 +100,11 @@ def _search(index: Path, small: int, answer: Connection) -> None:
         answer.send((TRACEBACK, repr(error)))
 
 
-def observe(index: Path, small: int) -> tuple[str, str]:
+def observe(index: Path, verified: int) -> tuple[str, str]:
     """Search an index in another process, and return what happened with its details."""
     context = multiprocessing.get_context("fork")
     own, other = context.Pipe(duplex=False)
-    process = context.Process(target=_search, args=(index, small, other))
+    process = context.Process(target=_search, args=(index, verified, other))
     process.start()
     other.close()
     try:
@@ -118,19 +118,19 @@ def observe(index: Path, small: int) -> tuple[str, str]:
     return found if found[0] != CRASH else (CRASH, f"exit code {process.exitcode}")
 
 
-def run(n: int, *, small: int, crafted: bool, seed: int = 0, verbose: bool = False) -> Counter[str]:
+def run(n: int, *, verified: int, crafted: bool, seed: int = 0, verbose: bool = False) -> Counter[str]:
     """Damage and search n copies of an index, and count the outcomes."""
     rng, counts = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as name:
         whole = build_corpus(Path(name))
-        answered, expected = observe(whole, small)
+        answered, expected = observe(whole, verified)
         if answered != SAME:
             raise RuntimeError(f"The undamaged index gives no answer: {expected}")
         for _ in range(n):
             copy = Path(name) / "damaged.index"
             shutil.copytree(whole, copy)
             changed = damage(copy, rng, crafted=crafted)
-            outcome, detail = observe(copy, small)
+            outcome, detail = observe(copy, verified)
             if outcome == SAME and detail != expected.replace(str(whole), str(copy)):
                 outcome = OTHER
             counts[outcome] += 1
@@ -143,14 +143,14 @@ def run(n: int, *, small: int, crafted: bool, seed: int = 0, verbose: bool = Fal
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--n", type=int, default=300)
-    parser.add_argument("--small", type=int, default=reader.SMALL_BYTES)
+    parser.add_argument("--verified", type=int, default=reader.VERIFIED_BYTES)
     parser.add_argument("--crafted", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    counts = run(options.n, small=options.small, crafted=options.crafted, seed=options.seed, verbose=True)
+    counts = run(options.n, verified=options.verified, crafted=options.crafted, seed=options.seed, verbose=True)
     for outcome in (SENTENCE, SAME, OTHER, TRACEBACK, CRASH):
         print(f"{outcome:<14} {counts[outcome]:6}")
-    is_silent = counts[OTHER] > 0 and options.small > 0 and not options.crafted
+    is_silent = counts[OTHER] > 0 and options.verified > 0 and not options.crafted
     return int(counts[CRASH] + counts[TRACEBACK] > 0 or is_silent)
 
 

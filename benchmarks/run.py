@@ -14,6 +14,7 @@ import coverage
 import filters
 import gaussian
 import group_shares
+import marked_documents
 import one_example
 import passes
 import quality
@@ -35,6 +36,8 @@ import trust
 import verdict
 import web_load
 import web_map
+import web_points
+import web_start
 import web_typing
 import whitened_tables
 from measuring import N_THREADS, machine
@@ -73,6 +76,9 @@ BENCHMARKS = {
     "web_load": web_load,
     "web_typing": web_typing,
     "web_map": web_map,
+    "marked_documents": marked_documents,
+    "web_points": web_points,
+    "web_start": web_start,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
@@ -96,7 +102,9 @@ ON_REQUEST = (
     "scale",
     "web_load",
     "web_map",
+    "web_points",
     "web_typing",
+    "marked_documents",
 )
 
 

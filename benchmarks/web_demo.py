@@ -18,6 +18,7 @@ from rich.console import Console
 from mixsearch.cli._docstrings import index_docstrings
 
 _START_SECONDS = 60
+_OPTIONS = ("--no-open", "--no-token", "--port", "0")
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def demo_index() -> Iterator[Path]:
 @contextmanager
 def served(*arguments: object) -> Iterator[Server]:
     """`mixsearch serve` with these arguments, at a port that is free."""
-    command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), "--no-open", "--port", "0"]
+    command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), *_OPTIONS]
     with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True) as process:
         try:
             yield Server(_address(process), process)

@@ -51,13 +51,18 @@ def overview(page: Page) -> None:
 
 def compare(page: Page) -> None:
     page.goto("compare?topic=q%3Dfourier&topic=q%3Dwavelet&topic=q%3Dconvolution")
-    page.locator(".column").first.wait_for()
+    page.locator(".topic-head").first.wait_for()
 
 
 def segment(page: Page) -> None:
     seeds = [("seed", f"{name}:{pixels}") for name, pixels in SEEDS.items()]
     page.goto(f"segment?{urlencode([('picture', 'example'), *seeds])}")
     page.locator(".segment-time", has_text="segments").wait_for()
+
+
+def table(page: Page) -> None:
+    page.goto("table?table=example&like=3&like=8&like=40&not_like=100")
+    page.locator(".table-path.found").wait_for(state="attached")
 
 
 def _search(page: Page, query: str) -> None:
@@ -73,6 +78,7 @@ PICTURES: dict[str, tuple[Callable[[Page], None], dict[str, Any]]] = {
     "document": (document, {}),
     "overview": (overview, {}),
     "compare": (compare, {}),
+    "table": (table, {}),
     # Grass and waves make for many bytes.
     "segment": (segment, {"device_scale_factor": 1}),
     "dark": (topics, {"color_scheme": "dark"}),

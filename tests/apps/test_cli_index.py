@@ -310,7 +310,7 @@ def test_without_a_source_the_command_is_wrong() -> None:
 
 
 def test_bars_are_shown_on_a_terminal_only(files: Files, tmp_path: Path) -> None:
-    arguments = ("index", files.jsonl, "--text", "review", *ALL_WORDS)
+    arguments = ("index", files.jsonl, "--text", "review", "--id", "key", *ALL_WORDS)
     plain = invoke(*arguments, "-o", tmp_path / "plain")
     assert plain.stderr == ""
     assert "\x1b" not in plain.output

@@ -59,7 +59,7 @@ def fetch(address, data=None, **headers):
 
 @pytest.mark.slow
 def test_a_server_tells_where_it_is_answers_and_stops_at_ctrl_c(index):
-    with started(index, f"again={index}") as (process, address, said):
+    with started(index, f"again={index}", "--no-token") as (process, address, said):
         assert address.startswith("http://127.0.0.1:")
         assert "corpus: 240 documents, " in said
         assert "again: 240 documents, " in said
@@ -74,7 +74,7 @@ def test_a_server_tells_where_it_is_answers_and_stops_at_ctrl_c(index):
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_a_server_that_is_killed_leaves_no_process_behind(index, end):
-    with started(index) as (process, address, _):
+    with started(index, "--no-token") as (process, address, _):
         assert fetch(f"{address}api/indexes/corpus/topic?q=sushi")
         os.kill(process.pid, end)
         process.wait(120)
@@ -88,8 +88,9 @@ def test_a_server_that_is_killed_leaves_no_process_behind(index, end):
 
 
 @pytest.mark.slow
-def test_on_the_network_a_token_is_made_and_asked_for(index):
-    with started(index, "--host", "0.0.0.0") as (_, address, _):
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
+def test_a_token_is_made_and_asked_for(index, host):
+    with started(index, "--host", host) as (_, address, _):
         bare, token = address.split("?token=")
         assert len(token) > 20
         with pytest.raises(HTTPError, match="401"):
@@ -99,7 +100,7 @@ def test_on_the_network_a_token_is_made_and_asked_for(index):
 
 @pytest.mark.slow
 def test_limits_reach_the_server(index):
-    with started(index, "--max-upload", "0.1", "--max-pixels", "0.01") as (_, address, _):
+    with started(index, "--max-upload", "0.1", "--max-pixels", "0.01", "--no-token") as (_, address, _):
         for body, code in ((b"x" * 200_000, "too_large"), (b"x", "not_an_image")):
             with pytest.raises(HTTPError) as refused:
                 fetch(f"{address}api/pictures", data=body)
@@ -180,7 +181,9 @@ def test_a_folder_that_cannot_be_written_says_where_to_build(reviews):
 
 def test_without_anything_the_command_says_what_to_give():
     result = invoke("serve", "--no-open", "--host", "192.0.2.1")  # an address that is none of ours: it ends there
-    assert "Give a file with texts, such as mixsearch serve reviews.csv" in " ".join(result.stderr.split())
+    assert "Drop a file with texts onto the page, or give one: mixsearch serve reviews.csv" in " ".join(
+        result.stderr.split()
+    )
 
 
 @pytest.mark.parametrize(

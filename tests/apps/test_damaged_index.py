@@ -15,12 +15,12 @@ N = 20
 
 
 def test_a_small_index_that_fails_its_checksums_never_answers():
-    assert run(N, small=1 << 18, crafted=False) == {SENTENCE: N}
+    assert run(N, verified=1 << 18, crafted=False) == {SENTENCE: N}
 
 
 @pytest.mark.parametrize("crafted", [False, True])
 def test_files_that_are_not_verified_crash_nothing(crafted):
-    counts = run(N, small=0, crafted=crafted, seed=1)
+    counts = run(N, verified=0, crafted=crafted, seed=1)
     assert sum(counts.values()) == N
     assert not counts[CRASH]
     assert not counts[TRACEBACK]

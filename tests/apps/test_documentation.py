@@ -1,15 +1,22 @@
 """The documents tell the truth: their examples run, their links lead somewhere, their commands exist."""
 
 import re
+import shlex
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
 import pytest
 
+from mixsearch.cli._commands import COMMANDS, load_command
 from mixsearch.errors import DroppedDocumentsWarning, WeakHintWarning
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), ROOT / "CHANGELOG.md"])
+GENERATED = ROOT / "docs" / "generated"
+PAGES = sorted(path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if not path.is_relative_to(GENERATED))
+# Files of the Python standard library stand for those of all packages, which take longer to read.
+PACKAGES = "asyncio,email,http,logging,multiprocessing,threading,unittest,urllib,xml"
 
 
 def blocks(page):
@@ -34,6 +41,8 @@ def test_links_lead_to_files_and_headings_that_exist(page):
             continue
         path, _, heading = target.partition("#")
         linked = (page.parent / path).resolve() if path else page
+        if linked.is_relative_to(GENERATED):
+            continue  # the build of the site follows these
         assert linked.exists(), target
         if heading:
             headings = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -46,6 +55,42 @@ def test_the_make_targets_that_a_page_names_exist(page):
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
     named = re.findall(r"`make (\w+)`|^make (\w+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert {one or other for one, other in named} <= set(targets)
+
+
+def commands(page):
+    """Return the commands that a page shows, without their output."""
+    text = page.read_text(encoding="utf-8")
+    for language, block in re.findall(r"^```(\S*)\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE):
+        for line in () if language not in ("", "bash", "text") else re.sub(r"\\\n\s*", " ", block).splitlines():
+            if match := re.match(r"(?:\$ )?(?:\w+ \S+ \| )?mixsearch ([a-z]+)(.*)", line):
+                yield match[1], shlex.split(match[2], comments=True)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(commands(page))], ids=lambda page: page.name)
+def test_the_commands_and_options_that_a_page_shows_exist(page):
+    for name, arguments in commands(page):
+        if page.name == "CHANGELOG.md":
+            continue
+        assert name in COMMANDS, name
+        known = {option for each in load_command(name).params for option in (*each.opts, *each.secondary_opts)}
+        used = {each.partition("=")[0] for each in arguments if re.match(r"--?[a-z]", each)}
+        assert used <= {*known, "--help"}, (name, arguments)
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_tutorial_run(tmp_path):
+    page = ROOT / "docs" / "tutorials" / "first-topic.md"
+    lines = "\n".join(re.findall(r"```bash\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)).splitlines()
+    assert len(lines) > 8
+    for line in lines:
+        if line.startswith(("pip install", "mixsearch serve")):
+            continue
+        line = line.replace("demo --export", f"demo --packages {PACKAGES} --export")
+        line = re.sub("^mixsearch", f"{shlex.quote(sys.executable)} -m mixsearch", line)
+        ran = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+    assert (tmp_path / "report.html").exists()
+    assert len((tmp_path / "labelled.csv").read_text(encoding="utf-8").splitlines()) > 1_000
 
 
 def test_the_readme_s_results_are_what_its_comments_say(capsys):

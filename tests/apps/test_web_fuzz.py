@@ -14,13 +14,15 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.served_corpus import LANGUAGE, SUBJECTS, open_made
 from tests.serving import serve
 
+from mixsearch.web import Access
+
 pytestmark = pytest.mark.slow
 
 # Of each route, and as many that the description does not allow. With MIXSEARCH_FUZZ=300 there are more than 10,000.
 N_EXAMPLES = int(os.environ.get("MIXSEARCH_FUZZ", "10"))
 
 # What exists, put in place of most made-up names: else every request would end at the first door.
-NAMES = {"index": "texts", "picture": "example"}
+NAMES = {"index": "texts", "picture": "example", "table": "example"}
 WORDS = [
     *(word for words in SUBJECTS.values() for word in words),
     *LANGUAGE,
@@ -32,18 +34,23 @@ WORDS = [
 ]
 SEEDS = ["120,80", "sky:216,96", "lake:446,355", "1,1+2,2", "719,479"]
 QUESTIONS = ["q=sushi", "q=court&narrower=1", "documents=3", "q=zzz"]
+COLUMNS = ["alcohol", "proline", "hue", "nothing"]
 KNOWN = {
     "q": st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
     "topic": st.lists(st.sampled_from(QUESTIONS), min_size=1, max_size=3),
     "seed": st.lists(st.sampled_from(SEEDS), min_size=1, max_size=3, unique=True),
     "words": st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+    "like": st.lists(st.integers(0, 177), min_size=1, max_size=4),
+    "columns": st.lists(st.sampled_from(COLUMNS), max_size=3, unique=True),
+    "x": st.sampled_from(COLUMNS),
+    "y": st.sampled_from(COLUMNS),
 }
 
 
 @pytest.fixture(scope="module")
 def described(tmp_path_factory):
     load_all_checks()
-    with serve({"texts": open_made(tmp_path_factory.mktemp("served"))}) as serving:
+    with serve({"texts": open_made(tmp_path_factory.mktemp("served"))}, Access(files=True)) as serving:
         yield schemathesis.openapi.from_url(f"{serving.address}api/openapi.json")
 
 

@@ -14,7 +14,7 @@ from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch import segment
 from mixsearch.datasets import make_landscape
-from mixsearch.segmentation._overlay import make_segment_colors
+from mixsearch.segmentation import box, make_path, make_segment_colors, prepare_image, stroke
 from mixsearch.web.errors import handle_errors
 from mixsearch.web.image_store import ImageStore
 from mixsearch.web.routes.images import make_router
@@ -135,7 +135,7 @@ def test_labels_overlay_and_masks_are_those_of_the_library(client):
     assert_array_equal(np.asarray(overlay), expected.overlay(0.3))
     answer = client.get(f"{path}/masks.zip?{SEEDS}")
     assert answer.headers["content-type"] == "application/zip"
-    assert answer.headers["content-disposition"] == 'attachment; filename="masks.zip"'
+    assert answer.headers["content-disposition"] == "attachment"
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert archive.namelist() == ["1-left.png", "2-segment-2.png"]
         for number, file in enumerate(archive.namelist()):
@@ -152,7 +152,7 @@ def test_one_seed_has_the_rest_beside_it(client):
 def test_a_plus_in_an_address_may_be_a_space(client):
     name = bring(client)
     typed, meant = (client.get(f"/api/pictures/{name}/segments?seed=5,20{by}10,10") for by in ("+", "%2B"))
-    assert typed.json() == meant.json()
+    assert typed.json()["segments"] == meant.json()["segments"]
 
 
 def test_every_other_pixel_is_told_quickly(client):
@@ -240,7 +240,7 @@ def test_the_example_cannot_be_removed(client):
 def test_every_route_tells_its_answers_and_errors(client):
     described = client.get("/openapi.json").json()
     routes = {path: each for path, each in described["paths"].items() if path.startswith("/api/pictures")}
-    assert len(routes) == 8  # one of them takes GET and DELETE
+    assert len(routes) == 12  # one of them takes GET and DELETE
     for operations in routes.values():
         for operation in operations.values():
             assert "#/components/schemas/ErrorResponse" in json.dumps(operation["responses"]["4XX"])
@@ -259,3 +259,64 @@ def test_exclusions_pieces_and_cut_outs(client):
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         cut = np.asarray(Image.open(archive.open("1-left.png")))
     assert (cut[20, 5, 3], cut[20, 50, 3]) == (255, 0)
+
+
+def test_outlines_are_taken_home_as_svg_geojson_and_coco(client):
+    name, expected = bring(client), segment(photo(), GIVEN)
+    path = f"/api/pictures/{name}/segments"
+    svg = client.get(f"{path}/outlines.svg?{SEEDS}&simplify=1.5")
+    assert svg.headers["content-type"].startswith("image/svg+xml")
+    assert svg.headers["content-disposition"] == "attachment"
+    assert svg.text == expected.to_svg(1.5)
+    geojson = client.get(f"{path}/outlines.geojson?{SEEDS}")
+    assert geojson.headers["content-type"] == "application/geo+json"
+    assert geojson.json() == expected.to_geojson()
+    coco = client.get(f"{path}/coco.json?{SEEDS}").json()
+    assert [each["area"] for each in coco["annotations"]] == expected.sizes.tolist()
+    refused = client.get(f"{path}/outlines.svg?{SEEDS}&simplify=-1")
+    assert refused.status_code == 422
+
+
+def test_strokes_and_corrections_are_sent_in_the_body(client):
+    name = bring(client)
+    body = {"seeds": ["left:5,5~5,35", "right:45,5..55,35"], "every": 2, "outlines": True}
+    answer = client.post(f"/api/pictures/{name}/segments", json=body)
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    seeds = {"left": stroke([(5, 5), (5, 35)]), "right": box((45, 5), (55, 35))}
+    expected = prepare_image(photo()).segment(seeds, step=2)
+    assert [each["pixels"] for each in told["segments"]] == expected.sizes.tolist()
+    assert [each["outline"] for each in told["segments"]] == [make_path(some) for some in expected.outlines()]
+    assert tuple(told["suggested"]) == expected.suggest_click()
+    corrected = client.post(f"/api/pictures/{name}/segments", json=body | {"corrections": [["left:33,20"]]}).json()
+    assert corrected["segmentation"] != told["segmentation"]
+    path = f"/api/pictures/{name}/segments"
+    full = segment(photo(), seeds).correct({"left": (33, 20)})
+    labels = image_of(client.get(f"{path}/labels.png?segmentation={corrected['segmentation']}"))
+    assert_array_equal(np.asarray(labels), full.labels)
+    cut = image_of(client.get(f"{path}/cut-out.png?segmentation={corrected['segmentation']}&segment=left"))
+    assert_array_equal(np.asarray(cut), full.cut_out("left"))
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "sentence"),
+    [
+        ({"seeds": []}, "bad_argument", "seeds"),
+        ({"seeds": ["left:0,0..59,39", "right:5;5"]}, "bad_seed", "isn't a seed"),
+        ({"seeds": [f"{i}:0,{i}~1500,{i}" for i in range(14)]}, "too_many_seeds", "at most 20000 seeds, got 21014"),
+        ({"corrections": [["up:5,5"]]}, "unknown_segment", "has pixels for 'up', but the segments are left, right"),
+        ({"corrections": [["left:50,20"]]}, "seed_shared", "is a seed of both"),
+        ({"strokes": 1}, "bad_argument", "strokes"),
+    ],
+)
+def test_a_body_that_cannot_be_used_is_said_in_a_sentence(client, change, code, sentence):
+    body = {"seeds": ["left:5,20", "right:50,20"]} | change
+    answer = client.post(f"/api/pictures/{bring(client)}/segments", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, code)
+    assert sentence in answer.json()["error"]["message"]
+
+
+def test_a_segmentation_that_is_gone_is_said_to_be(client):
+    answer = client.get(f"/api/pictures/{bring(client)}/segments/labels.png?segmentation=nothing")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (410, "gone")
+    assert "Send its seeds again" in answer.json()["error"]["message"]

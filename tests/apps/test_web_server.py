@@ -128,6 +128,49 @@ def test_a_client_that_does_not_read_is_given_up(address):
             client.sendall(request * 20)
 
 
+def fill_places(stack, address, n, path):
+    """Open connections that ask for more than fits on the way, and never read."""
+    for _ in range(n):
+        client = stack.enter_context(closing(connect(address)))
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        with suppress(OSError):
+            client.sendall((head(address, path=path) + b"\r\n\r\n") * 20)
+
+
+@pytest.mark.parametrize("path", ["/api/pictures/example.png", "/static/style.css"])
+def test_clients_that_do_not_read_hold_no_place_for_ever(address, path, caplog):
+    with ExitStack() as stack:
+        fill_places(stack, address, LIMITS.max_connections, path)
+        end = time.monotonic() + 60
+        while True:
+            try:
+                with urlopen(f"{address}/api/health", timeout=60) as answer:
+                    assert answer.status == 200
+                break
+            except OSError:
+                assert time.monotonic() < end, "all places are still taken"
+                time.sleep(0.2)
+    lines = [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+    assert len(lines) <= 2
+    assert not any("Exception" in line for line in lines)
+
+
+def test_one_address_cannot_take_all_places(tmp_path):
+    limits = Limits(timeout=60.0, max_connections=40, max_per_address=3)
+    with serve({}, limits=limits) as serving, ExitStack() as stack:
+        address = serving.address.rstrip("/")
+        clients = [stack.enter_context(closing(connect(address))) for _ in range(3)]
+        assert until_closed(connect(address)) == b""
+        clients[0].close()
+        end = time.monotonic() + 60
+        while True:
+            with suppress(OSError), urlopen(f"{address}/api/health", timeout=60) as answer:
+                assert answer.status == 200
+                break
+            assert time.monotonic() < end, "a place that was given back is not taken again"
+            time.sleep(0.1)
+
+
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(address):
     client = connect(address)
     body = b"x" * 200_000

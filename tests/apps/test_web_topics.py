@@ -7,6 +7,7 @@ import re
 import threading
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 from tests.closeness import assert_close
@@ -150,7 +151,7 @@ def test_documents_and_texts_are_hints_too(client):
     answer = client.post("/api/indexes/texts/topic", params={"n_words": 5}, json={"text": [" ".join(LAW)]}).json()
     assert {word["word"] for word in answer["words"]} <= set(LAW)
     error = client.post("/api/indexes/texts/topic", params={"q": "sushi"}, json={"text": ["a"]}).json()["error"]
-    assert "got q and text" in error["message"]
+    assert "got words and text" in error["message"]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +238,9 @@ def test_a_long_document_is_cut(client, monkeypatch):
 def test_a_table_has_what_the_answer_has(client):
     answer = client.get("/api/indexes/texts/topic.csv", params={"q": "sushi"})
     assert answer.headers["content-type"].startswith("text/csv")
-    assert answer.headers["content-disposition"] == 'attachment; filename="texts.csv"'
+    assert answer.headers["content-disposition"] == (
+        "attachment; filename=\"texts-topic-sushi.csv\"; filename*=UTF-8''texts-topic-sushi.csv"
+    )
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     words = [(row["item"], float(row["value"])) for row in rows if row["kind"] == "word"]
     assert words == [(word["word"], word["probability"]) for word in told(client, "/topic", q="sushi")["words"]]
@@ -261,6 +264,15 @@ def test_topics_side_by_side_are_those_asked_for_one_by_one(client, index):
     assert both["overlaps"][0][2] == pytest.approx(shared, abs=1e-6) == both["overlaps"][2][0]
     assert both["overlaps"][0][0] == pytest.approx(1)
     assert both["overlaps"][1] == [None] * 3
+    corpus = index.fitted.word_frequencies
+    own = [np.maximum(topic.probabilities - corpus, 0) for topic in found]
+    beyond = np.minimum(*(each / each.sum() for each in own)).sum()
+    assert both["own_overlaps"][0][2] == pytest.approx(beyond, abs=1e-6)
+    probabilities = {each["word"]: each["probabilities"] for each in both["words"]}
+    for topic, place in zip(found, (0, 2), strict=True):
+        for word, probability in topic.top_words(15):
+            assert probabilities[word][place] == pytest.approx(probability, abs=1e-6)
+            assert probabilities[word][1] is None
     rows = list(csv.DictReader(io.StringIO(compare(client, *questions, form=".csv").text)))
     assert {row["hint"] for row in rows} == {"sushi", "zzz", "court"}
 
@@ -291,7 +303,6 @@ def test_a_map_has_a_topic_for_each_subject(client):
     ("params", "said"),
     [
         ({}, "got none"),
-        ({"q": "sushi", "documents": 1}, "got q and documents"),
         ({"q": ""}, "The list of words is empty"),
         ({"q": "-"}, "names no word"),
         ({"q": '"sushi'}, "is not closed"),
@@ -384,14 +395,19 @@ def test_a_question_that_takes_too_long_is_given_up(index, monkeypatch):
     assert answer.json()["error"]["message"] == "No answer within 0.2 seconds. Request less."
 
 
-def test_the_page_is_the_same_for_every_view(client):
-    pages = {client.get(path).text for path in ("/", "/overview", "/compare", "/segment")}
-    assert len(pages) == 1
-    assert "<!doctype html>" in pages.pop()
-
-
 def test_without_an_index_there_are_pictures(tmp_path):
     with TestClient(make_app({}), base_url="http://localhost") as client:
         assert client.get("/api/indexes").json() == {"indexes": []}
         assert client.get("/api/pictures/example.png").status_code == 200
         assert "started without an index" in client.get("/api/indexes/a").json()["error"]["message"]
+
+
+def test_topics_are_taken_along_as_one_file(client):
+    answer = client.get("/api/indexes/texts/report.html", params={"topic": ["q=sushi", "q=court&narrower=1"]})
+    assert answer.status_code == 200
+    assert 'filename="texts-report-sushi-court.html"' in answer.headers["content-disposition"]
+    assert answer.text.startswith("<!DOCTYPE html>")
+    assert "sushi" in answer.text
+    assert "<script" not in answer.text
+    refused = client.get("/api/indexes/texts/report.html", params={"topic": "q=zzz"})
+    assert refused.json()["error"]["code"] == "unknown_word"

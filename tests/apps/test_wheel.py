@@ -1,7 +1,10 @@
 """The wheel builds, holds what it should, and works where the source is not."""
 
+import email
+import email.policy
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -60,5 +63,16 @@ def test_the_experiments_come_with_the_wheel(wheel, tmp_path):
     assert {"gmm-error", "topics-text", "segmentation"} <= {each["name"] for each in json.loads(ran.stdout)}
 
 
-def test_the_version_of_the_project_is_that_of_the_package():
-    assert f'version = "{mixsearch.__version__}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+def read_metadata(wheel):
+    (name,) = [each for each in zipfile.ZipFile(wheel).namelist() if each.endswith(".dist-info/METADATA")]
+    return email.message_from_bytes(zipfile.ZipFile(wheel).read(name), policy=email.policy.default)
+
+
+def test_the_version_of_the_wheel_is_that_of_the_package(wheel):
+    assert read_metadata(wheel)["Version"] == mixsearch.__version__
+
+
+def test_the_package_index_can_follow_every_link_of_the_readme(wheel):
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", read_metadata(wheel).get_payload())
+    assert links
+    assert [link for link in links if not link.startswith("https://")] == []

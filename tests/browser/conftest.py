@@ -6,6 +6,7 @@ import pytest
 from benchmarks.browsing import find_browser, launch
 from playwright.sync_api import expect, sync_playwright
 
+from mixsearch.web import Access
 from tests.browser.corpus import build_library
 from tests.browser.watching import Watch
 from tests.serving import serve
@@ -32,7 +33,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture(scope="package")
 def serving(library):
-    with serve(library) as started:
+    with serve(library, Access(files=True)) as started:
         yield started
 
 

@@ -177,3 +177,20 @@ def test_columns_are_for_everyone(open_page, dated):
                 if contrast < AA - 0.01 and not is_large
             ]
             assert faint == [], theme
+
+
+def test_documents_are_sorted_by_a_column(page):
+    search(page, "sushi")
+    page.locator("#document-order").select_option("date, newest first")
+    expect(page.locator(".document time").first).to_have_text(str(YEARS[-1]))
+    assert asked(page) == {"q": "sushi", "sort_by": "date", "descending": "true"}
+    page.locator("#more").click()
+    expect(page.locator(".document")).to_have_count(20)
+    dates = [row["date"] for row in rows_shown(page)]
+    assert dates == sorted(dates, reverse=True)
+    page.locator("#document-order").select_option("stars, lowest first")
+    expect(page.locator(".document")).to_have_count(10)
+    assert [row["stars"] for row in rows_shown(page)] == [1] * 10
+    page.locator("#document-order").select_option("most about it first")
+    expect(page.locator("#document-order")).to_have_value("")
+    assert asked(page) == {"q": "sushi"}

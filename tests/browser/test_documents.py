@@ -114,7 +114,7 @@ def test_markup_in_an_address_is_shown_as_text_and_nothing_runs(page):
     page.goto("./?q=oven&index=%3Cscript%3Ewindow.pwned=1%3C/script%3E")
     see_topic(page, "oven")
     page.goto("compare?topic=q%3D%3Cimg+src%3Dx+onerror%3Dpwned%3D1%3E")
-    expect(page.locator(".column")).to_contain_text("<img")
+    expect(page.locator(".topic-head")).to_contain_text("<img")
     assert page.evaluate("window.pwned") is None
     assert page.locator("#view img").count() == 0
 

@@ -21,8 +21,15 @@ VIEWS = {
     "topic": ("./?q=mate", ".whisker >> nth=0"),
     "trouble": ("./?q=telescopw", "#trouble"),
     "overview": ("overview", ".topic-mark >> nth=0"),
-    "compare": ("compare?topic=q%3Dmate&topic=q%3Dharbour&topic=q%3Doven", ".column >> nth=2"),
+    "documents": ("overview?show=documents", "canvas[data-drawn]"),
+    "compare": ("compare?topic=q%3Dmate&topic=q%3Dharbour&topic=q%3Doven", ".topic-head >> nth=2"),
     "nothing pinned": ("compare", ".welcome"),
+    "open a file": ("open", ".file-drop"),
+    "bring a table": ("table", ".file-drop"),
+    "rows of a table": ("table?table=example", ".table-answer h2"),
+    "members": ("table?table=example&like=3&like=8&not_like=100", ".table-path.found"),
+    "line": ("table?table=example&task=line&x=alcohol&y=proline&like=3&like=8&like=10", ".table-path.found"),
+    "help": ("help", "dd:has-text('mixsearch ')"),
     "bring a picture": ("segment", ".segment-drop"),
     "segments": (
         "segment?picture=example&seed=216,96&seed=108,400%2B120,410&seed=540,360&seed=400,200&seed=90,60&seed=600,440",
@@ -90,7 +97,7 @@ def test_a_whole_search_goes_by_keys_alone(page):
     page.keyboard.type("mate")
     see_topic(page, "mate")
     page.keyboard.press("Enter")
-    tab_to(page, ".alternative")
+    tab_to(page, "button.alternative")
     page.keyboard.press("Enter")
     expect(page.locator(".way-back")).to_be_visible()
     tab_to(page, ".document-name")
@@ -104,11 +111,56 @@ def test_a_whole_search_goes_by_keys_alone(page):
 
 
 def tab_to(page, selector, key="Tab"):
-    for _ in range(200):
+    """Press a key until a control has the focus, and return how often."""
+    for n in range(1, 200):
         page.keyboard.press(key)
         if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
-            return
-    pytest.fail(f"The key {key} does not reach {selector}.")
+            return n
+    return pytest.fail(f"The key {key} does not reach {selector}.")
+
+
+def test_long_lists_are_one_stop_each(page):
+    """There were 71 stops from the box to the first document."""
+    show(page, "topic")
+    page.locator("#query").focus()
+    page.keyboard.press("End")
+    assert tab_to(page, ".document-name") < 30
+    assert tab_to(page, "#more") == 1
+
+
+def test_the_documents_are_three_keys_away(page):
+    show(page, "topic")
+    page.locator("#query").focus()
+    tab_to(page, ".skips > :last-child", "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#documents-title")).to_be_focused()
+    assert tab_to(page, ".document-name") <= 2
+
+
+def test_arrow_keys_move_within_lists(page):
+    show(page, "topic")
+    rows = page.locator(".word-row[data-word]")
+    rows.nth(0).locator(".word-name").focus()
+    page.keyboard.press("ArrowDown")
+    expect(rows.nth(1).locator(".word-name")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(rows.nth(1).locator(".tool").first).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(rows.nth(0).locator(".tool").first).to_be_focused()
+    page.keyboard.press("End")
+    expect(rows.last.locator(".word-name")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(rows.last.locator(".word-name")).to_be_focused()
+    related = page.locator(".related-word")
+    related.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    expect(related.nth(1)).to_be_focused()
+    documents = page.locator(".document")
+    documents.nth(0).locator(".document-name").focus()
+    page.keyboard.press("ArrowDown")
+    expect(documents.nth(1).locator(".document-name")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(documents.nth(1).locator(".mark.yes")).to_be_focused()
 
 
 def test_an_answer_is_read_aloud(page):

@@ -183,4 +183,4 @@ def test_pins_are_those_of_all_tabs(page):
     expect(other.get_by_role("link", name="Compare")).to_contain_text("1")
     other.locator("#pin").click()
     other.get_by_role("link", name="Compare").click()
-    expect(other.locator(".column")).to_have_count(2)
+    expect(other.locator(".topic-head")).to_have_count(2)

@@ -15,7 +15,8 @@ def test_typing_a_word_shows_its_topic(page, serving):
     page.locator("#query").press_sequentially("telescope")
     see_topic(page, "telescope")
     answer = serving.get("api/indexes/hobbies/topic", q="telescope")
-    assert words_shown(page) == [each["word"] for each in answer["words"]]
+    by_share = sorted(answer["words"], key=lambda each: -each["probability"])
+    assert words_shown(page) == [each["word"] for each in by_share]
     assert {"star", "galaxy", "telescope"} <= set(words_shown(page))
     expect(page.locator("#topic-title")).to_contain_text("star, galaxy")
     expect(page.locator("#share")).to_contain_text("%")
@@ -221,3 +222,26 @@ def test_a_late_answer_never_covers_a_newer_one(page):
     held[0].continue_()
     page.wait_for_timeout(300)
     expect(page.locator("#topic-title")).to_contain_text("chess")
+
+
+def test_all_readings_are_one_bar_that_adds_up(page, serving):
+    search(page, "mate")
+    answer = serving.get("api/indexes/hobbies/topic", q="mate")
+    shares = [answer["share_of_hint"], *(each["share_of_hint"] for each in answer["alternatives"])]
+    widths = page.locator(".stacked i").evaluate_all("all => all.map((one) => parseFloat(one.style.width))")
+    assert sum(widths) == pytest.approx(100, abs=0.1)
+    assert widths[:-1] == pytest.approx(sorted((100 * share for share in shares), reverse=True), abs=0.01)
+    shown = page.locator(".alternatives").inner_text()
+    percents = [int(number) for number in re.findall(r"(\d+)%", shown.replace("under 1%", "0%"))]
+    assert sum(percents) == 100
+    assert percents[:-1] == sorted(percents[:-1], reverse=True)
+    expect(page.locator(".alternative[aria-current]")).to_have_count(1)
+
+
+def test_bars_are_in_the_order_of_what_they_show(page):
+    for order in ("distinctive", "frequent"):
+        search(page, "anchor")
+        page.get_by_role("button", name=order, exact=True).click()
+        expect(page.locator(f'.switch [aria-pressed="true"]:text("{order}")')).to_be_visible()
+        widths = page.locator(".word-row .fill").evaluate_all("all => all.map((one) => parseFloat(one.style.width))")
+        assert widths == sorted(widths, reverse=True)

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from mixsearch import segment
 from mixsearch.datasets import make_landscape
+from mixsearch.segmentation import make_path, stroke
 from tests.unit.segmentation.images import assert_same_labels
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -58,9 +59,10 @@ def seeds_shown(page):
     return list(seeds.values())
 
 
-def saved(page, name):
+def saved(page, name, expected_file=None):
     with page.expect_download() as download:
-        page.get_by_role("region", name="Download").get_by_role("link", name=name).click()
+        page.get_by_role("region", name="Download").get_by_role("link", name=name, exact=True).click()
+    assert expected_file in (None, download.value.suggested_filename)
     return download.value.path().read_bytes()
 
 
@@ -80,7 +82,8 @@ def test_three_clicks_cut_the_picture_into_three_segments(example, landscape):
     shares = [np.mean(found.labels == number) for number in range(3)]
     shown = example.locator(".segment-share").all_inner_texts()
     assert [float(text.rstrip("%")) for text in shown] == pytest.approx(np.multiply(100, shares), abs=0.6)
-    expect(example.locator(".segment-labels")).to_be_visible()
+    outlines = [make_path(some) for some in found.outlines()]
+    assert [path.get_attribute("d") for path in example.locator(".segment-area").all()] == outlines
 
 
 def test_the_segments_are_drawn_in_the_colours_of_the_list(example):
@@ -91,6 +94,8 @@ def test_the_segments_are_drawn_in_the_colours_of_the_list(example):
     seeds = example.locator(".segment-seed").evaluate_all("all => all.map((one) => one.style.backgroundColor)")
     assert swatches == seeds
     assert len(set(swatches)) == 2
+    drawn = example.locator(".segment-area").evaluate_all("all => all.map((one) => getComputedStyle(one).stroke)")
+    assert drawn == swatches
 
 
 def test_dragging_a_seed_moves_its_segment(example, landscape):
@@ -127,7 +132,7 @@ def test_a_segment_takes_more_pixels_and_loses_them(example):
     expect(example.locator(".segment-seed")).to_have_count(1)
     example.locator(".segment-seed").press("Delete")
     expect(example.locator(".segment-seed")).to_have_count(0)
-    expect(example.locator(".segment-labels")).to_be_hidden()
+    expect(example.locator(".segment-area")).to_have_count(0)
     example.keyboard.press("Control+z")
     expect(example.locator(".segment-seed")).to_have_count(1)
 
@@ -154,6 +159,7 @@ def test_plain_colours_are_a_choice(example, landscape):
     for pixel in (SKY, MEADOW):
         click(example, pixel)
     see_segments(example, 2)
+    example.get_by_text("Settings").click()
     example.get_by_text("Plain colours").click()
     example.get_by_text("Likeliest").click()
     expect(example.get_by_label("Plain colours")).to_be_checked()
@@ -162,6 +168,7 @@ def test_plain_colours_are_a_choice(example, landscape):
     seeds = seeds_shown(example)
     found = segment(landscape.image, seeds, features="rgb", assign="posterior")
     assert_same_labels(labels_of(example), found.labels, found.probabilities)
+    expect(example.locator(".segment-row .verdict")).to_have_count(0)  # their separation says nothing of overlaps
     told = json.loads(saved(example, "JSON"))
     assert (told["features"], told["assign"]) == ("rgb", "posterior")
 
@@ -174,7 +181,7 @@ def test_masks_are_taken_home_under_the_names_given(example, landscape):
     expect(example).to_have_url(re.compile("seed=sky"))
     found = segment(landscape.image, seeds_shown(example))
     expect(example.get_by_label("Name of sky")).to_have_value("sky")
-    with zipfile.ZipFile(io.BytesIO(saved(example, "Masks"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(saved(example, "Masks", "example-masks.zip"))) as archive:
         names = archive.namelist()
         masks = [np.asarray(Image.open(io.BytesIO(archive.read(name)))) for name in names]
     assert "sky" in names[0]
@@ -213,6 +220,153 @@ def test_a_picture_of_ones_own_is_cut(page, tmp_path):
     labels = labels_of(page)
     assert (labels[:, :43] == 0).all()
     assert (labels[:, 47:] == 1).all()
+
+
+def drag(page, start, end):
+    """Draw with the mouse from one pixel to another."""
+    stage = page.locator(".segment-stage").bounding_box()
+    one, other = place(page, start), place(page, end)
+    page.mouse.move(stage["x"] + one["x"], stage["y"] + one["y"])
+    page.mouse.down()
+    page.mouse.move(stage["x"] + other["x"], stage["y"] + other["y"], steps=6)
+    page.mouse.up()
+
+
+def choose(page, mode):
+    page.locator(".segment-options").get_by_text(mode, exact=True).click()
+
+
+def test_a_correction_is_obeyed_and_changes_what_is_near_it(example, landscape):
+    click(example, SKY)
+    click(example, MEADOW)
+    see_segments(example, 2)
+    base = [pixels[0] for pixels in seeds_shown(example)]
+    before = labels_of(example)
+    wrong = before[LAKE[1], LAKE[0]]
+    other = 1 - wrong
+    example.get_by_role("button", name=f"Add to segment {other + 1}", exact=True).click()
+    click(example, LAKE)
+    expect(example.locator(".segment-seed")).to_have_count(3)
+    see_segments(example, 2)
+    example.wait_for_load_state("networkidle")
+    after = labels_of(example)
+    x, y = seeds_shown(example)[other][1]
+    assert after[y, x] == other
+    expected = segment(landscape.image, base).correct({f"segment {other + 1}": (x, y)})
+    assert_same_labels(after, expected.labels, expected.probabilities)
+
+
+def test_a_stroke_of_the_brush_is_a_seed(example, landscape):
+    click(example, SKY)
+    choose(example, "Brush")
+    drag(example, (80, 400), (200, 420))
+    expect(example.locator(".segment-seed.is-stroke")).to_have_count(1)
+    see_segments(example, 2)
+    expect(example).to_have_url(re.compile("seed=[0-9]+%2C[0-9]+%7E"))
+    typed = parse_qs(urlsplit(example.url).query)["seed"]
+    points = [tuple(map(int, point.split(","))) for point in typed[1].split("~")]
+    assert len(points) > 2
+    found = segment(landscape.image, [seeds_shown(example)[0], stroke(points)])
+    assert_same_labels(labels_of(example), found.labels, found.probabilities)
+
+
+def test_a_spot_can_be_taken_out_of_a_segment(example, landscape):
+    click(example, SKY)
+    click(example, MEADOW)
+    see_segments(example, 2)
+    covering = labels_of(example)[LAKE[1], LAKE[0]]
+    click(example, LAKE, modifiers=["Alt"])
+    expect(example.locator(".segment-seed.is-not")).to_have_count(1)
+    see_segments(example, 2)
+    example.wait_for_load_state("networkidle")
+    assert labels_of(example)[LAKE[1], LAKE[0]] != covering
+    expect(example).to_have_url(re.compile("not=[12]"))
+    example.reload()
+    expect(example.locator(".segment-seed.is-not")).to_have_count(1)
+
+
+def test_what_the_pointer_is_on_is_shown(example):
+    click(example, SKY)
+    click(example, MEADOW)
+    see_segments(example, 2)
+    example.locator(".segment-stage").hover(position=place(example, (300, 450)))
+    hot = example.locator(".segment-area.is-hot")
+    expect(hot).to_have_count(1)
+    expect(hot).to_have_attribute("data-segment", "1")
+    example.get_by_label("Name of segment 1").focus()
+    expect(hot).to_have_attribute("data-segment", "0")
+
+
+def test_the_picture_is_zoomed_and_clicks_hit_the_same_pixels(example):
+    for _ in range(3):
+        example.get_by_role("button", name="Zoom in").click()
+    box = example.locator(".segment-box")
+    assert box.evaluate("box => box.scrollWidth / box.clientWidth") > 3
+    middle = box.bounding_box()
+    example.mouse.click(middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2)
+    [[(x, y)]] = seeds_shown(example)
+    assert abs(x - 360) <= 4
+    assert abs(y - 240) <= 4
+    choose(example, "Move")
+    before = box.evaluate("box => box.scrollLeft")
+    drag(example, (350, 270), (320, 270))
+    assert box.evaluate("box => box.scrollLeft") > before + 20
+    example.locator(".segment-stage").focus()
+    example.keyboard.press("0")
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+
+
+def test_the_ring_asks_where_a_seed_helps_most(example):
+    click(example, SKY)
+    see_segments(example, 2)
+    click(example, (225, 100))  # two seeds of one thing: nobody knows where one segment ends
+    see_segments(example, 2)
+    expect(example.locator(".segment-stage .segment-suggested")).to_be_visible()
+    example.locator(".segment-doubt").get_by_role("button", name="segment 2").click()
+    expect(example.locator(".segment-seed")).to_have_count(3)
+    assert [len(pixels) for pixels in seeds_shown(example)] == [1, 2]
+
+
+def test_only_the_connected_piece_and_no_holes(example):
+    click(example, SKY)
+    see_segments(example, 2)
+    with example.expect_response(lambda answer: answer.request.method == "POST") as sent:
+        example.get_by_label("Only the connected piece").check()
+    assert sent.value.request.post_data_json["connected"] is True
+    with example.expect_response(lambda answer: answer.request.method == "POST") as sent:
+        example.get_by_label("Fill holes").check()
+    assert sent.value.request.post_data_json["fill_holes"] is True
+    expect(example).to_have_url(re.compile("connected=true&fill_holes=true"))
+
+
+def test_cut_outs_and_outlines_are_taken_home(example):
+    click(example, SKY)
+    click(example, MEADOW)
+    example.get_by_label("Name of segment 1").fill("sky")
+    see_segments(example, 2)
+    expect(example).to_have_url(re.compile("seed=sky"))
+    with example.expect_download() as download:
+        example.get_by_role("link", name="Cut-out of sky").click()
+    assert download.value.suggested_filename == "example-sky.png"
+    with Image.open(download.value.path()) as cut:
+        assert (cut.mode, cut.getpixel(SKY)[3], cut.getpixel(MEADOW)[3]) == ("RGBA", 255, 0)
+    assert b'viewBox="0 0 720 480"' in saved(example, "SVG", "example-outlines.svg")
+    collection = json.loads(saved(example, "GeoJSON", "example-outlines.geojson"))
+    assert [each["properties"]["name"] for each in collection["features"]] == ["sky", "segment 2"]
+
+
+def test_a_photo_beyond_the_limits_is_shrunk_before_it_is_sent(page, tmp_path):
+    photo = np.zeros((4200, 6000, 3), dtype=np.uint8)  # 25 megapixels
+    photo[:, 3000:] = (200, 180, 40)
+    Image.fromarray(photo).save(tmp_path / "phone.jpg")
+    page.goto("segment")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a picture").click()
+    chooser.value.set_files(tmp_path / "phone.jpg")
+    title = page.locator(".segment-title")
+    expect(title).to_contain_text("shrunk from 6000 × 4200")
+    width, height = map(int, re.search(r"(\d+) × (\d+) pixels", title.inner_text()).groups())
+    assert 0.9 * 24_000_000 < width * height <= 24_000_000
 
 
 def test_a_file_that_is_no_picture_says_so(page, tmp_path):

@@ -63,6 +63,6 @@ def test_a_start_whose_topics_do_not_come_has_its_words(page):
 
 def test_the_page_says_in_plain_words_what_it_found(page):
     search(page, "mate")
-    expect(page.locator(".alternative").first).to_contain_text("explains")
+    expect(page.locator(".alternatives")).to_contain_text("How much of your search each topic explains")
     expect(page.locator(".alternative").first).to_contain_text("of your search")
     expect(page.locator("#narrower")).to_have_attribute("aria-valuetext", "Automatic")

@@ -53,7 +53,7 @@ def test_a_topic_is_saved_as_a_drawing(page):
 def test_a_link_shows_the_same_to_another_person(page, open_page):
     search(page, "mate")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.locator(".alternative", has_text="chess").click()
+    page.locator("button.alternative", has_text="chess").click()
     expect(page.locator(".way-back")).to_be_visible()
     page.get_by_role("button", name="frequent").click()
     expect(page.get_by_role("button", name="frequent")).to_have_attribute("aria-pressed", "true")

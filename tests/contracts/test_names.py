@@ -50,10 +50,24 @@ PYTHON = {
     ),
     "subspace": (mixsearch.SubspaceSearch, mixsearch.SubspaceSearch.search, mixsearch.subspace.choose_dim, read_table),
     "community": (mixsearch.CommunitySearch, mixsearch.CommunitySearch.search, read_table),
-    "segment": (mixsearch.segment, mixsearch.segmentation.Segmentation.overlay),
+    "segment": (
+        mixsearch.segment,
+        mixsearch.segmentation.segment_like,
+        mixsearch.segmentation.Segmentation.overlay,
+        mixsearch.segmentation.Segmentation.outlines,
+        mixsearch.segmentation.Segmentation.cut_out,
+    ),
     "serve": (make_app, listen, Limits, Access),
 }
-ROUTES = {"topic": "/topic", "overview": "/overview", "changes": "/changes", "segment": "/segments"}
+ROUTES = {
+    "topic": "/topic",
+    "overview": "/overview",
+    "changes": "/changes",
+    "find": "/members",
+    "regress": "/line",
+    "subspace": "/subspace",
+    "segment": "/segments",
+}
 # Names over HTTP that differ from those in Python.
 OTHERWISE = {"words": "q", "seeds": "seed", "not_seeds": "not_seed"}
 

@@ -4,13 +4,29 @@ import os
 import signal
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 _PACKAGES = ("typer", "rich")
 
 
-def main() -> None:
-    """Run the command line, or print what to install for it."""
+def main() -> NoReturn:
+    """Run the command line, or print what to install for it. Whatever happens ends in a sentence and an exit code."""
     _treat_sigterm_as_ctrl_c()
+    _replace_unencodable()
+    try:
+        _run()
+    except KeyboardInterrupt:
+        _fail("Stopped.", 130)
+    except BrokenPipeError:
+        _fail("", 1)  # whoever read the output has seen enough
+    except Exception as error:
+        from mixsearch.cli._unexpected import explain_unexpected
+
+        _fail(str(explain_unexpected(error)), 1)
+    raise SystemExit(0)
+
+
+def _run() -> None:
     try:
         for package in _PACKAGES:
             import_module(package)
@@ -18,12 +34,25 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
-        sys.stderr.write(f"The command line needs {' and '.join(_PACKAGES)}: pip install 'mixsearch[cli,plot]'\n")
-        raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        sys.stderr.write("Stopped.\n")
-        raise SystemExit(130) from None
-    app(prog_name="mixsearch")
+        _fail(f"The command line needs {' and '.join(_PACKAGES)}: pip install 'mixsearch[cli,plot]'", 1)
+    try:
+        app(prog_name="mixsearch")
+    finally:
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a full disk is noticed here, not when Python ends
+
+
+def _fail(sentence: str, exit_code: int) -> NoReturn:
+    """End with a sentence; what is left of the output has nowhere to go."""
+    try:
+        if sentence and sys.stderr is not None:
+            sys.stderr.write(f"{sentence}\n")
+            sys.stderr.flush()
+    except OSError:
+        pass
+    # Python would write what is left when it ends, and fail again.
+    sys.stdout = None
+    raise SystemExit(exit_code) from None
 
 
 def _treat_sigterm_as_ctrl_c() -> None:
@@ -32,3 +61,10 @@ def _treat_sigterm_as_ctrl_c() -> None:
     if hasattr(os, "register_at_fork"):
         # A pool ends its forked processes by this signal, without a word.
         os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+
+
+def _replace_unencodable() -> None:
+    """Let a terminal that lacks a character, as one in cp1252 does, show a question mark instead."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")

@@ -12,9 +12,10 @@ from mixsearch import __version__
 from mixsearch.cli._console import describe, print_notes, record_warnings, stderr_console
 from mixsearch.cli._index_report import SUFFIX
 from mixsearch.cli._progress import show_progress
+from mixsearch.cli._render import list_columns
 from mixsearch.data.files.location import split_table
 from mixsearch.errors import SearchError
-from mixsearch.index import ROW, IndexOptions, build_index, open_index
+from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.text import CorpusOptions
 
 CACHE = ".mixsearch"
@@ -62,10 +63,9 @@ def _build(source: str, target: Path, text: Sequence[str] | None) -> None:
     with show_progress() as on_progress, record_warnings() as warned:
         reading = CorpusOptions(text=list(text) if text else None)
         built = build_index(source, target, IndexOptions(overwrite=True), reading, on_progress=on_progress)
-    columns = [column for column in open_index(target).columns.described if column.name != ROW]
+    columns = open_index(target).columns.described
     if columns:
-        listed = ", ".join(f"{column.name} ({column.role or column.kind})" for column in columns)
-        stderr_console().print(f"Columns: {listed}", markup=False, soft_wrap=True)
+        stderr_console().print(f"Columns: {list_columns(columns)}", markup=False, soft_wrap=True)
     print_notes(map(describe, (*built.notes, *warned)))
 
 

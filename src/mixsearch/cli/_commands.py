@@ -31,6 +31,7 @@ COMMANDS = {
     "serve": "Open a page to search topics as you type, and to segment images by clicks.",
     "reproduce": "Run the paper's experiments: rows, a figure and a table for each.",
     "demo": "Find topics in the docstrings on this computer, then one Gaussian of ten.",
+    "doctor": "Show versions, cores, fonts and optional packages, and how to get what is missing.",
 }
 
 

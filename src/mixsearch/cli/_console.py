@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,9 +17,15 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from mixsearch.cli._unexpected import explain_unexpected
 from mixsearch.errors import Coded, SearchError, SearchWarning
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
+# What Typer deals with itself; its base class of usage errors has no public name in all versions.
+_PASSED_ON: tuple[type[BaseException], ...] = (
+    *(typer.Exit, typer.Abort, BrokenPipeError),
+    *(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"),
+)
 # Characters that a terminal obeys, of which tabs and ends of lines are harmless.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
 
@@ -115,7 +122,8 @@ def print_notes(sentences: Iterable[str]) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON, alone on standard output."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    text = json.dumps(value, indent=2, ensure_ascii=not is_unicode, allow_nan=False)
     # JSON escapes only the control characters below the blank.
     typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
@@ -126,13 +134,22 @@ def report_errors(*, as_json: bool = False, stopped: str = "Stopped.") -> Iterat
     try:
         yield
     except SearchError as error:
-        if as_json:
-            print_json({"error": describe_for_json(error)})
-        print_error(describe(error))
+        _print_coded(error, as_json=as_json)
         raise typer.Exit(EXIT_ERROR) from error
     except KeyboardInterrupt as error:
         stderr_console().print(stopped)
         raise typer.Exit(EXIT_STOPPED) from error
+    except _PASSED_ON:
+        raise
+    except Exception as error:
+        _print_coded(explain_unexpected(error), as_json=as_json)
+        raise typer.Exit(EXIT_ERROR) from error
+
+
+def _print_coded(error: Coded, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"error": describe_for_json(error)})
+    print_error(describe(error))
 
 
 @contextmanager

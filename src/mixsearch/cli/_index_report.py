@@ -14,10 +14,10 @@ from rich.text import Text
 
 from mixsearch.cli._console import describe, describe_for_json, print_json, print_notes, record_warnings, stdout_console
 from mixsearch.cli._progress import show_progress
-from mixsearch.cli._render import print_facts
+from mixsearch.cli._render import list_columns, print_facts
 from mixsearch.cli._units import format_bytes, format_seconds
 from mixsearch.errors import Option, SearchError, SearchWarning
-from mixsearch.index import ROW, Built, IndexOptions, StoredColumn, build_index, open_index
+from mixsearch.index import Built, IndexOptions, StoredColumn, build_index, open_index
 from mixsearch.text import CorpusOptions, strip_compression_suffix
 
 SUFFIX = ".index"
@@ -80,7 +80,7 @@ def run_index(
 def report_built(built: Built, seconds: float, warned: Sequence[SearchWarning], *, as_json: bool) -> None:
     """Print the summary of an index that was built."""
     index = open_index(built.path)
-    columns = tuple(column for column in index.columns.described if column.name != ROW)
+    columns = tuple(index.columns.described)
     summary = Summary(built, seconds, (*built.notes, *warned), index.starters(1)[0].word, columns)
     if as_json:
         print_json(summary.as_dict())
@@ -132,17 +132,13 @@ def _print_summary(console: Console, summary: Summary) -> None:
         ("documents", f"{built.n_documents:,}{_describe_dropped(built)}"),
         ("words", f"{built.n_words:,}, with {built.n_nonzeros:,} non-zero counts"),
         ("topics", f"{built.n_components:,}"),
-        *([("columns", _describe_columns(summary))] if summary.columns else []),
+        *([("columns", list_columns(summary.columns))] if summary.columns else []),
         ("size", size),
         ("time", format_seconds(summary.seconds)),
     ]
     print_facts(console, facts)
     print_notes(map(describe, summary.warnings))
     print_facts(console, [("next", Text(summary.next_command, style="bold"))])
-
-
-def _describe_columns(summary: Summary) -> str:
-    return ", ".join(f"{column.name} ({column.role or column.kind})" for column in summary.columns)
 
 
 def _describe_dropped(built: Built) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -27,6 +28,7 @@ class TypedHints:
     texts: Sequence[str] = ()
     text_file: Path | None = None
     documents: Sequence[int] = ()
+    not_documents: Sequence[int] = ()
     hints: Path | None = None
     each: bool = False
 
@@ -38,25 +40,30 @@ class TypedHints:
             "--hints": self.hints is not None,
         }
         kinds = [name for name, is_given in given.items() if is_given]
-        if len(kinds) != 1:
+        if len(kinds) != 1 and kinds != ["words", "--documents"]:
             found = " and ".join(kinds) or "none"
-            raise typer.BadParameter(f"Give exactly one of words, --text, --documents and --hints, got {found}.")
-        if kinds != ["words"] and (self.avoid or self.each):
+            raise typer.BadParameter(f"Give words, --documents or both, --text, or --hints, got {found}.")
+        if kinds[0] != "words" and (self.avoid or self.each):
             raise typer.BadParameter(f"--not and --each need words, got {kinds[0]}.")
+        if self.not_documents and not {"words", "--documents"} & set(kinds):
+            raise typer.BadParameter(f"--not-documents needs words or --documents, got {kinds[0]}.")
 
 
 def read_queries(typed: TypedHints) -> list[indexes.Query]:
     """Return the queries of a command."""
     if typed.hints is not None:
         return _parse_lines(_read(typed.hints), typed.hints)
-    if typed.documents:
-        return [indexes.Query(f"document {', '.join(map(str, typed.documents))}", documents=tuple(typed.documents))]
+    marked: dict[str, Any] = {
+        "documents": tuple(typed.documents) or None,
+        "not_documents": tuple(typed.not_documents) or None,
+    }
+    if typed.documents and not typed.words:
+        return [indexes.Query(f"document {', '.join(map(str, typed.documents))}", **marked)]
     texts = [*typed.texts, *([] if typed.text_file is None else [_read(typed.text_file)])]
     if texts:
         return [indexes.Query(_shorten(texts[0]), text=tuple(texts))]
-    if typed.each:
-        return [_make_query([word], typed.avoid) for word in typed.words]
-    return [_make_query(typed.words, typed.avoid)]
+    each = [[word] for word in typed.words] if typed.each else [typed.words]
+    return [replace(_make_query(words, typed.avoid), **marked) for words in each]
 
 
 def _make_query(words: Sequence[str], avoid: Sequence[str]) -> indexes.Query:

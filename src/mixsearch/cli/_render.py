@@ -17,7 +17,7 @@ from mixsearch.cli._units import format_share
 from mixsearch.display import plain_chance, plain_number
 
 if TYPE_CHECKING:
-    from mixsearch.index import Answer, TopicWord, TypicalDocument
+    from mixsearch.index import Answer, StoredColumn, TopicWord, TypicalDocument
 
 _BAR = 20
 _NAME = 12
@@ -44,6 +44,11 @@ def print_facts(console: Console, facts: Iterable[tuple[str, str | Text]]) -> No
     for name, value in facts:
         table.add_row(name, Text(value) if isinstance(value, str) else value)
     console.print(table)
+
+
+def list_columns(columns: Iterable[StoredColumn]) -> str:
+    """Return the names of columns with what they hold."""
+    return ", ".join(f"{column.name} ({column.role or column.kind})" for column in columns)
 
 
 def _panel(answer: Answer, seconds: float) -> Panel:
@@ -92,7 +97,7 @@ def _lines(answer: Answer) -> Iterator[str]:
 
 
 def _line(name: str, value: str) -> str:
-    return f"{name:<{_NAME}}{value}"
+    return f"{name:<{_NAME - 1}} {value}"
 
 
 def _facts(answer: Answer) -> list[tuple[str, str]]:

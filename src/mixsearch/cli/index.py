@@ -224,7 +224,7 @@ def index(
         typer.Option(
             parser=parse_bytes,
             metavar="SIZE",
-            help="Approximate memory limit: 500MB, 2GiB. Default: half of this machine's memory.",
+            help="Approximate memory limit: 500MB, 2GiB. Default: half of what this machine, or container, has.",
             show_default=False,
             rich_help_panel=_RESOURCES,
         ),

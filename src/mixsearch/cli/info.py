@@ -16,7 +16,7 @@ from mixsearch._typing import Array
 from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors, stdout_console
 from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._growth import describe_growth
-from mixsearch.cli._render import print_facts
+from mixsearch.cli._render import list_columns, print_facts
 from mixsearch.cli._units import format_bytes
 from mixsearch.display import plain_number
 
@@ -89,7 +89,7 @@ def _facts(contents: indexes.Contents, *, verified: bool) -> Iterator[tuple[str,
     yield "words", f"{contents.n_words:,}, with {contents.n_nonzeros:,} non-zero counts{_describe_dropped(contents)}"
     yield "topics", f"{contents.n_components:,}"
     if contents.columns:
-        yield "columns", ", ".join(f"{column.name} ({column.role or column.kind})" for column in contents.columns)
+        yield "columns", list_columns(contents.columns)
     growth = contents.growth
     if growth.n_added or growth.n_removed:
         changes = f"{growth.n_added:,} added, {growth.n_removed:,} removed since the topics were learned"

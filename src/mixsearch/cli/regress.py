@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from mixsearch import RegressionComponent, RegressionSearch
+from mixsearch import RegressionComponent
 from mixsearch.cli._console import (
     describe,
     describe_for_json,
@@ -33,22 +33,11 @@ from mixsearch.cli._table_options import (
     SkipBadRowsOption,
     TableArgument,
 )
-from mixsearch.cli._table_rows import (
-    NumberedRows,
-    check_apart,
-    count_rows,
-    find_doubtful,
-    name_rows,
-    rank_rows,
-    split_list,
-    take_numbers,
-)
+from mixsearch.cli._table_rows import check_apart, parse_rows, split_list
 from mixsearch.cli._units import format_share
-from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import give_or_take, plain_chance, plain_number
+from mixsearch.rows import NumberedRows, describe_line, find_line, name_rows, take_numbers
 from mixsearch.table import read_table, with_columns, write_table
-
-_N_DOUBTFUL = 5
 
 HELP = """Find the line that a few rows of a table lie on, among several lines.
 
@@ -118,58 +107,17 @@ def regress(
         check_apart(y, features, "y", "x")
         with record_warnings() as warned, stderr_console().status("Fitting lines"):
             opened = read_table(table, no_header=no_header, skip_bad_rows=skip_bad_rows)
-            rows = take_numbers(opened, {"x": features, "y": [y]}, split_list(like), id)
-            found = _search(rows, n_components, "auto" if joint is None else joint)
+            positions = parse_rows(opened, split_list(like), id)
+            rows = take_numbers(opened, {"x": features, "y": [y]}, positions, id)
+            found = find_line(rows, n_components, "auto" if joint is None else joint)
         notes = [name_rows(warning, rows) for warning in warned]
-        answer = {"table": str(table), "y": y, "x": features, "id": id, **_describe(found, rows, features, n_rows)}
+        answer = {"table": str(table), "y": y, "x": features, "id": id, **describe_line(found, rows, features, n_rows)}
         written = _write(found, rows, [*features, y], output, plot)
         if as_json:
             print_json(answer | {"warnings": list(map(describe_for_json, notes)), "written": written})
         else:
             print_facts(stdout_console(), _list_facts(answer, rows))
         print_notes(map(describe, notes))
-
-
-def _search(rows: NumberedRows, n_components: Any, joint: Literal["auto"] | bool) -> RegressionComponent:
-    X, y = rows.values[:, :-1], rows.values[:, -1]
-    search = RegressionSearch(n_components, joint=joint).fit(X, y)
-    return search.search(examples=(X[rows.examples], y[rows.examples]), refine=True)
-
-
-def _describe(found: RegressionComponent, rows: NumberedRows, features: list[str], n_rows: int) -> dict[str, Any]:
-    """Return the answer as JSON has it."""
-    X, y = rows.values[:, :-1], rows.values[:, -1]
-    membership, predicted = found.membership(X, y), found.predict(X)
-    density = np.exp(-0.5 * (y - predicted) ** 2 / max(found.noise_variance, np.finfo(float).tiny))
-
-    def show(indices: Any) -> list[dict[str, Any]]:
-        facts = np.column_stack([membership, y, predicted])[indices].tolist()
-        names = ("membership", "y", "predicted")
-        return [rows.describe(i, **dict(zip(names, each, strict=True))) for i, each in zip(indices, facts, strict=True)]
-
-    errors, at_zero = found.stderr, float(found.predict_stderr(np.zeros((1, len(features))))[0])
-    pairs = zip(features, found.center.tolist(), errors.center.tolist(), strict=True)
-    return {
-        "like": [rows.describe(index) for index in rows.examples],
-        "n_table_rows": rows.table.num_rows,
-        "n_rows": len(rows.rows),
-        "n_left_out": rows.n_left_out,
-        "n_components": len(found.scores),
-        "joint": found.joint,
-        "coefficients": {name: _estimate(value, error) for name, value, error in pairs},
-        "intercept": _estimate(found.intercept, at_zero),
-        "weight": _estimate(found.weight, errors.weight),
-        "n_members": count_rows(found.weight, errors.weight, len(rows.rows)),
-        "noise": float(np.sqrt(found.noise_variance)),
-        "confidence": found.confidence,
-        "verdict": verdict_by_confidence(found.confidence)[0],
-        "typical_rows": show(rank_rows(membership * density, rows, n_rows)),
-        "doubtful_rows": show(find_doubtful(membership, min(n_rows, _N_DOUBTFUL))),
-    }
-
-
-def _estimate(value: float, stderr: float) -> dict[str, float | None]:
-    return {"value": float(value), "stderr": float(stderr) if np.isfinite(stderr) else None}
 
 
 def _list_facts(answer: dict[str, Any], rows: NumberedRows) -> list[tuple[str, str]]:

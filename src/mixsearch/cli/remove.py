@@ -59,7 +59,7 @@ def remove(
             return
         facts = [
             ("index", str(path)),
-            ("removed", f"{removed.n_documents:,} documents"),
+            ("removed", f"{removed.n_documents:,}"),
             ("documents", f"{removed.n_all:,}"),
         ]
         print_facts(stdout_console(), facts)

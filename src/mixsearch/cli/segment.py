@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from mixsearch.cli._console import (
+    EXIT_ERROR,
     describe,
     describe_for_json,
+    print_error,
     print_json,
     print_notes,
     record_warnings,
@@ -19,20 +22,11 @@ from mixsearch.cli._console import (
     stdout_console,
 )
 from mixsearch.cli._render import print_facts
+from mixsearch.cli._segment_files import PLACEHOLDER, Outputs
 from mixsearch.cli._units import format_share
 from mixsearch.display import plain_number
-from mixsearch.errors import HintError
-from mixsearch.segmentation import (
-    Pixel,
-    Segmentation,
-    iterate_cut_outs,
-    make_label_image,
-    make_mask_images,
-    make_pillow_image,
-    parse_seeds,
-    summarize_segmentation,
-    write_images,
-)
+from mixsearch.errors import HintError, SearchError, SearchWarning
+from mixsearch.segmentation import Pixel, Segmentation, parse_seeds, segment_like, summarize_segmentation
 from mixsearch.segmentation import segment as segment_image
 
 _SEARCH, _OUTPUT = "Search", "Output"
@@ -51,28 +45,41 @@ Examples:
   mixsearch segment photo.jpg --seed sky=120,80 --seed sea=300,200 --masks masks
   mixsearch segment photo.jpg --seed cat=120,80 --not-seed cat=300,200 -o out.png
   mixsearch segment photo.jpg --seed 120,80 --labels labels.png --json
+  mixsearch segment photo.jpg --seed cat=120,80 --outlines cat.svg --simplify 1
 
-With one seed, the image is split into its segment and the rest. With --json,
-an error is also printed as JSON on standard output:
+Other images are segmented like the first, by what its segments look like:
+
+  mixsearch segment first.jpg --seed cat=120,80 --save-model first.json
+  mixsearch segment *.jpg --like first.json -o "out/{name}.png"
+
+With several images, {name} in an output is the name of the image. With one
+seed, the image is split into its segment and the rest. With --json, an error
+is also printed as JSON on standard output:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
 
 Exit codes: 0 success, 1 bad image or seed, 2 usage error. On an error no
-file is written."""
-
-
-@dataclass(frozen=True)
-class _Outputs:
-    overlay: Path | None
-    masks: Path | None
-    cut_outs: Path | None
-    labels: Path | None
+file is written; of several images, those without an error are."""
 
 
 def segment(
-    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="PNG, JPEG, TIFF, WebP and others.")],
+    images: Annotated[list[Path], typer.Argument(metavar="IMAGE", help="PNG, JPEG, TIFF, WebP and others.")],
     seeds: Annotated[
-        list[str], typer.Option("--seed", "-s", metavar="X,Y", help="A pixel of a segment; repeat for each segment.")
-    ],
+        list[str] | None,
+        typer.Option(
+            "--seed",
+            "-s",
+            metavar="X,Y",
+            help="A pixel of a segment; repeat for each segment.",
+            show_default=False,
+        ),
+    ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Find the segments of another image, which --save-model wrote, by color and texture.",
+        ),
+    ] = None,
     not_seeds: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,6 +119,36 @@ def segment(
         typer.Option(
             metavar="FILE",
             help="Write an indexed PNG: 0 for the first segment, and so on; 255 for transparent pixels.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    outlines: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the outlines as polygons: .svg for a drawing, .geojson for GeoJSON in pixels.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    simplify: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            metavar="PIXELS",
+            help="Outlines with fewer corners, at most this far from the exact ones.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = 0.0,
+    coco: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a data set in the format of COCO, as JSON.", rich_help_panel=_OUTPUT),
+    ] = None,
+    save_model: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-model",
+            metavar="FILE",
+            help="Write what the segments look like as JSON, for --like.",
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
@@ -164,35 +201,109 @@ def segment(
             rich_help_panel=_SEARCH,
         ),
     ] = None,
+    frame: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Which image of an animated or multi-page file to read, from 0.",
+            show_default=False,
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
 ) -> None:
     """Segment an image."""
-    outputs = _Outputs(output, masks, cut_outs, labels)
-    if not any(vars(outputs).values()) and not as_json:
-        raise typer.BadParameter("Nothing to write: add --output, --masks, --cut-outs, --labels or --json.")
-    parsed, excluded = _parse_seeds(seeds), _parse_seeds(not_seeds or [])
+    outputs = Outputs(output, masks, cut_outs, labels, outlines, coco, save_model, opacity=opacity, simplify=simplify)
+    _check_usage(outputs, images, seeds, like, as_json)
+    pieces: dict[str, Any] = {"connected": connected, "fill_holes": fill_holes, "min_area": min_area, "frame": frame}
+    parsed, excluded = _parse_seeds(seeds or []), _parse_seeds(not_seeds or [])
+
+    def search(image: Path) -> Segmentation:
+        if like is not None:
+            return segment_like(image, like, **pieces)
+        return segment_image(
+            image, parsed, not_seeds=excluded, features=features, assign=assign, n_components=n_components, **pieces
+        )
+
+    options: dict[str, str] = {"features": features, "assign": assign} if like is None else {"like": str(like)}
     with report_errors(as_json=as_json):
-        with record_warnings() as warned:
-            found = segment_image(
-                image,
-                parsed,
-                not_seeds=excluded,
-                features=features,
-                assign=assign,
-                connected=connected,
-                fill_holes=fill_holes,
-                min_area=min_area,
-                n_components=n_components,
+        if len(images) == 1:
+            found, warned = _search(images[0], search)
+            _report(_answer(found, images[0], options, warned, outputs.write(found, images[0], is_only=True)), as_json)
+            return
+        answers = _segment_files(images, search, outputs, options)
+    if as_json:
+        print_json({"images": answers})
+    if any("error" in answer for answer in answers):
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _check_usage(
+    outputs: Outputs, images: list[Path], seeds: list[str] | None, like: Path | None, as_json: bool
+) -> None:
+    if (seeds is None) == (like is None):
+        raise typer.BadParameter("Give a --seed for each segment, or --like with the file of a model.")
+    if not outputs.has_any and not as_json:
+        raise typer.BadParameter(
+            "Nothing to write: add --output, --masks, --cut-outs, --labels, --outlines, --coco, --save-model or --json."
+        )
+    if len(images) > 1:
+        for option, path in outputs.list_for_each_image():
+            if PLACEHOLDER not in str(path):
+                raise typer.BadParameter(
+                    f"With several images, {option} needs {PLACEHOLDER} in its name, for the name of the image."
+                )
+        repeated = [name for name, n in Counter(image.stem for image in images).items() if n > 1]
+        if repeated and outputs.has_any:
+            raise typer.BadParameter(
+                f"Two images are called '{repeated[0]}': one would overwrite the files of the other."
             )
-        written = _write(found, outputs, opacity)
-        summary = {"image": str(image), "features": features, "assign": assign} | summarize_segmentation(found)
-        if as_json:
-            notes = [describe_for_json(warning) for warning in warned]
-            print_json(summary | {"warnings": notes, "written": [str(path) for path in written]})
-        else:
-            _print_summary(summary)
-            for path in written:
-                stderr_console().print(f"Written: {path}", markup=False, soft_wrap=True)
-        print_notes(map(describe, warned))
+
+
+def _search(image: Path, search: Callable[[Path], Segmentation]) -> tuple[Segmentation, list[SearchWarning]]:
+    with record_warnings() as warned:
+        found = search(image)
+    return found, warned
+
+
+def _answer(
+    found: Segmentation, image: Path, options: dict[str, str], warned: list[SearchWarning], written: list[Path]
+) -> dict[str, Any]:
+    notes = {"warnings": [describe_for_json(warning) for warning in warned], "written": list(map(str, written))}
+    return {"image": str(image)} | options | summarize_segmentation(found) | notes
+
+
+def _segment_files(
+    images: list[Path], search: Callable[[Path], Segmentation], outputs: Outputs, options: dict[str, str]
+) -> list[dict[str, Any]]:
+    """Segment images one after the other. An error ends only the image that it is about."""
+    answers: list[dict[str, Any]] = []
+    annotations = []
+    for image in images:
+        try:
+            found, warned = _search(image, search)
+            answers.append(_answer(found, image, options, warned, outputs.write(found, image, is_only=False)))
+        except SearchError as error:
+            answers.append({"image": str(image), "error": describe_for_json(error)})
+            print_error(f"{image}: {describe(error)}")
+            continue
+        if outputs.coco is not None:
+            annotations.append((image.name, found.to_coco()))
+        line = ", ".join(f"{name} {format_share(share)}" for name, share in zip(found.names, found.shares, strict=True))
+        stderr_console().print(f"{image}: {line}", markup=False, soft_wrap=True)
+        print_notes(f"{image}: {describe(warning)}" for warning in warned)
+    outputs.write_dataset(annotations)
+    return answers
+
+
+def _report(answer: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(answer)
+    else:
+        _print_summary(answer)
+        for path in answer["written"]:
+            stderr_console().print(f"Written: {path}", markup=False, soft_wrap=True)
+    print_notes(note["message"] for note in answer["warnings"])
 
 
 def _parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
@@ -202,22 +313,8 @@ def _parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
         raise typer.BadParameter(describe(error)) from error
 
 
-def _write(found: Segmentation, outputs: _Outputs, opacity: float) -> list[Path]:
-    images: dict[Path, Any] = {}
-    if outputs.overlay is not None:
-        images[outputs.overlay] = make_pillow_image(found.overlay(opacity))
-    if outputs.labels is not None:
-        images[outputs.labels] = make_label_image(found.labels, len(found.names))
-    if outputs.masks is not None:
-        images |= make_mask_images(found.names, found.labels, outputs.masks)
-    if outputs.cut_outs is not None:
-        images |= {outputs.cut_outs / file: image for file, image in iterate_cut_outs(found)}
-    write_images(images)
-    return list(images)
-
-
 def _print_summary(summary: dict[str, Any]) -> None:
-    facts = [("image", f"{summary['width']} x {summary['height']} pixels, features {summary['features']}")]
+    facts = [("image", f"{summary['width']} x {summary['height']} pixels, {_describe_way(summary)}")]
     for each in summary["segments"]:
         lead = ""
         if each["expected_iou"] is not None:
@@ -226,3 +323,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
             lead = f"separation {plain_number(each['separation'])}: "
         facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
     print_facts(stdout_console(), facts)
+
+
+def _describe_way(summary: dict[str, Any]) -> str:
+    return f"like {summary['like']}" if "like" in summary else f"features {summary['features']}"

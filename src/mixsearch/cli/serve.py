@@ -7,9 +7,7 @@ import secrets
 import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from itertools import chain, count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 _ADDRESS, _ACCESS, _LIMITS = "Address", "Access", "Limits"
 _MIN_TOKEN = 8
 NOTHING_TO_SEARCH = (
-    "There are no documents to search, and the page only segments images. Give a file with texts, such as "
+    "There are no documents to search yet. Drop a file with texts onto the page, or give one: "
     "mixsearch serve reviews.csv (or .parquet, .jsonl, .xlsx), an index, or --demo."
 )
 
@@ -40,13 +38,16 @@ Examples:
   mixsearch serve food=reviews.index --port 9000 --no-open
   mixsearch serve reviews.index --host 0.0.0.0
   mixsearch serve --demo
+  mixsearch serve
 
-By default the server listens on this computer only. With another --host it
-requires a token, which it creates and prints unless one is given. A file of
+By default the server listens on this computer only. It requires a token, which
+it creates and puts into the address that it opens and prints, since other
+accounts of this computer reach it too; --no-token does without. A file of
 documents is indexed in a folder .mixsearch beside it, once, and again when it
-changes. --demo indexes the docstrings on this computer. Without an index, the
-page only segments images. The HTTP API is described in api/openapi.json.
-Ctrl-C stops the server.
+changes. --demo indexes the docstrings on this computer. Without an index,
+drop a file onto the page. Such files are accepted on this computer, and from
+others with a token; they are removed when the server stops. The HTTP API is
+described in api/openapi.json. Ctrl-C stops the server.
 
 Exit codes: 0 stopped, 1 bad index or address, 2 usage error."""
 
@@ -102,7 +103,8 @@ def serve(
         ),
     ] = None,
     no_token: Annotated[
-        bool, typer.Option("--no-token", help="Require no token, even on the network.", rich_help_panel=_ACCESS)
+        bool,
+        typer.Option("--no-token", help="Let whoever reaches the server use it.", rich_help_panel=_ACCESS),
     ] = False,
     allow_host: Annotated[
         list[str] | None,
@@ -129,6 +131,10 @@ def serve(
     max_upload: Annotated[
         float, typer.Option(min=0.1, metavar="MB", help="Largest image file.", rich_help_panel=_LIMITS)
     ] = 25.0,
+    max_file: Annotated[
+        float,
+        typer.Option(min=0.1, metavar="MB", help="Largest file with texts or a table.", rich_help_panel=_LIMITS),
+    ] = 500.0,
     max_pixels: Annotated[
         float, typer.Option(min=0.01, metavar="MILLIONS", help="Largest image.", rich_help_panel=_LIMITS)
     ] = 24.0,
@@ -146,21 +152,28 @@ def serve(
         paths = list(indexes or [])
         if demo:
             from mixsearch.cli._docstrings import index_docstrings
+            from mixsearch.storage import TemporaryFolder
 
-            folder = stack.enter_context(TemporaryDirectory(prefix="mixsearch-"))
-            paths.append(str(index_docstrings(stderr_console(), Path(folder))))
+            folder = stack.enter_context(TemporaryFolder())
+            paths.append(str(index_docstrings(stderr_console(), folder.path)))
         if not paths:
             print_notes([NOTHING_TO_SEARCH])
         opened = open_named(paths, text)
-        if token is None and not no_token and not is_loopback(host):
+        if token is None and not no_token:
             token = secrets.token_urlsafe(24)
         limits = web.Limits(
             workers=threads.n_cores() if workers is None else workers,
             timeout=timeout,
             max_upload=round(max_upload * 1e6),
+            max_file=round(max_file * 1e6),
             max_pixels=round(max_pixels * 1e6),
         )
-        access = web.Access(token=token, hosts=tuple(name.lower() for name in [host, *(allow_host or [])]))
+        access = web.Access(
+            token=token,
+            hosts=tuple(name.lower() for name in [host, *(allow_host or [])]),
+            # A further host name means a proxy, behind which others reach this computer.
+            files=token is not None or (is_loopback(host) and not allow_host),
+        )
         _run(web, opened, limits, access, host, port, open_page)
 
 
@@ -198,10 +211,7 @@ def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dic
             from mixsearch.cli._index_report import name_index
 
             given, path = given or name_index([path]).stem, str(build_cached(path, text))
-        folder = given or Path(path).resolve().stem
-        names = chain([folder], (f"{folder}-{copy}" for copy in count(2)))
-        name = next(name for name in names if name not in opened)
-        opened[name] = open_index(path)
+        opened[load_web().choose_name(given or Path(path).resolve().stem, opened)] = open_index(path)
     return opened
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 import typer
 
-from mixsearch import Subspace, SubspaceSearch
-from mixsearch._typing import Array
 from mixsearch.cli._console import (
     describe,
     describe_for_json,
@@ -32,27 +30,22 @@ from mixsearch.cli._table_options import (
     SkipBadRowsOption,
     TableArgument,
 )
-from mixsearch.cli._table_rows import (
-    NumberedRows,
-    count_rows,
-    find_doubtful,
-    name_rows,
-    rank_rows,
-    split_list,
-    take_numbers,
-)
+from mixsearch.cli._table_rows import parse_rows, split_list
 from mixsearch.cli._units import format_share, parse_components
-from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import CenteredWarning, SearchError
+from mixsearch.rows import (
+    NumberedRows,
+    describe_subspace,
+    find_subspace,
+    name_rows,
+    scale_columns,
+    take_numbers,
+)
 from mixsearch.table import list_numeric_columns, read_table, with_columns, write_table
 
-_N_DOUBTFUL = 5
 _MAX_LOADINGS = 5
-_NO_INTERVAL = {"low": None, "high": None}
 _CARRIED_BY = {"mixture": "the mixture of subspaces", "self-expression": "rows that express each other"}
-# Columns whose deviations differ by more than this factor have different units.
-_MAX_RATIO = 10.0
 
 HELP = """Find the rows of a table in the same subspace as a few of them.
 
@@ -137,10 +130,10 @@ def subspace(
         used = wanted or [name for name in list_numeric_columns(opened) if name != id]
         if not used:
             raise SearchError("{file!r} has no columns of numbers.", code="no_columns", file=str(table))
-        rows = take_numbers(opened, {"columns": used}, split_list(like), id)
-        X, is_scaled = _scale(rows.values, scale)
+        rows = take_numbers(opened, {"columns": used}, parse_rows(opened, split_list(like), id), id)
+        X, is_scaled = scale_columns(rows.values, scale)
         with record_warnings() as warned, stderr_console().status("Fitting subspaces"):
-            found = _search(X, rows, n_components, dim, "auto" if center is None else center)
+            found = find_subspace(X, rows, n_components, cast(Any, dim), "auto" if center is None else center)
         # The answer itself says through which point subspaces go.
         searched = [name_rows(each, rows) for each in warned if not isinstance(each, CenteredWarning)]
         notes = [*read_warned, *searched]
@@ -152,7 +145,7 @@ def subspace(
             "columns": used,
             "left_out_columns": others,
             "scaled": is_scaled,
-            **_describe(found, rows, used, membership, n_rows),
+            **describe_subspace(found, rows, used, membership, n_rows),
         }
         if output is not None:
             write_table(with_columns(opened, {"membership": rows.spread(membership)}), output)
@@ -163,52 +156,6 @@ def subspace(
         else:
             print_facts(stdout_console(), _list_facts(answer, rows))
         print_notes(map(describe, notes))
-
-
-def _scale(values: Array, scale: bool | None) -> tuple[Array, bool]:
-    """Return the samples, with columns of the same deviation if they are to be scaled."""
-    deviations = values.std(axis=0)
-    varying = deviations[deviations > 0]
-    if scale is None:
-        scale = bool(len(varying) and varying.max() > _MAX_RATIO * varying.min())
-    return (values / np.where(deviations > 0, deviations, 1.0) if scale else values), scale
-
-
-def _search(X: Array, rows: NumberedRows, n_components: Any, dim: Any, center: Any) -> Subspace:
-    return SubspaceSearch(n_components, dim=dim, center=center).fit(X).search(examples=X[rows.examples])
-
-
-def _describe(
-    found: Subspace, rows: NumberedRows, columns: list[str], membership: Array, n_rows: int
-) -> dict[str, Any]:
-    """Return the answer as JSON has it."""
-    n, stderr = len(rows.rows), float(found.stderr.weight)
-    has_errors = bool(np.isfinite(stderr))  # not if rows that express each other carry the answer
-
-    def show(indices: Array) -> list[dict[str, Any]]:
-        return [rows.describe(int(index), membership=float(membership[index])) for index in indices]
-
-    return {
-        "like": [rows.describe(int(index)) for index in rows.examples],
-        "n_table_rows": rows.table.num_rows,
-        "n_rows": n,
-        "n_left_out": rows.n_left_out,
-        "n_components": len(found.scores),
-        "dim": found.basis.shape[1],
-        "centered": bool(np.any(found.center)),
-        "basis": [
-            {"variance": variance, "loadings": dict(zip(columns, axis, strict=True))}
-            for variance, axis in zip(found.variances.tolist(), found.basis.T.tolist(), strict=True)
-        ],
-        "noise": float(np.sqrt(max(found.noise_variance, 0.0))),
-        "weight": {"value": float(found.weight), "stderr": stderr if has_errors else None},
-        "n_members": count_rows(found.weight, stderr if has_errors else 0.0, n) | ({} if has_errors else _NO_INTERVAL),
-        "carried_by": found.carried_by,
-        "confidence": found.confidence,
-        "verdict": verdict_by_confidence(found.confidence)[0],
-        "typical_rows": show(rank_rows(membership, rows, n_rows)),
-        "doubtful_rows": show(find_doubtful(membership, min(n_rows, _N_DOUBTFUL))),
-    }
 
 
 def _list_facts(answer: dict[str, Any], rows: NumberedRows) -> list[tuple[str, str]]:

@@ -110,6 +110,15 @@ def topic(
             rich_help_panel=_HINTS,
         ),
     ] = None,
+    not_documents: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--not-documents",
+            metavar="ROW",
+            help="Row of a document that is not about the topic; repeat for several.",
+            rich_help_panel=_HINTS,
+        ),
+    ] = None,
     hints: Annotated[
         Path | None,
         typer.Option(
@@ -188,6 +197,13 @@ def topic(
     n_documents: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of documents to show.", rich_help_panel=_OUTPUT)
     ] = 5,
+    sort_by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="List the documents about the topic by a column.", rich_help_panel=_OUTPUT),
+    ] = None,
+    descending: Annotated[
+        bool, typer.Option("--descending", help="List the largest values first.", rich_help_panel=_OUTPUT)
+    ] = False,
     over: Annotated[
         str | None,
         typer.Option(
@@ -245,7 +261,9 @@ def topic(
         raise typer.BadParameter("--every needs --over or --by.")
     is_grouped = over is not None or by is not None
     is_each = each or (is_grouped and bool(words))
-    typed = TypedHints(words or (), avoid or (), text or (), text_file, documents or (), hints, is_each)
+    typed = TypedHints(
+        words or (), avoid or (), text or (), text_file, documents or (), not_documents or (), hints, is_each
+    )
     with report_errors(as_json=as_json):
         search: dict[str, Any] = {
             "n_components": n_components or "enough",
@@ -259,6 +277,8 @@ def topic(
         options = indexes.AnswerOptions(
             n_words=n_words,
             n_documents=n_documents,
+            sort_by=sort_by,
+            descending=descending,
             words_by=words_by,
             alternative=alternative,
             errors=errors,

@@ -69,7 +69,7 @@ def _doubt(rows: Array, n_examples: int, like: str, code: str) -> DoubtfulExampl
         sentence = f"The example looks {like}."
     else:
         verb = "looks" if len(rows) == 1 else "look"
-        sentence = f"{list_examples(rows.tolist())} of {{n_examples}} {verb} {like}."
+        sentence = f"{list_examples(rows.tolist())} of {{n_examples}} (counted from 0) {verb} {like}."
     return DoubtfulExamplesWarning(
         sentence + (" Leave out those that may be wrong." if n_examples > 1 else " Give others."),
         code=code,

@@ -46,11 +46,11 @@ def weak_hint(separation: float, confidence: float | None = None) -> WeakHintWar
 
 # The smallest lead over the runner-up, a code and a sentence; in falling order.
 _VERDICTS = (
-    (3.0, "clear", "clearly singled out"),
-    (DOUBTFUL_SEPARATION, "distinct", "singled out"),
-    (WEAK_SEPARATION, "close", "singled out, but the runner-up is close"),
-    (1.0, "ambiguous", "hardly singled out: the runner-up is about as good"),
-    (-math.inf, "behind", "not singled out: another component answers the hint better"),
+    (3.0, "clear", "clear match"),
+    (DOUBTFUL_SEPARATION, "distinct", "good match"),
+    (WEAK_SEPARATION, "close", "match, but the runner-up is close"),
+    (1.0, "ambiguous", "weak match: the runner-up is about as good"),
+    (-math.inf, "behind", "no match: another component fits the hint better"),
 )
 
 
@@ -69,9 +69,9 @@ def verdict(separation: float) -> str:
     Examples
     --------
     >>> verdict(6.5)
-    'clearly singled out'
+    'clear match'
     >>> verdict(1.02)
-    'hardly singled out: the runner-up is about as good'
+    'weak match: the runner-up is about as good'
     """
     return _judge(separation)[1]
 

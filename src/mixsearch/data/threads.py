@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -12,6 +11,8 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+from mixsearch.data.machine import available_cores
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -56,9 +57,9 @@ def n_cores() -> int:
     Returns
     -------
     int
-        Number of cores of the machine, or 1 inside `on_one_core`.
+        Number of cores that this process may use, or 1 inside `on_one_core`.
     """
-    return _cores.get() or os.cpu_count() or 1
+    return _cores.get() or available_cores()
 
 
 def is_on_one_core() -> bool:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from mixsearch.datasets._communities import CommunityData, make_communities
     from mixsearch.datasets._docstrings import DEFAULT_PACKAGES, DocstringCorpus, WorkerDiedError, load_docstrings
     from mixsearch.datasets._landscape import LandscapeData, make_landscape
+    from mixsearch.datasets._reviews import ReviewData, make_reviews
     from mixsearch.datasets._synthetic import (
         GaussianMixtureData,
         MixedRegressionData,
@@ -29,6 +30,7 @@ __all__ = [
     "GaussianMixtureData",
     "LandscapeData",
     "MixedRegressionData",
+    "ReviewData",
     "SubspacesData",
     "TopicData",
     "WorkerDiedError",
@@ -38,6 +40,7 @@ __all__ = [
     "make_hint",
     "make_landscape",
     "make_mixed_regression",
+    "make_reviews",
     "make_subspaces",
     "make_topics",
 ]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
+from mixsearch.data.machine import available_cores
 from mixsearch.errors import ArgumentError, Option, SearchError
 
 DEFAULT_PACKAGES = (
@@ -139,7 +140,7 @@ def load_docstrings(
 
 def _count_workers(n_jobs: int | None) -> int:
     if n_jobs is None or n_jobs == -1:
-        return min(os.cpu_count() or 1, _MAX_DEFAULT_WORKERS)
+        return min(available_cores(), _MAX_DEFAULT_WORKERS)
     if n_jobs < 1:
         raise ArgumentError(
             "{argument} must be a positive integer, or None for one process per core, got {value!r}.",

@@ -18,12 +18,20 @@ if TYPE_CHECKING:
     )
     from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
     from mixsearch.index.columns import ROW, Columns, StoredColumn
-    from mixsearch.index.compare import Outcome, answer_queries, compare_topics, name_outcomes
+    from mixsearch.index.compare import (
+        ComparedWord,
+        Outcome,
+        answer_queries,
+        compare_topics,
+        compare_words,
+        name_outcomes,
+    )
     from mixsearch.index.completion import CorpusWord
     from mixsearch.index.contents import Contents
     from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
     from mixsearch.index.csv_table import map_to_csv, to_csv
     from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
+    from mixsearch.index.document_map import DocumentPoints, assign_topics, place_documents
     from mixsearch.index.frames import label_documents, list_documents
     from mixsearch.index.groups import group_topics, make_unique
     from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
@@ -58,10 +66,12 @@ __all__ = [
     "Built",
     "Change",
     "Columns",
+    "ComparedWord",
     "Contents",
     "CorpusChanges",
     "CorpusWord",
     "Document",
+    "DocumentPoints",
     "Existing",
     "Found",
     "GroupShare",
@@ -86,8 +96,10 @@ __all__ = [
     "UnmappedWord",
     "add_documents",
     "answer_queries",
+    "assign_topics",
     "build_index",
     "compare_topics",
+    "compare_words",
     "compute_overlaps",
     "describe",
     "describe_columns",
@@ -101,6 +113,7 @@ __all__ = [
     "match_word",
     "name_outcomes",
     "open_index",
+    "place_documents",
     "refresh_index",
     "remove_documents",
     "to_csv",

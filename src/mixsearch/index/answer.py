@@ -19,6 +19,7 @@ from mixsearch.index.columns import Columns, to_plain
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.query import Found
 from mixsearch.index.snippets import make_snippet
+from mixsearch.index.sorting import sort_documents
 from mixsearch.topics import Topic, has_quick_confidence
 
 N_ALTERNATIVES = 3
@@ -355,7 +356,7 @@ def _describe_documents(
 ) -> tuple[TypicalDocument, ...]:
     if not options.n_documents:
         return ()
-    best = topic.documents(options.skip_documents + options.n_documents)[options.skip_documents :]
+    best = _rank_documents(found, topic, options)[options.skip_documents :]
     words = [*(found.query.words or ()), *listed]
     documents = found.index.documents([row for row, _ in best])
     return tuple(
@@ -368,6 +369,14 @@ def _describe_documents(
         )
         for each, (_, share) in zip(documents, best, strict=True)
     )
+
+
+def _rank_documents(found: Found, topic: Topic, options: AnswerOptions) -> list[tuple[int, float]]:
+    """Return the first documents, with those to skip."""
+    n = options.skip_documents + options.n_documents
+    if options.sort_by is None:
+        return topic.documents(n)
+    return sort_documents(found.index, topic, options.sort_by, descending=options.descending)[:n]
 
 
 def describe_columns(columns: Columns, values: Mapping[str, Any]) -> dict[str, Any]:

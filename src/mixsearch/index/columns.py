@@ -196,13 +196,17 @@ class Columns:
 
     @property
     def described(self) -> list[StoredColumn]:
-        """What the columns are, without reading them."""
-        return [StoredColumn(**column) for column in self._folder.facts.get(FACT, [])]
+        """What the columns are, without reading them. The row of each document is stored with them, and not listed."""
+        return [column for column in self._stored if column.name != ROW]
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
-        return [column.name for column in self.described]
+        """The names of the columns, that of the rows too."""
+        return [column.name for column in self._stored]
+
+    @property
+    def _stored(self) -> list[StoredColumn]:
+        return [StoredColumn(**column) for column in self._folder.facts.get(FACT, [])]
 
     def find(self, role: str) -> str | None:
         """Return the first column of a role, if there is one.
@@ -253,7 +257,7 @@ class Columns:
     @property
     def kept(self) -> list[StoredColumn]:
         """The columns that were kept from the input, beside the row and the name of each document."""
-        return [column for column in self.described if column.name != ROW and column.role != ID]
+        return [column for column in self.described if column.role != ID]
 
     def list_values(self, indices: Array) -> list[dict[str, Any]]:
         """Return the values of the kept columns of some documents.

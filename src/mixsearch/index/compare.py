@@ -9,12 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.data.threads import map_parallel
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.answer import Answer, TypicalDocument, describe
 from mixsearch.index.groups import make_unique
 from mixsearch.index.options import AnswerOptions
-from mixsearch.index.overlap import compute_overlaps
+from mixsearch.index.overlap import compute_overlaps, take_off_corpus
 from mixsearch.index.query import Found, Query
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.topics import Topic
@@ -100,10 +101,10 @@ def answer_queries(
     """
     options = options or AnswerOptions()
     outcomes: list[Outcome] = map_parallel(lambda query: _answer(index, query, options), queries, n_jobs)
-    return _share_documents(index, outcomes)
+    return _share_documents(index, outcomes, is_sorted=options.sort_by is not None)
 
 
-def _share_documents(index: TopicIndex, outcomes: Sequence[Outcome]) -> list[Outcome]:
+def _share_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, is_sorted: bool) -> list[Outcome]:
     """Return outcomes whose topics share documents: together they have at most all of each."""
     topics = {position: each.topic for position, each in enumerate(outcomes) if each.topic is not None}
     rows = sorted({document.row for each in outcomes for document in _documents_of(each)})
@@ -118,7 +119,7 @@ def _share_documents(index: TopicIndex, outcomes: Sequence[Outcome]) -> list[Out
     shared = list(outcomes)
     for column, position in enumerate(topics):
         own = dict(zip(rows, shares[:, column].tolist(), strict=True))
-        shared[position] = _with_shares(outcomes[position], own)
+        shared[position] = _with_shares(outcomes[position], own, is_sorted=is_sorted)
     return shared
 
 
@@ -126,10 +127,10 @@ def _documents_of(outcome: Outcome) -> tuple[TypicalDocument, ...]:
     return () if outcome.answer is None else outcome.answer.documents
 
 
-def _with_shares(outcome: Outcome, shares: Mapping[int, float]) -> Outcome:
-    """Return an outcome with other shares of its documents, the largest first."""
+def _with_shares(outcome: Outcome, shares: Mapping[int, float], *, is_sorted: bool) -> Outcome:
+    """Return an outcome with other shares of its documents, the largest first unless they are sorted by a column."""
     documents = [replace(document, share=shares[document.row]) for document in _documents_of(outcome)]
-    ranked = tuple(sorted(documents, key=lambda document: -document.share))
+    ranked = tuple(documents if is_sorted else sorted(documents, key=lambda document: -document.share))
     return outcome if outcome.answer is None else replace(outcome, answer=replace(outcome.answer, documents=ranked))
 
 
@@ -153,13 +154,15 @@ def name_outcomes(outcomes: Sequence[Outcome]) -> dict[str, Topic]:
     return topics
 
 
-def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:
+def compare_topics(outcomes: Sequence[Outcome], corpus: Array | None = None) -> list[list[float | None]]:
     """Measure what each pair of topics has in common.
 
     Parameters
     ----------
     outcomes : sequence of Outcome
         What became of some queries.
+    corpus : array of shape (d,), optional
+        The frequencies of words in the corpus, to take off what topics have in common with all others.
 
     Returns
     -------
@@ -169,11 +172,67 @@ def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:
     found = [position for position, outcome in enumerate(outcomes) if outcome.topic is not None]
     table: list[list[float | None]] = [[None] * len(outcomes) for _ in outcomes]
     if found:
-        overlaps = compute_overlaps([outcome.topic.probabilities for outcome in outcomes if outcome.topic is not None])
+        topics = np.array([outcome.topic.probabilities for outcome in outcomes if outcome.topic is not None])
+        overlaps = compute_overlaps(topics if corpus is None else take_off_corpus(topics, corpus))
         for position, row in zip(found, overlaps.tolist(), strict=True):
             for other, overlap in zip(found, row, strict=True):
                 table[position][other] = overlap
     return table
+
+
+@dataclass(frozen=True)
+class ComparedWord:
+    """A word, and its probability in each of several topics.
+
+    Parameters
+    ----------
+    word : str
+        The word.
+    corpus : float or None
+        Its frequency in the corpus; None if the vocabulary does not have it.
+    probabilities : tuple of float or None
+        One for each topic; None for a query without one, or if the vocabulary does not have the word.
+    """
+
+    word: str
+    corpus: float | None
+    probabilities: tuple[float | None, ...]
+
+
+def compare_words(index: TopicIndex, outcomes: Sequence[Outcome], words: Sequence[str] = ()) -> list[ComparedWord]:
+    """Return the words of several topics with their probabilities in all of them.
+
+    Parameters
+    ----------
+    index : TopicIndex
+        The index that found them.
+    outcomes : sequence of Outcome
+        What became of some queries.
+    words : sequence of str
+        Further words.
+
+    Returns
+    -------
+    list of ComparedWord
+        The word that is likeliest in one of the topics first.
+    """
+    listed = [each.word for outcome in outcomes if outcome.answer is not None for each in outcome.answer.words]
+    # Without a vocabulary, words are numbers of columns, and others have no meaning.
+    names = list(dict.fromkeys([*listed, *(words if index.vocabulary else ())]))
+    columns = index.fitted.find_columns(names) if names else np.zeros(0, dtype=np.intp)
+    corpus = index.fitted.word_frequencies
+    rows = [
+        ComparedWord(
+            name,
+            None if column < 0 else float(corpus[column]),
+            tuple(
+                None if outcome.topic is None or column < 0 else float(outcome.topic.probabilities[column])
+                for outcome in outcomes
+            ),
+        )
+        for name, column in zip(names, columns, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -max((each or 0.0 for each in row.probabilities), default=0.0))
 
 
 def _answer(index: TopicIndex, query: Query, options: AnswerOptions) -> Outcome:

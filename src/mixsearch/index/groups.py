@@ -9,6 +9,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.column_names import list_names, suggest_name
 from mixsearch.data.groups import Groups, make_groups
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 from mixsearch.index.columns import Columns
@@ -112,13 +113,15 @@ def find_column(columns: Columns, name: str) -> str:
     names = columns.names or columns.table.column_names
     found = name if name in names else columns.find(name)
     if found is None:
-        raise SearchError(
+        known = [column.name for column in columns.described]
+        error = SearchError(
             "There is no column {column!r}. The columns are: {listed}.",
             code="unknown_column",
             column=name,
-            listed=", ".join(names),
-            columns=names,
+            listed=list_names(known),
+            columns=known,
         )
+        raise suggest_name(error, name, known)
     return found
 
 

@@ -12,12 +12,15 @@ from mixsearch._typing import Array
 from mixsearch.index.compare import Outcome
 from mixsearch.index.distinct import SameTopic, UnmappedWord, merge_outcomes, search_words
 from mixsearch.index.layout import HEIGHT, Circles, arrange_circles
-from mixsearch.index.overlap import compute_overlaps
+from mixsearch.index.overlap import compute_overlaps, take_off_corpus
 from mixsearch.index.topic_index import TopicIndex
+from mixsearch.topics import Topic
 
 # The common words of a language alone overlap by some 0.15.
 NEAR_TOPIC = 0.25
 N_NEIGHBOURS = 3
+# As many as there are colors to tell apart.
+MAX_GROUPS = 8
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class MappedTopic:
         Whether the topic is about what was asked, as a phrase and as a code.
     is_doubtful : bool
         Whether the hint could well mean another topic.
+    group : int
+        Topics with much in common have the same number, from 0 to 7.
     near : tuple of Neighbour
         The topics most like it, if any: the plane cannot show all of them next to it.
     """
@@ -75,6 +80,7 @@ class MappedTopic:
     verdict: str
     verdict_code: str
     is_doubtful: bool
+    group: int
     near: tuple[Neighbour, ...]
 
 
@@ -135,22 +141,82 @@ def map_topics(
     TopicMap
     """
     found, skipped = search_words(index, words, n=n, by=by, refine=refine)
-    return TopicMap(_lay_out(found), tuple(skipped), index.n_documents)
+    return TopicMap(_lay_out(found, index.fitted.word_frequencies), tuple(skipped), index.n_documents)
 
 
-def _lay_out(found: Sequence[Outcome]) -> tuple[MappedTopic, ...]:
-    overlaps = compute_overlaps([outcome.topic.probabilities for outcome in found if outcome.topic is not None])
+def find_mapped_topics(
+    index: TopicIndex, words: Sequence[str] | None, *, n: int, by: Literal["distinctive", "frequent"]
+) -> list[Topic]:
+    """Return the topics of a map, in the order of `TopicMap.topics`.
+
+    Parameters
+    ----------
+    index, words, n, by
+        As `map_topics` takes them.
+
+    Returns
+    -------
+    list of Topic
+    """
+    found, _ = search_words(index, words, n=n, by=by)
+    topics = [outcome.topic for outcome in found]
+    leaders = [topics[group.members[0]] for group in merge_outcomes(found, _compute_overlaps(found))]
+    return [topic for topic in leaders if topic is not None]
+
+
+def _compute_overlaps(found: Sequence[Outcome]) -> Array:
+    return compute_overlaps([outcome.topic.probabilities for outcome in found if outcome.topic is not None])
+
+
+def _lay_out(found: Sequence[Outcome], corpus: Array) -> tuple[MappedTopic, ...]:
+    overlaps = _compute_overlaps(found)
     groups = merge_outcomes(found, overlaps)
     leaders = [group.members[0] for group in groups]
     between = overlaps[np.ix_(leaders, leaders)]
+    topics = [topic.probabilities for topic in (found[leader].topic for leader in leaders) if topic is not None]
+    alike = find_groups(compute_overlaps(take_off_corpus(topics, corpus)))
     circles = arrange_circles(1 - between, np.array([group.answer.weight for group in groups]))
     return tuple(
-        _place(group, [found[member].query.name for member in group.members], circles, position, between[position])
+        _place(
+            group,
+            [found[member].query.name for member in group.members],
+            circles,
+            position,
+            between[position],
+            int(alike[position]),
+        )
         for position, group in enumerate(groups)
     )
 
 
-def _place(group: SameTopic, words: list[str], circles: Circles, position: int, overlaps: Array) -> MappedTopic:
+def find_groups(overlaps: Array) -> Array:
+    """Return the group of each topic, from 0, (n,): topics of one group have much in common.
+
+    Parameters
+    ----------
+    overlaps : array of shape (n, n)
+        Of what the topics have beyond the corpus; the largest topic first.
+
+    Returns
+    -------
+    array of shape (n,), of int
+        At most `MAX_GROUPS` different ones. The group of the largest topic is 0.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage  # which only maps need
+
+    n = len(overlaps)
+    if n < 2:
+        return np.zeros(n, dtype=np.intp)
+    tree = linkage((1 - overlaps)[np.triu_indices(n, 1)], "average")
+    labels = fcluster(tree, MAX_GROUPS, "maxclust")
+    _, first = np.unique(labels, return_index=True)
+    order = {labels[place]: group for group, place in enumerate(np.sort(first))}
+    return np.array([order[label] for label in labels])
+
+
+def _place(
+    group: SameTopic, words: list[str], circles: Circles, position: int, overlaps: Array, alike: int
+) -> MappedTopic:
     (x, y), answer = circles.centers[position].tolist(), group.answer
     return MappedTopic(
         words=tuple(words),
@@ -164,6 +230,7 @@ def _place(group: SameTopic, words: list[str], circles: Circles, position: int, 
         verdict=answer.verdict,
         verdict_code=answer.verdict_code,
         is_doubtful=answer.is_doubtful,
+        group=alike,
         near=_find_neighbours(position, overlaps),
     )
 

@@ -16,6 +16,10 @@ class AnswerOptions:
         How many words, documents and related words to list.
     skip_documents : int, default=0
         How many of the first documents to leave out.
+    sort_by : str, optional
+        A column whose order the documents about the topic are listed in. By default those most about it come first.
+    descending : bool, default=False
+        List the largest values of that column first.
     words_by : {"typical", "probability"}, default="typical"
         Which words come first, as in `Topic.top_words`.
     alternative : int, default=0
@@ -30,6 +34,8 @@ class AnswerOptions:
     n_documents: int = 5
     n_related: int = 8
     skip_documents: int = 0
+    sort_by: str | None = None
+    descending: bool = False
     words_by: Literal["typical", "probability"] = "typical"
     alternative: int = 0
     errors: bool = False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Query:
     """A hint, under a name, and how to search with it.
 
-    Exactly one of `words`, `text` and `documents` is given.
+    The hint is `text`, or `words` and `documents`, of which one may be left out.
 
     Parameters
     ----------
@@ -30,6 +30,8 @@ class Query:
         Texts about the topic.
     documents : tuple of int, optional
         Rows of documents about the topic.
+    not_documents : tuple of int, optional
+        Rows of documents that are not about it.
     n_components : int or "enough", default="enough"
         How many of the fitted topics to use.
     narrower : float, default=0
@@ -49,6 +51,7 @@ class Query:
     words: Mapping[str, float] | None = None
     text: tuple[str, ...] | None = None
     documents: tuple[int, ...] | None = None
+    not_documents: tuple[int, ...] | None = None
     n_components: int | Literal["enough"] = "enough"
     narrower: float = 0.0
     refine: bool | None = None
@@ -56,12 +59,15 @@ class Query:
     where: str | None = None
     within: bool = False
 
+    def __post_init__(self) -> None:
+        check_hint(words=self.words, text=self.text, documents=self.documents, not_documents=self.not_documents)
+
     @property
     def key(self) -> Hashable:
         """The query as a key for caches: equal keys find equal topics."""
         words = None if self.words is None else tuple(self.words.items())
         how = (self.n_components, self.narrower, self.refine, self.merge_copies, self.where, self.within)
-        return (self.name, words, self.text, self.documents, *how)
+        return (self.name, words, self.text, self.documents, self.not_documents, *how)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -70,6 +76,7 @@ class Query:
             "words": self.words,
             "text": self.text,
             "documents": self.documents,
+            "not_documents": self.not_documents,
             "n_components": self.n_components,
             "narrower": self.narrower,
             "refine": self.refine,
@@ -125,3 +132,32 @@ class Found:
                 n_alternatives=len(self.readings) - 1,
             )
         return self.readings[alternative]
+
+
+def check_hint(**given: Any) -> dict[str, Any]:
+    """Return the parts of a hint, if they go together.
+
+    Parameters
+    ----------
+    **given
+        `words`, `text`, `documents` and `not_documents`; None or empty for what is not given.
+
+    Returns
+    -------
+    dict of str
+        With None for what is not given.
+    """
+    hint = {name: value if _is_given(value) else None for name, value in given.items()}
+    names = [name for name, value in hint.items() if value is not None]
+    if names == ["text"] or (set(names) - {"not_documents"} and "text" not in names):
+        return hint
+    raise HintError(
+        "A search needs words, documents or both, or a text alone, got {given}.",
+        code="one_hint_needed",
+        given=" and ".join(names) or "none",
+    )
+
+
+def _is_given(value: Any) -> bool:
+    # An empty list of documents names none; empty words are an error of their own.
+    return value is not None and not (isinstance(value, tuple | list) and len(value) == 0)

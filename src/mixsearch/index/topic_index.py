@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -14,13 +15,13 @@ import numpy as np
 
 from mixsearch._typing import Array, DataFrame
 from mixsearch.data.threads import map_parallel
-from mixsearch.errors import HintError, collect_warnings
+from mixsearch.errors import collect_warnings
 from mixsearch.index.columns import Columns
 from mixsearch.index.contents import Contents, list_short, read_contents, read_texts
 from mixsearch.index.frames import documents_frame, shares_frame
 from mixsearch.index.groups import Topics, group_topics
 from mixsearch.index.listed import check_listed
-from mixsearch.index.query import Found, Query
+from mixsearch.index.query import Found, Query, check_hint
 from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import spell_hint
 from mixsearch.index.topic_groups import TopicGroups
@@ -84,6 +85,10 @@ class TopicIndex(CorpusVocabulary):
     columns : Columns
         The columns of the documents, such as dates and places.
     """
+
+    def __repr__(self) -> str:
+        sizes = f"{self.n_documents:,} documents, {len(self.vocabulary):,} words, {self.n_components} topics"
+        return f"<TopicIndex {str(self.path)!r}: {sizes}>"
 
     @cached_property
     def topics(self) -> TopicSearch:
@@ -220,6 +225,7 @@ class TopicIndex(CorpusVocabulary):
         *,
         text: str | Sequence[str] | None = None,
         documents: Any = None,
+        not_documents: Any = None,
         where: str | None = None,
         within: bool = False,
         **options: Any,
@@ -233,7 +239,9 @@ class TopicIndex(CorpusVocabulary):
         text : str or sequence of str, optional
             One or several texts about the topic.
         documents : sequence of int, optional
-            Rows of documents about the topic.
+            Rows of documents about the topic, alone or beside words.
+        not_documents : sequence of int, optional
+            Rows of documents that are not about the topic, beside words or documents that are. They are not listed.
         where : str, optional
             A filter, such as ``stars <= 2 and date >= 2024-01-01``: the topic lists and counts only documents that
             match.
@@ -247,27 +255,28 @@ class TopicIndex(CorpusVocabulary):
         Topic
         """
         with self.explain_failures():
-            return self._search(words, text, documents, where, within, options)
+            hint = check_hint(words=words, text=text, documents=documents, not_documents=not_documents)
+            return self._search(hint, where, within, options)
 
-    def _search(
-        self, words: Any, text: Any, documents: Any, where: str | None, within: bool, options: dict[str, Any]
-    ) -> Topic:
-        given = {"words": spell_hint(words, self.spell), "text": text, "documents": documents}
-        hint = {name: value for name, value in given.items() if value is not None}
-        if len(hint) != 1:
-            raise HintError(
-                "A search needs exactly one of words, text and documents, got {given}.",
-                code="one_hint_needed",
-                given=" and ".join(hint) or "none",
-            )
+    def _search(self, hint: dict[str, Any], where: str | None, within: bool, options: dict[str, Any]) -> Topic:
+        hint = {**hint, "words": spell_hint(hint["words"], self.spell)}
+        text = hint.pop("text")
         if text is not None:
-            hint = {"documents": self.count([text] if isinstance(text, str) else list(text))}
+            hint["documents"] = self.count([text] if isinstance(text, str) else list(text))
         defaults: dict[str, Any] = {"n_components": "enough", "max_documents": MAX_DOCUMENTS}
         if within:
-            return self._selection.within(where).search.search(**hint, **(defaults | options))
+            corpus = self._selection.within(where)
+            hint["not_documents"] = self._keep_matching(hint["not_documents"], where)
+            return corpus.search.search(**hint, **(defaults | options))
         among = None if where is None else self.match(where)
         found = self._fitted.search.search(**hint, **(defaults | options))
         return found if among is None else keep_documents(found, among)
+
+    def _keep_matching(self, rows: Any, where: str | None) -> Any:
+        """Return the rows that match a filter; documents that do not are not searched anyway."""
+        if rows is None or where is None:
+            return rows
+        return np.asarray(rows)[self.match(where)[self._fitted.find_documents(rows)]]
 
     def search_many(
         self,
@@ -434,6 +443,26 @@ class TopicIndex(CorpusVocabulary):
         with self.explain_failures():
             frequent = self._rank_words(self._fitted.word_frequencies, N_FREQUENT)
             return read_contents(self._folder, self._fitted, frequent, self.distinctive_words(), self.starters())
+
+    def show(self, *hints: str, height: int = 640, **options: Any) -> Any:
+        """Show topics in a notebook: one page with their words, documents, timelines and doubts.
+
+        Parameters
+        ----------
+        *hints : str
+            One for each topic, as in a search box: "sushi -burger". By default, words to start with.
+        height : int, default=640
+            The height of the frame, in pixels.
+        **options
+            Further arguments of `mixsearch.report.make_report`, such as over, by and where.
+
+        Returns
+        -------
+        ShownReport
+            The page is in it, and works without a server: its `html` can be written to a file.
+        """
+        # Reports are made of indexes, so their module is found only when one is wanted.
+        return import_module("mixsearch.report").show_topics(self, hints, height=height, **options)
 
     def explain_failures(self) -> AbstractContextManager[None]:
         """Return a context in which an unexpected error says that the index is damaged, if it is.

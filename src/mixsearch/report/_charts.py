@@ -151,6 +151,8 @@ def draw_groups(groups: Sequence[GroupShare], color: int, title: str) -> Markup:
         low, high = place(group.low or 0), place(group.high or 0)
         counted = f"{format_share(group.share)} of {group.n_documents:,}"
         parts.append(tag("line", x1=low, x2=high, y1=_round(y), y2=_round(y), class_="interval"))
+        if (group.high or 0) > ceiling:
+            parts.append(_draw_arrow(high, y))
         parts.append(
             tag(
                 "circle", tag("title", _describe_group(group)), cx=place(group.share), cy=_round(y), r=4.2, class_="dot"
@@ -160,6 +162,12 @@ def draw_groups(groups: Sequence[GroupShare], color: int, title: str) -> Markup:
     body = tag("g", *parts, class_=f"c{color % N_COLORS}")
     description = "; ".join(f"{group.label}: {_format_group(group)}" for group in groups)
     return _make_svg(body, title, description, height)
+
+
+def _draw_arrow(x: float, y: float) -> Markup:
+    """Return the end of an interval that goes on beyond the scale."""
+    tip = [(x - 5, y - 5), (x + 1, y), (x - 5, y + 5)]
+    return tag("polyline", points=_list_points(tip), class_="interval beyond")
 
 
 def find_span(groups: Sequence[GroupShare]) -> slice:

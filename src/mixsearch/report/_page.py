@@ -17,14 +17,24 @@ from mixsearch.report._methods import list_methods
 # Nothing but the style of this page is loaded or run, whatever the documents hold.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _TONES = {"clear": "good", "likely": "good", "distinct": "good", "doubtful": "doubt", "close": "doubt"}
-_MAX_GROUPS = 20
+_MAX_GROUPS = 21  # as many as are made by default, and the others
 _N_WORDS = 5
 # Other meanings with a smaller part of the hint are noise.
 _MIN_SHARE = 0.001
 
 
 def make_page(report: Report) -> str:
-    """Return a report as HTML."""
+    """Return a report as one HTML page: no scripts, and nothing from elsewhere.
+
+    Parameters
+    ----------
+    report : Report
+        What `make_report` returned.
+
+    Returns
+    -------
+    str
+    """
     style = files("mixsearch.report").joinpath("style.css").read_text(encoding="utf-8")
     head = tag(
         "head",

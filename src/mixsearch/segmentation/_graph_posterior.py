@@ -128,10 +128,10 @@ def make_graph_posterior(
         [np.unique(owners[some]) for some in excluded],
         graph.similarity,
     )
-    of_superpixels = interpolate_known(known, graph.similarity)
+    of_superpixels = interpolate_known(known, graph.similarity, graph.proximity)
     if correction is not None:
         added = [np.unique(owners[some]) for some in find_windows(correction.added, factor, 0, shape)]
-        of_superpixels = correct_locally(correction.before, of_superpixels, added, known, graph)
+        of_superpixels = correct_locally(correction.before, of_superpixels, added, known, graph.superpixels)
     raw = of_superpixels.T.astype(np.float32)[:, graph.superpixels.labels]
     _split_shared(raw, graph, features, seeded)
     clean_pieces(raw, seeded, pieces)

@@ -1,4 +1,4 @@
-"""Write image files: all of them or none."""
+"""Write the files of a segmentation: all of them or none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.segmentation._image import make_missing_pillow_error
+from mixsearch.segmentation._image_decoding import make_missing_pillow_error
 from mixsearch.segmentation._overlay import make_segment_colors
 from mixsearch.storage import explain_os_errors, write_atomically
 
@@ -25,33 +25,37 @@ PNG_LEVEL, JPEG_QUALITY = 1, 92
 MAX_INDEXED_SEGMENTS = 255
 
 
-def write_images(images: Mapping[Path, Image]) -> None:
-    """Write Pillow images in the formats of their suffixes. If one cannot be written, none is.
+def write_files(files: Mapping[Path, Image | str]) -> None:
+    """Write Pillow images in the formats of their suffixes, and texts. If one cannot be written, none is.
 
     Parameters
     ----------
-    images : mapping of Path to Pillow image
-        The images by their files. Missing folders are created.
+    files : mapping of Path to Pillow image or str
+        The contents by their files. Missing folders are created.
 
     Notes
     -----
-    Each image is first written to a temporary file next to its own. The files are renamed once all are written.
+    Each is first written to a temporary file next to its own. The files are renamed once all are written.
     """
-    for path in images:
+    for path in files:
         if path.is_dir():
             raise SearchError(
                 "Could not write '{path}': it is a folder. Give the name of a file.", code="is_folder", path=str(path)
             )
     with ExitStack() as unfinished:
-        for path, image in images.items():
+        for path, content in files.items():
             unfinished.enter_context(explain_os_errors("write", path))
-            _write_image(image, path, unfinished.enter_context(write_atomically(path)))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = unfinished.enter_context(write_atomically(path))
+            if isinstance(content, str):
+                temporary.write_text(content, encoding="utf-8")
+            else:
+                _write_image(content, path, temporary)
 
 
 def _write_image(image: Image, path: Path, temporary: Path) -> None:
     try:
         with explain_os_errors("write", path):
-            path.parent.mkdir(parents=True, exist_ok=True)
             image.save(temporary, compress_level=PNG_LEVEL, quality=JPEG_QUALITY)
     except (KeyError, ValueError) as error:
         if isinstance(error, SearchError):
@@ -108,25 +112,6 @@ def make_label_image(labels: Array, n_segments: int) -> Image:
     image = make_pillow_image(labels.astype("uint8"))
     image.putpalette(make_segment_colors(MAX_INDEXED_SEGMENTS).tobytes() + bytes(3))
     return image
-
-
-def make_mask_images(names: Sequence[str], labels: Array, folder: Path) -> dict[Path, Image]:
-    """Make a black and white image of each segment.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names of the segments.
-    labels : array of shape (h, w)
-        The index of each pixel's segment.
-    folder : Path
-        Where the files will be.
-
-    Returns
-    -------
-    dict of Path to PIL.Image.Image
-    """
-    return {folder / file: image for file, image in iterate_masks(names, labels)}
 
 
 def iterate_masks(names: Sequence[str], labels: Array) -> Iterator[tuple[str, Image]]:

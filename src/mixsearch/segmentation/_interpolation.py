@@ -9,14 +9,13 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.segmentation._gaussians import softmax_in_place
-from mixsearch.segmentation._graph import SimilarityGraph
+from mixsearch.segmentation._superpixels import Superpixels
 
-# Added to the diagonal of the similarities of seeds, so that two alike ones of different segments do not cancel others.
-RIDGE = 0.1
+# Added to the diagonal of the similarities of seeds, so that two alike ones of different segments do not cancel others;
+# and to that of their proximities.
+RIDGE, RIDGE_NEAR = 0.1, 0.05
 # Probabilities are the softmax of scores times this: fitted so that they hold on annotated photographs.
-SHARPNESS = 4.6
-# A further seed changes superpixels that are at least this sure only if no other seed is more similar to them.
-SURE = 0.7
+SHARPNESS = 9.0
 # With a single segment, these many superpixels unlike its seeds stand for the rest.
 N_REST = 2
 
@@ -56,29 +55,41 @@ def _add_rest(known: KnownSuperpixels, similarity: Array) -> KnownSuperpixels:
     return KnownSuperpixels(indices, targets)
 
 
-def interpolate_known(known: KnownSuperpixels, similarity: Array) -> Array:
+def interpolate_known(known: KnownSuperpixels, similarity: Array, proximity: Array) -> Array:
     """Return the probability of each segment at every superpixel, (n, k).
 
     Notes
     -----
-    Kriging: scores are K(x, s) (K(s, s) + ridge I)⁻¹ (targets - 1/k), with the similarity as covariance. Seeds that are
-    alike share their weight, so that a further seed corrects what those before it left open. Scores fade with the
-    distance from all seeds; relative to the similarity of the closest one they say how sure the label is.
+    Kriging: scores are K(x, s) (K(s, s) + R)⁻¹ (targets - 1/k), with the similarity as covariance. Seeds that are alike
+    share their weight, so that a further seed corrects what those before it left open. The noise R grows with the
+    square of the number of a segment's seeds, since a segment does not become likelier by having more of them. Scores
+    fade with the distance from all seeds; relative to the similarity of the closest one they say how sure the label is.
+    What this leaves open at the seeds themselves is interpolated once more, with the proximity as covariance.
     """
     indices, targets = known
-    among, across = similarity[np.ix_(indices, indices)], similarity[:, indices]
-    weights = np.linalg.solve(among + RIDGE * np.eye(len(indices)), targets - 1 / targets.shape[1])
-    scores = (across @ weights) / np.maximum(across.max(axis=1), np.finfo(float).tiny)[:, None]
+    centered, counts = targets - 1 / targets.shape[1], targets.sum(axis=0)
+    noise = RIDGE * (targets @ (counts / counts.mean()) ** 2)
+    closest = np.maximum(similarity[:, indices].max(axis=1), np.finfo(float).tiny)
+    scores = _krige(similarity, indices, noise, centered) / closest[:, None]
+    scores += _krige(proximity, indices, np.full(len(indices), RIDGE_NEAR), centered - scores[indices])
     probabilities = softmax_in_place(SHARPNESS * scores.T).T
-    allowed = probabilities[indices] * (targets > 0)
+    allowed = np.maximum(probabilities[indices], np.finfo(float).tiny) * (targets > 0)
     probabilities[indices] = allowed / allowed.sum(axis=1, keepdims=True)
     return np.asarray(probabilities)
 
 
+def _krige(covariance: Array, indices: Array, noise: Array, values: Array) -> Array:
+    """Return the expected values of a Gaussian process, (n, k), of which some are known with noise."""
+    among = covariance[np.ix_(indices, indices)] + np.diag(noise)
+    return np.asarray(covariance[:, indices] @ np.linalg.solve(among, values))
+
+
 def correct_locally(
-    before: Array, after: Array, added: Sequence[Array], known: KnownSuperpixels, graph: SimilarityGraph
+    before: Array, after: Array, added: Sequence[Array], known: KnownSuperpixels, superpixels: Superpixels
 ) -> Array:
-    """Return the probabilities after further seeds, with changes near them and where they were in doubt.
+    """Return the probabilities after further seeds, changed only where the seeds are connected with the change.
+
+    A superpixel goes to the segment of a further seed if that is at least as sure as its label was before.
 
     Parameters
     ----------
@@ -88,22 +99,19 @@ def correct_locally(
         The superpixels of the further seeds of each segment.
     known : KnownSuperpixels
         All superpixels with seeds.
-    graph : SimilarityGraph
+    superpixels : Superpixels
 
     Returns
     -------
     array of shape (n, k)
     """
-    changed = before.max(axis=1) < SURE
+    changed = np.zeros(len(before), dtype=bool)
     changed[known.indices] = True
     labels_before, labels = before.argmax(axis=1), after.argmax(axis=1)
+    is_surer = after.max(axis=1) >= before.max(axis=1)
     for i, some in enumerate(added):
-        others = np.setdiff1d(known.indices, some)
-        if not len(some) or not len(others):
-            continue
-        is_nearest = graph.similarity[:, some].max(axis=1) >= graph.similarity[:, others].max(axis=1)
-        flips = is_nearest & (labels == i) & (labels_before != i)
+        flips = is_surer & (labels == i) & (labels_before != i)
         flips[some] = True
-        pieces = graph.superpixels.connect(flips)
+        pieces = superpixels.connect(flips)
         changed |= flips & np.isin(pieces, pieces[some])
     return np.where(changed[:, None], after, before)

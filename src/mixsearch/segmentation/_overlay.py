@@ -45,6 +45,11 @@ def make_segment_colors(n_segments: int) -> Array:
     return np.asarray(np.array(PALETTE)[indices % len(PALETTE)] * shade[:, None], dtype=np.uint8)
 
 
+def make_hex_colors(n_segments: int) -> list[str]:
+    """Return the color of each segment as #rrggbb."""
+    return [f"#{bytes(color).hex()}" for color in make_segment_colors(n_segments)]
+
+
 def draw_overlay(image: RasterImage, labels: Array, seeds: Iterable[Pixel], n_segments: int, opacity: float) -> Array:
     """Return the image with tinted segments, (h, w, 3) of uint8. Pixels without a segment keep their color."""
     tints = np.vstack([make_segment_colors(n_segments), np.zeros((1, 3), dtype=np.uint8)])  # index -1 finds the last

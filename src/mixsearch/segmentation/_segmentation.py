@@ -1,4 +1,4 @@
-"""The result of a segmentation: labels, probabilities, components and drawings of them."""
+"""The result of a segmentation: labels, probabilities, components, and how far to trust them."""
 
 from __future__ import annotations
 
@@ -7,34 +7,29 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.separation import separation_in_words
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import ArgumentError, Option, SearchError
+from mixsearch.errors import Option, SearchError
 from mixsearch.gaussian import GaussianComponent
-from mixsearch.segmentation._coco import encode_mask
 from mixsearch.segmentation._confidence import Confidence, judge_overlap
-from mixsearch.segmentation._image import RasterImage
-from mixsearch.segmentation._image_files import (
-    make_file_names,
-    make_label_image,
-    make_mask_images,
-    make_pillow_image,
-    write_images,
-)
-from mixsearch.segmentation._overlay import draw_overlay, make_cut_out
+from mixsearch.segmentation._features import FeatureImage
+from mixsearch.segmentation._image_files import make_file_names, make_pillow_image, write_files
+from mixsearch.segmentation._labeled_image import LabeledImage, save_folder
+from mixsearch.segmentation._overlay import make_cut_out
 from mixsearch.segmentation._seeds import Pixel, Seed
+from mixsearch.segmentation._segment_model import SegmentModel, describe_appearance, find_visible
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segmentation:
+class Segmentation(LabeledImage):
     """A segmented image.
 
     Attributes
@@ -47,14 +42,11 @@ class Segmentation:
         The seed pixels (x, y) of each segment; empty for the rest of an image with one seed.
     """
 
-    labels: Array
-    names: tuple[str, ...]
-    seeds: tuple[tuple[Pixel, ...], ...]
-    _image: RasterImage = field(kw_only=True)
+    _features: FeatureImage = field(kw_only=True)
     _compute_probabilities: Callable[[], Array] = field(kw_only=True)
     _find_components: Callable[[], tuple[GaussianComponent, ...]] = field(kw_only=True)
     _confidence: Confidence | None = field(kw_only=True)
-    _correct: Callable[[Mapping[str, Seed]], Segmentation] | None = field(kw_only=True)
+    _correct: Callable[[Mapping[str, Seed]], Segmentation] = field(kw_only=True)
     _scale: float = field(kw_only=True)  # pixels of this image per pixel of the one with features
 
     @cached_property
@@ -66,16 +58,6 @@ class Segmentation:
     def probabilities(self) -> Array:
         """The probability of each segment at each pixel, (h, w, k) of float32, computed on first use."""
         return self._compute_probabilities()
-
-    @cached_property
-    def sizes(self) -> Array:
-        """The number of pixels of each segment, (k,)."""
-        return np.bincount(self.labels[self.labels >= 0], minlength=len(self.names))
-
-    @property
-    def shares(self) -> Array:
-        """The fraction of the visible image that each segment covers, (k,)."""
-        return np.asarray(self.sizes / max(self.sizes.sum(), 1))
 
     @property
     def separations(self) -> Array:
@@ -112,8 +94,6 @@ class Segmentation:
         A part that is likely right changes only if no other seed is more similar to it, and if it is connected with the
         seed through parts that change as well. `segment` with all seeds takes no account of their order.
         """
-        if self._correct is None:
-            raise SearchError("Corrections need {assign}='graph'.", code="needs_graph", assign=Option("assign"))
         return self._correct(seeds)
 
     def suggest_click(self) -> Pixel:
@@ -131,32 +111,38 @@ class Segmentation:
         x, y = self._confidence.find_middle(self._confidence.suggest())
         return min(int((x + 0.5) * self._scale), width - 1), min(int((y + 0.5) * self._scale), height - 1)
 
-    def mask(self, segment: int | str) -> Array:
-        """Return where one segment is.
-
-        Parameters
-        ----------
-        segment : int or str
-            Its index, from 0, or its name.
+    def to_model(self) -> SegmentModel:
+        """Return what the segments look like, to find them in other images with `segment_like`.
 
         Returns
         -------
-        array of bool of shape (h, w)
+        SegmentModel
         """
-        return np.asarray(self.labels == self._find_index(segment))
-
-    def _find_index(self, segment: int | str) -> int:
-        if isinstance(segment, str) and segment in self.names:
-            return self.names.index(segment)
-        if not isinstance(segment, str) and 0 <= segment < len(self.names):
-            return int(segment)
-        raise SearchError(
-            "There is no segment {segment!r}. The segments are {known}, or 0 to {max_index}.",
-            code="unknown_segment",
-            segment=segment,
-            known=", ".join(self.names),
-            max_index=len(self.names) - 1,
+        if self._confidence is None:
+            raise SearchError(
+                "A model of segments needs {assign}='graph'.", code="needs_graph", assign=Option("assign")
+            )
+        is_visible = find_visible(self._features)
+        return SegmentModel(
+            self.names, describe_appearance(self._features)[is_visible], self._confidence.probabilities[is_visible]
         )
+
+    def save_model(self, path: str | os.PathLike[str]) -> Path:
+        """Write what the segments look like to a JSON file, for `segment_like`.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
+        target = Path(path)
+        write_files({target: self.to_model().to_json()})
+        return target
 
     def cut_out(self, segment: int | str) -> Array:
         """Return one segment before a transparent background, with a soft edge.
@@ -173,100 +159,6 @@ class Segmentation:
         """
         return make_cut_out(self._image, self.labels, self.probabilities, self._find_index(segment))
 
-    def to_coco(self) -> list[dict[str, Any]]:
-        """Return the segments as annotations in the format of COCO, ready for JSON.
-
-        Returns
-        -------
-        list of dict
-            For each segment with pixels its `id`, `category_id` and `category_name`, `segmentation` as run lengths,
-            `area` in pixels, `bbox` as [x, y, width, height] and `iscrowd`, 1 since it is no polygon.
-        """
-        annotations = []
-        for i, name in enumerate(self.names):
-            mask = self.mask(i)
-            y, x = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-            if not len(y):
-                continue
-            bbox = [int(x[0]), int(y[0]), int(x[-1] - x[0] + 1), int(y[-1] - y[0] + 1)]
-            annotation = {"id": i + 1, "category_id": i + 1, "category_name": name, "segmentation": encode_mask(mask)}
-            annotations.append(annotation | {"area": int(self.sizes[i]), "bbox": bbox, "iscrowd": 1})
-        return annotations
-
-    def overlay(self, opacity: float = 0.5, *, marks: bool = True) -> Array:
-        """Draw the image with tinted segments, a line along their borders and a cross on each seed.
-
-        Parameters
-        ----------
-        opacity : float, default=0.5
-            The opacity of the tint, from 0 to 1.
-        marks : bool, default=True
-            Whether to draw the crosses.
-
-        Returns
-        -------
-        array of uint8 of shape (h, w, 3)
-        """
-        if not 0 <= opacity <= 1:
-            raise ArgumentError(
-                "{argument} must be between 0 and 1, got {value!r}.", argument=Option("opacity"), value=opacity
-            )
-        pixels = [pixel for pixels in self.seeds for pixel in pixels] if marks else []
-        return draw_overlay(self._image, self.labels, pixels, len(self.names), opacity)
-
-    def save(self, path: str | os.PathLike[str], *, opacity: float = 0.5) -> Path:
-        """Write the overlay to an image file.
-
-        Parameters
-        ----------
-        path : path
-            The suffix sets the format: .png, .jpg and so on.
-        opacity : float, default=0.5
-            The opacity of the tint.
-
-        Returns
-        -------
-        Path
-            The file written.
-        """
-        target = Path(path)
-        write_images({target: make_pillow_image(self.overlay(opacity))})
-        return target
-
-    def save_labels(self, path: str | os.PathLike[str]) -> Path:
-        """Write the labels as an indexed image: its values are the labels, and 255 for transparent pixels.
-
-        Parameters
-        ----------
-        path : path
-            The file to write, usually .png.
-
-        Returns
-        -------
-        Path
-            The file written.
-        """
-        target = Path(path)
-        write_images({target: make_label_image(self.labels, len(self.names))})
-        return target
-
-    def save_masks(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write a black and white PNG, of values 0 and 255, for each segment.
-
-        Parameters
-        ----------
-        folder : path
-            Created if it does not exist.
-
-        Returns
-        -------
-        list of Path
-            The files written.
-        """
-        images = make_mask_images(self.names, self.labels, Path(folder))
-        write_images(images)
-        return list(images)
-
     def save_cut_outs(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write each segment before a transparent background as a PNG with a soft edge.
 
@@ -280,9 +172,7 @@ class Segmentation:
         list of Path
             The files written.
         """
-        images = {Path(folder) / file: image for file, image in iterate_cut_outs(self)}
-        write_images(images)
-        return list(images)
+        return save_folder(iterate_cut_outs(self), folder)
 
     def _card(self) -> Card:
         height, width = self.labels.shape

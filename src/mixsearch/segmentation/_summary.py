@@ -7,7 +7,7 @@ from typing import Any
 
 from mixsearch.core.separation import verdict, verdict_code
 from mixsearch.segmentation._confidence import judge_overlap
-from mixsearch.segmentation._overlay import make_segment_colors
+from mixsearch.segmentation._overlay import make_hex_colors
 from mixsearch.segmentation._segmentation import Segmentation
 
 
@@ -32,10 +32,10 @@ def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
             "pixels": int(size),
             "share": float(share),
             **_describe_trust(found, i),
-            "color": f"#{bytes(color).hex()}",
+            "color": color,
         }
         for i, (name, seeds, size, share, color) in enumerate(
-            zip(found.names, found.seeds, found.sizes, found.shares, make_segment_colors(len(found.names)), strict=True)
+            zip(found.names, found.seeds, found.sizes, found.shares, make_hex_colors(len(found.names)), strict=True)
         )
     ]
     return {"width": width, "height": height, "segments": segments}

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
-    from mixsearch.storage.disk import explain_os_errors, write_atomically
+    from mixsearch.storage.disk import explain_os_errors, make_disk_error, write_atomically
     from mixsearch.storage.joined_texts import JoinedTexts
     from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray, damage_error
     from mixsearch.storage.reader import Folder, open_folder, read_generation
     from mixsearch.storage.shared_array import SharedArray
+    from mixsearch.storage.temporary import TemporaryFolder
     from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, Texts, TextWriter, compress_texts
     from mixsearch.storage.writer import FolderWriter, update_folder, write_folder
 else:
@@ -24,11 +25,13 @@ __all__ = [
     "JoinedTexts",
     "SharedArray",
     "StoredArray",
+    "TemporaryFolder",
     "TextWriter",
     "Texts",
     "compress_texts",
     "damage_error",
     "explain_os_errors",
+    "make_disk_error",
     "open_folder",
     "read_generation",
     "update_folder",

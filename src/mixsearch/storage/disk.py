@@ -47,10 +47,28 @@ def explain_os_errors(action: str, path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        code, reason = _REASONS.get(error.errno or 0, ("disk_failed", f"{error.strerror or error}."))
-        raise DiskError(
-            "Could not {action} '{path}': {reason}", code=code, action=action, path=str(path), reason=reason
-        ) from error
+        raise make_disk_error(action, str(path), error) from error
+
+
+def make_disk_error(action: str, path: str, error: OSError) -> DiskError:
+    """Return the sentence for an error of the operating system.
+
+    Parameters
+    ----------
+    action : str
+        What was done, such as "read" or "write to".
+    path : str
+        To which file or folder.
+    error : OSError
+        The error.
+
+    Returns
+    -------
+    DiskError
+        It names the path, the reason and what to do.
+    """
+    code, reason = _REASONS.get(error.errno or 0, ("disk_failed", f"{error.strerror or error}."))
+    return DiskError("Could not {action} '{path}': {reason}", code=code, action=action, path=path, reason=reason)
 
 
 @contextmanager

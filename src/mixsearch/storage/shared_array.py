@@ -68,8 +68,8 @@ class SharedArray:
         ----------
         first : int
             Index of the first of them.
-        rows : array of shape (n, *row_shape)
-            The rows.
+        rows : array of shape (n, ...)
+            The rows: each has the shape of a row of the array.
         """
         if rows.shape[1:] != self.shape[1:] or first + len(rows) > self.shape[0]:
             raise StorageError(

@@ -24,7 +24,7 @@ class SubspaceCandidate:
     """A subspace in the coordinates of the frame."""
 
     directions: Array  # √α W'U up to a rotation, (k r, r), orthonormal columns
-    scores: Array  # eigenvalues of the whitened hinted moment, falling
+    scores: Array  # the r + 1 largest eigenvalues of the whitened hinted moment, falling
 
     @property
     def separation(self) -> float:
@@ -36,7 +36,7 @@ class SubspaceCandidate:
         return own / runner_up if runner_up > 0 else float("inf")
 
 
-def extract_subspace(hinted: Hinted, dim: int, excluded: Array | None = None) -> SubspaceCandidate:
+def extract_subspace(hinted: Hinted, dim: int, free: Array | None = None) -> SubspaceCandidate:
     """Recover the subspace that contains the hint.
 
     Parameters
@@ -45,8 +45,8 @@ def extract_subspace(hinted: Hinted, dim: int, excluded: Array | None = None) ->
         R = W'BW, (k r, k r).
     dim : int
         r.
-    excluded : array of shape (k r, q), optional
-        Orthonormal directions of subspaces already found.
+    free : array of shape (k r, q), optional
+        Orthonormal basis of what is orthogonal to the subspaces already found.
 
     Returns
     -------
@@ -58,14 +58,15 @@ def extract_subspace(hinted: Hinted, dim: int, excluded: Array | None = None) ->
     Gᵢ'RGᵢ = |Uᵢ'v|²I + 2Uᵢ'vv'Uᵢ: so R has eigenvalue 3|Uᵢ'v|² once and |Uᵢ'v|² r - 1 times for every subspace.
     """
     R = (hinted.matrix + hinted.matrix.T) / 2
-    free = np.eye(len(R)) if excluded is None else scipy.linalg.null_space(excluded.T)
-    scores, U = np.linalg.eigh(free.T @ R @ free)
-    scores, U = scores[::-1], free @ U[:, ::-1]
-    return SubspaceCandidate(U[:, :dim], scores)
+    if free is not None:
+        R = free.T @ R @ free
+    scores, U = scipy.linalg.eigh(R, subset_by_index=(max(len(R) - dim - 1, 0), len(R) - 1))
+    scores, U = scores[::-1], U[:, ::-1][:, :dim]
+    return SubspaceCandidate(U if free is None else free @ U, scores)
 
 
 def settle_subspace(
-    contract: Callable[[Array], Hinted], direction: Array, dim: int, excluded: Array | None = None
+    contract: Callable[[Array], Hinted], direction: Array, dim: int, free: Array | None = None
 ) -> Array:
     """Return the directions of the subspace that a direction of the frame lies in, (k r, r).
 
@@ -77,8 +78,8 @@ def settle_subspace(
         The top eigenvector under any hint.
     dim : int
         r.
-    excluded : array of shape (k r, q), optional
-        Orthonormal directions of subspaces already found.
+    free : array of shape (k r, q), optional
+        Orthonormal basis of what is orthogonal to the subspaces already found.
 
     Returns
     -------
@@ -90,14 +91,14 @@ def settle_subspace(
     too only if |Uᵢ'v|² is three times that of the others. Used as the hint, the top eigenvector scores all others 0, so
     the condition disappears. Then all r directions together are the hint, under which all r eigenvalues are equal.
     """
-    candidate = extract_subspace(contract(direction[None, :]), dim, excluded)
+    candidate = extract_subspace(contract(direction[None, :]), dim, free)
     for _ in range(MAX_CONTRACTIONS - 1):
         if candidate.separation > CLEAR_GAP:
             break
-        candidate = extract_subspace(contract(candidate.directions[:, :1].T), dim, excluded)
+        candidate = extract_subspace(contract(candidate.directions[:, :1].T), dim, free)
     directions = candidate.directions
     for _ in range(MAX_CONTRACTIONS):
-        before, directions = directions, extract_subspace(contract(directions.T), dim, excluded).directions
+        before, directions = directions, extract_subspace(contract(directions.T), dim, free).directions
         if _sine(before, directions) < SMALL_MOVE:
             break
     return directions
@@ -129,10 +130,18 @@ def remaining_subspaces(
     ------
     array of shape (k r, r)
     """
-    found = list(found)
-    while (len(found) + 1) * dim <= len(hinted.matrix):
-        excluded = np.hstack(found) if found else None
-        rough = extract_subspace(hinted, dim, excluded)
-        is_last = (len(found) + 1) * dim == len(hinted.matrix)
-        found.append(rough.directions if is_last else settle_subspace(contract, rough.directions[:, 0], dim, excluded))
-        yield found[-1]
+    free = np.eye(len(hinted.matrix))
+    for directions in found:
+        free = _leave_out(directions, free)
+    while free.shape[1] >= dim:
+        rough = extract_subspace(hinted, dim, free)
+        is_last = free.shape[1] == dim
+        directions = rough.directions if is_last else settle_subspace(contract, rough.directions[:, 0], dim, free)
+        yield directions
+        free = _leave_out(directions, free)
+
+
+def _leave_out(directions: Array, free: Array) -> Array:
+    """Return an orthonormal basis of the part of a space that is orthogonal to some of its directions, (k r, q - r)."""
+    Q, _ = scipy.linalg.qr(free.T @ directions)
+    return np.asarray(free @ Q[:, directions.shape[1] :])

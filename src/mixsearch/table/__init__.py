@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from mixsearch.table._encoding import TableEncoder
     from mixsearch.table._frames import with_columns
     from mixsearch.table._numbers import get_numbers, list_numeric_columns
+    from mixsearch.table._plane import RowGroup, RowPlane, place_rows
     from mixsearch.table._read import read_table, write_table
     from mixsearch.table._rows import check_positions, find_rows, get_rows
+    from mixsearch.table._sampling import spread_rows
     from mixsearch.table._search import TableSearch, find
 else:
     __getattr__, __dir__ = lazy_front(__name__)
@@ -22,6 +24,8 @@ __all__ = [
     "Column",
     "ColumnDifference",
     "MemberCount",
+    "RowGroup",
+    "RowPlane",
     "ShownRow",
     "TableAnswer",
     "TableComponent",
@@ -36,7 +40,9 @@ __all__ = [
     "get_rows",
     "get_values",
     "list_numeric_columns",
+    "place_rows",
     "read_table",
+    "spread_rows",
     "with_columns",
     "write_table",
 ]

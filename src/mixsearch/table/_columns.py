@@ -13,6 +13,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.column_names import list_names, suggest_name
 from mixsearch.data.dask import is_dask
 from mixsearch.data.missing import is_missing
 from mixsearch.errors import SearchError
@@ -161,12 +162,13 @@ def find_columns(table: Header, columns: Iterable[Any]) -> list[int]:
         else:
             unknown.append(str(column))
     if unknown:
-        raise SearchError(
+        error = SearchError(
             "The table has no column {unknown}. Its columns: {columns}.",
             code="unknown_column",
             unknown=", ".join(map(repr, unknown)),
-            columns=", ".join(table.names),
+            columns=list_names(table.names),
         )
+        raise suggest_name(error, unknown[0], table.names)
     return list(dict.fromkeys(indices))
 
 

@@ -83,7 +83,7 @@ class TableFit:
         """Return the nearest node, (q,), and the posterior, (q, k), of rows that need not be of the fitted table."""
         features = self.encoder.transform(table)
         resp = self.posterior(features)
-        whitened, nodes = (self._signal(each) @ self.whitener for each in (features, self.node_features))
+        whitened, nodes = map(self.whiten, (features, self.node_features))
         return find_nearest(whitened, resp, nodes, self.node_resp), resp
 
     @cached_property
@@ -96,6 +96,10 @@ class TableFit:
         links = edges / np.maximum(np.minimum.outer(of_each, of_each), np.finfo(np.float64).tiny)
         _, group = connected_components(links >= MIN_LINK, directed=False)
         return np.asarray(np.eye(len(group))[group])
+
+    def whiten(self, features: Array) -> Array:
+        """Return features on a scale on which components are round, (q, b)."""
+        return np.asarray(self._signal(features) @ self.whitener)
 
     def _signal(self, X: Array) -> Array:
         return project(X, self.axes[:, : len(self.whitener)])

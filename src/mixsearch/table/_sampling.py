@@ -19,6 +19,18 @@ def spread_rows(n_rows: int, max_rows: int) -> Array:
     """Return the positions of at most a number of rows: a random one of each run of rows of the same length.
 
     Every tenth row would be of one kind where a kind comes back every five rows, as hours of a day do.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of rows of the table.
+    max_rows : int
+        How many to return at most.
+
+    Returns
+    -------
+    array of int
+        In order; the same for the same numbers.
     """
     step = -(-n_rows // max_rows)
     starts = np.arange(0, n_rows, step)

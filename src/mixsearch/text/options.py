@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from mixsearch.data.files.signatures import FORMATS, Format
+from mixsearch.data.machine import available_cores
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.text.count.languages import check_segmenter, check_stemmer
 
@@ -20,6 +21,9 @@ KeptColumns = Sequence[str] | Literal["auto"] | None
 
 # Measured on mixed texts: characters, code points, masks, positions and hashes of one chunk while it is counted.
 _BYTES_PER_CHARACTER = 40
+# Of a single long document, which takes about 17 bytes for each of its own: more than a part of the memory of an index,
+# but within the whole of it. Every machine has what the shortest limit takes.
+_MEMORY_PER_DOCUMENT_BYTE, _MIN_DOCUMENT_BYTES = 10, 4 << 20
 _MIN_CHUNK_BYTES, _MAX_CHUNK_BYTES = 1 << 16, 1 << 23
 
 # Words of texts that are kept by default, in Python and on the command line.
@@ -91,8 +95,9 @@ class CorpusOptions:
     keep_texts : bool
         Whether to keep the texts together with the counts.
     memory : int
-        Bytes that the chunks in progress may use together. A single longer document, the distinct words (24 bytes
-        each) and the fingerprints of `drop_duplicates` (100 bytes per document, 1 kB for near duplicates) come on top.
+        Bytes that the chunks in progress may use together. A document may have a tenth of them, or 4 MiB; a longer one
+        is an error. The distinct words (24 bytes each) and the fingerprints of `drop_duplicates` (100 bytes per
+        document, 1 kB for near duplicates) come on top.
     tmp_dir : path, optional
         Folder for temporary files. By default that of `tempfile`, which respects the environment variable TMPDIR.
     n_jobs : int, optional
@@ -167,13 +172,18 @@ def list_text_columns(options: CorpusOptions) -> tuple[str, ...]:
 
 def count_threads(options: CorpusOptions) -> int:
     """Return the number of threads that count."""
-    return os.cpu_count() or 1 if options.n_jobs in (None, -1) else int(options.n_jobs or 1)
+    return available_cores() if options.n_jobs in (None, -1) else int(options.n_jobs or 1)
 
 
 def limit_chunk_bytes(options: CorpusOptions) -> int:
     """Return the bytes of text per chunk with which all chunks in progress stay within the memory."""
     share = options.memory // (_BYTES_PER_CHARACTER * (count_threads(options) + 1))
     return min(max(share, _MIN_CHUNK_BYTES), _MAX_CHUNK_BYTES)
+
+
+def limit_document_bytes(options: CorpusOptions) -> int:
+    """Return the bytes that one document may have, so that the work on it stays near the memory."""
+    return max(options.memory // _MEMORY_PER_DOCUMENT_BYTE, _MIN_DOCUMENT_BYTES)
 
 
 class WordLimits(NamedTuple):

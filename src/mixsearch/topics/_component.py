@@ -419,7 +419,8 @@ def keep_documents(topic: Topic, among: Array | None) -> Topic:
     -------
     Topic
     """
-    return replace(topic, _among=among)
+    known = topic._among
+    return replace(topic, _among=known if among is None else among if known is None else among & known)
 
 
 def has_quick_confidence(topic: Topic) -> bool:

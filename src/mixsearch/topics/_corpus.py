@@ -17,7 +17,7 @@ from mixsearch.topics._documents import CountPartition, TopicPartition, pick_doc
 from mixsearch.topics._fitted import FittedTopics, open_fitted
 from mixsearch.topics._local_topic import ABOUT_SHARE, SCALE_ERROR, LocalTopic
 from mixsearch.topics._query import index_documents
-from mixsearch.topics._unit_vectors import to_unit_length
+from mixsearch.topics._unit_vectors import broad_places, to_unit_length
 from mixsearch.topics._within import DroppedWordsWithin, restrict_family
 
 if TYPE_CHECKING:
@@ -288,6 +288,23 @@ class FittedCorpus:
         if columns is None:
             return np.array([int(word) for word in words], dtype=np.intp)
         return np.array([columns.get(word, -1) for word in words], dtype=np.intp)
+
+    def places(self, step: int = 1) -> Array:
+        """Return the directions of documents in the signal space.
+
+        Parameters
+        ----------
+        step : int, default=1
+            Return those of every `step`-th document only.
+
+        Returns
+        -------
+        array of shape (m, k)
+            Of length 1: documents about the same have a cosine near 1.
+        """
+        family = self._search._family
+        projected = np.concatenate([segment.projected for segment in family.segments])[::step]
+        return broad_places(projected, family.frame.values)
 
     def shares(self, topics: Sequence[Topic], rows: Sequence[int]) -> Array:
         """Return the share of each of some topics in documents of the corpus.

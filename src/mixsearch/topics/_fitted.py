@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import MAX_ITER, EMOptions, em_options
 from mixsearch.core.extraction import Extraction, ExtractionOptions
 from mixsearch.core.fitted import FittedMixture
@@ -17,14 +18,15 @@ from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int, check_samples
 from mixsearch.data.threads import one_blas_thread
-from mixsearch.errors import Coded
+from mixsearch.errors import Coded, SearchWarning
 from mixsearch.storage import Folder, damage_error
-from mixsearch.topics._component import Topic
+from mixsearch.topics._component import Topic, keep_documents
 from mixsearch.topics._counts import as_counts
 from mixsearch.topics._documents import pick_documents
 from mixsearch.topics._dropped import DroppedWords
 from mixsearch.topics._dropped_matches import match_dropped
 from mixsearch.topics._hint import DroppedHint, WordHint, Words, are_words, hint_from_words
+from mixsearch.topics._marked import NO_DOCUMENTS, MarkedDocuments, mark_documents
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._options import TopicOptions, resolve_options
 from mixsearch.topics._query import TopicQuery, count_enough, index_documents
@@ -33,8 +35,6 @@ from mixsearch.topics._texts import are_texts
 
 # Maximum number of iterations of LDA by default: more change the shares of documents, hardly the topics.
 LDA_MAX_ITER = 30
-# Indices of documents that are not part of the corpus.
-NOT_IN_CORPUS: Array = np.zeros(0, dtype=np.intp)
 
 
 class FittedTopics(FittedMixture[TopicFamily]):
@@ -76,6 +76,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
         *,
         words: Words | None = None,
         documents: SamplesLike | Sequence[int] | None = None,
+        not_documents: Sequence[int] | None = None,
         n_components: int | Literal["enough"] | None = None,
         narrower: float = 0,
         project: bool = False,
@@ -98,6 +99,10 @@ class FittedTopics(FittedMixture[TopicFamily]):
             Unknown words are skipped with a warning if others are known.
         documents : sequence of int, counts of shape (q, d), or sequence of str, optional
             Rows of the fitted corpus, or other documents, that are mostly about the topic; texts if texts were fitted.
+            With `words`, both say what is meant.
+        not_documents : sequence of int, optional
+            Rows of the fitted corpus that are not about the topic, beside words or documents that are. They are not
+            listed among its documents.
         n_components : int or "enough", optional
             Use the first j of the fitted topics only: fewer give broader topics. "enough" uses as many as keep four
             fifths of the projection of the words onto all of them, and makes local EM narrower the rarer the words are.
@@ -137,28 +142,35 @@ class FittedTopics(FittedMixture[TopicFamily]):
         if extraction.get("method") != "cancellation":
             extraction.setdefault("choose", self._default_choose)
         how = Extraction.from_options(extraction, self.search)
-        check_one_hint({"hint": hint, "words": words, "documents": documents})
+        # Words and documents may be of one hint.
+        check_one_hint({"hint": hint, "words": words, **({"documents": documents} if words is None else {})})
         if max_documents is not None:
             check_positive_int("max_documents", max_documents)
         check_choice("merge_copies", merge_copies, (True, False, "auto"))
         options = self._check_refinement(refine, tol, max_iter)
         # A search is too short for the threads of BLAS: on a busy machine they would wait for each other.
         with one_blas_thread:
-            if documents is not None:
-                family = self._select_components(None, n_components, narrower)
-                query = self._make_query(family, how, options, breadth=2.0**-narrower)
-                return query.search_documents(*self._read_documents(documents))
-            v = self._read_words(hint, words)
+            marked = self._read_marked(documents, not_documents)
+            v = None if documents is not None and words is None else self._read_words(hint, words)
+            local: dict[str, Any] = {"breadth": 2.0**-narrower}
+            doubts: list[SearchWarning] = []
             if isinstance(v, DroppedHint):
                 matches = match_dropped(self._family, v, damping=bool(self._options.damping))
-                family = self._select_components(matches.hint, n_components, narrower)
-                query = self._make_query(family, how, options, breadth=2.0**-narrower)
-                return query.search_matches(matches, [word.doubt() for word, _ in v.words])
-            family = self._select_components(self._family.project(v), n_components, narrower)
-            is_enough = n_components == "enough"
-            local = {"breadth": 2.0**-narrower, "by_rarity": is_enough, "merge_copies": merge_copies}
+                doubts = [word.doubt() for word, _ in v.words]
+                if marked is None:
+                    family = self._select_components(matches.hint, n_components, narrower)
+                    return self._make_query(family, how, options, **local).search_matches(matches, doubts)
+                # Documents with the words are about the topic, like those that were marked.
+                v, marked = None, marked.join(matches.counts, matches.named.indices)
+            if v is not None:
+                local |= {"by_rarity": n_components == "enough", "merge_copies": merge_copies}
+            family = self._select_components(None if v is None else self._family.project(v), n_components, narrower)
             query = self._make_query(family, how, options, **local)
-            return query.search_words(v, project=project, max_documents=max_documents)
+            if marked is None:
+                assert v is not None
+                return query.search_words(v, project=project, max_documents=max_documents)
+            found = add_doubts(query.search_documents(marked, v, max_documents=max_documents), doubts)
+            return found if marked.listed is None else keep_documents(found, marked.listed)
 
     @property
     def _default_choose(self) -> Literal["largest", "share"]:
@@ -200,10 +212,21 @@ class FittedTopics(FittedMixture[TopicFamily]):
         direction = hint_from_direction(hint, self.n_features_in_)
         return WordHint(np.flatnonzero(direction), direction[direction != 0])
 
+    def _read_marked(self, documents: Any, not_documents: Any) -> MarkedDocuments | None:
+        """Return the documents that are about the topic and those that are not; None if none are given."""
+        if documents is None and not_documents is None:
+            return None
+        empty = sp.csr_array((0, self.n_features_in_))
+        counts, indices = (empty, NO_DOCUMENTS) if documents is None else self._read_documents(documents)
+        if not_documents is None:
+            return MarkedDocuments(counts, indices)
+        others = index_documents(self._family.partitions, self.n_dropped_, not_documents)
+        return mark_documents(self._family, counts, indices, others)
+
     def _read_documents(self, documents: Any) -> tuple[sp.csr_array, Array]:
         """Return the counts of documents given by rows or as counts, and their indices in the corpus."""
         if np.ndim(documents) != 1 or are_texts(documents):
-            return as_counts(self._check_rows(documents, reset=False), self._options.damping), NOT_IN_CORPUS
+            return as_counts(self._check_rows(documents, reset=False), self._options.damping), NO_DOCUMENTS
         indices = index_documents(self._family.partitions, self.n_dropped_, documents)
         return pick_documents(self._family.partitions, indices).counts, indices
 

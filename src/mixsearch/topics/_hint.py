@@ -359,13 +359,12 @@ def _keep_used(word: str | int, found: list[int], word_mean: Array) -> Array:
     return np.array(used, dtype=np.intp)
 
 
-def hint_from_documents(counts: sp.csr_array, word_mean: Array) -> Array:
-    """Return the mean word frequencies of a few documents relative to those of the corpus, (d,)."""
+def mean_frequencies(counts: sp.csr_array) -> Array:
+    """Return the mean word frequencies of a few documents, (d,)."""
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     if not lengths.any():
         raise HintError(
             "The documents of the hint contain no word of the vocabulary. Give documents with words of it.",
             code="empty_documents",
         )
-    mean = np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf))) / np.count_nonzero(lengths)
-    return mean - word_mean
+    return np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf))) / np.count_nonzero(lengths)

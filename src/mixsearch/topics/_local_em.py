@@ -77,6 +77,8 @@ def refine_locally(
     start = _initial_topic(family, candidates, seeds)
     documents = _find_neighbourhood(family, start, seeds)
     few = options._replace(max_iter=min(options.max_iter, MAX_LOCAL_ITER))
+    if seeds.against is not None:
+        documents = np.setdiff1d(documents, seeds.against.indices)
     near = pick_documents(family.partitions, documents)
     if seeds.merge_copies:
         kept = thin_copies(near.counts, family.idf)
@@ -215,4 +217,5 @@ def _describe(
         named=named,
         family=family,
         state=state,
+        against=seeds.against,
     )

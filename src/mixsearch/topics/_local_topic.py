@@ -56,11 +56,12 @@ class LocalTopic(Refined):
     named: NamedDocuments  # what the documents that the hint names have in common
     family: TopicFamily  # with all components
     state: LocalState
+    against: NamedDocuments | None = None  # what documents that are not about the topic have in common
 
     @cached_property
     def ranking(self) -> Ranking:
         """How much documents are about the topic."""
-        return rank_by(self.family, self.center, self.named)
+        return rank_by(self.family, self.center, self.named, self.against)
 
     def best_documents(self, n: int, among: Array | None = None) -> TopRows:
         """Return the documents of the corpus, or among some, that are most about the topic, with their rows and shares.

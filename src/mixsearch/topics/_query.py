@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.doubts import add_doubts, lower_trust
 from mixsearch.core.em import EMOptions, not_refined
 from mixsearch.core.extraction import Extraction, extract_with_rehint
+from mixsearch.core.moments import Hinted
 from mixsearch.core.separation import check_separation
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import HintError, SearchError, SearchWarning, WeakHintWarning, warn_user
@@ -22,16 +22,16 @@ from mixsearch.topics._component import Topic
 from mixsearch.topics._documents import TopicPartition, index_rows
 from mixsearch.topics._dropped_matches import Matches, seed_from_matches
 from mixsearch.topics._em import refine_topic, shrink_to_moments
-from mixsearch.topics._hint import WordHint, hint_from_documents
+from mixsearch.topics._hint import WordHint
 from mixsearch.topics._left_out import check_documents, check_words
 from mixsearch.topics._local_em import refine_locally
+from mixsearch.topics._marked import MarkedDocuments
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._seeds import (
     MIN_DOCUMENTS,
     MergeCopies,
     Seeds,
     breadth_for,
-    seed_from_documents,
     seed_from_words,
 )
 
@@ -90,22 +90,32 @@ class TopicQuery:
         find_seeds = partial(seed_from_words, hint, self.merge_copies)
         return self._refine(check_words(found, hint), find_seeds, by_rarity=self.by_rarity)
 
-    def search_documents(self, counts: sp.csr_array, indices: Array) -> Topic:
-        """Find the topic of a few documents, given their indices if they are part of the corpus."""
-        frame, word_mean = self.family.frame, self.family.word_mean
-        difference = hint_from_documents(counts, word_mean)
-        # In the metric of the frame frequent and rare words are equally noisy.
-        found = check_documents(self._extract(frame.values * frame.whiten(difference)), difference + word_mean)
-        fit = fit_documents(self.family, counts, found._point, damping=self.damping)
+    def search_documents(
+        self, marked: MarkedDocuments, words: WordHint | None = None, *, max_documents: int | None = None
+    ) -> Topic:
+        """Find the topic of documents that are about it and of others that are not, and of words, if there are any."""
+        hinted = marked.hinted(self.family, words, max_documents)
+        found = self._extract_hinted(hinted, hinted.hint)
+        found = check_documents(found, marked.word_frequencies) if words is None else check_words(found, words)
+        find_seeds = partial(self._seed, marked, words)
+        if words is not None and not marked.n_documents:
+            # The words say what is asked for, so how sure the answer is depends on them.
+            return self._refine(replace(found, _hint=words), find_seeds, by_rarity=self.by_rarity)
+        fit = fit_documents(self.family, marked.counts, found._point, damping=self.damping)
         found = replace(lower_trust(found, fit.agreement), _example_fit=fit)
-        refined = self._refine(found, partial(seed_from_documents, counts, indices))
+        refined = self._refine(found, find_seeds, by_rarity=self.by_rarity and words is not None)
         lead = [] if refined._rests_on_documents else check_separation(found.separation)
         return add_doubts(refined, fit.doubts() or lead)
+
+    def _seed(self, marked: MarkedDocuments, words: WordHint | None, family: TopicFamily, weight: float) -> Seeds:
+        from_words = None if words is None else seed_from_words(words, self.merge_copies, family, weight)
+        return marked.seed(family, weight, from_words)
 
     def search_matches(self, matches: Matches, doubts: Sequence[SearchWarning]) -> Topic:
         """Find the topic of words that are not features, from the documents with most of them."""
         if matches.hint is None:
-            by_documents = add_doubts(self.search_documents(matches.counts, matches.named.indices), doubts)
+            marked = MarkedDocuments(matches.counts, matches.named.indices)
+            by_documents = add_doubts(self.search_documents(marked), doubts)
             # A document that contains a word need not be about it.
             return lower_trust(by_documents, min(1.0, len(matches.named.indices) / MIN_DOCUMENTS))
         found = self._extract(matches.hint[: self.family.n_components])
@@ -116,7 +126,9 @@ class TopicQuery:
         return lower_trust(refined, min(1.0, max(refined.weight, 0.0) / share))
 
     def _extract(self, hint: WordHint | Array, max_documents: int | None = None) -> Topic:
-        hinted = self.family.hinted(hint, max_documents)
+        return self._extract_hinted(self.family.hinted(hint, max_documents), hint, max_documents)
+
+    def _extract_hinted(self, hinted: Hinted, hint: WordHint | Array, max_documents: int | None = None) -> Topic:
         candidates, again = extract_with_rehint(self.family.hinted, hinted, self.family.frame, self.extraction)
         return Topic(
             self.family.frame,

@@ -34,6 +34,9 @@ FOUND_PART = 0.3
 MORE_WORDS = 10
 # Documents, at even steps, that the spread of the views is computed from.
 MAX_SAMPLED = 1000
+# How much documents that are not about the topic count beside those that are, if there are very many of them, and how
+# many count half as much (benchmarks/marked_documents.py).
+AGAINST, N_HALF_AGAINST = 1.0, 10
 # Which of the four views is the place in the leading directions.
 BROAD_PLACE = 3
 
@@ -123,7 +126,9 @@ def measure_counts(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
     )
 
 
-def rank_by(family: TopicFamily, probabilities: Array, named: NamedDocuments) -> Ranking:
+def rank_by(
+    family: TopicFamily, probabilities: Array, named: NamedDocuments, against: NamedDocuments | None = None
+) -> Ranking:
     """Return the ranking of documents for a topic and the documents that its hint names.
 
     Parameters
@@ -134,20 +139,42 @@ def rank_by(family: TopicFamily, probabilities: Array, named: NamedDocuments) ->
         The topic found.
     named : NamedDocuments
         What the documents that the hint names have in common.
+    against : NamedDocuments, optional
+        What documents that are not about the topic have in common.
 
     Returns
     -------
     Ranking
     """
+    directions = _direct(family, FOUND_PART * probabilities + (1 - FOUND_PART) * named.words, named)
+    if against is not None:
+        others = _direct(family, against.words, against)
+        part = weigh_against(against.size)
+        directions = _Directions(*(own - part * other for own, other in zip(directions, others, strict=True)))
+    ranking = Ranking(*directions, family.frame.values, weights=np.ones(4))
+    spread = ranking.view(pick_evenly(family.partitions, MAX_SAMPLED)).std(axis=0)
+    # A view that is the same for all documents says nothing.
+    return replace(ranking, weights=np.divide(1, spread, out=np.zeros(4), where=spread > 0))
+
+
+def weigh_against(n_documents: int) -> float:
+    """Return how much documents that are not about a topic count beside those that are."""
+    return AGAINST * n_documents / (n_documents + N_HALF_AGAINST)
+
+
+class _Directions(NamedTuple):
+    """What the views of a document are measured along."""
+
+    words: Array  # (d, 2)
+    places: Array  # (2, k)
+
+
+def _direct(family: TopicFamily, topic: Array, named: NamedDocuments) -> _Directions:
+    """Return the directions from the corpus to a topic of these word frequencies, (d,), and to some documents."""
     mean = family.mean_document
     contrast = np.divide(
         named.tfidf - mean.tfidf, mean.deviation, out=np.zeros_like(mean.tfidf), where=mean.deviation > 0
     )
-    topic = FOUND_PART * probabilities + (1 - FOUND_PART) * named.words
     corpus = np.where(family.word_mean > 0, family.word_mean, np.inf)
     log_ratios = np.log1p(TOPIC_SHARE * (topic / corpus - 1))
-    words = np.column_stack([family.idf * contrast, log_ratios])
-    ranking = Ranking(words, named.places - mean.places, family.frame.values, weights=np.ones(4))
-    spread = ranking.view(pick_evenly(family.partitions, MAX_SAMPLED)).std(axis=0)
-    # A view that is the same for all documents says nothing.
-    return replace(ranking, weights=np.divide(1, spread, out=np.zeros(4), where=spread > 0))
+    return _Directions(np.column_stack([family.idf * contrast, log_ratios]), named.places - mean.places)

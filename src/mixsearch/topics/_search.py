@@ -25,7 +25,8 @@ from mixsearch.topics._concentration import FIRST_ALPHA0, estimate_alpha0
 from mixsearch.topics._counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
 from mixsearch.topics._documents import WEIGHTINGS, CountPartition
 from mixsearch.topics._fit import Allocate, fit_topics
-from mixsearch.topics._fitted import NOT_IN_CORPUS, FittedTopics, open_fitted
+from mixsearch.topics._fitted import FittedTopics, open_fitted
+from mixsearch.topics._marked import MarkedDocuments
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._options import (
     MomentsKind,
@@ -290,7 +291,7 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
 
     def _search_examples(self, members: Samples) -> Topic:
         how, options = Extraction(choose=self._default_choose), self._check_refinement(None, 0.0, None)
-        return self._make_query(self._family, how, options).search_documents(sp.csr_array(members), NOT_IN_CORPUS)
+        return self._make_query(self._family, how, options).search_documents(MarkedDocuments(sp.csr_array(members)))
 
     def _whiten(self, X: Samples) -> Array:
         counts = as_counts(X, self._options.damping)

@@ -48,6 +48,7 @@ class Seeds(NamedTuple):
     named: NamedDocuments | None  # what they have in common; None if the hint names no document
     size: int  # a lower bound of the number of documents about the topic
     merge_copies: bool = False  # few of each group of near-copies are needed
+    against: NamedDocuments | None = None  # what documents that are not about the topic have in common
 
 
 def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFamily, weight: float) -> Seeds:

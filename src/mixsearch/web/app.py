@@ -8,17 +8,20 @@ from contextlib import asynccontextmanager
 from time import monotonic
 
 from fastapi import FastAPI
-from starlette.staticfiles import StaticFiles
 
 from mixsearch import __version__
 from mixsearch.index import TopicIndex
+from mixsearch.web.builds import Builder
 from mixsearch.web.errors import handle_errors
+from mixsearch.web.file_store import FileStore
 from mixsearch.web.image_store import ImageStore
 from mixsearch.web.indexes import ServedIndex
-from mixsearch.web.middleware import AccessMiddleware, TimeoutMiddleware
+from mixsearch.web.middleware import AccessMiddleware, CompressionMiddleware, TimeoutMiddleware
 from mixsearch.web.openapi import describe_properties, name_operation
-from mixsearch.web.routes import compare, groups, images, pages, server, topics
-from mixsearch.web.settings import STATIC, STATIC_FILES, Access, Limits
+from mixsearch.web.routes import compare, groups, images, pages, server, tables, topics, uploads
+from mixsearch.web.settings import STATIC, Access, Limits
+from mixsearch.web.static_files import StaticFiles
+from mixsearch.web.table_store import TableStore
 from mixsearch.web.watch import watch_indexes
 from mixsearch.web.workers import Workers
 
@@ -42,6 +45,7 @@ def make_app(
     FastAPI
     """
     limits, access = limits or Limits(), access or Access()
+    files = FileStore(limits)
     workers = Workers(limits, {name: str(index.path) for name, index in indexes.items()})
 
     @asynccontextmanager
@@ -50,7 +54,9 @@ def make_app(
         watch = asyncio.create_task(watch_indexes(app.state.indexes))
         yield
         watch.cancel()
+        builder.close()
         workers.close()
+        files.close()
 
     app = FastAPI(
         title="mixsearch",
@@ -63,13 +69,18 @@ def make_app(
         lifespan=lifespan,
     )
     app.state.indexes = {name: ServedIndex(name, index) for name, index in indexes.items()}
-    app.state.workers, app.state.limits, app.state.start_time = workers, limits, monotonic()
+    app.state.workers, app.state.limits, app.state.access = workers, limits, access
+    app.state.start_time = monotonic()
+    builder = Builder(files, app.state.indexes, limits)
     for router in (pages.router, server.router, compare.router, groups.router, topics.router):
         app.include_router(router)
+    app.include_router(uploads.make_router(files, builder))
+    app.include_router(tables.make_router(TableStore(files, limits), workers.tables))
     app.include_router(images.make_router(ImageStore(limits), limits, workers.images))
-    app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
+    app.mount(STATIC, StaticFiles())
     handle_errors(app)
     describe_properties(app)
+    app.add_middleware(CompressionMiddleware)
     app.add_middleware(TimeoutMiddleware, limits=limits)
     app.add_middleware(AccessMiddleware, access=access)
     return app

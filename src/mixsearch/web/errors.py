@@ -11,6 +11,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from mixsearch.errors import Coded, SearchError, StorageError
+from mixsearch.web.page import make_not_found_page
+from mixsearch.web.settings import STATIC
 
 # The status of an error: by its code, else by its class.
 STATUS = {
@@ -25,6 +27,7 @@ STATUS = {
     "wrong_host": 421,
     "bad_argument": 422,
     "internal": 500,
+    "index_broken": 500,
     "busy": 503,
     "too_slow": 503,
 }
@@ -152,6 +155,8 @@ def _handle_http(request: Request, error: Exception) -> Response:
     """Answer an error of the framework, which has a status only."""
     assert isinstance(error, HTTPException)
     code, path = _CODE_BY_STATUS.get(error.status_code, "bad_request"), request.url.path
+    if code == "not_found" and _is_for_people(request):
+        return Response(make_not_found_page(_get_path(request)), 404, media_type="text/html")
     if code == "not_found":
         error = APIError(code, "Nothing is at {path}. api/openapi.json lists all addresses.", path=path)
     elif code == "method_not_allowed":
@@ -159,3 +164,14 @@ def _handle_http(request: Request, error: Exception) -> Response:
     else:
         error = APIError(code, "{reason}.", reason=error.detail)
     return make_error_response(error)
+
+
+def _get_path(request: Request) -> str:
+    path: str = request.scope["path"]
+    return path.removeprefix(request.scope.get("root_path", ""))
+
+
+def _is_for_people(request: Request) -> bool:
+    """Return whether a browser asks for a page, not a program for an answer."""
+    is_page = not _get_path(request).startswith(("/api/", STATIC))
+    return is_page and "text/html" in request.headers.get("accept", "")

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
-import warnings
 from collections.abc import Callable
-from contextlib import closing
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from threading import Event, Timer
 from typing import Any
 
 import numpy as np
@@ -17,7 +12,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.segmentation import LargeImageError, RasterImage, decode_image
-from mixsearch.web.processes import process_context
+from mixsearch.web.processes import run_process
 from mixsearch.web.settings import Limits
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
@@ -71,34 +66,15 @@ def decode_upload(body: bytes, limits: Limits, decode: Decode = decode_bytes) ->
     """
     if not body:
         raise NotAnImageError("The request has no body. Send the bytes of an image.")
-    context = process_context()
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(theirs, body, limits.max_pixels, decode), daemon=True)
-    with closing(ours):
-        with closing(theirs):
-            process.start()
-        is_late = Event()
-        timer = Timer(limits.decode_timeout, _kill, (process, is_late))
-        timer.start()
+    with run_process(limits.decode_timeout, _work, body, limits.max_pixels, decode) as child:
         try:
-            return _receive(ours)
+            return _receive(child.connection)
         except (EOFError, OSError) as error:
-            raise _explain_end(limits.decode_timeout if is_late.is_set() else None) from error
-        finally:
-            timer.cancel()
-            process.kill()
-            process.join()
-
-
-def _kill(process: BaseProcess, is_late: Event) -> None:
-    is_late.set()
-    process.kill()
+            raise _explain_end(limits.decode_timeout if child.is_late else None) from error
 
 
 def _work(reply: Connection, body: bytes, max_pixels: int, decode: Decode) -> None:
     """Decode in the process; send a header as JSON and the pixels as bytes, or an error."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
-    warnings.simplefilter("ignore")
     try:
         image = decode(body, max_pixels)
     except (LargeImageError, MemoryError) as error:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from mixsearch import datasets, segmentation
 from mixsearch.errors import HintError, SearchError, SearchWarning, collect_warnings
 from mixsearch.web.cache import LRUCache
-from mixsearch.web.schemas import MAX_NAME_LENGTH, MAX_SEEDS, Features, SegmentationRequest
+from mixsearch.web.image_schemas import MAX_NAME_LENGTH, Features, NamedSegmentation, SegmentationRequest
 from mixsearch.web.settings import Limits
 
 if TYPE_CHECKING:
-    from mixsearch.segmentation import FeatureImage, RasterImage, Seeds, Segmentation
+    from mixsearch.segmentation import FeatureImage, FoundSegments, Pixel, RasterImage, Segmentation
 
 EXAMPLE = "example"
-# Numbers of images with features in memory, and of segmentations.
-_N_FEATURES, N_SEGMENTATIONS = 4, 8
+# Numbers of images with features in memory, of segmentations, and of searches that can be corrected.
+_N_FEATURES, N_SEGMENTATIONS, _N_SEARCHES = 4, 8, 16
+# Characters of the seeds of named segmentations.
+_MAX_NAMED = 8_000_000
 # Every image counts at least this many pixels: many small ones need memory too.
 _MIN_PIXELS = 10_000
 _MAX_SHOWN = 20
@@ -29,10 +32,18 @@ class GoneError(SearchError):
     code = "gone"
 
 
+class _Search(NamedTuple):
+    """What the seeds of a request say, and the warnings about it."""
+
+    found: FoundSegments
+    warnings: tuple[SearchWarning, ...]
+
+
 class StoredSegmentation(NamedTuple):
-    """A segmentation and its warnings."""
+    """A segmentation, the request for it and its warnings."""
 
     found: Segmentation
+    request: SegmentationRequest
     warnings: tuple[SearchWarning, ...]
 
 
@@ -48,9 +59,13 @@ class ImageStore:
     def __init__(self, limits: Limits) -> None:
         self._images: LRUCache[str, RasterImage] = LRUCache(limits.max_stored_pixels, _measure_image)
         self._features: LRUCache[tuple[str, str], FeatureImage] = LRUCache(_N_FEATURES)
+        self._searches: LRUCache[tuple[str, SegmentationRequest], _Search] = LRUCache(_N_SEARCHES)
         smallest = limits.max_pixels // N_SEGMENTATIONS
         self._segmentations: LRUCache[tuple[str, SegmentationRequest], StoredSegmentation] = LRUCache(
             limits.max_pixels, lambda stored: max(stored.found.labels.size, smallest)
+        )
+        self._named: LRUCache[tuple[str, str], SegmentationRequest] = LRUCache(
+            _MAX_NAMED, lambda request: len(repr(request))
         )
 
     def add(self, image: RasterImage) -> str:
@@ -72,35 +87,60 @@ class ImageStore:
             raise HintError("The example cannot be removed, only uploaded images.", code="example_stays")
         if not self._images.remove(lambda key: key == name):
             raise GoneError("This image is not in memory any more.")
-        self._features.remove(lambda key: key[0] == name)
-        self._segmentations.remove(lambda key: key[0] == name)
+        for derived in (self._features, self._searches, self._segmentations, self._named):
+            derived.remove(lambda key: key[0] == name)
 
     def prepare(self, name: str) -> None:
         """Compute the default features and graph of an image, so that the first segmentation need not wait for them."""
         _ = self._compute_features(name, self.get(name), SegmentationRequest.features).graph
 
-    def segment(self, name: str, request: SegmentationRequest) -> StoredSegmentation:
+    def segment(self, name: str, request: SegmentationRequest | NamedSegmentation) -> StoredSegmentation:
         """Return the segmentation of an image, computed once for all that is shown of it."""
         image = self.get(name)
-        return self._segmentations.get_or_compute((name, request), lambda: self._segment(name, image, request))
+        wanted = self._find_request(name, request) if isinstance(request, NamedSegmentation) else request
 
-    def _segment(self, name: str, image: RasterImage, request: SegmentationRequest) -> StoredSegmentation:
-        seeds, features = _read_seeds(request, image), request.features
-        computed = self._compute_features(name, image, features)
-        with collect_warnings() as warnings:
-            assign = segmentation.choose_assign(features) if request.assign == "auto" else request.assign
-            found = segmentation.search_segments(
-                image,
-                computed,
-                seeds,
-                segmentation.choose_options(features),
-                assign,
-                n_jobs=1,
-                not_seeds=segmentation.check_not_seeds(segmentation.parse_seeds(request.not_seeds), seeds, image),
-                pieces=segmentation.make_piece_options(request.connected, request.fill_holes, request.min_area),
-            )
-            thinned = found.assign_pixels(request.every)
-        return StoredSegmentation(thinned, tuple({str(each): each for each in warnings}.values()))
+        def compute() -> StoredSegmentation:
+            search = self._search(name, image, replace(wanted, every=1))
+            return StoredSegmentation(search.found.assign_pixels(wanted.every), wanted, search.warnings)
+
+        stored = self._segmentations.get_or_compute((name, wanted), compute)
+        self._named.put((name, wanted.name), wanted)
+        return stored
+
+    def _find_request(self, name: str, segmentation: NamedSegmentation) -> SegmentationRequest:
+        found = self._named.get((name, segmentation.name))
+        if found is None:
+            raise GoneError("This segmentation is not in memory any more. Send its seeds again.")
+        return replace(found, every=segmentation.every)
+
+    def _search(self, name: str, image: RasterImage, request: SegmentationRequest) -> _Search:
+        """Return what the seeds say; a correction needs only the search before it."""
+
+        def compute() -> _Search:
+            with collect_warnings() as warnings:
+                if request.corrections:
+                    before = self._search(name, image, replace(request, corrections=request.corrections[:-1]))
+                    found = before.found.correct(_read_pixels(request.corrections[-1], request.max_seeds))
+                else:
+                    found = self._start(name, image, request)
+            return _Search(found, tuple({str(each): each for each in warnings}.values()))
+
+        return self._searches.get_or_compute((name, request), compute)
+
+    def _start(self, name: str, image: RasterImage, request: SegmentationRequest) -> FoundSegments:
+        features = request.features
+        seeds = segmentation.check_seeds(_read_pixels(request.seeds, request.max_seeds), image)
+        excluded = _read_pixels(request.not_seeds, request.max_seeds)
+        return segmentation.search_segments(
+            image,
+            self._compute_features(name, image, features),
+            seeds,
+            segmentation.choose_options(features),
+            segmentation.choose_assign(features) if request.assign == "auto" else request.assign,
+            n_jobs=1,
+            not_seeds=segmentation.check_not_seeds(excluded, seeds, image),
+            pieces=segmentation.make_piece_options(request.connected, request.fill_holes, request.min_area),
+        )
 
     def _compute_features(self, name: str, image: RasterImage, features: Features) -> FeatureImage:
         return self._features.get_or_compute((name, features), lambda: segmentation.compute_features(image, features))
@@ -110,15 +150,16 @@ def _measure_image(image: RasterImage) -> int:
     return max(image.width * image.height, _MIN_PIXELS)
 
 
-def _read_seeds(request: SegmentationRequest, image: RasterImage) -> Seeds:
-    given = segmentation.parse_seeds(request.seeds)
+def _read_pixels(typed: tuple[str, ...], max_seeds: int) -> dict[str, list[Pixel]]:
+    """Return the pixels of each segment, as far as the limits allow."""
+    given = segmentation.parse_seeds(typed)
     n_seeds = sum(map(len, given.values()))
-    if n_seeds > MAX_SEEDS:
+    if n_seeds > max_seeds:
         raise HintError(
             "A segmentation has at most {max_seeds} seeds, got {n_seeds}. Leave some out.",
             code="too_many_seeds",
             n_seeds=n_seeds,
-            max_seeds=MAX_SEEDS,
+            max_seeds=max_seeds,
         )
     for name in given:
         if len(name) > MAX_NAME_LENGTH:
@@ -129,7 +170,7 @@ def _read_seeds(request: SegmentationRequest, image: RasterImage) -> Seeds:
                 length=len(name),
                 max_length=MAX_NAME_LENGTH,
             )
-    return segmentation.check_seeds(given, image)
+    return given
 
 
 @cache

@@ -8,16 +8,17 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain, count
 from threading import Thread
 from typing import Any
 
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import StorageError
-from mixsearch.index import CorpusWord, Found, Query, Starter, TopicIndex, open_index
+from mixsearch.index import CorpusWord, DocumentPoints, Found, Query, Starter, TopicIndex, open_index, place_documents
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context
@@ -48,11 +49,14 @@ class ServedIndex:
         The state of the index: it changes with every write.
     problem : str or None
         Why a newer state could not be opened, if it could not.
+    fault : str or None
+        Why this state cannot be searched, if a question has ended search processes.
     """
 
     def __init__(self, name: str, index: TopicIndex) -> None:
         self.name, self.index, self.generation = name, index, index.generation
         self.problem: str | None = None
+        self.fault: str | None = None
         self._found: LRUCache[Hashable, Found] = LRUCache(_N_TOPICS)
 
     def find(self, query: Query) -> Found:
@@ -81,6 +85,11 @@ class ServedIndex:
         )
 
     @cached_property
+    def document_points(self) -> DocumentPoints:
+        """The documents in the plane, computed once."""
+        return place_documents(self.index)
+
+    @cached_property
     def _starters(self) -> list[Starter]:
         return self.index.starters(_MAX_STARTERS)
 
@@ -100,8 +109,37 @@ def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
     )
 
 
-# The indexes of this process, if it is a search worker.
-_INDEXES: dict[str, ServedIndex] = {}
+def choose_name(wanted: str, taken: Container[str]) -> str:
+    """Return a name that no other index has: with a number, if need be.
+
+    Parameters
+    ----------
+    wanted : str
+        The name to begin with.
+    taken : container of str
+        The names of the others.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> choose_name("reviews", {"reviews", "reviews-2"})
+    'reviews-3'
+    """
+    names = chain([wanted], (f"{wanted}-{copy}" for copy in count(2)))
+    return next(name for name in names if name not in taken)
+
+
+class ReplacedIndexError(Exception):
+    """A process cannot open the state of an index that a question is about, since it was replaced on disk."""
+
+
+# The states of indexes that this process has opened last, if it is a search worker.
+_INDEXES: dict[str, list[ServedIndex]] = {}
+# A question about the old state may still come when the first about the new one is answered.
+_N_STATES = 2
 
 
 def start_search_processes(paths: Mapping[str, str], n_processes: int) -> Executor:
@@ -109,25 +147,30 @@ def start_search_processes(paths: Mapping[str, str], n_processes: int) -> Execut
     return ProcessPoolExecutor(n_processes, process_context(), _open_indexes, (dict(paths),))
 
 
-def call_with_index(name: str, generation: str, make: Callable[..., bytes], *arguments: Any) -> bytes:
-    """Call a function with an index of this process, in the state that the server has opened or a newer one."""
+def call_with_index(name: str, path: str, generation: str, make: Callable[..., bytes], *arguments: Any) -> bytes:
+    """Call a function with an index of this process, in the state that the server has opened and in no other."""
     with on_one_core():
-        return make(_get_index(name, generation), *arguments)
+        return make(_get_index(name, path, generation), *arguments)
 
 
-def _get_index(name: str, generation: str) -> ServedIndex:
-    served = _INDEXES[name]
-    if served.generation != generation:
-        # If it cannot be opened, the state that is open answers.
-        with suppress(StorageError):
-            _INDEXES[name] = ServedIndex(name, open_index(served.index.path))
-    return _INDEXES[name]
+def _get_index(name: str, path: str, generation: str) -> ServedIndex:
+    states = _INDEXES.setdefault(name, [])
+    for served in states:
+        if served.generation == generation and str(served.index.path) == path:
+            return served
+    opened = ServedIndex(name, open_index(path))
+    if opened.generation != generation:
+        raise ReplacedIndexError(name)
+    _INDEXES[name] = [opened, *states][:_N_STATES]
+    return opened
 
 
 def _open_indexes(paths: Mapping[str, str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     Thread(target=_exit_with_server, daemon=True).start()
-    _INDEXES.update({name: ServedIndex(name, open_index(path)) for name, path in paths.items()})
+    for name, path in paths.items():
+        with suppress(StorageError):  # the first question about it says why
+            _INDEXES[name] = [ServedIndex(name, open_index(path))]
 
 
 def _exit_with_server() -> None:

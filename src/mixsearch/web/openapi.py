@@ -15,6 +15,14 @@ _ENTRY = re.compile(r"^(\w[\w, ]*) : (.*)\n((?:    .*\n?)+)", re.MULTILINE)
 # Attributes that a class computes itself are in its answers, but not in its signature.
 _COMPUTED = {"bool": {"type": "boolean"}}
 
+# The body of a request that uploads a file.
+RAW_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
 
 def name_operation(route: APIRoute) -> str:
     """Return the name of an operation: that of its function."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs
 
@@ -10,17 +9,15 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
-from mixsearch.index import Answer, AnswerWarning, CorpusWord, StoredColumn, TypicalDocument
+from mixsearch.index import Answer, AnswerWarning, ComparedWord, CorpusWord, StoredColumn, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500
-MAX_WORDS, MAX_COMPARED = 64, 8
+MAX_WORDS, MAX_COMPARED, MAX_COMPARED_WORDS = 64, 8, 200
 # Documents of a hint, texts of a hint, and typical documents to skip.
 MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
-MAX_SEEDS, MAX_NAME_LENGTH = 64, 60
-MAX_EVERY = 64
-Features = Literal["rich", "rgb"]
-Assign = Literal["auto", "graph", "nearest", "posterior"]
+MAX_INDEX_NAME = 60
+MAX_TEXT_COLUMNS = 20
 # Up to the largest integer that every JSON reader keeps exact. Older versions of FastAPI describe a parameter of a path
 # only by a `Path`, so the facts serve both.
 ROW: dict[str, Any] = {"ge": 0, "le": 2**53, "description": "The row of a document in the indexed files, from 0."}
@@ -38,6 +35,9 @@ class TopicRequest(BaseModel):
         description='Words as in a search box: sushi -burger "new york" sushi^2 encrypt*',
     )
     documents: tuple[Row, ...] = Field((), max_length=MAX_DOCUMENTS, description="Rows of documents about the topic.")
+    not_documents: tuple[Row, ...] = Field(
+        (), max_length=MAX_DOCUMENTS, description="Rows of documents that are not about the topic."
+    )
     narrower: float = Field(
         0, ge=-4, le=4, description="Doublings of the number of topics; negative for broader topics."
     )
@@ -63,6 +63,10 @@ class TopicRequest(BaseModel):
     )
     n_words: int = Field(15, ge=0, le=200, description="Number of words.")
     n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
+    sort_by: str | None = Field(
+        None, max_length=MAX_COLUMN_LENGTH, description="List the documents about the topic by this column."
+    )
+    descending: bool = Field(False, description="List the largest values of that column first.")
     words_by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
 
 
@@ -121,33 +125,21 @@ class MapRequest(BaseModel):
     )
 
 
-@dataclass(frozen=True)
-class SegmentationRequest:
-    """Seeds of the segments of an image, and options."""
-
-    seeds: tuple[str, ...]  # as typed
-    features: Features = "rich"
-    assign: Assign = "auto"
-    every: int = 1
-    not_seeds: tuple[str, ...] = ()  # as typed
-    connected: bool = False
-    fill_holes: bool = False
-    min_area: float | None = None
-
-
 class IndexState(BaseModel):
     """Which state of an index is served."""
 
     generation: str = Field(description="Changes with every write to the index.")
     created: str = Field(description="When that state was written.")
     n_documents: int
-    problem: str | None = Field(description="Why a newer state could not be opened, if it could not.")
+    problem: str | None = Field(
+        description="Why a newer state could not be opened, or why this one cannot be searched, if so."
+    )
 
 
 class Health(BaseModel):
     """The state of the server."""
 
-    status: str
+    status: str = Field(description="`ok`, or `degraded` if an index has a problem.")
     version: str
     indexes: list[str]
     states: dict[str, IndexState] = Field(description="The state of each index.")
@@ -161,9 +153,12 @@ class Settings(BaseModel):
     max_words: int = Field(description="Words of a hint.")
     max_compared: int = Field(description="Topics in one comparison.")
     max_map_words: int = Field(description="Words of one map.")
-    max_seeds: int = Field(description="Seed pixels of one segmentation.")
+    max_seeds: int = Field(description="Seed pixels of one segmentation, in a body.")
     max_name_length: int = Field(description="Characters of a segment's name.")
     max_upload: int = Field(description="Bytes of an uploaded image.")
+    accepts_files: bool = Field(description="Whether files with texts and tables may be uploaded.")
+    max_file: int = Field(description="Bytes of such a file.")
+    file_suffixes: list[str] = Field(description="What the names of such files end in.")
     max_pixels: int = Field(description="Pixels of an uploaded image.")
     image_formats: list[str] = Field(description="File formats of uploaded images.")
     example_image: str = Field(description="The name of the image that is always there.")
@@ -237,47 +232,63 @@ class Comparison(BaseModel):
     overlaps: list[list[float | None]] = Field(
         description="The sum over words of the smaller probability; null for a hint without a topic."
     )
+    own_overlaps: list[list[float | None]] = Field(
+        description="The same of what each topic has beyond the corpus: words that all topics have do not count."
+    )
+    words: list[ComparedWord] = Field(description="The words of all topics, with their probabilities in each.")
 
 
-class UploadedImage(BaseModel):
-    """An image in the memory of the server."""
-
-    picture: str = Field(description="The name of the image in addresses.")
-    width: int
-    height: int
-
-
-class Segment(BaseModel):
-    """A segment of an image."""
+class FoundColumn(BaseModel):
+    """A column of an uploaded file, as its first rows show it."""
 
     name: str
-    seeds: list[tuple[int, int]] = Field(description="Pixels, x to the right and y down; none for the background.")
-    pixels: int
-    share: float = Field(description="The fraction of the visible image that it covers.")
-    separation: float | None = Field(
-        description="By what factor the component of the seeds leads the next one; null with a graph or without one."
-    )
-    expected_iou: float | None = Field(
-        description="The expected intersection over union with the segment meant; null without a graph."
-    )
-    verdict: str = Field(description="What the expected overlap or the separation means, in words.")
-    verdict_code: str = Field(
-        description="For programs: `sure`, `partial` or `unsure` with a graph; otherwise `clear`, `distinct`, `close`, "
-        "`ambiguous` or `behind`, and `no_seed` for the rest."
-    )
-    color: str = Field(description="Its color in drawings, #rrggbb.")
+    kind: str = Field(description="Its type, as PyArrow names it: string, int64, double, bool, date32[day].")
+    role: str | None = Field(description="What it seems to hold: text, id, title, link, date, category or number.")
+    n_missing: int = Field(description="Rows without a value, of those that were read.")
+    n_distinct: int = Field(description="Different values, in the rows that were read.")
+    example: str | None = Field(description="Its first value, as text.")
 
 
-class SegmentedImage(BaseModel):
-    """An image in segments. If it was thinned, all sizes and seeds are those of the thinned image."""
+class UploadedFile(BaseModel):
+    """A file with texts or a table on the server."""
 
-    width: int
-    height: int
-    features: str
-    assign: str
-    every: int
-    segments: list[Segment]
-    warnings: list[AnswerWarning]
+    file: str = Field(description="The name of the file in addresses.")
+    name: str = Field(description="Its name as it was uploaded.")
+    n_bytes: int
+    columns: list[FoundColumn]
+
+
+class IndexRequest(BaseModel):
+    """An uploaded file to index."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: str = Field(max_length=100, description="As the upload returned it.")
+    text: list[Annotated[str, Field(max_length=MAX_COLUMN_LENGTH)]] = Field(
+        [], max_length=MAX_TEXT_COLUMNS, description="Columns with the text; several are joined. Default: detected."
+    )
+    name: str | None = Field(
+        None,
+        min_length=1,
+        max_length=MAX_INDEX_NAME,
+        pattern=r"^[\w.-]+$",
+        description="The name of the index. Default: that of the file.",
+    )
+
+
+class IndexBuild(BaseModel):
+    """The state of an index that is being built."""
+
+    build: str = Field(description="The name of the build in addresses.")
+    index: str = Field(description="The name of the index.")
+    file: str
+    status: Literal["running", "done", "failed", "cancelled"]
+    step: str = Field(default="", description="The step of the work.")
+    done: int = Field(default=0, description="Units done of this step.")
+    total: int | None = Field(default=None, description="Units in all; null if unknown.")
+    unit: str = Field(default="", description="What is counted, such as bytes or documents.")
+    error: ErrorDetail | None = Field(default=None, description="Why it failed.")
+    warnings: list[AnswerWarning] = Field(default=[], description="What the reader noticed.")
 
 
 def parse_topic_request(query_string: str) -> TopicRequest:
@@ -291,7 +302,7 @@ def parse_topic_request(query_string: str) -> TopicRequest:
     given = parse_qs(query_string, keep_blank_values=True)
     try:
         return TopicRequest.model_validate(
-            {name: values if name == "documents" else values[-1] for name, values in given.items()}
+            {name: values if name.endswith("documents") else values[-1] for name, values in given.items()}
         )
     except ValidationError as error:
         problems = [{**each, "loc": ("query", "topic", *each["loc"])} for each in error.errors()]

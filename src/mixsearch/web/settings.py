@@ -11,9 +11,10 @@ from mixsearch.errors import ArgumentError
 STATIC_FILES = Path(__file__).parent / "static"
 STATIC = "/static/"
 # Every view of the page has its own address.
-PAGES = ("/", "/overview", "/compare", "/segment")
-# Images are uploaded to this address.
+PAGES = ("/", "/overview", "/compare", "/table", "/segment", "/open", "/help")
+# Images are uploaded to this address, files with texts or tables to the other.
 UPLOADS = "/api/pictures"
+FILES = "/api/files"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,14 @@ class Limits:
         Seconds for decoding an uploaded image.
     max_body, max_upload : int
         Bytes of a request body, and of an uploaded image.
+    max_file, max_stored_files : int
+        Bytes of a file with texts or a table, and of all such files on disk. Such a file has ten times `timeout`.
+    max_cells : int
+        Rows times columns of a table.
+    build_timeout : float
+        Seconds for building an index of such a file.
+    max_built : int
+        Indexes built of such files.
     max_pixels, max_stored_pixels : int
         Pixels of one image, and of all images in memory.
     max_cached_bytes : int
@@ -37,6 +46,8 @@ class Limits:
         Requests that may wait for a worker; further ones are rejected.
     max_connections : int
         Open connections; further ones are closed at once.
+    max_per_address : int
+        Open connections of one address; further ones are closed at once. Behind a proxy, all clients have its address.
     workers : int
         Processes that search. With 0, threads of the server search.
     n_threads : int
@@ -47,11 +58,17 @@ class Limits:
     decode_timeout: float = 10.0
     max_body: int = 1 << 20
     max_upload: int = 25 << 20
+    max_file: int = 500_000_000
+    max_stored_files: int = 2_000_000_000
+    max_cells: int = 20_000_000
+    build_timeout: float = 1800.0
+    max_built: int = 8
     max_pixels: int = 24_000_000
     max_stored_pixels: int = 100_000_000
     max_cached_bytes: int = 64 << 20
     max_waiting: int = 256
     max_connections: int = 512
+    max_per_address: int = 128
     workers: int = 0
     n_threads: int = field(default_factory=n_cores)
 
@@ -66,10 +83,13 @@ class Access:
         Required from every request, as a cookie or a header.
     hosts : tuple of str
         Host names that the server answers to, besides localhost and IP addresses.
+    files : bool, default=False
+        Whether users may upload files with texts, which are indexed, and tables. They take time and disk space.
     """
 
     token: str | None = None
     hosts: tuple[str, ...] = ()
+    files: bool = False
 
     def __post_init__(self) -> None:
         if self.token is not None and not (self.token.isascii() and self.token.isprintable()):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Coroutine, Hashable, Mapping
-from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
-from mixsearch.web.indexes import ServedIndex, call_with_index, start_search_processes
+from mixsearch.web.indexes import ReplacedIndexError, ServedIndex, call_with_index, start_search_processes
 from mixsearch.web.settings import Limits
 
 # Waiting for the worker that has found a topic pays off behind this many calls: a search takes as long as those.
@@ -22,6 +23,8 @@ _MAX_AFFINITIES = 1000
 KEY_BYTES = 2048
 
 Result = TypeVar("Result")
+
+_logger = logging.getLogger(__name__)
 
 
 class WorkerPool:
@@ -57,7 +60,11 @@ class WorkerPool:
             executor.submit(work)
 
     async def run(self, work: Callable[[], Result], affinity: Hashable = None) -> Result:
-        """Run a function in a worker. If the caller is cancelled, the call goes on and counts until it ends."""
+        """Run a function in a worker.
+
+        If the caller is cancelled, a call that waits is cancelled, and one that has begun goes on and counts until it
+        ends. Raises `BrokenExecutor` if the process that ran it has ended; another one takes its place.
+        """
         if sum(self._n_calls) >= self._max_calls:
             raise APIError(
                 "busy",
@@ -67,13 +74,13 @@ class WorkerPool:
         i = self._choose_executor(hash(affinity))  # the keys may be long
         executor = self._executors[i]
         try:
-            job = asyncio.get_running_loop().run_in_executor(executor, work)
+            job = executor.submit(work)
             self._n_calls[i] += 1
-            job.add_done_callback(partial(self._finish, i))
-            return await asyncio.shield(job)
+            asyncio.wrap_future(job).add_done_callback(partial(self._finish, i))
+            return await _wait(job)
         except BrokenExecutor:
             self._restart(i, executor)
-            raise APIError("busy", "A search process has ended, and a new one starts. Try again in a moment.") from None
+            raise
 
     def close(self) -> None:
         """Accept no further calls."""
@@ -102,6 +109,15 @@ class WorkerPool:
             job.exception()  # retrieved, so that asyncio does not log it if the caller is gone
 
 
+async def _wait(job: Future[Result]) -> Result:
+    """Return the result of a call; if the caller is cancelled, so is the call unless it has begun."""
+    try:
+        return await asyncio.shield(asyncio.wrap_future(job))
+    except asyncio.CancelledError:
+        job.cancel()
+        raise
+
+
 def measure_answer(answer: bytes) -> int:
     """Return the size of a cached answer, with its key."""
     return len(answer) + KEY_BYTES
@@ -121,23 +137,30 @@ class Workers:
     ----------
     search, slow : WorkerPool
         For searches, and for requests that take longer and must not delay them.
-    documents, images : WorkerPool
-        Threads that read documents, and that segment and draw images.
+    images, tables : WorkerPool
+        Threads that segment and draw images, and that search in tables.
     """
 
     def __init__(self, limits: Limits, paths: Mapping[str, str] | None = None) -> None:
         self._has_processes = limits.workers > 0
+        # For questions about a state of an index that only the server has open.
+        self._here = WorkerPool(1, limits.max_waiting)
+        self._alone = self._here
         if self._has_processes:
             start = partial(start_search_processes, paths or {})
+            # A question that has ended a process is asked again in one where it is alone.
+            self._alone = WorkerPool(1, limits.max_waiting, start)
             self.search = WorkerPool(limits.workers, limits.max_waiting, start, n_executors=limits.workers)
             self.slow = WorkerPool(max(limits.workers - 1, 1), limits.max_waiting, start)
         else:
             self.search = WorkerPool(limits.n_threads, limits.max_waiting)
             self.slow = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
-        self.documents = WorkerPool(1, limits.max_waiting)
         self.images = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
+        self.tables = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
+        self._only_one = asyncio.Lock()
         self._answers: LRUCache[Hashable, bytes] = LRUCache(limits.max_cached_bytes, measure_answer, min_entries=0)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[Hashable, asyncio.Task[None]] = {}
+        self._n_waiting: Counter[Hashable] = Counter()
 
     def warm_up(self) -> None:
         """Start the search processes, if there are any."""
@@ -154,12 +177,34 @@ class Workers:
         affinity: Hashable = None,
     ) -> bytes:
         """Return `make(index, *arguments)`, computed in a worker."""
-        call = (
-            partial(call_with_index, index.name, index.generation, make)
-            if self._has_processes
-            else partial(make, index)
-        )
-        return await (self.slow if slow else self.search).run(partial(call, *arguments), affinity)
+        pool, here = self.slow if slow else self.search, partial(make, index, *arguments)
+        if not self._has_processes:
+            return await pool.run(here, affinity)
+        path = str(index.index.path)
+        work = partial(call_with_index, index.name, path, index.generation, make, *arguments)
+        try:
+            try:
+                return await pool.run(work, affinity)
+            except BrokenExecutor:
+                return await self._call_alone(index, work)
+        except ReplacedIndexError:
+            return await self._here.run(here)
+
+    async def _call_alone(self, index: ServedIndex, work: Callable[[], bytes]) -> bytes:
+        """Ask a question again that has ended a process, or was waiting for one that another question has ended."""
+        try:
+            async with self._only_one:
+                return await self._alone.run(work)
+        except BrokenExecutor:
+            error = APIError(
+                "index_broken",
+                "Search processes have ended at this question, twice. The index {name!r} is damaged, or the memory "
+                "does not suffice. Verify it with `mixsearch info --verify`.",
+                name=index.name,
+            )
+            _logger.error("%s", error)
+            index.fault = str(error)
+            raise error from None
 
     async def call_cached(
         self,
@@ -174,20 +219,37 @@ class Workers:
         future, is_ours = self._answers.reserve(key)
         if is_ours:
             # A task of its own: the first caller may leave while others wait.
-            task = asyncio.create_task(
-                self._fill(key, self.call(index, make, *arguments, slow=slow, affinity=affinity))
-            )
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        return future.result() if future.done() else await asyncio.wrap_future(future)
+            call = self.call(index, make, *arguments, slow=slow, affinity=affinity)
+            self._tasks[key] = asyncio.create_task(self._fill(key, call))
+        if future.done():
+            return future.result()
+        self._n_waiting[key] += 1
+        try:
+            return await asyncio.wrap_future(future)
+        finally:
+            self._leave(key)
+
+    def _leave(self, key: Hashable) -> None:
+        """Cancel the work on an answer that nobody waits for any more."""
+        self._n_waiting[key] -= 1
+        if self._n_waiting[key]:
+            return
+        del self._n_waiting[key]
+        task = self._tasks.pop(key, None)
+        if task is not None:
+            self._answers.fail(key, asyncio.CancelledError())  # at once: the next caller begins anew
+            task.cancel()
 
     async def _fill(self, key: Hashable, call: Coroutine[Any, Any, bytes]) -> None:
         try:
-            self._answers.resolve(key, await call)
+            settle = partial(self._answers.resolve, key, await call)
         except BaseException as error:  # also when it is cancelled: nobody may wait forever
-            self._answers.fail(key, error)
+            settle = partial(self._answers.fail, key, error)
+        if self._tasks.get(key) is asyncio.current_task():
+            del self._tasks[key]
+            settle()
 
     def close(self) -> None:
         """Accept no further calls."""
-        for pool in (self.search, self.slow, self.documents, self.images):
+        for pool in (self.search, self.slow, self.images, self.tables, self._alone, self._here):
             pool.close()

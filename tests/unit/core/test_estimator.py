@@ -244,7 +244,10 @@ def test_exactly_one_hint_must_be_given(case):
     search, hint, _ = case()
     with pytest.raises(HintError, match="Give exactly one of .*, got none"):
         search.search()
-    other = {"examples": np.ones((1, 2))} if not isinstance(search, TopicSearch) else {"documents": [0]}
+    if isinstance(search, TopicSearch):  # words and documents may be of one hint
+        hint, other = {"hint": np.ones(search.n_features_in_)}, {"documents": [0]}
+    else:
+        other = {"examples": np.ones((1, 2))}
     with pytest.raises(HintError, match="got .* and "):
         search.search(**hint, **other)
 

@@ -77,9 +77,9 @@ def test_doubts_name_the_examples():
     fit = ExampleFit(0.0, np.array([1.0, 1.0, 0.0, 1.0, 0.0]), p_values, best)
     atypical, other = fit.doubts()
     assert (atypical.code, atypical.fields["rows"]) == ("examples_atypical", [1])
-    assert str(atypical).startswith("Example 1 of 5 looks like no member of any component.")
+    assert str(atypical).startswith("Example 1 of 5 (counted from 0) looks like no member of any component.")
     assert (other.code, other.fields["rows"]) == ("examples_disagree", [2, 4])
-    assert str(other).startswith("Examples 2 and 4 of 5 look like another component.")
+    assert str(other).startswith("Examples 2 and 4 of 5 (counted from 0) look like another component.")
     assert fit.confidence == 0
 
 

@@ -7,7 +7,7 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.hints import check_one_hint, hint_from_direction, hint_from_examples
 from mixsearch.errors import HintError
 from mixsearch.regression._hint import hint_from_responses
-from mixsearch.topics._hint import hint_from_documents
+from mixsearch.topics._hint import mean_frequencies
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_several_responses_give_the_coefficients(intercept):
 
 def test_documents_have_the_same_say_whatever_their_length():
     counts = sp.csr_array(np.array([[1.0, 0, 0], [0, 50, 50]]))
-    assert_allclose(hint_from_documents(counts, np.full(3, 0.1)), [0.4, 0.15, 0.15])
+    assert_allclose(mean_frequencies(counts), [0.5, 0.25, 0.25])
 
 
 def test_documents_without_words_are_no_hint():
     with pytest.raises(HintError, match="no word of the vocabulary"):
-        hint_from_documents(sp.csr_array((2, 3)), np.zeros(3))
+        mean_frequencies(sp.csr_array((2, 3)))
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from mixsearch.core.separation import WEAK_SEPARATION, verdict, verdict_code
 @pytest.mark.parametrize(
     ("separation", "code", "words"),
     [
-        (math.inf, "clear", "clearly singled out"),
-        (3.0, "clear", "clearly singled out"),
-        (1.5, "distinct", "singled out"),
-        (1.2, "close", "singled out, but the runner-up is close"),
-        (1.0, "ambiguous", "hardly singled out: the runner-up is about as good"),
-        (0.4, "behind", "not singled out: another component answers the hint better"),
-        (math.nan, "behind", "not singled out: another component answers the hint better"),
+        (math.inf, "clear", "clear match"),
+        (3.0, "clear", "clear match"),
+        (1.5, "distinct", "good match"),
+        (1.2, "close", "match, but the runner-up is close"),
+        (1.0, "ambiguous", "weak match: the runner-up is about as good"),
+        (0.4, "behind", "no match: another component fits the hint better"),
+        (math.nan, "behind", "no match: another component fits the hint better"),
     ],
 )
 def test_a_larger_lead_gets_a_more_confident_verdict(separation: float, code: str, words: str) -> None:
@@ -24,5 +24,5 @@ def test_a_larger_lead_gets_a_more_confident_verdict(separation: float, code: st
 
 
 def test_the_verdict_turns_doubtful_where_the_search_begins_to_warn() -> None:
-    assert not verdict(WEAK_SEPARATION).startswith("hardly")
-    assert verdict(np.nextafter(WEAK_SEPARATION, 0)).startswith("hardly")
+    assert not verdict(WEAK_SEPARATION).startswith("weak")
+    assert verdict(np.nextafter(WEAK_SEPARATION, 0)).startswith("weak")

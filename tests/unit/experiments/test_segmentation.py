@@ -12,7 +12,7 @@ from mixsearch.experiments import _segmentation as experiment
 from mixsearch.experiments._bsds import list_images, load_annotations
 from mixsearch.experiments._segmentation_methods import GROUPS, METHODS, Scene
 from mixsearch.experiments._segmentation_report import compute_scores, draw, table
-from mixsearch.segmentation._image import read_image
+from mixsearch.segmentation import read_image
 
 # As in a run: weak seeds are a part of what is measured.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -89,7 +89,7 @@ def test_an_answer_from_misfitting_samples_is_less_sure_and_says_why():
 def test_examples_of_two_components_are_named():
     data = make_gaussian_mixture(3000, 20, 4, norm=8.0, random_state=0)
     rows = np.concatenate([np.flatnonzero(data.labels == i)[:n] for i, n in ((0, 4), (1, 1))])
-    with pytest.warns(DoubtfulExamplesWarning, match="Example 4 of 5 looks like"):
+    with pytest.warns(DoubtfulExamplesWarning, match="Example 4 of 5 .counted from 0. looks like"):
         found = GaussianSearch(4).fit(data.X).search(examples=data.X[rows])
     assert found.confidence < 0.01
 

@@ -175,6 +175,12 @@ def test_what_was_built_is_told(built, index):
     assert index.vocabulary == sorted({word.lower() for text in TEXTS for word in text.split()})
 
 
+def test_a_printed_index_says_what_it_holds(index):
+    shown = repr(index)
+    assert index.path.name in shown
+    assert f"{index.n_documents:,} documents" in shown
+
+
 def test_rows_and_names_are_those_of_the_files_where_documents_were_left_out(index):
     assert index.documents([0, 11, 299]) == [Document(i, f"d{i}", TEXTS[i]) for i in (0, 11, 299)]
     assert_array_equal(index.topics.kept_rows_, KEPT)
@@ -314,10 +320,12 @@ def test_many_hints_are_answered_in_their_order(index, by, hints):
         assert_close(one.probabilities, index.search(**{by: hint}).probabilities)
 
 
-@pytest.mark.parametrize("hints", [{}, {"words": "sushi", "text": "rice"}])
-def test_a_search_takes_one_hint(index, hints):
+@pytest.mark.parametrize(
+    "hints", [{}, {"words": "sushi", "text": "rice"}, {"text": "rice", "documents": [1]}, {"not_documents": [1]}]
+)
+def test_a_search_takes_words_or_documents_or_a_text(index, hints):
     given = " and ".join(hints) or "none"
-    with pytest.raises(HintError, match=f"needs exactly one of words, text and documents, got {given}"):
+    with pytest.raises(HintError, match=f"needs words, documents or both, or a text alone, got {given}"):
         index.search(**hints)
 
 

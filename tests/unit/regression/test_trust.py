@@ -50,7 +50,7 @@ def test_examples_of_two_regressions_are_doubted(data, search, refine):
 @pytest.mark.parametrize("refine", [False, True])
 def test_an_example_far_from_every_regression_is_doubted(data, search, refine):
     X, y = members(data, 0, 5)
-    with pytest.warns(DoubtfulExamplesWarning, match="Example 2 of 5 looks like no member"):
+    with pytest.warns(DoubtfulExamplesWarning, match="Example 2 of 5 .counted from 0. looks like no member"):
         found = search.search(examples=(X, y + 170 * NOISE * (np.arange(5) == 2)), refine=refine)
     assert "examples_atypical" in codes(found)
     assert found.confidence < 0.01

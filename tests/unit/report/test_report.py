@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import openpyxl
@@ -14,7 +14,7 @@ from tests.unit.report.test_markup import read
 from mixsearch.errors import SearchError
 from mixsearch.index import GroupShare, IndexOptions, Query, build_index, group_topics, open_index
 from mixsearch.report import make_report, write_report
-from mixsearch.report._charts import Line, draw_lines, find_span
+from mixsearch.report._charts import Line, draw_groups, draw_lines, find_span
 from mixsearch.text import CorpusOptions
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'
@@ -201,3 +201,9 @@ def test_a_line_stays_within_its_chart():
     assert all(0 <= x <= 760 and 0 <= y <= 260 for x, y in places)
     heights = sorted(float(y) for y in re.findall(r'y="([\d.]+)" class="name', chart))
     assert all(later - earlier > 10 for earlier, later in pairwise(heights))
+
+
+def test_an_interval_beyond_the_scale_ends_in_an_arrow():
+    few = replace(make_groups((2, 0.1))[0], high=0.9)
+    assert draw_groups([*make_groups((500, 0.1), (600, 0.2)), few], 0, "Shares").count("beyond") == 1
+    assert "beyond" not in draw_groups(make_groups((500, 0.1), (600, 0.2)), 0, "Shares")

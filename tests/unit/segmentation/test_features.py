@@ -4,9 +4,8 @@ from numpy.testing import assert_allclose
 from tests.unit.segmentation.images import halves
 
 from mixsearch import SearchError
-from mixsearch.segmentation import _features
+from mixsearch.segmentation import _features, read_image
 from mixsearch.segmentation._features import compute_features, compute_rich_features
-from mixsearch.segmentation._image import read_image
 
 
 def test_colours_of_pixels_and_of_rows_agree():

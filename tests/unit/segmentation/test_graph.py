@@ -57,7 +57,7 @@ def test_interpolation_is_the_mean_of_a_gaussian_process():
     points = rng.normal(size=(30, 2))
     similarity = np.exp(-np.sum((points[:, None] - points) ** 2, axis=2) / 2)
     known = collect_known([np.array([3]), np.array([7])], [np.array([], dtype=int)] * 2, similarity)
-    probabilities = interpolate_known(known, similarity)
+    probabilities = interpolate_known(known, similarity, np.eye(30))
     mean = similarity[:, [3, 7]] @ np.linalg.inv(similarity[np.ix_([3, 7], [3, 7])] + 0.1 * np.eye(2)) @ [0.5, -0.5]
     others = np.setdiff1d(np.arange(30), [3, 7])
     assert_array_equal(probabilities[others].argmax(axis=1), np.where(mean[others] > 0, 0, 1))

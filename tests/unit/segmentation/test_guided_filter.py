@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from mixsearch.segmentation import read_image
 from mixsearch.segmentation._guided_filter import GuidedPosterior, compute_luma, fit_guided_filter, interpolate
-from mixsearch.segmentation._image import read_image
 
 
 def test_interpolation_keeps_straight_lines_between_the_outer_pixels():

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
+import tifffile
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from tests.unit.segmentation.images import as_bytes, halves
 
-from mixsearch import SearchError
-from mixsearch.segmentation import _image
-from mixsearch.segmentation._image import LargeImageError, decode_image, read_image
+from mixsearch import SearchError, SearchWarning
+from mixsearch.segmentation import LargeImageError, _pixel_values, decode_image, read_image
 
 ALL = slice(None)
 
@@ -113,7 +113,6 @@ def test_a_shrunk_pixel_is_visible_where_any_of_its_square_is():
     [
         (np.zeros((3, 8, 9)), r"shape \(3, 8, 9\), but needs \(h, w\).*np.moveaxis\(image, 0, -1\)"),
         (np.zeros(5), r"shape \(5,\)"),
-        (np.zeros((4, 4, 7)), r"shape \(4, 4, 7\)"),
         (np.zeros((0, 4)), "4 x 0 pixels: it is empty"),
         (np.array([[0.0, np.nan], [np.inf, 1.0]]), "2 values that are NaN or infinite"),
         (np.array([["a", "b"]]), "values of type <U1, but needs uint8"),
@@ -142,7 +141,7 @@ def test_files_that_cannot_be_read_are_named(rgb, tmp_path):
 
 def test_pictures_beyond_the_limit_are_refused_before_they_are_unpacked(rgb, tmp_path, monkeypatch):
     Image.fromarray(rgb).save(tmp_path / "large.png")
-    monkeypatch.setattr(_image, "MAX_PIXELS", 53)
+    monkeypatch.setattr(_pixel_values, "MAX_PIXELS", 53)
     with pytest.raises(SearchError, match="large.png' has 9 x 6 pixels; the limit is 53"):
         read_image(tmp_path / "large.png")
     with pytest.raises(SearchError, match="The image has 9 x 6 pixels"):
@@ -181,3 +180,81 @@ def test_thinning_keeps_pixels_from_the_middle_of_squares(shape):
     thin = read_image(values).subsample(4)
     rows, columns = (range(min(2, n - 1), n, 4) for n in shape)
     assert_array_equal(thin.pixels[..., 0], [[values[i, j] for j in columns] for i in rows])
+
+
+def test_sixteen_bits_of_which_twelve_are_used_have_their_own_white():
+    deep = np.array([[0, 1000], [2000, 4095]], dtype=np.uint16)
+    assert_allclose(read_image(deep).rows(ALL)[..., 0], deep / 4095, rtol=1e-6)
+
+
+def make_channels(n_channels, seed=0):
+    """Two halves that differ in one channel of little variance, among others that are noise of any unit."""
+    rng = np.random.default_rng(seed)
+    channels = rng.normal(scale=10.0 ** rng.integers(-2, 4, n_channels), size=(30, 40, n_channels))
+    channels[:, 20:, n_channels // 2] += 6 * channels[..., n_channels // 2].std()
+    return channels
+
+
+@pytest.mark.parametrize("n_channels", [2, 5, 12])
+def test_the_channel_that_separates_regions_is_found_among_noise(n_channels, tmp_path):
+    channels = make_channels(n_channels).astype(np.float32)
+    path = tmp_path / "channels.tif"
+    tifffile.imwrite(path, channels, photometric="minisblack", planarconfig="contig")
+    pixels = read_image(path).pixels
+    assert pixels.shape == (30, 40, 3)
+    green = pixels[..., 1]  # the one with the most signal
+    assert abs(green[:, :20].mean() - green[:, 20:].mean()) > 3 * green[:, :20].std()
+    if n_channels > 4:
+        assert_allclose(read_image(channels).pixels, pixels, atol=1e-5)
+
+
+def test_deep_and_float_tiff_files_keep_their_depth(tmp_path):
+    colours = np.random.default_rng(0).integers(0, 65536, (6, 9, 3), dtype=np.uint16)
+    tifffile.imwrite(tmp_path / "deep.tif", colours, photometric="rgb")
+    assert_array_equal(read_image(tmp_path / "deep.tif").pixels, colours)
+    floats = np.random.default_rng(0).random((6, 9, 3), dtype=np.float32)
+    planes = np.moveaxis(floats, -1, 0)
+    tifffile.imwrite(tmp_path / "floats.tif", planes, photometric="rgb", planarconfig="separate")
+    assert_array_equal(read_image(tmp_path / "floats.tif").pixels, floats)
+    assert_array_equal(decode_image((tmp_path / "floats.tif").read_bytes()).pixels, floats)
+
+
+def test_alpha_of_deep_files_is_alpha(tmp_path):
+    colours = np.full((6, 9, 4), 30000, dtype=np.uint16)
+    colours[:2, :, 3] = 0
+    tifffile.imwrite(tmp_path / "alpha.tif", colours, photometric="rgb", extrasamples=["unassalpha"])
+    assert_array_equal(read_image(tmp_path / "alpha.tif").visible, colours[..., 3] > 0)
+
+
+def test_channels_on_pages_are_channels(tmp_path):
+    channels = make_channels(3).astype(np.float32)
+    tifffile.imwrite(tmp_path / "pages.tif", np.moveaxis(channels, -1, 0), imagej=True, metadata={"axes": "CYX"})
+    expected = read_image(channels).pixels
+    assert_allclose(read_image(tmp_path / "pages.tif").pixels, expected, atol=1e-5)
+
+
+def test_frames_are_chosen_or_noted(rgb, tmp_path):
+    second = np.ascontiguousarray(rgb[:, ::-1])
+    for name in ("two.webp", "two.tif", "two.png"):
+        Image.fromarray(rgb).save(
+            tmp_path / name, save_all=True, append_images=[Image.fromarray(second)], lossless=True
+        )
+        with pytest.warns(
+            SearchWarning, match=r"has 2 frames; the first is used. Choose another with frame=1"
+        ) as caught:
+            first = read_image(tmp_path / name)
+        assert caught[0].message.code == "skipped_frames"
+        assert_array_equal(first.pixels, rgb)
+        assert_array_equal(read_image(tmp_path / name, frame=1).pixels, second)
+        with pytest.raises(SearchError, match="has no frame 2: its frames are 0 to 1"):
+            read_image(tmp_path / name, frame=2)
+
+
+def test_channels_count_towards_the_limit(monkeypatch):
+    monkeypatch.setattr(_pixel_values, "MAX_PIXELS", 1000)
+    with pytest.raises(LargeImageError, match="40 x 30 pixels of 12 channels"):
+        read_image(make_channels(12))
+    damaged = b"II*\x00" + bytes(200)
+    with pytest.raises(SearchError) as caught:
+        decode_image(damaged)
+    assert caught.value.code in ("image_unreadable", "not_an_image")

@@ -3,8 +3,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mixsearch.errors import HintError
-from mixsearch.segmentation import box, stroke
-from mixsearch.segmentation._image import read_image
+from mixsearch.segmentation import box, read_image, stroke
 from mixsearch.segmentation._seeds import check_seeds, find_windows, parse_seeds
 
 PICTURE = read_image(np.arange(5 * 8, dtype=np.uint8).reshape(5, 8))

@@ -35,7 +35,7 @@ def test_it_tells_how_far_each_seed_singles_out_its_component(found):
     text = repr(found)
     assert "Segmentation of 72 x 48 pixels into 3 segments" in text
     assert text.count("expected overlap") == 3
-    assert repr(segment(as_bytes(thirds()[0]), SEEDS, assign="nearest")).count("singled out") == 3
+    assert repr(segment(as_bytes(thirds()[0]), SEEDS, assign="nearest")).count("match") == 3
     assert "right" in found._repr_html_()
 
 

@@ -109,7 +109,7 @@ def test_nothing_can_be_appended_to_closed_texts(tmp_path):
 
 @pytest.mark.parametrize(("part", "cause"), [("bytes", "incorrect"), ("ends", "can't decode")])
 def test_damage_found_while_reading_texts_is_said(tmp_path, part, cause, monkeypatch):
-    monkeypatch.setattr("mixsearch.storage.reader.SMALL_BYTES", 0)  # as if they were large
+    monkeypatch.setattr("mixsearch.storage.reader.VERIFIED_BYTES", 0)  # as if they were large
     store_texts(tmp_path / "index", ["ä", "öü"])
     (file,) = tmp_path.glob(f"index/data-*/texts/{part}.npy")
     stored = bytearray(file.read_bytes())

@@ -95,5 +95,5 @@ def test_a_saved_table_that_was_changed_is_said_to_be_damaged(search, tmp_path):
     with open(file, "r+b") as stream:
         stream.seek(384)
         stream.write(b"\x01" * 64)
-    with pytest.raises(DamagedFolderError, match="The saved table is damaged"):
+    with pytest.raises(DamagedFolderError, match="is damaged"):
         TableSearch.load(tmp_path / "patients.fit")

@@ -99,6 +99,10 @@ def test_useful_columns_are_found_by_themselves(tmp_path, name):
     }
     state, _ = read_chunks(path, text="review", keep="auto")
     assert state.columns.kept == ("title", "url", "day", "shop", "stars", "price", "returned")
+    left_out = next(note for note in state.list_notes() if note.code == "columns_not_kept")
+    assert left_out.fields["columns"] == "review_id, comment"
+    named, _ = read_chunks(path, text="review", keep=["day"])
+    assert not named.list_notes()
 
 
 def test_a_summary_says_what_the_first_rows_hold(tmp_path):

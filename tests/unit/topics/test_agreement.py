@@ -39,7 +39,7 @@ def test_documents_of_two_topics_are_doubted(search, refine):
 
 @each_fit
 def test_the_document_of_another_topic_is_named(search):
-    with pytest.warns(DoubtfulExamplesWarning, match="Example 2 of 5 looks like another component"):
+    with pytest.warns(DoubtfulExamplesWarning, match="Example 2 of 5 .counted from 0. looks like another component"):
         search.search(documents=data.counts[[*MEMBERS[0, :2], MEMBERS[1, 0], *MEMBERS[0, 2:4]]])
 
 

@@ -96,7 +96,7 @@ def test_a_changed_byte_of_a_small_file_is_found_when_an_index_is_opened(index):
 
 
 def test_a_search_that_fails_in_a_damaged_folder_says_so(index, monkeypatch):
-    monkeypatch.setattr("mixsearch.storage.reader.SMALL_BYTES", 0)  # as if its files were large
+    monkeypatch.setattr("mixsearch.storage.reader.VERIFIED_BYTES", 0)  # as if its files were large
     opened = open_index(index)
     (path,) = index.glob("data-*/frame/basis.npy")
     path.write_bytes(path.read_bytes()[:-1] + b"x")

@@ -72,7 +72,7 @@ def test_the_own_origin_is_not():
     )
 
 
-@pytest.mark.parametrize("path", ["/", "/api/health", "/static/main.js", "/nothing", "/api/indexes/none/topic"])
+@pytest.mark.parametrize("path", ["/", "/api/health", "/static/sign-in.html", "/nothing", "/api/indexes/none/topic"])
 def test_every_answer_says_what_a_page_may_do(path):
     headers = client().get(path).headers
     for name, value in SECURITY_HEADERS.items():
@@ -96,6 +96,24 @@ def test_without_the_token_there_is_a_form_and_nothing_else():
 @pytest.mark.parametrize("shown", ["Bearer wrong", "Bearer", "", f"Basic {TOKEN}", "Bearer ключ".encode()])
 def test_a_wrong_token_is_refused(shown):
     assert client(Access(token=TOKEN)).get("/api/health", headers={"Authorization": shown}).status_code == 401
+
+
+def test_a_wrong_token_is_slowed_and_a_missing_one_is_not(monkeypatch):
+    waited = []
+
+    async def delay(_, address):
+        waited.append(address)
+
+    monkeypatch.setattr("mixsearch.web.middleware.wrong_tokens.WrongTokens.delay", delay)
+    visitor = client(Access(token=TOKEN))
+    visitor.get("/api/health")
+    visitor.get("/")
+    visitor.get("/api/health", headers=BEARER)
+    assert waited == []
+    visitor.get("/api/health", headers={"Authorization": "Bearer wrong"})
+    visitor.get("/", params={"token": "wrong"})
+    visitor.post("/", data={"token": "wrong"})
+    assert waited == ["testclient"] * 3
 
 
 def test_the_token_opens_as_a_header():
@@ -128,6 +146,20 @@ def test_the_form_is_small():
 def test_a_link_cannot_lead_elsewhere():
     sent = client(Access(token=TOKEN)).get("//evil.example/", params={"token": TOKEN})
     assert "evil" not in sent.headers.get("location", "")
+
+
+def test_the_cookie_does_not_tell_the_token_and_works_after_a_restart():
+    sent = client(Access(token=TOKEN)).get(f"/?token={TOKEN}")
+    (session,) = sent.cookies.values()
+    assert TOKEN not in session
+    for token, status in ((TOKEN, 200), ("another token", 401)):
+        again = client(Access(token=token))
+        again.cookies = sent.cookies
+        assert again.get("/api/health").status_code == status
+    assert (
+        client(Access(token=TOKEN)).get("/api/health", headers={"Authorization": f"Bearer {session}"}).status_code
+        == 401
+    )
 
 
 def test_two_servers_on_one_machine_have_their_own_cookies():

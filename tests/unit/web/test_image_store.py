@@ -1,6 +1,7 @@
 """The image store: names, eviction, and segmentations that are computed once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier, Event
 
 import numpy as np
@@ -10,12 +11,12 @@ from tests.unit.segmentation.images import as_bytes, assert_same_labels, halves,
 
 from mixsearch import segment
 from mixsearch.datasets import make_landscape
-from mixsearch.errors import HintError
-from mixsearch.segmentation import read_image
+from mixsearch.errors import HintError, SearchError
+from mixsearch.segmentation import read_image, stroke
 from mixsearch.web import image_store as module
 from mixsearch.web.cache import LRUCache
+from mixsearch.web.image_schemas import NamedSegmentation, SegmentationRequest
 from mixsearch.web.image_store import EXAMPLE, GoneError, ImageStore
-from mixsearch.web.schemas import SegmentationRequest
 from mixsearch.web.settings import Limits
 
 SEEDS = ("5,20", "right:50,20")
@@ -122,8 +123,8 @@ def test_the_same_question_is_worked_out_once(monkeypatch):
         go.wait(120)
         return module_search(*arguments, **options)
 
-    module_search = module.search_segments
-    monkeypatch.setattr(module, "search_segments", slowly)
+    module_search = module.segmentation.search_segments
+    monkeypatch.setattr(module.segmentation, "search_segments", slowly)
     barrier = Barrier(5)
 
     def ask():
@@ -142,8 +143,10 @@ def test_the_same_question_is_worked_out_once(monkeypatch):
 
 def test_features_are_worked_out_before_they_are_asked_for(monkeypatch):
     store, described = ImageStore(Limits()), []
-    describe = module.compute_features
-    monkeypatch.setattr(module, "compute_features", lambda *given: described.append(given) or describe(*given))
+    describe = module.segmentation.compute_features
+    monkeypatch.setattr(
+        module.segmentation, "compute_features", lambda *given: described.append(given) or describe(*given)
+    )
     name = store.add(picture())
     store.prepare(name)
     store.segment(name, SegmentationRequest(SEEDS))
@@ -199,3 +202,41 @@ def test_a_picture_without_any_pixel_left_by_thinning_has_segments_of_nothing():
     name = store.add(read_image(np.dstack([as_bytes(halves()[0]), alpha])))
     cut = store.segment(name, SegmentationRequest(("3,3",), "rgb", every=64))
     assert cut.found.shares.tolist() == [0, 0]
+
+
+def test_corrections_build_on_the_answer_before(monkeypatch):
+    store, image, searched = ImageStore(Limits()), as_bytes(thirds()[0]), []
+    name = store.add(read_image(image))
+    search = module.segmentation.search_segments
+    monkeypatch.setattr(module.segmentation, "search_segments", lambda *a, **k: searched.append(a) or search(*a, **k))
+    first = SegmentationRequest(("left:5,20", "right:65,20"))
+    store.segment(name, first)
+    request = replace(first, corrections=(("right:36,24",), ("left:30,4~33,4",)))
+    found = store.segment(name, request).found
+    expected = segment(image, {"left": (5, 20), "right": (65, 20)})
+    expected = expected.correct({"right": (36, 24)}).correct({"left": stroke([(30, 4), (33, 4)])})
+    assert len(searched) == 1
+    assert_same_labels(found.labels, expected.labels, expected.probabilities)
+    assert found.seeds == expected.seeds
+    store.segment(name, replace(request, corrections=(*request.corrections, ("left:2,2",))))
+    assert len(searched) == 1
+
+
+def test_a_segmentation_is_known_by_its_name():
+    store = ImageStore(Limits())
+    name = store.add(picture())
+    request = SegmentationRequest(SEEDS, every=2)
+    stored = store.segment(name, request)
+    assert store.segment(name, NamedSegmentation(request.name, 2)) is stored
+    assert store.segment(name, NamedSegmentation(request.name)).found.labels.shape == (40, 60)
+    with pytest.raises(GoneError, match="Send its seeds again"):
+        store.segment(name, NamedSegmentation("unknown"))
+    with pytest.raises(GoneError, match="Send its seeds again"):
+        store.segment(store.add(picture()), NamedSegmentation(request.name))
+
+
+def test_corrections_need_a_graph():
+    store = ImageStore(Limits())
+    request = SegmentationRequest(SEEDS, "rgb", corrections=(("right:30,30",),))
+    with pytest.raises(SearchError, match="Corrections need assign='graph'"):
+        store.segment(store.add(picture()), request)

@@ -1,14 +1,103 @@
 """What the page's scripts and the server must agree on."""
 
+import gzip
 import re
+from pathlib import PurePosixPath
+
+import pytest
+from starlette.testclient import TestClient
 
 from mixsearch.core.separation import verdict, verdict_by_confidence, verdict_code
 from mixsearch.segmentation._confidence import judge_overlap
-from mixsearch.web.settings import STATIC_FILES
+from mixsearch.web import make_app
+from mixsearch.web.settings import PAGES, STATIC_FILES
 
 SEPARATIONS = (10.0, 2.0, 1.2, 1.05, 0.5)
 CONFIDENCES = (0.9, 0.6, 0.3, 0.1)
 EXPECTED_IOUS = (0.9, 0.7, 0.2)
+MODULES = {file.relative_to(STATIC_FILES).as_posix(): file.read_text() for file in STATIC_FILES.rglob("*.js")}
+
+
+@pytest.fixture(scope="module")
+def client():
+    return TestClient(make_app({}), base_url="http://localhost")
+
+
+def list_imports(name):
+    """The modules that a module imports, and those that it loads when they are needed."""
+    folder = PurePosixPath(name).parent
+    for kind, address in re.findall(r'(from |import\()"(\.{1,2}/[^"]+)"', MODULES[name]):
+        parts = []
+        for part in (folder / address).parts:
+            parts = parts[:-1] if part == ".." else [*parts, part]
+        yield kind.strip(), "/".join(parts)
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_imports_of_modules_point_one_way(name):
+    """Views know what all share and themselves, what is shared knows no view, and only the shell knows views."""
+    own = PurePosixPath(name).parts[0]
+    for _, target in list_imports(name):
+        assert target in MODULES
+        folder = PurePosixPath(target).parts[0]
+        if "/" in name:
+            assert folder in ("shared", own), f"{name} imports {target}"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_names_every_module_that_its_view_waits_for(client, path):
+    html = client.get(path).text
+    linked = re.findall(r'rel="modulepreload" href="static/([^"]+)"', html)
+    view = path.strip("/") or "topics"
+    waiting, needed = ["main.js", next(t for _, t in list_imports("main.js") if t.startswith(f"{view}/"))], set()
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += [target for kind, target in list_imports(name) if kind == "from"]
+    assert sorted(linked) == sorted(needed)
+
+
+def test_the_style_sheet_is_all_style_sheets(client):
+    html = (STATIC_FILES / "index.html").read_text()
+    names = re.findall(r'rel="stylesheet" href="static/([^"]+)"', html)
+    assert len(names) > 3
+    assert re.findall(r'rel="stylesheet" href="([^"]+)"', client.get("/").text) == ["static/page.css"]
+    joined = client.get("/static/page.css")
+    assert joined.headers["content-type"].startswith("text/css")
+    assert all((STATIC_FILES / name).read_text() in joined.text for name in names)
+
+
+def test_files_are_compressed_and_not_sent_again(client):
+    packed = client.get("/static/main.js", headers={"accept-encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    plain = client.get("/static/main.js", headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.content == packed.content == (STATIC_FILES / "main.js").read_bytes()
+    assert len(gzip.compress(plain.content)) >= int(packed.headers["content-length"]) - 20
+    again = client.get("/static/main.js", headers={"if-none-match": plain.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/", "/static/none.js"])
+def test_no_other_file_is_sent(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_only_the_view_of_topics_begins_with_a_search_box(client):
+    assert 'id="query"' in client.get("/").text
+    assert 'id="query"' not in client.get("/segment").text
+
+
+@pytest.mark.parametrize(("path", "up"), [("/nothing", "./"), ("/a/b/<script>", "../../")])
+def test_an_unknown_address_is_a_page_for_people_and_an_error_for_programs(client, path, up):
+    page = client.get(path, headers={"accept": "text/html,*/*"})
+    assert page.status_code == 404
+    assert f'href="{up}static/style.css"' in page.text
+    assert f'href="{up}overview"' in page.text
+    assert "<script>" not in page.text.replace('<script src="', "")
+    assert client.get(path).json()["error"]["code"] == "not_found"
+    assert client.get("/api/nothing", headers={"accept": "text/html"}).json()["error"]["code"] == "not_found"
 
 
 def test_the_page_has_words_for_every_verdict():

@@ -139,3 +139,29 @@ def test_answers_are_kept_up_to_so_many_bytes_and_the_oldest_go_first():
     assert [kept.get(key) for key in "abc"] == [b"12345678", None, None]
     kept.put("d", b"x" * (11 + 2 * KEY_BYTES))
     assert kept.get("d") is None
+
+
+def test_work_that_nobody_waits_for_any_more_is_not_begun():
+    begun, go_on = [], threading.Event()
+
+    def work(_, name):
+        begun.append(name)
+        go_on.wait(60)
+        return name.encode()
+
+    async def ask():
+        workers = make_workers(n_threads=1)
+        first = asyncio.create_task(workers.call_cached(INDEX, work, "first"))
+        second, third = (asyncio.create_task(workers.call_cached(INDEX, work, name)) for name in ("second", "third"))
+        await asyncio.sleep(0.05)
+        second.cancel()
+        await asyncio.sleep(0.05)
+        again = asyncio.create_task(workers.call_cached(INDEX, work, "third"))
+        third.cancel()  # another one waits for it
+        await asyncio.sleep(0.05)
+        go_on.set()
+        answers = [await first, await again, await workers.call_cached(INDEX, work, "second")]
+        return answers, sum(workers.search._n_calls)
+
+    assert run(ask()) == ([b"first", b"third", b"second"], 0)
+    assert begun == ["first", "third", "second"]

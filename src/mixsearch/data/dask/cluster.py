@@ -134,18 +134,29 @@ def check_workers(client: Client, *, timeout: float = WORKER_TIMEOUT) -> None:
     Raises
     ------
     ClusterError
-        If there is no worker, or a worker lacks a package or has another version.
+        If there is no worker, if one ends meanwhile or lacks a package or has another version, or if the scheduler is
+        gone.
     """
     try:
         client.wait_for_workers(1, timeout=timeout)
+        found = {"Python": client.run(platform.python_version, on_error="return")}
+        found |= {name: client.run(version, name, on_error="return") for name in _VERSION_LEVELS}
     except TimeoutError as error:
         raise _no_workers(client, timeout) from error
+    except (*_CLUSTER_ERRORS, AttributeError) as error:  # AttributeError if the client is closed meanwhile
+        raise _cluster_failure(error) from error
     own = {"Python": platform.python_version(), **{name: version(name) for name in _VERSION_LEVELS}}
-    found = {"Python": client.run(platform.python_version, on_error="return")}
-    found |= {name: client.run(version, name, on_error="return") for name in _VERSION_LEVELS}
     for name, by_worker in found.items():
         levels = _VERSION_LEVELS.get(name, 2)
         wrong = {worker: other for worker, other in by_worker.items() if not _agree(own[name], other, levels)}
+        lost = next((worker for worker, other in wrong.items() if isinstance(other, OSError)), None)
+        if lost is not None:
+            raise ClusterError(
+                "The worker {worker} ended while its versions were checked ({reason}). Read its log, and try again.",
+                code="worker_lost",
+                worker=lost,
+                reason=_describe(wrong[lost]),
+            )
         if wrong:
             raise _mismatch(name, own[name], wrong, len(by_worker))
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import reduce
 from itertools import islice
-from typing import Any
+from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.csv_tables import make_encoding_error, read_csv
-from mixsearch.data.files.json_values import check_record, iterate_values, parse_record
+from mixsearch.data.files.json_values import MAX_DEPTH, check_record, iterate_values, parse_record
 from mixsearch.data.files.location import File
 from mixsearch.data.files.rows import ROW_FORMATS, build_batch, open_rows
 from mixsearch.data.files.signatures import Format
@@ -99,12 +100,32 @@ def _read_jsonl(file: File, bad_rows: BadRows) -> Any:
     if not bad_rows.are_skipped:
         try:
             with open_file(file) as stream:
-                table = arrow_json.read_json(stream, arrow_json.ReadOptions(block_size=_BLOCK_BYTES))
+                table = arrow_json.read_json(_ShallowReader(stream), arrow_json.ReadOptions(block_size=_BLOCK_BYTES))
             return find_types(table, DATES)
         except ArrowInvalid:
             pass  # it knows neither the line of an error, nor columns whose values differ in type
     with open_file(file) as stream:
         return _build_table(_parse_lines(stream, file, bad_rows))
+
+
+class _ShallowReader(io.RawIOBase):
+    """File object that fails before PyArrow's parser, whose stack has an end, meets a value that is nested deeply."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._n_openings = stream, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        for i, line in enumerate(data.split(b"\n")):
+            n_openings = line.count(b"[") + line.count(b"{") if len(line) > MAX_DEPTH or i == 0 else 0
+            self._n_openings = n_openings + (self._n_openings if i == 0 else 0)
+            if self._n_openings > MAX_DEPTH:
+                raise import_pyarrow("Tables in files", "table").ArrowInvalid("perhaps nested too deeply")
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _parse_lines(stream: Iterable[bytes], file: File, bad_rows: BadRows) -> Iterator[dict[str, Any]]:

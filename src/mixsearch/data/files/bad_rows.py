@@ -63,4 +63,5 @@ _REASONS = {
     "invalid_json": "not valid JSON",
     "invalid_record": "no JSON object",
     "wrong_encoding": "another encoding",
+    "document_too_long": "longer than a document may be",
 }

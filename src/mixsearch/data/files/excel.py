@@ -14,8 +14,9 @@ from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File, TableFile
 from mixsearch.data.files.rows import RowSource, choose_table, make_package_error, make_source
 from mixsearch.data.files.signatures import NAMES
-from mixsearch.data.files.streams import make_unreadable_error
+from mixsearch.data.files.streams import check_archive, make_unreadable_error
 from mixsearch.data.files.types import MISSING_MARKS
+from mixsearch.errors import SearchError
 
 _N_FIRST_ROWS = 100
 
@@ -31,6 +32,8 @@ def open_excel(file: File, *, no_header: bool = False) -> Iterator[RowSource]:
     except ImportError as error:
         raise make_package_error("openpyxl", "Excel workbooks", "excel") from error
     with file.open("rb") as raw:
+        with _explain_errors(file):
+            check_archive(file)
         with _explain_errors(file), warnings.catch_warnings():
             # About styles and extensions, which no value depends on.
             warnings.simplefilter("ignore", UserWarning)
@@ -46,6 +49,8 @@ def open_excel(file: File, *, no_header: bool = False) -> Iterator[RowSource]:
 def _explain_errors(file: File) -> Iterator[None]:
     try:
         yield
+    except SearchError:
+        raise
     # Damaged workbooks raise errors of every kind: of archives, of XML, of keys that are not there.
     except Exception as error:
         raise make_unreadable_error(file, error, NAMES["excel"]) from error

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from mixsearch.data.files.location import File
-from mixsearch.data.files.streams import name_file
+from mixsearch.data.files.streams import name_file, replace_surrogates
 from mixsearch.errors import SearchError
 
+# Lists in lists; no data that people keep comes near to it, but the stack of a parser ends somewhere.
+MAX_DEPTH = 100
+# Of one value, before it is said not to end.
+MAX_CHARACTERS = 1 << 28
 _MAX_QUOTED = 60
 # An error this near to the end of what was read may be due to what was not.
 _MARGIN = 16
@@ -20,14 +25,18 @@ def parse_record(text: str, line: int, file: File | None) -> Any:
     """Return the object or string of a line of JSON."""
     try:
         record = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+        _check_depth(record, text.count("[") + text.count("{"))
+    except (ValueError, RecursionError) as error:
         raise _make_error(error, line, text, file) from error
     return check_record(record, line, text, file)
 
 
 def check_record(record: Any, line: int, text: str, file: File | None, *, is_object: bool = False) -> Any:
     """Return a value of JSON if it is an object or, of texts, a string."""
-    if isinstance(record, dict) or (isinstance(record, str) and not is_object):
+    if isinstance(record, dict):
+        # Lone surrogates of names, as of values, are no characters.
+        return record if all(map(str.isascii, record)) else {replace_surrogates(name): record[name] for name in record}
+    if isinstance(record, str) and not is_object:
         return record
     raise SearchError(
         "Line {line:,} of {file!r} has {text!r}, but a row must be a JSON object{alternative}.",
@@ -39,12 +48,14 @@ def check_record(record: Any, line: int, text: str, file: File | None, *, is_obj
     )
 
 
-def iterate_values(pieces: Iterator[str], file: File | None) -> Iterator[tuple[int, Any]]:
+def iterate_values(
+    pieces: Iterator[str], file: File | None, max_characters: int = MAX_CHARACTERS
+) -> Iterator[tuple[int, Any]]:
     """Yield the values of an array of JSON, or of values one after another, each with its first line.
 
-    Only the values that are not yet complete are in memory.
+    Only the values that are not yet complete are in memory. One with more characters than the maximum is an error.
     """
-    text = _Text(pieces)
+    text = _Text(pieces, max_characters)
     is_array = text.peek() == "["
     if is_array:
         text.skip(1)
@@ -64,8 +75,9 @@ def iterate_values(pieces: Iterator[str], file: File | None) -> Iterator[tuple[i
 class _Text:
     """Text that grows as it is read."""
 
-    def __init__(self, pieces: Iterator[str]) -> None:
+    def __init__(self, pieces: Iterator[str], max_characters: int) -> None:
         self._pieces, self._buffer, self._position = pieces, "", 0
+        self._max_characters = max_characters
         self.line = 1
 
     @property
@@ -94,14 +106,18 @@ class _Text:
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._buffer, self._position)
-            except RecursionError as error:
-                raise _make_error(error, self.line, self.rest, file) from error
+                _check_depth(value, sum(self._buffer.count(mark, self._position, end) for mark in "[{"))
             except json.JSONDecodeError as error:
                 may_go_on = error.pos >= len(self._buffer) - _MARGIN or error.msg.startswith("Unterminated string")
+                if may_go_on and len(self._buffer) - self._position > self._max_characters:
+                    reason = f"a value does not end after {self._max_characters:,} characters"
+                    raise _make_error(reason, self.line, self.rest[:_MAX_QUOTED], file) from error
                 if may_go_on and self._grow():
                     continue
                 line = self.line + self._buffer.count("\n", self._position, error.pos)
                 raise _make_error(error, line, self._buffer[error.pos :], file) from error
+            except (ValueError, RecursionError) as error:
+                raise _make_error(error, self.line, self.rest[:_MAX_QUOTED], file) from error
             self.skip(end - self._position)
             return value
 
@@ -118,13 +134,33 @@ class _Text:
         return n_characters > 0
 
 
+def _check_depth(value: Any, n_openings: int) -> None:
+    """Raise `RecursionError` if values are nested deeper than all that handles them allows."""
+    layer = [value] if n_openings > MAX_DEPTH else []
+    for _ in range(MAX_DEPTH):
+        if not layer:
+            return
+        layer = [
+            inner
+            for each in layer
+            if isinstance(each, list | dict)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    if layer:
+        raise RecursionError
+
+
 def _make_error(reason: Exception | str, line: int, text: str, file: File | None) -> SearchError:
-    is_deep = isinstance(reason, RecursionError)
+    sentence = getattr(reason, "msg", str(reason))
+    if isinstance(reason, RecursionError):
+        sentence = "it is nested too deeply"
+    elif isinstance(reason, ValueError) and not isinstance(reason, json.JSONDecodeError):
+        sentence = f"it has an integer of more than {sys.get_int_max_str_digits():,} digits"
     return SearchError(
         "Line {line:,} of {file!r} is not valid JSON ({reason}): {text!r}.",
         code="invalid_json",
         line=line,
         file=name_file(file),
-        reason="it is nested too deeply" if is_deep else getattr(reason, "msg", str(reason)),
+        reason=sentence,
         text=text[:_MAX_QUOTED],
     )

@@ -12,7 +12,7 @@ from typing import Any
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.files.location import File, RemoteFile, get_stored
 from mixsearch.data.files.signatures import NAMES, Format
-from mixsearch.data.files.streams import make_unreadable_error
+from mixsearch.data.files.streams import make_unreadable_error, replace_surrogates
 from mixsearch.data.files.types import DATES, allow_readings, rename_repeated, to_json
 from mixsearch.errors import SearchError, SearchWarning
 
@@ -202,17 +202,6 @@ def _to_text(value: Any) -> str:
         return value.decode("utf-8", errors="replace")
     text = value if isinstance(value, str) else to_json(value) if isinstance(value, dict | list | float) else str(value)
     return replace_surrogates(text)
-
-
-def replace_surrogates(text: str) -> str:
-    """Return a text with a replacement character for each lone surrogate, which no UTF-8 file can hold."""
-    if text.isascii():
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def choose_table(file: File, wanted: str | None, tables: Sequence[str], kind: str) -> str:

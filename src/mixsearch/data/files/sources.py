@@ -9,7 +9,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -21,7 +21,6 @@ from mixsearch.data.files.location import (
     TableFile,
     find_remote_files,
     get_size,
-    is_hidden,
     is_remote,
     resolve_file,
     split_table,
@@ -67,6 +66,7 @@ class _Found:
     files: list[File]
     root: StoredFile | None
     are_named: bool
+    unread: tuple[str, ...] = ()  # folders that could not be listed
 
 
 def find_sources(source: Source, format: Format | None) -> SourceFiles:
@@ -81,10 +81,13 @@ def find_sources(source: Source, format: Format | None) -> SourceFiles:
             argument=Option("source"),
         )
     found = [_find_files(name) for name in names]
+    unread = _note_unread([folder for each in found for folder in each.unread])
     root = found[0].root if len(found) == 1 else None
     if format is not None:
-        return _check_given(found, format, root)
+        given = _check_given(found, format, root)
+        return replace(given, notes=(*unread, *given.notes))
     detected, notes = _detect_all(found)
+    notes = [*unread, *notes]
     if len(detected) == 1 and root is None and detected[0][1].format is None:
         return SourceFiles([detected[0][0]], "lines", root, (*notes, _note_lines(detected[0][0])))
     chosen = _choose_format([each.format or "files" for _, each in detected], are_named=_are_named(found))
@@ -226,9 +229,25 @@ def _note_skipped(names: Sequence[str], n_files: int) -> SearchWarning:
     )
 
 
+def _note_unread(folders: Sequence[str]) -> list[SearchWarning]:
+    if not folders:
+        return []
+    return [
+        SearchWarning(
+            "{n_folders:,} folders could not be listed, and their files are left out: {folders}.",
+            code="skipped_folders",
+            n_folders=len(folders),
+            folders=", ".join(folders[:_MAX_NAMED]) + (", ..." if len(folders) > _MAX_NAMED else ""),
+        )
+    ]
+
+
 def _find_files(name: str) -> _Found:
     plain, table = split_table(name)
-    folder, files = find_remote_files(plain) if is_remote(plain) else _find_local_files(cast(Path, resolve_file(plain)))
+    unread: list[str] = []
+    folder, files = (
+        find_remote_files(plain) if is_remote(plain) else _find_local_files(cast(Path, resolve_file(plain)), unread)
+    )
     if folder is not None and not files:
         raise SearchError(
             "The folder {folder!r} has no files, but at least one is needed.", code="empty_folder", folder=plain
@@ -237,12 +256,18 @@ def _find_files(name: str) -> _Found:
         raise _make_missing_file_error(plain)
     are_named = folder is None and len(files) == 1
     kept = files if are_named else _leave_out_caches(files)
-    return _Found([file if table is None else TableFile(file, table) for file in kept], folder, are_named)
+    tables = [file if table is None else TableFile(file, table) for file in kept]
+    return _Found(tables, folder, are_named, tuple(unread))
 
 
-def _find_local_files(path: Path) -> tuple[Path | None, list[Path]]:
+def _find_local_files(path: Path, unread: list[str]) -> tuple[Path | None, list[Path]]:
+    """Return a folder and its files, or None and the files of a pattern; name folders that cannot be listed."""
     if path.is_dir():
-        return path, sorted(f for f in path.rglob("*") if f.is_file() and not is_hidden(f.relative_to(path)))
+        files = []
+        for folder, inner, names in os.walk(path, onerror=lambda error: unread.append(str(error.filename))):
+            inner[:] = [name for name in inner if not name.startswith(".")]
+            files += [Path(folder, name) for name in names if not name.startswith(".")]
+        return path, sorted(file for file in files if file.is_file())
     if path.exists():
         return None, [path]
     return None, sorted(Path(match) for match in glob.glob(str(path), recursive=True) if Path(match).is_file())

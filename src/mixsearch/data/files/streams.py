@@ -8,6 +8,7 @@ import io
 import lzma
 import re
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,9 @@ _COMPRESSION_STARTS: dict[Compression, re.Pattern[bytes]] = {
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
 _N_START_BYTES = 10
+_BUFFER_BYTES = 1 << 18
+# No compression of texts that people write comes near to it. Small files may, since they harm nobody.
+MAX_GROWTH, _MIN_GROWN_BYTES = 300, 8 << 20
 _READ_ERRORS = (EOFError, zlib.error, lzma.LZMAError, OSError)
 _BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -54,6 +58,7 @@ class _CountingReader(io.RawIOBase):
 
     def __init__(self, raw: BinaryIO, progress: Progress) -> None:
         self._raw, self._progress = raw, progress
+        self.n_bytes = 0
 
     def readable(self) -> bool:
         return True
@@ -61,7 +66,26 @@ class _CountingReader(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self._raw.read(len(buffer))
         buffer[: len(data)] = data
+        self.n_bytes += len(data)
         self._progress.add(len(data))
+        return len(data)
+
+
+class _UnpackingReader(io.RawIOBase):
+    """File object that reads what is unpacked, and ends with an error if that grows beyond all measure."""
+
+    def __init__(self, unpacked: Any, packed: _CountingReader, path: File | None) -> None:
+        self._unpacked, self._packed, self._path = unpacked, packed, path
+        self._n_bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._unpacked.read(len(buffer))
+        self._n_bytes += len(data)
+        check_growth(self._path, self._packed.n_bytes, self._n_bytes)
+        buffer[: len(data)] = data
         return len(data)
 
 
@@ -76,6 +100,25 @@ class _ByteRange:
         data = self._raw.read(min(size, self._left))
         self._left -= len(data)
         return data
+
+
+def check_growth(path: File | None, packed: int, unpacked: int) -> None:
+    """Raise if what is unpacked from some bytes is so much that it was hardly meant to be unpacked."""
+    if unpacked > max(_MIN_GROWN_BYTES, MAX_GROWTH * packed):
+        raise SearchError(
+            "{file!r} grows to more than {factor:,} times its size when it is unpacked, as archives do that are made "
+            "to fill a memory. If it is right as it is, unpack it first.",
+            code="grows_too_much",
+            file=name_file(path),
+            factor=MAX_GROWTH,
+        )
+
+
+def check_archive(file: File) -> None:
+    """Raise if the entries of a ZIP file grow beyond all measure. None is unpacked to more than the file says."""
+    with file.open("rb") as raw, zipfile.ZipFile(raw) as archive:
+        entries = archive.infolist()
+    check_growth(file, sum(entry.compress_size for entry in entries), sum(entry.file_size for entry in entries))
 
 
 def name_file(path: File | str | None) -> str:
@@ -119,15 +162,15 @@ def open_file(path: File | None, progress: Progress | None = None, span: range |
     counter = progress or Progress()
     try:
         if path is None:
-            yield _decompress(sys.stdin.buffer, counter)
+            yield _decompress(sys.stdin.buffer, counter, None)
         else:
-            with path.open("rb") as raw, _open_span(raw, span, counter) as file:
+            with path.open("rb") as raw, _open_span(raw, span, counter, path) as file:
                 yield file
     except _READ_ERRORS as error:
         raise make_unreadable_error(path, error) from error
 
 
-def make_unreadable_error(path: File | None, error: BaseException | str, kind: str = "") -> SearchError:
+def make_unreadable_error(path: File | str | None, error: BaseException | str, kind: str = "") -> SearchError:
     """Return the error for a file that an engine cannot read, with the engine's reason."""
     return SearchError(
         "Cannot read {file!r}{kind}: {reason}. Check that the file is complete and has the format of its suffix.",
@@ -149,9 +192,20 @@ def strip_bom(data: bytes, path: File | None) -> bytes:
     return data.removeprefix(_BOM)
 
 
-def _open_span(raw: BinaryIO, span: range | None, progress: Progress) -> BinaryIO:
+def replace_surrogates(text: str) -> str:
+    """Return a text with a replacement character for each lone surrogate, which no UTF-8 file can hold."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _open_span(raw: BinaryIO, span: range | None, progress: Progress, path: File) -> BinaryIO:
     if span is None:
-        return _decompress(raw, progress)
+        return _decompress(raw, progress, path)
     lines = _ByteRange(raw, _find_line_start(raw, span.start), _find_line_start(raw, span.stop))
     return cast(BinaryIO, _count(cast(BinaryIO, lines), progress))
 
@@ -166,20 +220,25 @@ def _find_line_start(raw: BinaryIO, position: int) -> int:
 
 
 def _count(raw: BinaryIO, progress: Progress) -> io.BufferedReader:
-    return io.BufferedReader(_CountingReader(raw, progress), 1 << 18)
+    return io.BufferedReader(_CountingReader(raw, progress), _BUFFER_BYTES)
 
 
-def _decompress(raw: BinaryIO, progress: Progress) -> BinaryIO:
-    counted = _count(raw, progress)
+def _decompress(raw: BinaryIO, progress: Progress, path: File | None) -> BinaryIO:
+    packed = _CountingReader(raw, progress)
+    counted = io.BufferedReader(packed, _BUFFER_BYTES)
     compression = find_compression(counted.peek(_N_START_BYTES))
+    if compression is None:
+        return cast(BinaryIO, counted)
+    return cast(
+        BinaryIO, io.BufferedReader(_UnpackingReader(_unpack(counted, compression), packed, path), _BUFFER_BYTES)
+    )
+
+
+def _unpack(packed: Any, compression: Compression) -> Any:
     if compression == "gzip":
-        return cast(BinaryIO, gzip.GzipFile(fileobj=counted))
+        return gzip.GzipFile(fileobj=packed)
     if compression == "bzip2":
-        return cast(BinaryIO, bz2.BZ2File(counted))
+        return bz2.BZ2File(packed)
     if compression == "xz":
-        return cast(BinaryIO, lzma.LZMAFile(counted))
-    if compression == "zstd":
-        # Buffered, since PyArrow's stream has no lines.
-        stream = import_pyarrow("Files with .zst").CompressedInputStream(counted, "zstd")
-        return cast(BinaryIO, io.BufferedReader(stream))
-    return cast(BinaryIO, counted)
+        return lzma.LZMAFile(packed)
+    return import_pyarrow("Files with .zst").CompressedInputStream(packed, "zstd")

@@ -8,20 +8,15 @@ from typing import Any
 
 import numpy as np
 from pyarrow import compute
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
 
 from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.column_names import MAX_LISTED, list_names, suggest_name
 from mixsearch.data.filters.comparison import compare, find_missing, match_any
 from mixsearch.data.filters.expression import Both, Comparison, Condition, Either, Missing, Not, OneOf
 from mixsearch.errors import SearchError
 
 arrow = import_pyarrow("Filters")
-
-_MAX_LISTED = 30
-# Share of letters that must agree before a column is suggested.
-_MIN_SIMILARITY = 0.5
 
 
 def evaluate(condition: Condition, table: Any) -> Array:
@@ -92,15 +87,11 @@ def _get_column(table: Any, name: str) -> Any:
 
 
 def _make_unknown_error(name: str, names: Sequence[str]) -> SearchError:
-    more = f", and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
     error = SearchError(
         "The filter names {column!r}, but there is no such column. {listed}.",
         code="unknown_column",
         column=name,
-        listed=f"The columns are: {', '.join(names[:_MAX_LISTED])}{more}" if names else "There are no columns",
-        columns=list(names[:_MAX_LISTED]),
+        listed=f"The columns are: {list_names(names)}" if names else "There are no columns",
+        columns=list(names[:MAX_LISTED]),
     )
-    near = process.extractOne(
-        name, names, scorer=OSA.normalized_similarity, processor=str.casefold, score_cutoff=_MIN_SIMILARITY
-    )
-    return error if near is None else error.append("Did you mean {suggestion!r}?", suggestion=near[0])
+    return suggest_name(error, name, names)

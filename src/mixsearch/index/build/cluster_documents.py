@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import take_rows
 from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, persist_tasks, task
 from mixsearch.data.files.types import ColumnTypes
@@ -20,7 +19,7 @@ from mixsearch.index.build.dropped import PostingsCollector
 from mixsearch.index.build.fit import check_n_documents, check_n_nonzeros, select_documents
 from mixsearch.index.build.options import OnProgress
 from mixsearch.storage import CompressedTexts, compress_texts
-from mixsearch.text import CountChunk, CountedPartition, DistributedCorpus, DroppedWords, Vocabulary
+from mixsearch.text import CountedPartition, DistributedCorpus, DroppedWords, Vocabulary
 from mixsearch.topics import CountPartition, TopicSearch, get_min_words, is_damped
 
 
@@ -148,17 +147,16 @@ def _assemble(
         long_counts, chosen = select_documents(chunk.counts, damping, min_words)
         collected.add(chunk.dropped[chosen], np.asarray(long_counts.sum(axis=1)), sum(map(len, rows)))
         counts.append(long_counts)
-        rows.append(chunk.rows[chosen])
         n_short += len(chunk.rows) - len(chosen)
-        if chunk.texts is not None:
-            texts += [chunk.texts[row] for row in chosen]
-        if chunk.names is not None:
-            names += [chunk.names[row] for row in chosen]
-        contents += [] if chunk.columns is None else [_take_contents(chunk, chosen)]
+        own_rows, own_names, own_texts, columns = chunk.take_contents(chosen)
+        rows.append(own_rows)
+        texts += own_texts or []
+        names += own_names or []
+        contents += [] if columns is None else [Contents(own_rows, own_names, columns)]
         rest = np.setdiff1d(np.arange(len(chunk.rows)), chosen)
         if len(rest):
-            own_texts = None if chunk.texts is None else [chunk.texts[row] for row in rest]
-            short.append(ShortContents(_take_contents(chunk, rest), own_texts))
+            own_rows, own_names, own_texts, columns = chunk.take_contents(rest)
+            short.append(ShortContents(Contents(own_rows, own_names, columns), own_texts))
     by_document = sp.csr_array(sp.vstack(counts, "csr")) if counts else sp.csr_array((0, len(vocabulary.words)))
     counted = CountPartition(
         first=0,
@@ -172,14 +170,6 @@ def _assemble(
     n_bytes = {name: len(column.bytes) for name, column in packed.items()}
     sizes = _Sizes(by_document.shape[0], n_short, by_document.nnz, n_blocks, n_bytes)
     return _Assembled(counted, packed, sizes, collected.limited(), contents, short)
-
-
-def _take_contents(chunk: CountChunk, chosen: Array) -> Contents:
-    return Contents(
-        chunk.rows[chosen],
-        None if chunk.names is None else [chunk.names[row] for row in chosen],
-        None if chunk.columns is None else take_rows(chunk.columns, chosen),
-    )
 
 
 def _number_documents(partition: CountPartition, first: int) -> CountPartition:

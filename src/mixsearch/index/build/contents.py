@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import take_rows
 from mixsearch.index.columns import ColumnWriter
 from mixsearch.index.contents import SHORT
 from mixsearch.storage import FolderWriter, TextWriter
@@ -55,10 +54,8 @@ class ContentWriter:
 
     def append(self, chunk: CountChunk, kept: Array) -> None:
         """Add some documents of a chunk, by their indices in it."""
-        texts = None if chunk.texts is None else [chunk.texts[i] for i in kept]
-        names = None if chunk.names is None else [chunk.names[i] for i in kept]
-        columns = None if chunk.columns is None else take_rows(chunk.columns, kept)
-        self.write(np.asarray(chunk.rows)[kept], texts, names, columns)
+        rows, names, texts, columns = chunk.take_contents(kept)
+        self.write(rows, texts, names, columns)
 
     def write(self, rows: Array, texts: Iterable[str] | None, names: Sequence[str] | None, columns: Any) -> None:
         """Add documents, all with texts, names and columns or all without.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mixsearch.index.build.memory import physical_memory
+from mixsearch.data.machine import available_memory
 
 # More topics than an analyst asks for at once: one index serves every smaller number.
 DEFAULT_COMPONENTS = 100
@@ -29,8 +29,8 @@ class IndexOptions:
     search : dict
         Further arguments of `TopicSearch`: alpha0, moments, weights, metric, damping, random_state.
     memory : int, optional
-        About how many bytes the work may take; half of the machine's memory by default. Less memory means more reading
-        from disk, never another result.
+        About how many bytes the work may take; half of what the machine, or its container, has by default. Less memory
+        means more reading from disk, never another result.
     overwrite : bool, default=False
         Replace an index that exists already.
     """
@@ -43,5 +43,5 @@ class IndexOptions:
     @property
     def memory_part(self) -> int:
         """The bytes that one step of the work may take."""
-        memory = physical_memory() // 2 if self.memory is None else self.memory
+        memory = available_memory() // 2 if self.memory is None else self.memory
         return memory // _MEMORY_PART

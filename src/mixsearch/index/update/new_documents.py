@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import take_rows
 from mixsearch.errors import Option, SearchError
 from mixsearch.index.build.dropped import PostingsCollector
 from mixsearch.index.build.fit import select_documents
@@ -89,7 +88,7 @@ def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> 
         if found and existing == "skip":
             fresh = np.array([name not in known for name in chunk.names or []])
             n_skipped += int(np.count_nonzero(~fresh))
-            chunk = _take(chunk, np.flatnonzero(fresh))
+            chunk = chunk.take(np.flatnonzero(fresh))
         own, kept = select_documents(chunk.counts, damping, min_words)
         collector.add(chunk.dropped[kept], np.asarray(own.sum(axis=1)), sum(map(len, rows)))
         counts.append(own)
@@ -111,17 +110,6 @@ def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> 
         replaced_short,
         n_skipped,
         n_new / max(n_words, 1),
-    )
-
-
-def _take(chunk: CountChunk, kept: Array) -> CountChunk:
-    return CountChunk(
-        chunk.counts[kept],
-        chunk.rows[kept],
-        None if chunk.names is None else [chunk.names[i] for i in kept],
-        None if chunk.texts is None else [chunk.texts[i] for i in kept],
-        chunk.dropped[kept],
-        None if chunk.columns is None else take_rows(chunk.columns, kept),
     )
 
 

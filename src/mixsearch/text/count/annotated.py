@@ -13,12 +13,13 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.data.arrow import has_pyarrow, import_pyarrow
 from mixsearch.data.chunks import row_slices
-from mixsearch.data.files.location import File
+from mixsearch.data.files.location import File, get_size
 from mixsearch.data.files.rows import make_package_error
-from mixsearch.data.files.streams import make_unreadable_error, name_file
+from mixsearch.data.files.streams import check_growth, make_unreadable_error, name_file
 from mixsearch.data.files.types import flatten_types, rename_repeated
 from mixsearch.errors import SearchError, SearchWarning
-from mixsearch.text.count.matrix_files import CountMatrix, are_counts, check_options, to_chunk
+from mixsearch.text.count.checks import are_counts, check_sparse, widen
+from mixsearch.text.count.matrix_files import CountMatrix, check_options, to_chunk
 from mixsearch.text.read.columns import Columns, check_column, choose_kept, to_text
 from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.frames import read_pandas
@@ -67,9 +68,19 @@ def open_h5ad(path: File, state: ReadState) -> Iterator[CountMatrix]:
         raise make_package_error("h5py", ".h5ad files", "anndata") from error
     try:
         with path.open("rb") as raw, h5py.File(raw, "r") as file:
+            file.visititems(partial(_check_growth, path))
             yield _open_groups(file, path, state)
-    except (OSError, KeyError, AttributeError, TypeError) as error:
+    except SearchError:
+        raise
+    # Damaged files raise errors of many kinds.
+    except (OSError, LookupError, AttributeError, TypeError, ValueError, RuntimeError, ArithmeticError) as error:
         raise make_unreadable_error(path, error, _NEEDED) from error
+
+
+def _check_growth(path: File, _: str, stored: Any) -> None:
+    """Raise if an array is far larger than its file: one without values takes no space."""
+    if hasattr(stored, "nbytes"):
+        check_growth(path, get_size(path) or 0, stored.nbytes)
 
 
 def _open_groups(file: Any, path: File, state: ReadState) -> CountMatrix:
@@ -115,17 +126,21 @@ def _make_matrix(
         names = list(map(to_text, obs.column(id).to_pylist()))
     columns = Columns((), id)
     kept = choose_kept(obs.slice(0, N_SAMPLE_ROWS), columns, keep if has_pyarrow() else None, source)
-    chunks = (to_chunk(_check(read(rows), source)) for rows in row_slices(len(names), _ROWS_PER_CHUNK))
+    check = partial(_check, source, len(words))
+    chunks = (to_chunk(check(rows, read(rows))) for rows in row_slices(len(names), _ROWS_PER_CHUNK))
     return CountMatrix(rename_repeated(words), chunks, names, flatten_types(obs.select(list(kept))) if kept else None)
 
 
-def _check(counts: sp.csr_array, source: str) -> sp.csr_array:
+def _check(source: str, n_words: int, rows: slice, counts: sp.csr_array) -> sp.csr_array:
+    if counts.shape != (rows.stop - rows.start, n_words):
+        raise make_unreadable_error(source, "its counts have another shape than its names")
     if not are_counts(counts.data):
         raise SearchError(
             "{source!r} has values that are not counts, but non-negative integers are needed.",
             code="not_counts",
             source=source,
         )
+    counts = widen(counts)
     counts.sum_duplicates()
     counts.eliminate_zeros()
     return counts
@@ -143,6 +158,7 @@ def _open_matrix(group: Any) -> _ReadRows:
     n_rows, n_words = map(int, group.attrs["shape"])
     if kind == "csc_matrix":
         whole = sp.csc_array((group["data"][:], group["indices"][:], group["indptr"][:]), shape=(n_rows, n_words))
+        check_sparse(whole)
         return partial(_read_memory, whole.tocsr())
     return partial(_read_csr, group, group["indptr"][:], n_words)
 
@@ -150,7 +166,9 @@ def _open_matrix(group: Any) -> _ReadRows:
 def _read_csr(group: Any, bounds: Array, n_words: int, rows: slice) -> sp.csr_array:
     own = bounds[rows.start : rows.stop + 1]
     part = slice(int(own[0]), int(own[-1]))
-    return sp.csr_array((group["data"][part], group["indices"][part], own - own[0]), shape=(len(own) - 1, n_words))
+    counts = sp.csr_array((group["data"][part], group["indices"][part], own - own[0]), shape=(len(own) - 1, n_words))
+    check_sparse(counts)
+    return counts
 
 
 def _read_index(frame: Any) -> list[str]:

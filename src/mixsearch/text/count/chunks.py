@@ -18,8 +18,8 @@ from mixsearch.text.count.phrases import count_phrases
 from mixsearch.text.count.stop_words import AUTO, StopWordCounts, count_stop_words, get_table
 from mixsearch.text.count.tokens import find_tokens
 from mixsearch.text.count.vocabulary import Vocabulary
-from mixsearch.text.options import CorpusOptions
-from mixsearch.text.read.documents import ChunkLoader
+from mixsearch.text.options import CorpusOptions, limit_document_bytes
+from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, make_length_error
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,45 @@ class CountChunk:
     dropped: sp.csr_array[Any]
     columns: Any = None
 
+    def take(self, indices: Array) -> CountChunk:
+        """Return some of the documents.
+
+        Parameters
+        ----------
+        indices : array of shape (n,)
+            Their indices in the chunk.
+
+        Returns
+        -------
+        CountChunk
+        """
+        rows, names, texts, columns = self.take_contents(indices)
+        return CountChunk(self.counts[indices], rows, names, texts, self.dropped[indices], columns)
+
+    def take_contents(self, indices: Array) -> tuple[Array, list[str] | None, list[str] | None, Any]:
+        """Return rows, names, texts and columns of some of the documents, without their counts.
+
+        Parameters
+        ----------
+        indices : array of shape (n,)
+            Their indices in the chunk.
+
+        Returns
+        -------
+        tuple
+        """
+        return (
+            np.asarray(self.rows)[indices],
+            None if self.names is None else [self.names[i] for i in indices],
+            None if self.texts is None else [self.texts[i] for i in indices],
+            None if self.columns is None else take_rows(self.columns, indices),
+        )
+
 
 def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -> CountedChunk:
     """Read a chunk and count its words, except those with one of the sorted hashes."""
     documents = load()
+    _check_lengths(documents, options)
     tokens = remove_stop_words(find_tokens(documents.texts, options, documents.locate), stop_hashes)
     counts = count_ngrams(tokens, options.ngrams)
     chunk = Chunk(
@@ -102,6 +137,13 @@ def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -
     stop_words = count_stop_words(counts, get_table(options)) if options.stop_words == AUTO else None
     fingerprints = compute_fingerprints(options.drop_duplicates, documents.texts, tokens)
     return CountedChunk(chunk, fingerprints, stop_words, types, documents.n_missing)
+
+
+def _check_lengths(documents: DocumentChunk, options: CorpusOptions) -> None:
+    limit = limit_document_bytes(options)
+    too_long = next((i for i, text in enumerate(documents.texts) if len(text) > limit), None)
+    if too_long is not None:
+        raise make_length_error(options, documents.locate(too_long))
 
 
 def to_count_chunk(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -17,14 +16,28 @@ from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
 from mixsearch.data.files.location import File, get_size, resolve_file
 from mixsearch.data.files.sources import SourceFiles
-from mixsearch.data.files.streams import Progress, name_file, open_file, strip_compression_suffix
+from mixsearch.data.files.streams import (
+    Progress,
+    check_archive,
+    name_file,
+    open_file,
+    strip_compression_suffix,
+)
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
+from mixsearch.text.count.checks import are_counts, check_largest, check_sizes, check_sparse, widen
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.wordlists import read_vocabulary
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
 from mixsearch.text.read.documents import ReadState
 
 MATRIX_FORMATS = ("docword", "mtx", "npz", "h5ad")
+
+# The shortest line of a count is "1 1 1", the shortest value of a Matrix Market file "1", each with its end.
+_MIN_DOCWORD_BYTES, _MIN_VALUE_BYTES = 6, 2
+_MAX_NUMBER_BYTES = 100
+# The characters of numbers, also of those that are no counts, and lines of comments before them.
+_NUMERIC = b"0123456789+-.eEinfatyINFATY \t\r\n"
+_MAX_COMMENT_BYTES, _READ_BYTES = 1 << 16, 1 << 20
 
 _ROWS_PER_CHUNK = 4096
 _N_HEADER_LINES = 3
@@ -71,13 +84,9 @@ def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
     return CountMatrix(words, (to_chunk(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS_PER_CHUNK)))
 
 
-def are_counts(values: Array) -> bool:
-    """Return whether values are non-negative integers."""
-    return not len(values) or bool(values.min() >= 0 and (values == np.floor(values)).all())
-
-
 def to_chunk(counts: sp.csr_array[Any]) -> ChunkCounts:
     """Return counts over all columns as counts over the columns that occur."""
+    check_largest(counts.data)
     occurs = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
     keys = np.flatnonzero(occurs)
     words = (np.cumsum(occurs) - 1)[counts.indices].astype(np.int32)
@@ -133,9 +142,13 @@ class _Header:
 
 def _read_header(path: File) -> _Header:
     with open_file(path, Progress()) as file:
-        lines = [file.readline() for _ in range(_N_HEADER_LINES)]
+        lines = [file.readline(_MAX_NUMBER_BYTES) for _ in range(_N_HEADER_LINES)]
     try:
-        return _Header(*map(int, lines))
+        header = _Header(*map(int, lines))
+        check_sizes(path, *astuple(header), min_bytes=_MIN_DOCWORD_BYTES)
+        return header
+    except SearchError:
+        raise
     except ValueError as error:
         raise SearchError(
             "{file!r} starts with {text!r}, but its first three lines must hold the numbers of documents, of words "
@@ -254,22 +267,18 @@ def _build_chunk(triples: Array, first: int, stop: int, header: _Header) -> Chun
 def _load_matrix(path: File, format: str) -> sp.csr_array[Any]:
     """Return all counts of a file, (n, d). SciPy reads the file at once."""
     try:
-        if format == "npz":
-            with path.open("rb") as file:
-                counts = sp.csr_array(sp.load_npz(file))
-        else:
-            with open_file(path, Progress()) as file:
-                counts = sp.csr_array(scipy.io.mmread(file))
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+        counts = _load_npz(path) if format == "npz" else _load_mtx(path)
+    except SearchError:
+        raise
+    # Damaged files raise errors of every kind: of archives, of headers, of arrays that do not fit together.
+    except Exception as error:
         raise SearchError(
             "Cannot read {file!r} ({reason}). It must be {needed}.",
             code="unreadable_file",
             file=name_file(path),
-            reason=str(error),
+            reason=str(error) or type(error).__name__,
             needed="an array written by scipy.sparse.save_npz" if format == "npz" else "a Matrix Market file",
         ) from error
-    counts.sum_duplicates()
-    counts.eliminate_zeros()
     if not are_counts(counts.data):
         raise SearchError(
             "{file!r} has values that are not counts, but non-negative integers are needed. Pass the counts instead "
@@ -277,4 +286,36 @@ def _load_matrix(path: File, format: str) -> sp.csr_array[Any]:
             code="not_counts",
             file=name_file(path),
         )
+    counts.sum_duplicates()
+    counts.eliminate_zeros()
     return counts
+
+
+def _load_npz(path: File) -> sp.csr_array[Any]:
+    check_archive(path)
+    with path.open("rb") as file:
+        counts = sp.load_npz(file)
+    n_documents, n_words = counts.shape
+    check_sizes(path, n_documents, n_words, counts.nnz, min_bytes=0)
+    check_sparse(counts)
+    return sp.csr_array(widen(counts))
+
+
+def _load_mtx(path: File) -> sp.csr_array[Any]:
+    with open_file(path, Progress()) as file:
+        n_documents, n_words, n_counts, *_ = scipy.io.mminfo(file)
+    check_sizes(path, n_documents, n_words, n_counts, min_bytes=_MIN_VALUE_BYTES)
+    with open_file(path, Progress()) as file:
+        _check_numbers(file)
+    with open_file(path, Progress()) as file:
+        return sp.csr_array(scipy.io.mmread(file))
+
+
+def _check_numbers(file: BinaryIO) -> None:
+    """Raise `ValueError` unless numbers follow the header: SciPy's parser reads beyond its memory at a NUL."""
+    while (line := file.readline(_MAX_COMMENT_BYTES)).startswith(b"%"):
+        pass
+    while line:
+        if line.translate(None, _NUMERIC):
+            raise ValueError("it has other characters than those of numbers")
+        line = file.read(_READ_BYTES)

@@ -12,6 +12,7 @@ import numpy as np
 
 from mixsearch.data.arrow import pack_batch, unpack_batch
 from mixsearch.errors import Option, SearchError
+from mixsearch.storage import TemporaryFolder
 from mixsearch.text.count.chunks import Chunk, measure_texts, pack_texts, unpack_texts
 from mixsearch.text.count.ngrams import ChunkCounts
 
@@ -22,8 +23,7 @@ class Spool:
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
         self._parent = os.fspath(folder) if folder is not None else tempfile.gettempdir()
         try:
-            # Removed by `close`, or when the spool is garbage-collected.
-            self._folder = tempfile.TemporaryDirectory(prefix="mixsearch-", dir=folder, ignore_cleanup_errors=True)
+            self._folder = TemporaryFolder(folder)
         except OSError as error:
             raise self._make_error(error) from error
         self._n_chunks = 0
@@ -75,17 +75,17 @@ class Spool:
 
     def close(self) -> None:
         """Remove the folder."""
-        self._folder.cleanup()
+        self._folder.close()
 
     def _check_open(self) -> None:
-        if not os.path.isdir(self._folder.name):
+        if not self._folder.path.is_dir():
             raise SearchError(
                 "The corpus is closed and its temporary files are gone. Read its chunks inside the with statement.",
                 code="corpus_closed",
             )
 
     def _get_path(self, i: int) -> Path:
-        return Path(self._folder.name, f"chunk-{i:06d}.npz")
+        return self._folder.path / f"chunk-{i:06d}.npz"
 
     def _make_error(self, error: OSError) -> SearchError:
         return SearchError(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mixsearch.data.column_names import list_names, suggest_name
 from mixsearch.data.files.rows import build_batch
 from mixsearch.data.files.types import allow_dates, flatten_types
 from mixsearch.errors import Option, SearchError, SearchWarning
@@ -14,7 +14,6 @@ from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
 from mixsearch.text.read.summary import summarize_columns
 
 _USUAL_NAMES = ("text", "body", "content", "review", "description", "message")
-_MAX_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def choose_columns(
         n_candidates=len(candidates),
         file=file,
         argument=Option("text"),
-        columns=_list_names(names),
+        columns=list_names(names),
     )
 
 
@@ -78,6 +77,23 @@ def choose_kept(sample: Any, columns: Columns, keep: KeptColumns, file: str) -> 
     for name in keep:
         check_column(name, sample.schema.names, file)
     return tuple(dict.fromkeys(keep))
+
+
+def note_left_out(names: Sequence[str], columns: Columns, file: str) -> list[SearchWarning]:
+    """Return a note that names the columns that were not kept, if there are some."""
+    used = {*columns.texts, columns.id, *columns.kept}
+    left_out = [name for name in names if name not in used]
+    if not left_out:
+        return []
+    return [
+        SearchWarning(
+            "These columns of {file!r} were not kept: {columns}. Set {argument} to keep others.",
+            code="columns_not_kept",
+            file=file,
+            columns=list_names(left_out),
+            argument=Option("keep"),
+        )
+    ]
 
 
 def build_kept(values: Mapping[str, Sequence[Any]], columns: Columns, n_rows: int, readings: Sequence[str]) -> Any:
@@ -127,12 +143,6 @@ def _make_missing_column_error(column: str, names: Sequence[str], file: str) -> 
         code="column_missing",
         column=column,
         file=file,
-        columns=_list_names(names),
+        columns=list_names(names),
     )
-    near = difflib.get_close_matches(column, names, n=1)
-    return error.append("Did you mean {suggestion!r}?", suggestion=near[0]) if near else error
-
-
-def _list_names(names: Sequence[str]) -> str:
-    more = f", and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
-    return ", ".join(names[:_MAX_LISTED]) + more
+    return suggest_name(error, column, names)

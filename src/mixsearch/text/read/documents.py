@@ -10,9 +10,9 @@ from mixsearch.data.arrow import has_pyarrow
 from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.location import File
 from mixsearch.data.files.streams import Progress, name_file
-from mixsearch.errors import SearchWarning
-from mixsearch.text.options import CorpusOptions
-from mixsearch.text.read.columns import Columns, choose_columns, choose_kept
+from mixsearch.errors import Option, SearchError, SearchWarning
+from mixsearch.text.options import CorpusOptions, limit_document_bytes
+from mixsearch.text.read.columns import Columns, choose_columns, choose_kept, note_left_out
 
 # An item without text still takes memory.
 _BYTES_PER_ITEM = 100
@@ -81,8 +81,22 @@ class ReadState:
             columns.check(names, file)
             self.columns = replace(columns, kept=choose_kept(self.sample, columns, keep, file))
             self.notes += [] if note is None else [note]
+            self.notes += note_left_out(names, self.columns, file) if keep == "auto" else []
         self.columns.check(names, name_file(path))
         return self.columns
+
+
+def make_length_error(options: CorpusOptions, place: str, **fields: Any) -> SearchError:
+    """Return the error for a document that would take more memory than all work may; fields of a bad row name it."""
+    return SearchError(
+        "The document in {place} is longer than {limit:,} bytes, the most that one may have with this {argument}. Set "
+        "a larger one, or split the document.",
+        code="document_too_long",
+        place=place,
+        limit=limit_document_bytes(options),
+        argument=Option("memory"),
+        **fields,
+    )
 
 
 def group_by_size(items: Iterable[tuple[Item, int]], size: int) -> Iterator[list[Item]]:

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from mixsearch.data.files.location import File
-from mixsearch.data.files.rows import replace_surrogates
 from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.sources import Source, SourceFiles, describe_source, find_sources
+from mixsearch.data.files.streams import replace_surrogates
 from mixsearch.data.missing import is_missing
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes

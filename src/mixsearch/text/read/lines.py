@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import BinaryIO
 
 from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.location import File, StoredFile, get_size, name_within
 from mixsearch.data.files.sources import SourceFiles
-from mixsearch.data.files.streams import Progress, name_file, open_file, strip_bom
+from mixsearch.data.files.streams import Progress, name_file, open_file, replace_surrogates, strip_bom
 from mixsearch.errors import Option, SearchError
-from mixsearch.text.options import limit_chunk_bytes
-from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
+from mixsearch.text.options import limit_chunk_bytes, limit_document_bytes
+from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size, make_length_error
+
+_SKIPPED_BYTES = 1 << 20
 
 # Each line with its number.
 NumberedLines = list[tuple[int, str]]
@@ -56,19 +59,49 @@ def make_encoding_error(error: UnicodeDecodeError, path: File | None, first_line
 
 def read_whole_lines(path: File | None, state: ReadState, span: range | None) -> Iterator[LineDecoder]:
     """Yield chunks of whole lines, each to be decoded on any thread."""
-    size, encoding = limit_chunk_bytes(state.options), state.options.encoding
+    size, encoding, limit = (
+        limit_chunk_bytes(state.options),
+        state.options.encoding,
+        limit_document_bytes(state.options),
+    )
     with open_file(path, state.progress, span) as file:
         line, rest = 1, [strip_bom(file.read(size), path)]
         while data := file.read(size):
             cut = data.rfind(b"\n") + 1
             if cut == 0:
                 rest.append(data)
+                if sum(map(len, rest)) > limit + size:
+                    chunk, rest = _cut_long_line(file, b"".join(rest), line, path, state)
+                    yield partial(_decode_lines, chunk, encoding, path, line)
+                    line += chunk.count(b"\n") + 1
                 continue
             chunk = b"".join([*rest, data[:cut]])
             yield partial(_decode_lines, chunk, encoding, path, line)
             line, rest = line + chunk.count(b"\n"), [data[cut:]]
         if chunk := b"".join(rest):
             yield partial(_decode_lines, chunk, encoding, path, line)
+
+
+def _cut_long_line(
+    file: BinaryIO, data: bytes, first_line: int, path: File | None, state: ReadState
+) -> tuple[bytes, list[bytes]]:
+    """Return the lines before one that is too long, and nothing of that one; raise if it is not to be skipped."""
+    lines = data[: data.rfind(b"\n") + 1]
+    state.bad_rows.add(make_long_line_error(state, first_line + lines.count(b"\n"), path))
+    skip_line(file)
+    return lines, []
+
+
+def skip_line(file: BinaryIO) -> None:
+    """Read the rest of a line, without keeping it."""
+    while (rest := file.readline(_SKIPPED_BYTES)) and not rest.endswith(b"\n"):
+        pass
+
+
+def make_long_line_error(state: ReadState, line: int, path: File | None) -> SearchError:
+    """Return the error for a line that is too long."""
+    place = locate_line([line], path, 0)
+    return make_length_error(state.options, place, line=line, file=name_file(path))
 
 
 def _decode_lines(data: bytes, encoding: str, path: File | None, first_line: int, bad_rows: BadRows) -> NumberedLines:
@@ -106,13 +139,17 @@ def _load_lines(decode_lines: LineDecoder, path: File | None, bad_rows: BadRows)
 
 def _load_files(paths: list[File], root: StoredFile | None, state: ReadState) -> DocumentChunk:
     texts = [_load_file(path, state) for path in paths]
-    names = [name_within(path, root) for path in paths]
+    # A name that is no UTF-8 has surrogates for its bytes.
+    names = [replace_surrogates(name_within(path, root)) for path in paths]
     return DocumentChunk(texts, names, lambda i: f"the file {str(paths[i])!r}")
 
 
 def _load_file(path: File, state: ReadState) -> str:
     progress = Progress()
+    limit = limit_document_bytes(state.options)
     with open_file(path, progress) as file:
-        data = strip_bom(file.read(), path)
+        data = strip_bom(file.read(limit + 1), path)
+    if len(data) > limit:
+        raise make_length_error(state.options, f"the file {name_file(path)!r}")
     state.progress.add(progress.done)
     return decode(data, state.options.encoding, path).replace("\r\n", "\n")

@@ -10,11 +10,11 @@ from typing import Any, BinaryIO
 from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.json_values import check_record, iterate_values, parse_record
 from mixsearch.data.files.location import File
-from mixsearch.data.files.rows import build_batch, replace_surrogates
-from mixsearch.data.files.streams import name_file, open_file, strip_bom
+from mixsearch.data.files.rows import build_batch
+from mixsearch.data.files.streams import name_file, open_file, replace_surrogates, strip_bom
 from mixsearch.data.files.types import DATES, to_json
 from mixsearch.errors import SearchError
-from mixsearch.text.options import limit_chunk_bytes
+from mixsearch.text.options import limit_chunk_bytes, limit_document_bytes
 from mixsearch.text.read.columns import Columns, build_kept, join_texts, to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
 from mixsearch.text.read.lines import LineDecoder, NumberedLines, locate_line, make_encoding_error, read_whole_lines
@@ -45,7 +45,9 @@ def read_json(path: File | None, state: ReadState) -> Iterator[ChunkLoader]:
     """Read the objects, or strings, of an array or one after another."""
     columns: Columns | None = None
     with open_file(path, state.progress) as file:
-        values = iterate_values(_decode_pieces(file, state.options.encoding, path), path)
+        values = iterate_values(
+            _decode_pieces(file, state.options.encoding, path), path, limit_document_bytes(state.options)
+        )
         records = _check_records(values, path, state.bad_rows)
         for chunk in group_by_size(records, limit_chunk_bytes(state.options)):
             if columns is None or not columns.texts:

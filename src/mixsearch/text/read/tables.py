@@ -13,20 +13,21 @@ from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.detection import guess_delimiter
 from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File, get_size
-from mixsearch.data.files.rows import build_batch, open_parquet, open_rows, read_row_groups, replace_surrogates
+from mixsearch.data.files.rows import build_batch, open_parquet, open_rows, read_row_groups
 from mixsearch.data.files.signatures import Format
-from mixsearch.data.files.streams import name_file, open_file, strip_bom
+from mixsearch.data.files.streams import name_file, open_file, replace_surrogates, strip_bom
 from mixsearch.data.files.types import NUMBERS, NUMBERS_WITH_COMMA, rename_repeated, to_nulls
 from mixsearch.errors import SearchError
-from mixsearch.text.options import limit_chunk_bytes, list_text_columns
+from mixsearch.text.options import limit_chunk_bytes, limit_document_bytes, list_text_columns
 from mixsearch.text.read.columns import Columns, build_kept, join_texts, take_kept, to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
-from mixsearch.text.read.lines import make_encoding_error
+from mixsearch.text.read.lines import make_encoding_error, make_long_line_error, skip_line
 from mixsearch.text.read.summary import N_SAMPLE_ROWS
 
 # The largest limit that the parser accepts on every system; its default is shorter than a long article.
 _MAX_FIELD = 2**31 - 1
 _MAX_BATCH_ROWS = 1 << 20
+_N_READ_ROWS = 1 << 10
 # Rows in which columns of numbers are looked for.
 _N_FIRST_ROWS = 100
 
@@ -36,7 +37,7 @@ _NumberedRows = list[tuple[int, list[str]]]
 
 def read_csv(path: File | None, state: ReadState, delimiter: str | None = None) -> Iterator[ChunkLoader]:
     """Read a table with a header, delimited by the most frequent of comma, semicolon, tab and bar in the header."""
-    csv.field_size_limit(_MAX_FIELD)
+    csv.field_size_limit(min(_MAX_FIELD, limit_document_bytes(state.options)))
     with open_file(path, state.progress) as file:
         undecoded: list[SearchError] = []
         lines = _decode_lines(file, path, state, undecoded)
@@ -76,10 +77,9 @@ def read_rows(path: File | None, state: ReadState, format: Format) -> Iterator[C
         names, strings = [field.name for field in fields], [field.name for field in fields if holds_text(field.type)]
         columns = state.resolve_columns(names, strings, path, partial(_sample_batch, source.schema, source.batches))
         for batch in source.batches(columns.list_available(names), _MAX_BATCH_ROWS):
-            n_rows = max(1, limit * batch.num_rows // max(batch.nbytes, 1))
-            for first in range(0, batch.num_rows, n_rows):
-                yield partial(load_batch, batch.slice(first, n_rows), columns, start + first, path)
-            start += batch.num_rows
+            for part in _cut(batch, limit):
+                yield partial(load_batch, part, columns, start, path)
+                start += part.num_rows
     state.progress.add(get_size(path) or 0)
 
 
@@ -119,14 +119,37 @@ def _read_batches(
     file: Any, columns: Columns, path: File, state: ReadState, span: range | None
 ) -> Iterator[ChunkLoader]:
     groups = range(file.num_row_groups) if span is None else span
-    n_rows, n_bytes = max(file.metadata.num_rows, 1), max(sum(measure_row_groups(file, columns)), 1)
-    rows_per_batch = min(max(1, limit_chunk_bytes(state.options) * n_rows // n_bytes), _MAX_BATCH_ROWS)
+    n_rows = max(file.metadata.num_rows, 1)
     start, size = sum(file.metadata.row_group(group).num_rows for group in range(groups.start)), get_size(path) or 0
     available = columns.list_available(rename_repeated(file.schema_arrow.names))
-    for batch in read_row_groups(file, available, rows_per_batch, groups):
+    # Stored sizes tell little: a text that is repeated is stored once.
+    limit = limit_chunk_bytes(state.options)
+    parts = (part for batch in read_row_groups(file, available, _N_READ_ROWS, groups) for part in _cut(batch, limit))
+    for joined in group_by_size(((part, _measure(part)) for part in parts), limit):
+        batch = import_pyarrow("Parquet files").concat_batches(joined)
         state.progress.add(size * (start + batch.num_rows) // n_rows - size * start // n_rows)
         yield partial(load_batch, batch, columns, start, path)
         start += batch.num_rows
+
+
+def _cut(batch: Any, limit: int) -> Iterator[Any]:
+    """Yield parts of a record batch, each of about this number of bytes at most."""
+    n_rows = max(1, limit * batch.num_rows // max(_measure(batch), 1))
+    yield from (batch.slice(first, n_rows) for first in range(0, batch.num_rows, n_rows))
+
+
+def _measure(batch: Any) -> int:
+    """Return the bytes of a record batch; of texts that are stored once and repeated, with every repetition."""
+    from pyarrow import compute
+
+    n_bytes = 0
+    for column, field in zip(batch.columns, batch.schema, strict=True):
+        if holds_text(field.type) and hasattr(column, "dictionary"):
+            lengths = compute.binary_length(column.dictionary)
+            n_bytes += compute.sum(lengths.take(column.indices)).as_py() or 0
+        else:
+            n_bytes += column.nbytes
+    return n_bytes
 
 
 def load_batch(batch: Any, columns: Columns, start: int, path: File | str) -> DocumentChunk:
@@ -160,7 +183,12 @@ def holds_text(kind: Any) -> bool:
 
 def _decode_lines(file: BinaryIO, path: File | None, state: ReadState, undecoded: list[SearchError]) -> Iterator[str]:
     """Yield lines. One that cannot be decoded is an error, or noted with its error so that its row is skipped."""
-    for number, data in enumerate(file, start=1):
+    limit = limit_document_bytes(state.options)
+    for number, data in enumerate(iter(partial(file.readline, limit + 1), b""), start=1):
+        if len(data) > limit:
+            state.bad_rows.add(make_long_line_error(state, number, path))
+            skip_line(file)
+            continue
         line = strip_bom(data, path) if number == 1 else data
         try:
             yield line.decode(state.options.encoding)

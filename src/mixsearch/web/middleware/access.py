@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import ipaddress
 import secrets
 from collections.abc import Mapping
@@ -13,14 +14,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mixsearch.web.errors import APIError, make_error_response
+from mixsearch.web.errors import STATUS, APIError, make_error_response
+from mixsearch.web.middleware.wrong_tokens import WrongTokens
 from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES, Access
 
 SECURITY_HEADERS = {
     # Only scripts, styles and requests of this server: text of documents could not run even if it became markup.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+        # No script of the page may turn text into markup or code, by mistake either.
+        "require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -30,6 +34,9 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+# A script or a style sheet needs no more: the page that loads it has the policy. Fifty of them make a start.
+_FILE_HEADERS = ("Cross-Origin-Resource-Policy", "X-Content-Type-Options")
+_FILE_SUFFIXES = (".js", ".css")
 _COOKIE_SECONDS = 30 * 24 * 3600
 _MAX_FORM_BYTES, _FORM_SECONDS = 4096, 5
 _MAX_NAME = 80
@@ -48,6 +55,10 @@ class AccessMiddleware:
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
+        self._wrong_tokens = WrongTokens()
+        # Derived: who reads a cookie can use this server until its token changes, but does not learn the token, which
+        # may be that of other servers too.
+        self._session = None if access.token is None else _derive_session(access.token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or reject one request."""
@@ -59,7 +70,9 @@ class AccessMiddleware:
             response = await self._check_token(scope, receive)
         except APIError as error:
             response = make_error_response(error)
-        await (response or self._app)(scope, receive, _add_headers(send))
+        if response is not None and response.status_code == STATUS["unauthorized"] and _has_secret(Request(scope)):
+            await self._wrong_tokens.delay((scope.get("client") or ("",))[0])
+        await (response or self._app)(scope, receive, _add_headers(scope, send))
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
@@ -88,22 +101,28 @@ class AccessMiddleware:
             return self._sign_in(request, await _read_form(request))
         if path in PAGES and "token" in request.query_params:
             return self._sign_in(request, request.query_params)
-        if any(_is_same(token, sent) for sent in _get_tokens(request)):
+        if self._has_token(request):
             return None
         if path in PAGES:
             return _send_form()
         raise APIError("unauthorized", "The server requires its token: send 'Authorization: Bearer TOKEN'.")
 
+    def _has_token(self, request: Request) -> bool:
+        """Return whether a request has the token in its header, or the session in its cookie."""
+        return _is_same(self._access.token or "", _get_bearer(request)) or _is_same(
+            self._session or "", _get_session(request)
+        )
+
     def _sign_in(self, request: Request, given: Mapping[str, str]) -> Response:
-        """Set a cookie with the token, and redirect to the same address without it."""
-        token = self._access.token
-        if token is None or not _is_same(token, given.get("token", "")):
+        """Set a cookie with the session, and redirect to the same address without the token."""
+        token, session = self._access.token, self._session
+        if token is None or session is None or not _is_same(token, given.get("token", "")):
             return _send_refusal()
         rest = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != "token"])
         response = RedirectResponse(f".{_get_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
         response.set_cookie(
             _name_cookie(request),
-            token,
+            session,
             max_age=_COOKIE_SECONDS,
             httponly=True,
             samesite="lax",
@@ -151,14 +170,27 @@ def _name_cookie(request: Request) -> str:
     return f"mixsearch-{server[1]}"
 
 
-def _get_tokens(request: Request) -> list[str]:
-    """Return the tokens that a request sends."""
+def _derive_session(token: str) -> str:
+    return hmac.new(token.encode(), b"mixsearch session", "sha256").hexdigest()
+
+
+def _has_secret(request: Request) -> bool:
+    """Return whether a request that was refused came with a token or a session; the token of a form is its body."""
+    in_address = request.method == "POST" or "token" in request.query_params
+    return in_address or bool(_get_bearer(request) or _get_session(request))
+
+
+def _get_bearer(request: Request) -> str:
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-    return [request.cookies.get(_name_cookie(request), ""), bearer.strip() if scheme.lower() == "bearer" else ""]
+    return bearer.strip() if scheme.lower() == "bearer" else ""
 
 
-def _is_same(token: str, sent: str) -> bool:
-    return secrets.compare_digest(token.encode(), sent.encode(errors="replace"))
+def _get_session(request: Request) -> str:
+    return request.cookies.get(_name_cookie(request), "")
+
+
+def _is_same(secret: str, sent: str) -> bool:
+    return bool(secret) and secrets.compare_digest(secret.encode(), sent.encode(errors="replace"))
 
 
 async def _read_form(request: Request) -> dict[str, str]:
@@ -188,12 +220,15 @@ def _send_refusal() -> Response:
     return HTMLResponse(form.replace('role="alert" hidden', 'role="alert"'), 401)
 
 
-def _add_headers(send: Send) -> Send:
+def _add_headers(scope: Scope, send: Send) -> Send:
+    is_file = _get_path(scope).startswith(STATIC) and scope["path"].endswith(_FILE_SUFFIXES)
+
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
-                headers[name] = value
+                if not is_file or name in _FILE_HEADERS:
+                    headers[name] = value
             # The browser revalidates files, so that a new version shows at once.
             headers.setdefault("Cache-Control", "no-cache")
         await send(message)

@@ -1,64 +1,21 @@
-"""Limits of requests: time, size, and number of connections."""
+"""Limits of requests: their time and their size."""
 
 from __future__ import annotations
 
 import asyncio
 
-import h11
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mixsearch.web.errors import APIError, make_error_response
-from mixsearch.web.settings import UPLOADS, Limits
+from mixsearch.web.middleware.connections import ABORT
+from mixsearch.web.settings import FILES, UPLOADS, Limits
 
+# A file with texts may be 20 times as large as a picture.
+_FILE_TIMES = 10
 
-def make_protocol(limits: Limits) -> type[H11Protocol]:
-    """Return uvicorn's HTTP protocol with a time limit for headers and a limit of connections.
-
-    Parameters
-    ----------
-    limits : Limits
-        `timeout` and `max_connections`.
-
-    Returns
-    -------
-    type
-        A subclass of `H11Protocol`.
-    """
-
-    class LimitedProtocol(H11Protocol):
-        deadline: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            if len(self.connections) > limits.max_connections:
-                transport.close()
-            self.update_deadline()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self.update_deadline()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self.cancel_deadline()
-            super().connection_lost(exc)
-
-        def update_deadline(self) -> None:
-            """Set a deadline while headers are missing. Further bytes do not move it."""
-            is_answered = getattr(self.cycle, "response_complete", False)  # no cycle before the first request
-            if self.conn.their_state is not h11.IDLE and not is_answered:
-                self.cancel_deadline()
-            elif self.deadline is None:
-                self.deadline = self.loop.call_later(limits.timeout, self.transport.abort)
-
-        def cancel_deadline(self) -> None:
-            if self.deadline is not None:
-                self.deadline.cancel()
-                self.deadline = None
-
-    return LimitedProtocol
+_LOST_SECONDS = 0.1
 
 
 class TimeoutMiddleware:
@@ -69,7 +26,7 @@ class TimeoutMiddleware:
     app : ASGI app
         The app that answers.
     limits : Limits
-        `timeout`, `max_body` and `max_upload`.
+        `timeout`, `max_body`, `max_upload` and `max_file`.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
@@ -80,17 +37,23 @@ class TimeoutMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        is_upload = scope["path"].endswith(UPLOADS)
-        exchange = Exchange(scope, receive, send, self._limits.max_upload if is_upload else self._limits.max_body)
-        seconds = self._limits.timeout
+        max_bytes, seconds = self._find_limits(scope["path"])
+        exchange = Exchange(scope, receive, send, max_bytes)
         try:
             async with asyncio.timeout(seconds):
-                await self._app(scope, exchange.receive, exchange.send)
+                await exchange.run(self._app)
         except ClientDisconnect:
             return
         except TimeoutError:
             error = APIError("too_slow", "No answer within {seconds:g} seconds. Request less.", seconds=seconds)
             await exchange.fail(error)
+
+    def _find_limits(self, path: str) -> tuple[int, float]:
+        """Return the largest number of bytes, and of seconds."""
+        limits = self._limits
+        if path.endswith(FILES):
+            return limits.max_file, _FILE_TIMES * limits.timeout
+        return limits.max_upload if path.endswith(UPLOADS) else limits.max_body, limits.timeout
 
 
 class Exchange:
@@ -101,11 +64,29 @@ class Exchange:
         headers = Headers(scope=scope)
         self._is_read = "transfer-encoding" not in headers and headers.get("content-length", "0") == "0"
         self._n_bytes = 0
+        self._first: Message | None = None
         self._has_begun = self._is_over = False
+
+    async def run(self, app: ASGIApp) -> None:
+        """Let an app answer; if the client leaves before it gets the answer, the work on it is cancelled."""
+        if not self._is_read:
+            await app(self._scope, self.receive, self.send)
+            return
+        # The one message of a request without a body, which the app may still ask for.
+        self._first = await self._receive()
+        work = asyncio.ensure_future(app(self._scope, self.receive, self.send))
+        leave = asyncio.ensure_future(self._receive())
+        try:
+            await asyncio.wait({work, leave}, return_when=asyncio.FIRST_COMPLETED)
+            if work.done() or self._is_over:
+                await work
+        finally:
+            for task in (work, leave):
+                task.cancel()
 
     async def receive(self) -> Message:
         """Return the next part of the request."""
-        message = await self._receive()
+        message, self._first = self._first or await self._receive(), None
         self._n_bytes += len(message.get("body", b""))
         if self._n_bytes > self._max_bytes:
             raise APIError(
@@ -130,5 +111,9 @@ class Exchange:
         if self._is_over:
             return  # a background task took too long
         if self._has_begun:
-            raise error
+            if ABORT not in self._scope:
+                raise error  # under another server, which ends it
+            self._scope[ABORT]()
+            await asyncio.sleep(_LOST_SECONDS)  # until the server has noticed: it would log an answer without an end
+            return
         await make_error_response(error)(self._scope, self.receive, self.send)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from starlette.responses import FileResponse
+from fastapi import APIRouter, Request, Response
 
-from mixsearch.web.settings import PAGES, STATIC_FILES
+from mixsearch.web.page import make_page
+from mixsearch.web.settings import PAGES
+from mixsearch.web.static_files import encode, send_encoded
 
 router = APIRouter()
 
 
-async def _send_page() -> FileResponse:
-    return FileResponse(STATIC_FILES / "index.html")
+async def _send_page(request: Request) -> Response:
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    return send_encoded(request.headers, encode(make_page(path).encode(), "text/html"))
 
 
 for _path in PAGES:

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Request
 
 from mixsearch import __version__
 from mixsearch.index import MAX_WORDS
-from mixsearch.web import schemas
+from mixsearch.web import image_schemas, schemas
 from mixsearch.web.errors import RESPONSES
+from mixsearch.web.file_reader import SUFFIXES
 from mixsearch.web.image_decoder import FORMATS
 from mixsearch.web.image_store import EXAMPLE
 from mixsearch.web.indexes import ServedIndex
@@ -24,7 +25,7 @@ async def get_health(request: Request) -> Health:
     """Return the state of the server."""
     state = request.app.state
     return Health(
-        status="ok",
+        status="degraded" if any(served.problem or served.fault for served in state.indexes.values()) else "ok",
         version=__version__,
         indexes=list(state.indexes),
         states={name: _describe(served) for name, served in state.indexes.items()},
@@ -37,7 +38,7 @@ def _describe(served: ServedIndex) -> IndexState:
         generation=served.generation,
         created=served.index.created,
         n_documents=served.index.n_documents,
-        problem=served.problem,
+        problem=served.fault or served.problem,
     )
 
 
@@ -50,9 +51,12 @@ async def get_settings(request: Request) -> Settings:
         max_words=schemas.MAX_WORDS,
         max_compared=schemas.MAX_COMPARED,
         max_map_words=MAX_WORDS,
-        max_seeds=schemas.MAX_SEEDS,
-        max_name_length=schemas.MAX_NAME_LENGTH,
+        max_seeds=image_schemas.MAX_BODY_SEEDS,
+        max_name_length=image_schemas.MAX_NAME_LENGTH,
         max_upload=limits.max_upload,
+        accepts_files=request.app.state.access.files,
+        max_file=limits.max_file,
+        file_suffixes=list(SUFFIXES),
         max_pixels=limits.max_pixels,
         image_formats=list(FORMATS),
         example_image=EXAMPLE,

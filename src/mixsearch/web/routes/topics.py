@@ -6,14 +6,22 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import HintError, SearchError
-from mixsearch.index import Answer, AnswerOptions, Outcome, Query, describe, describe_columns, to_csv
+from mixsearch.index import (
+    Answer,
+    AnswerOptions,
+    Outcome,
+    Query,
+    describe,
+    describe_columns,
+    to_csv,
+)
 from mixsearch.topics import parse_words
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, choose_index
@@ -34,8 +42,8 @@ from mixsearch.web.workers import Workers
 
 # People read a document from its start; the rest of a book is left out.
 MAX_TEXT = 200_000
-_MAX_TITLE = 40
-_CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
+_MAX_TITLE, _MAX_FILE_NAME = 40, 100
+CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
 
 router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
@@ -88,7 +96,8 @@ async def find_topic(index: Index, request: TopicParameters, workers: Pools) -> 
 @router.get("/{index}/topic.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 async def download_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
     """Find a topic, and return it as a table with one fact per row."""
-    return make_csv_response(await _answer(workers, index, encode_topic_as_csv, request), index.name)
+    body = await _answer(workers, index, encode_topic_as_csv, request)
+    return make_csv_response(body, name_file(index, "topic", [request]))
 
 
 @router.post("/{index}/topic", response_model=Answer)
@@ -114,8 +123,8 @@ async def get_document(
     workers: Pools,
 ) -> Response:
     """Return one document."""
-    # In a thread of the server: reading takes a millisecond and must not wait behind searches.
-    return make_json_response(await workers.documents.run(partial(encode_document, index, row)))
+    # By a worker: a fault of the disk costs one answer there, and the server here.
+    return make_json_response(await workers.call(index, encode_document, row))
 
 
 async def _answer(
@@ -124,7 +133,7 @@ async def _answer(
     completed = complete_request(index, request)
     # What determines the topic found: the worker that has found it has it in its cache.
     how = (completed.narrower, completed.n_components, completed.merge_copies, completed.where, completed.within)
-    affinity = (completed.q, completed.documents, *how)
+    affinity = (completed.q, completed.documents, completed.not_documents, *how)
     return await workers.call_cached(index, encode, completed, slow=request.confidence, affinity=affinity)
 
 
@@ -137,13 +146,6 @@ def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
 
 def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
     """Return the hint of a request, and how to search with it."""
-    hints = {"q": request.q is not None, "documents": bool(request.documents), "text": bool(texts)}
-    if sum(hints.values()) != 1:
-        raise HintError(
-            "Give exactly one of q (words), documents and text, got {given}.",
-            code="one_hint_needed",
-            given=" and ".join(name for name, is_given in hints.items() if is_given) or "none",
-        )
     options: dict[str, Any] = {
         "n_components": request.n_components or "enough",
         "narrower": request.narrower,
@@ -151,11 +153,26 @@ def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
         "where": request.where,
         "within": request.within,
     }
-    if request.documents:
-        return Query(f"document {', '.join(map(str, request.documents))}", documents=request.documents, **options)
+    return Query(
+        _name_query(request, texts),
+        words=None if request.q is None else _read_words(request.q),
+        text=tuple(texts) or None,
+        documents=request.documents or None,
+        not_documents=request.not_documents or None,
+        **options,
+    )
+
+
+def _name_query(request: TopicRequest, texts: Sequence[str]) -> str:
+    if request.q is not None:
+        return request.q.strip()
     if texts:
-        return Query(" ".join(texts[0].split())[:_MAX_TITLE], text=tuple(texts), **options)
-    words = parse_words(request.q or "")
+        return " ".join(texts[0].split())[:_MAX_TITLE]
+    return f"document {', '.join(map(str, request.documents))}"
+
+
+def _read_words(q: str) -> dict[str, float]:
+    words = parse_words(q)
     if len(words) > MAX_WORDS:
         raise HintError(
             "A hint has at most {max_words} words, got {n_words}.",
@@ -163,7 +180,7 @@ def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
             n_words=len(words),
             max_words=MAX_WORDS,
         )
-    return Query((request.q or "").strip(), words=words, **options)
+    return words
 
 
 def make_options(request: TopicRequest) -> AnswerOptions:
@@ -171,6 +188,8 @@ def make_options(request: TopicRequest) -> AnswerOptions:
     return AnswerOptions(
         n_words=request.n_words,
         n_documents=request.n_documents,
+        sort_by=request.sort_by,
+        descending=request.descending,
         words_by=request.words_by,
         alternative=request.alternative,
         errors=request.errors,
@@ -219,11 +238,25 @@ def encode_json(value: Any) -> bytes:
 
 def make_json_response(body: bytes) -> Response:
     """Return a response with a JSON body."""
-    return Response(body, media_type="application/json", headers=_CACHE_HEADERS)
+    return Response(body, media_type="application/json", headers=CACHE_HEADERS)
 
 
 def make_csv_response(body: bytes, name: str) -> Response:
     """Return a response with a CSV body that browsers save as a file."""
-    file_name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
-    disposition = f'attachment; filename="{file_name}.csv"'
-    return Response(body, media_type="text/csv", headers={**_CACHE_HEADERS, "Content-Disposition": disposition})
+    return make_file_response(body, "text/csv", name, "csv")
+
+
+def make_file_response(body: bytes, media_type: str, name: str, suffix: str) -> Response:
+    """Return a response that browsers save as a file, under a name that any system takes."""
+    plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:_MAX_FILE_NAME] or "mixsearch"
+    ascii_name = re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-.") or "mixsearch"
+    disposition = (
+        f"attachment; filename=\"{ascii_name}.{suffix}\"; filename*=UTF-8''{quote(plain, errors='replace')}.{suffix}"
+    )
+    return Response(body, media_type=media_type, headers={**CACHE_HEADERS, "Content-Disposition": disposition})
+
+
+def name_file(index: ServedIndex, what: str, requests: Sequence[TopicRequest]) -> str:
+    """Return the name of a file that says what it holds: the index, and the words of the topics."""
+    hints = [request.q or f"document-{'-'.join(map(str, request.documents))}" for request in requests]
+    return "-".join([index.name, what, *hints])

@@ -11,10 +11,13 @@ const VIEWS = {
   topics: { title: "Topics", load: () => import("./topics/topics.js") },
   overview: { title: "Overview", load: () => import("./overview/overview.js") },
   compare: { title: "Compare", load: () => import("./compare/compare.js") },
+  table: { title: "Table", load: () => import("./table/table.js") },
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
+  open: { title: "Open a file", load: () => import("./open/open.js"), isTool: true },
+  help: { title: "Help", load: () => import("./help/help.js"), isTool: true },
 };
 
-const OF_ONE_INDEX = ["documents", "alternative", "n_components", "where", "within"];
+const OF_ONE_INDEX = ["documents", "not_documents", "alternative", "n_components", "where", "within"];
 
 const root = byId("view");
 const notices = byId("notices");
@@ -22,7 +25,7 @@ const live = byId("live");
 const places = new Map(); // view -> its last address, for its tab
 
 /** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, distinctive_words: string[], starters: {word: string, other: string | null}[]}} Index */
-/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, image_formats: string[], example_image: string}} Settings */
+/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, max_upload: number, max_pixels: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
 /** @typedef {{view: string | null, update?: (state: URLSearchParams) => void, close?: () => void}} Shown */
 
 /** @type {Index[]} */
@@ -34,10 +37,15 @@ let index = null;
 /** @type {Shown} */
 let shown = { view: null };
 let turn = 0;
+/** @type {File | null} A file that was dropped, until its view takes it. */
+let dropped = null;
 
 const page = {
   get index() {
     return index;
+  },
+  get indexes() {
+    return indexes;
   },
   get settings() {
     return settings;
@@ -55,6 +63,23 @@ const page = {
   note(params, { push = false } = {}) {
     write(addressOf(viewOf(location), params), { push });
     places.set(viewOf(location), location.search);
+  },
+  /** Open a file that was dropped or chosen. */
+  openFile(file) {
+    dropped = file;
+    page.go("open");
+  },
+  takeFile() {
+    const file = dropped;
+    dropped = null;
+    return file;
+  },
+  /** Show an index that was built just now. */
+  async openIndex(name) {
+    ({ indexes } = await get("api/indexes"));
+    write(url("./", indexes.length > 1 ? { index: name } : {}), { push: true });
+    await showAddress();
+    showTools();
   },
   announce(sentence) {
     live.textContent = sentence;
@@ -108,6 +133,7 @@ async function openView(view, state) {
     if (mine !== turn) return;
     shown.close?.();
     shown = { view };
+    keepTyped(state);
     replace(root);
     root.dataset.view = view;
     document.title = `${VIEWS[view].title} · mixsearch`;
@@ -119,13 +145,19 @@ async function openView(view, state) {
   }
 }
 
+/** Take over what was typed into the box of the HTML file before its view was there. */
+function keepTyped(state) {
+  const typed = root.dataset.view ? "" : /** @type {HTMLInputElement | null} */ (root.querySelector("#query"))?.value.trim();
+  if (typed && !state.has("q")) state.set("q", typed);
+}
+
 /** @param {unknown} error */
 function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
 
 function showTabs() {
-  const tabs = Object.entries(VIEWS).map(([view, { title }]) =>
+  const tabs = Object.entries(VIEWS).filter(([, { isTool }]) => !isTool).map(([view, { title }]) =>
     h(
       "a",
       {
@@ -163,7 +195,23 @@ function showTools() {
     { id: "index", "aria-label": "Index", on: { change: (event) => chooseIndex(event.target.value) } },
     indexes.map(({ name }) => h("option", { value: name, selected: name === index?.name }, name)),
   );
-  replace(byId("tools"), indexes.length > 1 ? choice : null, themeSwitch());
+  replace(
+    byId("tools"),
+    indexes.length > 1 ? choice : null,
+    settings?.accepts_files ? tool("open", { id: "open-file", class: "button plain" }, "Open a file") : null,
+    tool("help", { id: "help", class: "button plain icon", "aria-label": "Help", title: "Help" }, "?"),
+    themeSwitch(),
+  );
+}
+
+/** Create a link to a view that is no tab. It opens as new. */
+function tool(view, props, label) {
+  const click = (event) => {
+    if (!isPlainClick(event)) return;
+    event.preventDefault();
+    page.go(view);
+  };
+  return h("a", { ...props, href: addressOf(view), on: { click } }, label);
 }
 
 /** Ask another index the same. What names documents or columns of the one that is left is dropped. */
@@ -187,6 +235,14 @@ async function start() {
   }
   await showAddress();
   showTools();
+  await loadRest();
+}
+
+/** Load what nobody needs in the first moment. */
+async function loadRest() {
+  const [{ showTips }, { listenForFiles }] = await Promise.all([import("./tips.js"), import("./drop-anywhere.js")]);
+  showTips();
+  if (settings.accepts_files) listenForFiles(page);
 }
 
 onTravel(async () => {

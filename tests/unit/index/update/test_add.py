@@ -152,7 +152,7 @@ def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(
     index = open_index(path)
     assert index.columns.table["price"].to_pylist() == [None] * 279 + [2.5] * 27
     assert index.columns.table["shop"].to_pylist()[-27:] == [None] * 27
-    assert [column.name for column in index.columns.described] == ["row", "id", "stars", "day", "shop", "price"]
+    assert [column.name for column in index.columns.described] == ["id", "stars", "day", "shop", "price"]
 
 
 def test_plain_texts_are_added_without_columns(path):

@@ -1,113 +1,147 @@
-// The comparison of pinned topics.
+// The comparison of pinned topics: their words on one scale, over time, and what they have in common.
 
 import { get, pathOf, url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { isPlainClick } from "../shared/links.js";
 import { Newest } from "../shared/newest.js";
 import { overlapSection } from "./overlaps.js";
-import { saveTopics } from "../shared/picture.js";
 import { pinsOf, setPins } from "../shared/pins.js";
-import { topicColumn } from "./topic-column.js";
-import { downloads, linkButton } from "../topics/topic-tools.js";
+import { downloads, linkButton } from "../shared/take-along.js";
+import { Timelines } from "./timelines.js";
+import { topicHead } from "./topic-heads.js";
+import { wordMatrix } from "./word-matrix.js";
+
+const N_COLORS = 8;
+const MAX_WORDS = 200; // that the server accepts
 
 export function show(root, state, page) {
   if (!page.index) {
     replace(root, h("p", { class: "card" }, "This server has no index of documents. Pictures can still be segmented."));
     return undefined;
   }
-  const newest = new Newest();
-  const open = (newState) => {
-    const topics = newState.has("topic") ? newState.getAll("topic").slice(0, page.settings.max_compared) : pinsOf(page.index);
-    return compare(root, topics, page, newest);
-  };
-  open(state);
-  return { update: open, close: () => newest.stop() };
+  const view = new Compare(root, page);
+  view.open(state);
+  return { update: (newState) => view.open(newState), close: () => view.close() };
 }
 
-async function compare(root, topics, page, newest) {
-  setPins(page, topics); // a shared link sets the pins
-  if (topics.length === 0) {
-    put(root, nothing(page));
-    return;
+class Compare {
+  #newest = new Newest();
+  /** @type {Timelines | null} */
+  #timelines = null;
+
+  constructor(root, page) {
+    this.root = root;
+    this.page = page;
   }
-  if (!root.firstChild) replace(root, skeletons(topics.length));
-  const result = await newest.ask((signal) => get(pathOf(page.index, "compare"), { topic: topics }, { signal }));
-  if (result?.error) {
-    replace(root);
-    page.showError(result.error);
+
+  /** Show the topics of an address, or those that are pinned. */
+  open(state) {
+    const { page } = this;
+    const topics = state.has("topic") ? state.getAll("topic").slice(0, page.settings.max_compared) : pinsOf(page.index);
+    setPins(page, topics); // a shared link sets the pins
+    this.topics = topics;
+    this.other = page.indexes.find(({ name }) => name === state.get("beside") && name !== page.index.name) ?? null;
+    return topics.length === 0 ? this.#put(nothing(page)) : this.#ask();
   }
-  if (result?.answer) put(root, comparison(result.answer, topics, page));
-}
 
-function skeletons(n) {
-  return h("div", { class: "comparison" }, Array.from({ length: n }, () => h("div", { class: "skeleton" })));
-}
+  close() {
+    this.#newest.stop();
+    this.#timelines?.close();
+  }
 
-/** Replace the content; a lost focus moves to the title. */
-function put(root, ...children) {
-  const hadFocus = root.contains(document.activeElement);
-  replace(root, ...children);
-  if (hadFocus) root.querySelector("h1").focus();
-}
-
-function comparison({ topics: answers, overlaps }, topics, page) {
-  const found = answers.filter((answer) => !answer.error);
-  const shared = sharedWords(found);
-  const columns = answers.map((answer, i) => topicColumn(answer, shared, actsOn(i, topics, page)));
-  const title = h("h1", { tabindex: "-1" }, "Topics side by side");
-  return [
-    h("header", { class: "compare-head" }, title, tools(topics, found, page)),
-    h("p", { class: "muted small" }, "Shared words are highlighted. Point at one to see which topics share it."),
-    linking(h("div", { class: "comparison" }, columns)),
-    found.length > 1 ? overlapSection(answers, overlaps) : null,
-  ];
-}
-
-function actsOn(i, topics, page) {
-  const params = new URLSearchParams(topics[i]);
-  return {
-    href: page.addressOf("topics", params),
-    open: () => page.go("topics", params),
-    remove: () => {
-      const others = topics.filter((_, j) => j !== i);
-      setPins(page, others);
-      page.go("compare", { topic: others });
-    },
-  };
-}
-
-/** Highlight the word under the pointer or focus in every column. */
-function linking(columns) {
-  const link = (event) => {
-    const word = event.target.closest(".pair")?.dataset.word;
-    for (const pair of columns.querySelectorAll(".pair")) {
-      pair.classList.toggle("is-linked", pair.dataset.word === word);
+  async #ask() {
+    const { topics, other, page } = this;
+    if (!this.root.firstChild) replace(this.root, h("div", { class: "skeleton compare-skeleton" }));
+    const result = await this.#newest.ask((signal) => askBoth(page.index, other, topics, signal));
+    if (result?.error) {
+      replace(this.root);
+      page.showError(result.error);
     }
-  };
-  const unlink = () => {
-    for (const pair of columns.querySelectorAll(".is-linked")) pair.classList.remove("is-linked");
-  };
-  for (const event of ["pointerover", "focusin"]) columns.addEventListener(event, link);
-  for (const event of ["pointerout", "focusout"]) columns.addEventListener(event, unlink);
-  return columns;
-}
-
-function tools(topics, found, page) {
-  const files = {
-    csv: url(pathOf(page.index, "compare.csv"), { topic: topics }),
-    json: url(pathOf(page.index, "compare"), { topic: topics }),
-  };
-  return h("div", { class: "toolbar" }, linkButton(page), downloads(files, (kind) => saveTopics(found, page, kind)));
-}
-
-/** Return the words that at least two topics show. */
-function sharedWords(answers) {
-  const seen = new Set();
-  const shared = new Set();
-  for (const { words } of answers) {
-    for (const { word } of words) (seen.has(word) ? shared : seen).add(word);
+    if (result?.answer) this.#put(this.#comparison(result.answer));
   }
-  return shared;
+
+  /** Replace the content; a lost focus moves to the title. */
+  #put(...children) {
+    const hadFocus = this.root.contains(document.activeElement);
+    replace(this.root, ...children);
+    if (hadFocus) this.root.querySelector("h1").focus();
+  }
+
+  #comparison({ own, beside }) {
+    const { topics, page, other } = this;
+    const answers = [...own.topics, ...(beside?.topics ?? [])];
+    const heads = answers.map((answer, i) => topicHead(answer, i % N_COLORS, this.#actsOn(i)));
+    const found = answers.filter((answer) => !answer.error);
+    const isKnown = own.topics.map((answer) => !answer.error);
+    this.#timelines?.close();
+    this.#timelines = new Timelines(page, topics.filter((_, i) => isKnown[i]), own.topics.filter((_, i) => isKnown[i]).map(({ hint }) => hint));
+    return [
+      h("header", { class: "compare-head" }, h("h1", { tabindex: "-1" }, "Topics side by side"), this.#tools(found)),
+      h("p", { class: "muted small" }, "The share of each word in each topic. All bars have the same scale."),
+      wordMatrix(answers, joinWords(own, beside, found), heads),
+      isKnown.some(Boolean) ? this.#timelines.element : null,
+      isKnown.filter(Boolean).length > 1 ? overlapSection(own.topics, own.own_overlaps, own.overlaps) : null,
+      other ? h("p", { class: "small muted" }, `Time and overlaps are those of ${page.index.name}.`) : null,
+    ];
+  }
+
+  #actsOn(i) {
+    const { topics, page, other } = this;
+    const isOther = i >= topics.length;
+    const params = new URLSearchParams(topics[i % topics.length]);
+    const index = other && (isOther ? other : page.index).name;
+    if (isOther) params.set("index", other?.name ?? "");
+    const href = isOther ? url("./", params) : page.addressOf("topics", params);
+    return {
+      index,
+      href,
+      open: () => (isOther ? location.assign(href) : page.go("topics", params)),
+      remove: isOther ? null : () => this.#remove(i),
+    };
+  }
+
+  #remove(i) {
+    const others = this.topics.filter((_, j) => j !== i);
+    setPins(this.page, others);
+    this.page.go("compare", { topic: others, beside: this.other?.name });
+  }
+
+  #tools(found) {
+    const { page, topics, other } = this;
+    const files = {
+      csv: url(pathOf(page.index, "compare.csv"), { topic: topics }),
+      json: url(pathOf(page.index, "compare"), { topic: topics }),
+      html: url(pathOf(page.index, "report.html"), { topic: topics }),
+    };
+    const choose = (event) => page.go("compare", { topic: topics, beside: event.target.value });
+    const others = page.indexes.filter(({ name }) => name !== page.index.name);
+    const beside = h(
+      "label",
+      { class: "small" },
+      "Beside the same in ",
+      h("select", { id: "beside", on: { change: choose } }, h("option", { value: "" }, "no other index"), others.map(({ name }) => h("option", { value: name, selected: name === other?.name }, name))),
+    );
+    return h("div", { class: "toolbar" }, others.length > 0 ? beside : null, linkButton(page), downloads(files, page, () => Promise.resolve(found)));
+  }
+}
+
+/** Ask one or two indexes for the same topics, with the words of both. */
+async function askBoth(index, other, topics, signal) {
+  const ask = (each, words = []) => get(pathOf(each, "compare"), { topic: topics, words }, { signal });
+  if (other === null) return { own: await ask(index), beside: null };
+  const firsts = await Promise.all([ask(index), ask(other)]);
+  const words = [...new Set(firsts.flatMap((answer) => answer.words.map(({ word }) => word)))].slice(0, MAX_WORDS);
+  const [own, beside] = await Promise.all([ask(index, words), ask(other, words)]);
+  return { own, beside };
+}
+
+/** Return the words of one or two indexes with their probabilities in all topics; those of several topics are shared. */
+function joinWords(own, beside, found) {
+  const others = new Map((beside?.words ?? []).map((each) => [each.word, each.probabilities]));
+  const rows = own.words.map(({ word, probabilities }) => ({ word, probabilities: [...probabilities, ...(others.get(word) ?? [])] }));
+  const nTopics = (word) => found.filter(({ words }) => words.some((each) => each.word === word)).length;
+  const most = ({ probabilities }) => Math.max(...probabilities.map((each) => each ?? 0));
+  return rows.map((each) => ({ ...each, isShared: nTopics(each.word) > 1 })).sort((a, b) => most(b) - most(a));
 }
 
 function nothing(page) {
@@ -120,13 +154,7 @@ function nothing(page) {
     "section",
     { class: "welcome" },
     h("h1", { tabindex: "-1" }, "Nothing pinned yet"),
-    h(
-      "p",
-      { class: "muted" },
-      "Find a topic, press ",
-      h("b", {}, "Pin to compare"),
-      " under its words, and do so for another one. They then stand here side by side.",
-    ),
+    h("p", { class: "muted" }, "Find a topic and press ", h("b", {}, "Pin to compare"), " under its words. Pin another one to see both here side by side."),
     h("p", {}, h("a", { class: "button", href: page.addressOf("topics"), on: { click: follow } }, "Find a topic")),
   );
 }

@@ -1,4 +1,4 @@
-// The overlap of topics: the sum over words of the smaller probability.
+// The overlap of topics: the sum over words of the smaller probability, beyond what the corpus has.
 
 import { h } from "../shared/dom.js";
 import { roughly } from "../shared/numbers.js";
@@ -6,8 +6,8 @@ import { roughly } from "../shared/numbers.js";
 // A wide table scrolls, also by keyboard.
 const SCROLL_AREA = { class: "table-room", tabindex: "0", role: "group", "aria-label": "Shared words of all pairs" };
 
-/** Create a table of all pairs, and sentences about the nearest and the farthest. */
-export function overlapSection(answers, overlaps) {
+/** Create a table of all pairs, and sentences about the nearest and the farthest; plain overlaps count all words. */
+export function overlapSection(answers, overlaps, plain) {
   const names = distinct(answers);
   const pairs = pairsOf(names, overlaps);
   const [nearest, farthest] = [pairs[0], pairs.at(-1)];
@@ -16,6 +16,7 @@ export function overlapSection(answers, overlaps) {
     { class: "overlaps", "aria-labelledby": "overlaps-title" },
     h("h2", { id: "overlaps-title" }, "What they have in common"),
     h("p", { id: "nearest" }, describe(nearest), pairs.length > 1 ? [" ", describe(farthest)] : null),
+    h("p", { class: "small muted" }, "Counted are words that are more frequent in a topic than in the corpus: the words of the language, which all topics share, are taken off.", pairs.length === 1 ? ` With them, it is ${roughly(plain[0].find((share, i) => i > 0 && share !== null) ?? 0)}.` : null),
     names.length > 2 ? h("div", SCROLL_AREA, table(names, overlaps)) : null,
   );
 }
@@ -28,7 +29,7 @@ function pairsOf(names, overlaps) {
 }
 
 function describe({ one, other, share }) {
-  return [h("b", {}, one), " and ", h("b", {}, other), ` share ${roughly(share)} of their words.`];
+  return [h("b", {}, one), " and ", h("b", {}, other), ` share ${roughly(share)} of their own words.`];
 }
 
 function table(names, overlaps) {

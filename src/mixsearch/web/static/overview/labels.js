@@ -1,4 +1,4 @@
-// Label placement: inside a circle, next to it, or nowhere, but never over another circle or label.
+// Label placement: inside a circle, next to it, or farther away with a line; never over another circle or label if that can be.
 
 const FIRST = { size: 13, weight: 650, line: 15, isFirst: true };
 const MORE = { size: 11, weight: 400, line: 13, isFirst: false };
@@ -7,6 +7,7 @@ const LARGE_RADIUS = 50; // pixels of radius; larger circles have larger letters
 const LARGEST_SCALE = 1.5;
 const AROUND = 4; // free pixels around a text
 const MAX_LINES = 3;
+const DISTANCES = [0, 14, 30]; // pixels from a circle to its label
 const BASELINE = 0.78; // of a line's height
 
 const context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
@@ -14,7 +15,7 @@ const context = /** @type {CanvasRenderingContext2D} */ (document.createElement(
 /**
  * Labels for circles {x, y, r, first, more}, in pixels: the first word, and others if there is room.
  *
- * Each is null or {x, anchor, lines: [{text, y, size, isFirst}]}.
+ * Each is {x, anchor, lines: [{text, y, size, isFirst}], leader}; the leader is a line from the circle, if one is needed.
  */
 export function placeLabels(circles, { width, height, font }) {
   const scene = { circles, width, height, font, taken: new Map() };
@@ -26,7 +27,7 @@ export function placeLabels(circles, { width, height, font }) {
       if (isOutside[place]) labels[place] = placeNextTo(circle, n, scene) ?? labels[place];
     });
   }
-  return labels;
+  return labels.map((label, place) => label ?? placeAcross(circles[place], scene));
 }
 
 function widthOf({ text, size, weight }, { font }) {
@@ -68,19 +69,36 @@ function placeNextTo(circle, n, scene) {
   const lines = [{ ...FIRST, text: circle.first, size: 12 }];
   if (n > 0 && circle.more.length > 0) lines.push({ ...MORE, text: circle.more.slice(0, n).join(", ") });
   const width = Math.max(...lines.map((each) => widthOf(each, scene)));
-  const spot = spotsAround(circle, width, heightOf(lines)).find((each) => isFree(each, circle, scene));
+  const spots = (n === 0 ? DISTANCES : DISTANCES.slice(0, 1)).flatMap((away) => spotsAround(circle, width, heightOf(lines), away));
+  const spot = spots.find((each) => isFree(each, circle, scene));
   if (!spot) return null;
   scene.taken.set(circle, spot);
   const x = { start: spot.left, middle: spot.left + width / 2, end: spot.left + width }[spot.anchor];
-  return written(x, spot.top, spot.anchor, lines);
+  return { ...written(x, spot.top, spot.anchor, lines), leader: leaderTo(circle, spot) };
+}
+
+/** Put the first word across a circle that has no free spot around it. */
+function placeAcross({ x, y, first }, scene) {
+  const line = { ...FIRST, size: SMALLEST, text: first };
+  const half = widthOf(line, scene) / 2;
+  const inside = Math.min(Math.max(x, half + AROUND), scene.width - half - AROUND);
+  return written(inside, y - line.line / 2, "middle", [line]);
+}
+
+/** Return a line from the rim of a circle to the nearest point of a label; null if the label touches it. */
+function leaderTo({ x, y, r }, { left, top, width, height }) {
+  const [toX, toY] = [Math.min(Math.max(x, left), left + width), Math.min(Math.max(y, top), top + height)];
+  const length = Math.hypot(toX - x, toY - y);
+  if (length < r + AROUND + 2) return null;
+  return { x1: x + (r * (toX - x)) / length, y1: y + (r * (toY - y)) / length, x2: toX, y2: toY };
 }
 
 /** List spots, the best first: right of the circle, ..., across it if the text is not much wider. */
-function spotsAround({ x, y, r }, width, height) {
-  const gap = r + AROUND;
-  const slant = 0.75 * r + 2;
+function spotsAround({ x, y, r }, width, height, away) {
+  const gap = r + AROUND + away;
+  const slant = 0.75 * (r + away) + 2;
   const at = (left, top, anchor) => ({ left, top, width, height, anchor });
-  const across = width < 3 * r ? [at(x - width / 2, y - height / 2, "middle")] : [];
+  const across = away === 0 && width < 3 * r ? [at(x - width / 2, y - height / 2, "middle")] : [];
   return [
     at(x + gap, y - height / 2, "start"),
     at(x - gap - width, y - height / 2, "end"),

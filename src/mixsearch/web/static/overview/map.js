@@ -55,7 +55,7 @@ export class TopicMap {
     return svg(
       "a",
       {
-        class: `topic-mark ${toneOf(topic)}`,
+        class: `topic-mark series-${topic.group} ${toneOf(topic)}`,
         href: this.page.addressOf("topics", { q: queryOf(topic) }),
         "aria-label": nameOf(topic),
         on: {
@@ -100,8 +100,9 @@ function circleOf({ x, y, radius, words, label }, { width, height, isUpright }) 
   return { x: across * width, y: down * height, r: radius * Math.max(width, height), first: words[0], more };
 }
 
-function labelled({ x, anchor, lines }) {
-  return lines.map(({ text, y, size, isFirst }) => svg("text", { class: isFirst ? "first" : "more", x, y, "text-anchor": anchor, "font-size": size }, text));
+function labelled({ x, anchor, lines, leader }) {
+  const texts = lines.map(({ text, y, size, isFirst }) => svg("text", { class: isFirst ? "first" : "more", x, y, "text-anchor": anchor, "font-size": size }, text));
+  return leader ? [svg("line", { class: "leader", ...leader }), ...texts] : texts;
 }
 
 /** Draw a line from rim to rim. */

@@ -7,13 +7,14 @@ import { Newest } from "../shared/newest.js";
 import { count } from "../shared/numbers.js";
 import { OverviewChoice, paramsOf, readChoice, wordsOf } from "./choice.js";
 import { TopicMap } from "./map.js";
-import { aboutTopic, howToRead } from "./legend.js";
+import { DocumentMap } from "./document-map.js";
+import { aboutTopic, documentLegend, howToRead } from "./legend.js";
 import { asCsv, TopicTable } from "./table.js";
 import { swapped, withWord } from "../shared/query.js";
 
 export function show(root, state, page) {
   if (!page.index) {
-    replace(root, h("p", { class: "card" }, "This server has no index of documents, and so nothing to look over."));
+    replace(root, h("p", { class: "card" }, "This server has no index of documents, so there is nothing to map."));
     return undefined;
   }
   const view = new Overview(root, page);
@@ -25,19 +26,27 @@ class Overview {
   #newest = new Newest();
   /** @type {TopicMap | null} What is drawn. */
   #map = null;
+  /** @type {DocumentMap | null} */
+  #documents = null;
+  isDocuments = false; // whether documents are mapped, or topics
 
   constructor(root, page) {
     this.page = page;
+    this.kinds = ["topics", "documents"].map((kind) =>
+      h("button", { type: "button", "data-show": kind, on: { click: () => this.#showKind(kind === "documents") } }, kind === "topics" ? "Topics" : "Documents"),
+    );
     this.choice = new OverviewChoice(page, (choice) => this.#change(choice));
     this.summary = h("p", { class: "muted", tabindex: "-1" });
     this.notes = h("div");
     this.found = h("div", { id: "overview", class: "overview" });
     const head = h("div", { class: "overview-head" }, h("h1", {}, "What is ", h("em", {}, page.index.name), " about?"), this.summary);
-    replace(root, head, this.choice.element, this.notes, this.found);
+    const kinds = h("div", { class: "map-kinds" }, h("span", { class: "switch", role: "group", "aria-label": "What is mapped" }, this.kinds));
+    replace(root, head, h("div", { class: "overview-tools" }, kinds, this.choice.element), this.notes, this.found);
   }
 
   /** Show the state of an address. */
   open(state) {
+    this.isDocuments = state.get("show") === "documents";
     this.choice.set(readChoice(state, this.page.settings));
     this.#ask();
   }
@@ -46,11 +55,28 @@ class Overview {
     this.choice.close();
     this.#newest.stop();
     this.#map?.close();
+    this.#documents?.close();
+  }
+
+  get #asked() {
+    const choice = this.choice.value;
+    return choice.words ? { words: wordsOf(choice.words) } : { n: choice.n, by: choice.by };
+  }
+
+  #paramsOf(choice) {
+    return { ...paramsOf(choice), show: this.isDocuments ? "documents" : null };
+  }
+
+  #showKind(isDocuments) {
+    if (isDocuments === this.isDocuments) return;
+    this.isDocuments = isDocuments;
+    this.page.note(this.#paramsOf(this.choice.value), { push: true });
+    this.#ask();
   }
 
   #change(choice) {
     const isOther = addressOf(choice) !== addressOf(this.choice.value);
-    this.page.note(paramsOf(choice), { push: isOther });
+    this.page.note(this.#paramsOf(choice), { push: isOther });
     this.choice.set(choice);
     this.#ask();
   }
@@ -64,8 +90,8 @@ class Overview {
   async #ask() {
     const choice = this.choice.value;
     this.#wait();
-    const asked = choice.words ? { words: wordsOf(choice.words) } : { n: choice.n, by: choice.by };
-    const result = await this.#newest.ask((signal) => get(pathOf(this.page.index, "overview"), asked, { signal }));
+    for (const kind of this.kinds) kind.setAttribute("aria-pressed", String((kind.dataset.show === "documents") === this.isDocuments));
+    const result = await this.#newest.ask((signal) => get(pathOf(this.page.index, "overview"), this.#asked, { signal }));
     if (result === null) return;
     this.found.removeAttribute("aria-busy");
     if (result.error) this.#fail(result.error);
@@ -82,7 +108,7 @@ class Overview {
 
   #fail(error) {
     this.#forget();
-    this.summary.textContent = "There is no map of this.";
+    this.summary.textContent = "No topic was found for these words.";
     const words = error.suggestions ?? [];
     const chip = (word) => h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: () => this.#suggest(withWord("", word)) } }, word));
     const again = h("button", { type: "button", class: "button", on: { click: () => this.#ask() } }, "Try again");
@@ -101,7 +127,8 @@ class Overview {
 
   #forget() {
     this.#map?.close();
-    this.#map = null;
+    this.#documents?.close();
+    this.#map = this.#documents = null;
     replace(this.notes);
   }
 
@@ -109,6 +136,10 @@ class Overview {
     this.#forget();
     this.summary.textContent = summaryOf(found, choice);
     replace(this.notes, this.#skipped(found.skipped));
+    if (this.isDocuments) {
+      this.#showDocuments(found);
+      return;
+    }
     const reading = h("div", { class: "reading" }, howToRead(found.topics));
     const point = (place) => replace(reading, place === null ? howToRead(found.topics) : aboutTopic(found.topics, place));
     const map = new TopicMap(found.topics, { page: this.page, pointed: point, caption: this.#captionOf(found) });
@@ -126,8 +157,19 @@ class Overview {
     this.page.announce(this.summary.textContent);
   }
 
+  #showDocuments({ topics }) {
+    const map = new DocumentMap(topics, this.page);
+    this.#documents = map;
+    replace(
+      this.found,
+      h("section", { class: "card map-card", "aria-label": "Map" }, map.element),
+      h("aside", { class: "card", "aria-label": "About the map" }, documentLegend(topics, { page: this.page, pointed: (place) => map.point(place) })),
+    );
+    map.load(this.#asked);
+  }
+
   #captionOf({ topics }) {
-    const signs = ["Area: share of the corpus", "Near: alike", "Dashed: doubtful."];
+    const signs = ["Area: share of the corpus", "Color: alike", "Dashed: doubtful."];
     return { full: `${count(topics.length, "topic")} of ${this.page.index.name}. ${signs.join(". ")}`, short: signs.join(" · ") };
   }
 

@@ -8,7 +8,7 @@ import { badgeOf, toneOf } from "../shared/verdicts.js";
 // The initial order of each column: numbers descending, words ascending.
 const COLUMNS = {
   word: { title: "Word to type", value: ({ words }) => words[0], isFalling: false },
-  label: { title: "Typical words", value: ({ label }) => label.join(" "), isFalling: false },
+  label: { title: "Distinctive words", value: ({ label }) => label.join(" "), isFalling: false },
   weight: { title: "Share", value: ({ weight }) => weight, isFalling: true },
   verdict: { title: "Verdict", value: ({ separation }) => separation ?? Infinity, isFalling: true },
 };

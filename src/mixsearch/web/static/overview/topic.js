@@ -13,8 +13,10 @@ export function queryOf({ words: [first] }) {
 /** Describe its circle in one sentence. */
 export function nameOf(topic) {
   const [first, ...others] = topic.words;
-  const also = others.length > 0 ? ` (also ${others.join(", ")})` : "";
-  return `${first}${also}: ${topic.label.join(", ")}; ${percent(topic.weight)} of the corpus, ${badgeOf(topic)}`;
+  const also = others.length > 0 ? `; also found by ${others.join(", ")}` : "";
+  // What is written in the circle comes first: who speaks to the page says what they see.
+  const label = topic.label.filter((word) => word !== first);
+  return `${first}: ${label.join(", ")}${also}; ${percent(topic.weight)} of the corpus, ${badgeOf(topic)}`;
 }
 
 /** Open it within the page on a plain click; otherwise the browser follows the link. */

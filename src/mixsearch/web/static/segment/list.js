@@ -2,17 +2,15 @@
 
 import { h, replace } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
+import { paint } from "./colours.js";
 import { arrange } from "./nodes.js";
 import { nameOf } from "./seeds.js";
-import { paint } from "./stage.js";
 import { badgeOf, toneOf } from "../shared/verdicts.js";
-
-const SHORT_BADGES = { close: "runner-up is close" }; // if the full one does not fit
 
 export class SegmentList {
   #rows = new Map(); // segment id -> row
 
-  /** Calls rename(id, name), choose(id), removeSegment(id), remove(pixelId). */
+  /** Calls rename(id, name), choose(id), removeSegment(id), remove(shapeId), hover(index). */
   constructor({ max_name_length: maxLength }, act) {
     this.maxLength = maxLength;
     this.act = act;
@@ -20,12 +18,14 @@ export class SegmentList {
     this.element = h("section", { class: "segment-list", "aria-label": "Segments" }, h("h2", {}, "Segments"), this.rows);
   }
 
-  /** Show segments, with results as far as they are known. */
-  draw(segments, results, chosen, colours) {
+  /** Show segments, with results as far as they are known; cutOutOf(name) is the link to a cut-out. */
+  draw(segments, results, chosen, colours, cutOutOf) {
     const rows = new Map();
     segments.forEach((segment, i) => {
       const row = this.#rows.get(segment.id) ?? this.#row(segment.id);
       this.#fill(row, segments, segment, colours[i], results[i], segment.id === chosen);
+      row.cutOut.hidden = !results[i];
+      if (results[i]) Object.assign(row.cutOut, cutOutOf(results[i].name));
       rows.set(segment.id, row);
     });
     this.#rows = rows;
@@ -49,14 +49,15 @@ export class SegmentList {
       share: h("span", { class: "segment-share number" }),
       verdict: h("span", { class: "segment-verdict" }),
       pixels: h("span", { class: "segment-pixels" }),
-      more: h("button", { type: "button", class: "button plain segment-more", on: { click: () => act.choose(id) } }, "Add pixels"),
+      cutOut: h("a", { class: "button plain segment-more", title: "This segment as a transparent PNG with a soft edge" }, "Cut-out"),
+      more: h("button", { type: "button", class: "button plain segment-more", on: { click: () => act.choose(id) } }, "Add to it"),
       remove: h("button", { type: "button", class: "button plain icon", on: { click: () => act.removeSegment(id) } }, "×"),
     };
     row.element = h(
       "li",
-      { class: "segment-row" },
+      { class: "segment-row", on: { pointerenter: () => act.hover(id), pointerleave: () => act.hover(null), focusin: () => act.hover(id), focusout: () => act.hover(null) } },
       h("div", { class: "segment-head" }, row.swatch, row.name, row.share, row.remove),
-      h("div", { class: "segment-below" }, row.verdict, row.pixels, row.more),
+      h("div", { class: "segment-below" }, row.verdict, row.pixels, row.more, row.cutOut),
     );
     return row;
   }
@@ -71,19 +72,23 @@ export class SegmentList {
     row.share.textContent = result ? percent(result.share) : "";
     replace(row.verdict, result ? badge(result) : null);
     row.more.setAttribute("aria-pressed", isChosen);
-    row.more.setAttribute("aria-label", `Add pixels to ${name}`);
+    row.more.setAttribute("aria-label", `Add to ${name}`);
+    row.cutOut.setAttribute("aria-label", `Cut-out of ${name}`);
     row.remove.setAttribute("aria-label", `Remove ${name}`);
     row.element.classList.toggle("is-chosen", isChosen);
-    const { pixels } = segment;
-    if (row.shown !== pixels) replace(row.pixels, pixels.length > 1 ? pixels.map((pixel) => this.#pixel(pixel, name)) : null);
-    row.shown = pixels;
+    const { shapes } = segment;
+    if (row.shown !== shapes) replace(row.pixels, shapes.length > 1 ? shapes.map((shape) => this.#shape(shape, name)) : null);
+    row.shown = shapes;
   }
 
-  #pixel({ id, x, y }, name) {
+  #shape({ id, points, isNot }, name) {
+    const [x, y] = points[0];
+    const place = points.length > 1 ? `stroke at ${x}, ${y}` : `${x}, ${y}`;
+    const what = isNot ? `not ${place}` : place;
     return h(
       "button",
-      { type: "button", class: "chip small", title: "Remove this pixel", "aria-label": `Remove the pixel ${x}, ${y} of ${name}`, on: { click: () => this.act.remove(id) } },
-      `${x}, ${y}`,
+      { type: "button", class: "chip small", title: "Remove this seed", "aria-label": `Remove the seed ${what} of ${name}`, on: { click: () => this.act.remove(id) } },
+      what,
       h("span", { "aria-hidden": "true" }, "×"),
     );
   }
@@ -100,9 +105,12 @@ function restRow({ share, color: colour }) {
   );
 }
 
+/** The verdict and the overlap that it stands for. Plain colours have none: their separation says nothing of overlaps. */
 function badge(result) {
-  const { verdict, verdict_code: code } = result;
-  return h("span", { class: `verdict ${toneOf(result)}`, title: verdict }, SHORT_BADGES[code] ?? badgeOf(result));
+  const { expected_iou: expected, verdict_code: code } = result;
+  if (expected === null || code === "no_seed") return null;
+  const title = `Expected to cover ${percent(expected)} of what you mean and of what is marked, taken together`;
+  return h("span", { class: `verdict ${toneOf(result)}`, title }, `${badgeOf(result)}, ${percent(expected)}`);
 }
 
 function leaveOnEnter(event) {

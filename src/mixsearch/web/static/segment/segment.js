@@ -1,19 +1,21 @@
 // The segmentation view: an image, its seeds and segments.
 
-import { ApiError, get, send, url } from "../shared/api.js";
+import { send, url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
+import { Doubt } from "./doubt.js";
 import { SegmentList } from "./list.js";
+import * as pictures from "./pictures.js";
 import * as seeds from "./seeds.js";
 import { Stage } from "./stage.js";
-import { ASSIGN, Choice, Downloads, FEATURES, Look } from "./tools.js";
+import { ASSIGN, Choice, Downloads, FEATURES, Look, MODES, Pieces } from "./tools.js";
 import { invitation, listen, picker } from "./upload.js";
 
 const QUICK_PIXELS = 600_000; // pixels requested while clicking; downloads have all
 const DIM_AFTER = 200;
 const MAX_STEPS = 200;
+const DEFAULTS = { features: "rich", assign: "auto", connected: false, fill_holes: false };
 
-const files = new Map(); // image name -> file, in case the server drops the image
 /** @type {URLSearchParams | null} What the view showed when it was last left. */
 let left = null;
 
@@ -23,10 +25,8 @@ export function show(root, state, page) {
   return { update: (newState) => view.open(newState), close: () => view.close() };
 }
 
-/** @typedef {{picture: string, width: number, height: number}} Picture */
-
 class Segmenting {
-  /** @type {Picture | null} As the server has it. */
+  /** @type {import("./pictures.js").Picture | null} As the server has it. */
   #picture = null;
   /** @type {import("./seeds.js").Segment[]} */
   #segments = [];
@@ -40,6 +40,10 @@ class Segmenting {
   #last = null;
   /** @type {any[]} What the server found, in the order of the segments. */
   #results = [];
+  /** @type {any} The last answer of the server, with the outlines that are shown. */
+  #answer = null;
+  /** @type {[number, number] | null} Where the page suggests a click. */
+  #suggested = null;
   /** @type {string[]} By number; they never change. */
   #colours = [];
   #turn = 0; // number of addresses opened
@@ -53,23 +57,30 @@ class Segmenting {
   constructor(root, page) {
     this.page = page;
     this.root = root;
-    this.options = { features: "rich", assign: "auto" };
+    this.options = { ...DEFAULTS };
     this.stage = new Stage({
       add: (x, y, how) => this.#add(x, y, how),
+      brush: (points, { toSame }) => this.#put(points, toSame),
+      exclude: (x, y, index) => this.#exclude(x, y, index),
+      hover: (index) => this.stage.outlines.highlight(index),
       drag: (id, x, y, stroke) => this.#move(id, x, y, stroke, true),
       letGo: () => this.#letGo(),
       nudge: (id, x, y) => this.#move(id, x, y, `keys ${id}`),
-      remove: (id) => this.#change(seeds.removePixel(this.#segments, id)),
+      remove: (id) => this.#change(seeds.removeShape(this.#segments, id)),
     });
     this.list = new SegmentList(page.settings, {
       rename: (id, name) => this.#change(seeds.rename(this.#segments, id, name), `name ${id}`),
       choose: (id) => this.#choose(this.#chosen === id ? null : id),
+      hover: (id) => this.stage.outlines.highlight(this.#segments.findIndex((each) => each.id === id)),
       removeSegment: (id) => this.#change(seeds.removeSegment(this.#segments, id)),
-      remove: (id) => this.#change(seeds.removePixel(this.#segments, id)),
+      remove: (id) => this.#change(seeds.removeShape(this.#segments, id)),
     });
-    this.features = new Choice("Compare pixels by", "features", FEATURES, (value) => this.#option("features", value));
-    this.assign = new Choice("How pixels are given to segments", "assign", ASSIGN, (value) => this.#option("assign", value));
+    this.mode = new Choice("On the picture", "mode", MODES, (value) => this.#setMode(value), { isPlain: true });
+    this.features = new Choice("Compare pixels by", "features", FEATURES, (features) => this.#option({ features }));
+    this.assign = new Choice("How pixels are given to segments", "assign", ASSIGN, (assign) => this.#option({ assign }));
+    this.pieces = new Pieces((value) => this.#option(value));
     this.look = new Look((opacity) => this.#drawLook(opacity));
+    this.doubt = new Doubt((index) => this.#resolve(index));
     this.downloads = new Downloads();
     this.stopListening = listen({
       upload: (file) => this.#upload(file),
@@ -85,28 +96,39 @@ class Segmenting {
     this.undo = h("button", { type: "button", class: "button plain", title: "Ctrl-Z", on: { click: () => this.#undo() } }, "Undo");
     this.clear = h("button", { type: "button", class: "button plain", on: { click: () => this.#change([]) } }, "Clear");
     const tools = h("div", { class: "toolbar segment-tools" }, picker("Another picture", this.page.settings.image_formats, (file) => this.#upload(file), "button plain"), this.undo, this.clear, this.title);
-    const main = h("div", { class: "segment-main" }, tools, h("div", { class: "segment-message" }, this.trouble, this.hint), h("div", { class: "segment-room" }, this.stage.element), h("div", { class: "segment-under" }, this.look.element, this.time));
-    const side = h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.notes, this.features.element, this.assign.element, this.downloads.element);
+    const under = h("div", { class: "segment-under" }, this.stage.zoom.controls, this.look.element, this.time);
+    const main = h("div", { class: "segment-main" }, tools, this.mode.element, h("div", { class: "segment-message" }, this.trouble, this.hint), h("div", { class: "segment-room" }, this.stage.zoom.box), under, this.doubt.element);
+    const more = h("details", { class: "segment-settings" }, h("summary", {}, "Settings"), this.features.element, this.assign.element);
+    const side = h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.notes, this.pieces.element, this.downloads.element, more);
     this.work = h("div", { class: "segment-work" }, main, side);
     this.invitation = invitation(this.page.settings.image_formats, { upload: (file) => this.#upload(file), example: () => this.#openExample() });
     this.waiting = h("p", { class: "card segment-waiting", hidden: true });
     replace(this.root, h("h1", { class: "visually-hidden" }, "Segment a picture"), this.waiting, this.invitation, this.work);
     this.#drawLook(this.look.opacity);
+    this.#setMode("point");
     this.#showPicture();
   }
 
   /** Show the state of an address. */
   async open(state) {
-    this.options = { features: chosenOf(FEATURES, state.get("features")), assign: chosenOf(ASSIGN, state.get("assign")) };
+    const is = (name) => state.get(name) === "true";
+    this.options = {
+      features: chosenOf(FEATURES, state.get("features")),
+      assign: chosenOf(ASSIGN, state.get("assign")),
+      connected: is("connected"),
+      fill_holes: is("fill_holes"),
+    };
     this.features.value = this.options.features;
     this.assign.value = this.options.assign;
+    this.pieces.value = this.options;
     const wanted = state.get("picture");
     const mine = ++this.#turn;
     if (wanted !== null && wanted !== this.#picture?.picture && !(await this.#load(wanted, mine))) return;
     if (mine !== this.#turn || this.#isClosed) return;
     if (wanted === null) this.#picture = null;
     this.#past = [];
-    this.#segments = wanted === null ? [] : seeds.read(state.getAll("seed"));
+    this.#segments = wanted === null ? [] : seeds.read(state);
+    this.#last = this.#segments.at(-1)?.id ?? null;
     this.#showPicture();
     this.#note();
     this.#draw();
@@ -125,20 +147,18 @@ class Segmenting {
 
   /** The image, which must be there. */
   get #shown() {
-    return /** @type {Picture} */ (this.#picture);
+    return /** @type {import("./pictures.js").Picture} */ (this.#picture);
   }
 
   /** Load an image, unless another one is requested meanwhile. */
   async #load(name, turn) {
-    const file = files.get(name);
     try {
-      const image = await get(`api/pictures/${encodeURIComponent(name)}`);
+      const image = await pictures.load(name);
       if (turn !== this.#turn) return false;
       this.#picture = image;
       return true;
     } catch (error) {
       if (turn !== this.#turn) return false;
-      if (isGone(error) && file) return this.#upload(file, { keepSeeds: true });
       this.#picture = null;
       this.#segments = [];
       this.#showPicture();
@@ -153,28 +173,22 @@ class Segmenting {
   }
 
   /** Upload an image and show it. */
-  async #upload(file, { keepSeeds = false } = {}) {
+  async #upload(file) {
     replace(this.waiting, `Reading ${file.name || "the picture"} …`);
-    this.waiting.hidden = keepSeeds;
+    this.waiting.hidden = false;
     try {
-      const image = await send("POST", "api/pictures", file);
-      if (this.#isClosed) return false;
+      const image = await pictures.upload(file, this.page.settings);
+      if (this.#isClosed) return;
       this.#picture = image;
-      files.set(image.picture, file);
     } catch (error) {
       this.page.showError(error);
-      return false;
+      return;
     } finally {
       this.waiting.hidden = true;
-    }
-    if (keepSeeds) {
-      this.page.note(this.#state);
-      return true;
     }
     this.#segments = [];
     this.#past = [];
     this.page.go("segment", this.#state);
-    return true;
   }
 
   #showPicture() {
@@ -182,12 +196,12 @@ class Segmenting {
     this.invitation.hidden = has;
     this.work.hidden = !has;
     this.#results = [];
+    this.#answer = null;
     this.#chosen = null;
+    this.#suggest();
     if (!has) return;
-    const { picture, width, height } = this.#shown;
-    this.stage.show(this.#shown, `api/pictures/${encodeURIComponent(picture)}.png`);
-    const name = picture === this.page.settings.example_image ? "Example" : files.get(picture)?.name;
-    this.title.textContent = `${name ? `${name}, ` : ""}${width} × ${height} pixels`;
+    this.stage.show(this.#shown, `api/pictures/${encodeURIComponent(this.#shown.picture)}.png`);
+    this.title.textContent = pictures.titleOf(this.#shown, this.page.settings.example_image);
   }
 
   // User actions
@@ -195,18 +209,47 @@ class Segmenting {
   #add(x, y, { toSame, byKey = false }) {
     const place = byKey ? seeds.freeColumn(this.#segments, x, y, this.#shown.width) : x;
     if (seeds.isTaken(this.#segments, place, y)) return;
+    const segment = this.#put([[place, y]], toSame);
+    if (byKey) this.stage.handles.focus(segment.shapes.at(-1).id);
+  }
+
+  /** Add a shape to the chosen segment, or to the last one, or start a segment with it. Return the segment. */
+  #put(points, toSame) {
     const into = this.#chosen ?? (toSame ? this.#last : null);
     const isKnown = this.#segments.some(({ id }) => id === into);
-    const changed = isKnown ? seeds.extend(this.#segments, into, place, y) : seeds.begin(this.#segments, place, y);
+    const changed = isKnown ? seeds.extend(this.#segments, into, points) : seeds.begin(this.#segments, points);
     const segment = isKnown ? changed.find(({ id }) => id === into) : changed.at(-1);
     this.#last = segment.id;
     this.#change(changed);
-    if (byKey) this.stage.focusSeed(segment.pixels.at(-1).id);
+    return segment;
+  }
+
+  /** Take a pixel out of the segment that covers it; what is no segment yet is the rest of the first. */
+  #exclude(x, y, index) {
+    if (index < 0 || seeds.isTaken(this.#segments, x, y)) return;
+    const segment = this.#segments[index];
+    if (segment) this.#change(seeds.extend(this.#segments, segment.id, [[x, y]], { isNot: true }));
+    else this.#change(seeds.extend(this.#segments, this.#segments[0].id, [[x, y]]));
+  }
+
+  /** Say what is at the suggested pixel: a segment, or something else. */
+  #resolve(index) {
+    if (this.#suggested === null || seeds.isTaken(this.#segments, ...this.#suggested)) return;
+    const segment = index === null ? undefined : this.#segments[index];
+    if (segment) this.#change(seeds.extend(this.#segments, segment.id, [this.#suggested]));
+    else if (index === null) this.#change(seeds.begin(this.#segments, [this.#suggested]));
+    else this.#change(seeds.extend(this.#segments, this.#segments[0].id, [this.#suggested], { isNot: true })); // the rest
+  }
+
+  #setMode(mode) {
+    this.mode.value = mode;
+    this.stage.mode = mode;
+    replace(this.hint, this.#advice());
   }
 
   #move(id, x, y, stroke, isDragged = false) {
     this.#isDragging = isDragged;
-    const owner = this.#segments.find(({ pixels }) => pixels.some((pixel) => pixel.id === id));
+    const owner = this.#segments.find(({ shapes }) => shapes.some((shape) => shape.id === id));
     if (!owner || seeds.isTaken(this.#segments, x, y)) return;
     this.#last = owner.id;
     this.#change(seeds.move(this.#segments, id, x, y), stroke);
@@ -223,14 +266,14 @@ class Segmenting {
     this.#draw();
   }
 
-  #option(name, value) {
-    this.options[name] = value;
+  #option(changed) {
+    Object.assign(this.options, changed);
     this.#note();
     this.#ask();
   }
 
   #drawLook(opacity) {
-    this.stage.opacity = opacity;
+    this.stage.tint = opacity;
     this.#drawDownloads();
   }
 
@@ -275,9 +318,8 @@ class Segmenting {
 
   get #state() {
     if (this.#picture === null) return new URLSearchParams();
-    const state = new URLSearchParams([["picture", this.#picture.picture], ...seeds.written(this.#segments).map((seed) => ["seed", seed])]);
-    if (this.options.features !== "rich") state.set("features", this.options.features);
-    if (this.options.assign !== "auto") state.set("assign", this.options.assign);
+    const state = new URLSearchParams([["picture", this.#picture.picture], ...seeds.paramsOf(this.#segments)]);
+    for (const [name, value] of Object.entries(this.options)) if (value !== DEFAULTS[name]) state.set(name, String(value));
     return state;
   }
 
@@ -311,13 +353,10 @@ class Segmenting {
     const [picture, segments] = [this.#picture, this.#segments];
     if (picture === null || segments.length === 0) return this.#clearResults();
     const start = performance.now();
-    const asked = { path: this.#path, params: { ...this.#params, every: everyOf(picture, this.#isDragging) } };
+    const body = { ...seeds.requestOf(segments, { canCorrect: this.#canCorrect }), ...this.options, every: everyOf(picture, this.#isDragging), outlines: true };
     try {
-      const drawn = loaded(url(`${asked.path}/labels.png`, asked.params));
-      drawn.catch(() => {}); // the JSON answer reports the error
-      const answer = await get(asked.path, asked.params);
-      const image = await drawn;
-      if (this.#picture === picture && !this.#isClosed) this.#showResults(answer, image, segments, performance.now() - start);
+      const answer = await send("POST", this.#path, body);
+      if (this.#picture === picture && !this.#isClosed) this.#showResults(answer, segments, performance.now() - start);
     } catch (error) {
       if (this.#picture === picture && !this.#isClosed) await this.#fail(error);
     }
@@ -328,38 +367,54 @@ class Segmenting {
     return `api/pictures/${encodeURIComponent(this.#shown.picture)}/segments`;
   }
 
-  get #params() {
-    return { seed: seeds.written(this.#segments), ...this.options };
+  /** Whether further seeds change only what is near them: only with a graph. */
+  get #canCorrect() {
+    return this.options.features === "rich" && this.options.assign === "auto";
   }
 
-  #showResults(answer, image, segments, milliseconds) {
+  #showResults(answer, segments, milliseconds) {
     const byId = new Map(segments.map(({ id }, i) => [id, answer.segments[i]]));
     const rest = answer.segments.slice(segments.length);
     answer.segments.forEach(({ color: colour }, i) => (this.#colours[i] = colour));
     this.#results = [...this.#segments.map(({ id }) => byId.get(id)), ...(this.#segments.length === 1 ? rest : [])];
-    this.stage.drawLabels(image);
+    this.#answer = answer;
+    this.stage.outlines.draw(answer);
     this.trouble.hidden = true;
     replace(this.notes, answer.warnings.map(({ message }) => h("li", {}, message)));
     this.time.textContent = `${answer.segments.length} segments in ${(milliseconds / 1000).toFixed(2)} s`;
     this.#draw();
     this.#drawDownloads();
+    this.#suggest();
     if (!this.#mustAsk) this.page.announce(answer.segments.map(({ name, share }) => `${name}: ${percent(share)}`).join(", "));
+  }
+
+  /** Show where a click would help, if there is any doubt about a segment. */
+  #suggest() {
+    const { suggested = null, every = 1, segments = [] } = this.#answer ?? {};
+    const isDoubtful = segments.some(({ verdict_code: code }) => code === "partial" || code === "unsure");
+    this.#suggested = suggested !== null && isDoubtful && !this.#isDragging ? this.stage.clamp(...suggested.map((place) => place * every + Math.floor(every / 2))) : null;
+    this.stage.suggest(this.#suggested);
+    this.doubt.draw(this.#suggested === null ? [] : segments.map(({ name }) => name));
   }
 
   #clearResults() {
     this.#results = [];
-    this.stage.drawLabels(null);
+    this.#answer = null;
+    this.stage.outlines.draw(null);
     this.trouble.hidden = true;
     replace(this.notes);
     this.time.textContent = "";
     this.#draw();
     this.#drawDownloads();
+    this.#suggest();
   }
 
   /** Upload the image again if the server was restarted or dropped it; otherwise show the error. */
   async #fail(error) {
-    const file = files.get(this.#shown.picture);
-    if (isGone(error) && file && (await this.#upload(file, { keepSeeds: true }))) {
+    const again = pictures.isGone(error) ? await pictures.uploadAgain(this.#shown.picture).catch(() => null) : null;
+    if (again !== null) {
+      this.#picture = again;
+      this.page.note(this.#state);
       this.#mustAsk = true;
       return;
     }
@@ -371,30 +426,37 @@ class Segmenting {
   // Drawing
 
   #draw() {
-    this.stage.drawSeeds(this.#segments, this.#colours);
-    this.list.draw(this.#segments, this.#results, this.#chosen, this.#colours);
+    this.stage.handles.draw(this.#segments, this.#colours);
+    this.list.draw(this.#segments, this.#results, this.#chosen, this.#colours, (name) => this.#cutOutOf(name));
     this.undo.disabled = this.#past.length === 0;
     this.clear.disabled = this.#segments.length === 0;
     replace(this.hint, this.#advice());
   }
 
   #advice() {
-    if (this.#segments.length === 0) return "Click a spot of a part that you want to find, such as the sky.";
     const chosen = this.#segments.find(({ id }) => id === this.#chosen);
-    if (!chosen && matchMedia("(pointer: coarse)").matches) return "Tap another part. Drag a seed to move it; × in the list removes a segment.";
-    if (!chosen) return "Click another part, or Shift-click to add a pixel to the last one. Drag a seed to move it, right-click to remove it.";
-    const done = h("button", { type: "button", class: "link", on: { click: () => this.#choose(null) } }, "Done");
-    return [`Every click adds a pixel to ${seeds.nameOf(this.#segments, chosen)}. `, done];
+    const isTouched = matchMedia("(pointer: coarse)").matches;
+    if (chosen && this.stage.mode !== "not") {
+      const done = h("button", { type: "button", class: "link", on: { click: () => this.#choose(null) } }, "Done");
+      return [`Every click and stroke adds to ${seeds.nameOf(this.#segments, chosen)}. `, done];
+    }
+    if (this.#segments.length === 0 || this.stage.mode !== "point") return MODES[this.stage.mode][1];
+    if (isTouched) return "Tap another part. To correct a segment, press Add to it and tap what it misses; Exclude takes a spot out.";
+    return "Click another part. Shift-click adds to the last segment, Alt-click takes a spot out of the one that covers it; drag a seed to move it, right-click to remove it.";
   }
 
   #drawDownloads() {
-    const isComplete = this.#picture !== null && this.#results.length > 0 && this.#results.every(Boolean);
-    this.downloads.draw(isComplete ? { path: this.#path, params: this.#params, opacity: this.look.opacity, name: this.#fileName } : null);
+    const { segmentation } = this.#answer ?? {};
+    this.downloads.draw(segmentation ? { path: this.#path, segmentation, opacity: this.look.opacity, name: this.#fileName } : null);
+  }
+
+  #cutOutOf(segment) {
+    const { segmentation } = this.#answer ?? {};
+    return { href: url(`${this.#path}/cut-out.png`, { segmentation, segment }), download: `${this.#fileName}-${segment}.png` };
   }
 
   get #fileName() {
-    const { picture } = this.#shown;
-    return picture === this.page.settings.example_image ? picture : (files.get(picture)?.name ?? "").replace(/\.[^.]*$/, "") || "picture";
+    return pictures.stemOf(this.#shown, this.page.settings.example_image);
   }
 }
 
@@ -403,24 +465,8 @@ function chosenOf(allowed, wanted) {
   return wanted !== null && Object.hasOwn(allowed, wanted) ? wanted : Object.keys(allowed)[0];
 }
 
-/**
- * Return whether the server has dropped the image.
- * @param {unknown} error
- */
-function isGone(error) {
-  return error instanceof ApiError && error.code === "gone";
-}
-
 /** Return the thinning factor: every n-th pixel of every n-th row is requested. */
 function everyOf({ width, height }, isCoarse) {
   const every = Math.max(Math.round(Math.sqrt((width * height) / QUICK_PIXELS)), 1);
   return isCoarse ? 2 * every : every;
-}
-
-/** Load and decode an image. */
-async function loaded(address) {
-  const image = new Image();
-  image.src = address;
-  await image.decode();
-  return image;
 }

@@ -1,40 +1,57 @@
-// The image with its segments and a handle for every seed.
+// The picture with the outlines of its segments and a handle for every seed.
 
 import { h } from "../shared/dom.js";
-import { arrange } from "./nodes.js";
-import { nameOf } from "./seeds.js";
+import { SeedHandles } from "./handles.js";
+import { Outlines } from "./outlines.js";
+import { Zoom } from "./zoom.js";
 
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const LARGE_STEP = 10;
-const PENDING = "#5f6672"; // color of a seed whose segment is not computed yet
 const MAX_ENLARGED = 8;
+const MIN_STROKE = 4; // pixels of the screen between two points of a stroke
+const HELP =
+  "The picture with its seeds. Enter puts a seed in the middle; arrow keys move a seed, Delete removes it; plus, minus and 0 zoom.";
 
 export class Stage {
-  #handles = new Map(); // pixel id -> handle
-  /** @type {{id: number, stroke: symbol, offset: number[], from: number[], hasMoved?: boolean} | null} */
-  #dragged = null;
+  /** @type {"point" | "brush" | "not" | "move"} */
+  #mode = "point";
   /** @type {{width: number, height: number} | null} */
   #picture = null;
+  /** @type {number[][] | null} Where the brush has been, from 0 to 1. */
+  #stroke = null;
+  /** @type {number[] | null} Where the picture was last seen while it is moved, in pixels of the screen. */
+  #moving = null;
 
-  /** Calls add(x, y, {toSame}), drag(pixelId, x, y, stroke), letGo(), nudge(pixelId, x, y) and remove(pixelId). */
+  /**
+   * Calls add(x, y, {toSame, byKey}), brush(points, {toSame}), exclude(x, y, index), hover(index), and what handles call:
+   * drag(shapeId, x, y, stroke), letGo(), nudge(shapeId, x, y), remove(shapeId).
+   */
   constructor(act) {
     this.act = act;
     this.image = h("img", { class: "segment-image", alt: "The picture", draggable: "false" });
-    this.labels = h("img", { class: "segment-labels", alt: "", draggable: "false", hidden: true });
-    this.seeds = h("div", { class: "segment-seeds" });
+    this.outlines = new Outlines((index) => act.hover(index));
+    this.handles = new SeedHandles(this, act);
+    this.suggested = h("span", { class: "segment-suggested", hidden: true, "aria-hidden": "true" });
     this.element = h(
       "div",
       {
         class: "segment-stage",
         tabindex: 0,
         role: "group",
-        "aria-label": "The picture with its seeds. Enter puts a seed in the middle; arrow keys move a seed, Delete removes it.",
-        on: { click: (event) => this.#clicked(event), keydown: (event) => this.#pressed(event) },
+        "aria-label": HELP,
+        on: {
+          click: (event) => this.#clicked(event),
+          keydown: (event) => this.#pressed(event),
+          pointerdown: (event) => this.#down(event),
+          pointermove: (event) => this.#moved(event),
+          pointerup: (event) => this.#up(event),
+          pointercancel: () => this.#stop(),
+        },
       },
       this.image,
-      this.labels,
-      this.seeds,
+      this.outlines.element,
+      this.suggested,
+      this.handles.element,
     );
+    this.zoom = new Zoom(this.element);
   }
 
   show(picture, source) {
@@ -42,164 +59,128 @@ export class Stage {
     this.image.src = source;
     const { width, height } = picture;
     this.element.style.setProperty("aspect-ratio", `${width} / ${height}`);
-    this.element.style.setProperty("width", `min(100%, ${MAX_ENLARGED * width}px, calc(72vh * ${width / height}))`);
-    this.drawLabels(null);
+    this.zoom.box.style.setProperty("aspect-ratio", `${width} / ${height}`);
+    this.zoom.box.style.setProperty("width", `min(100%, ${MAX_ENLARGED * width}px, calc(72vh * ${width / height}))`);
+    this.zoom.reset();
+    this.outlines.draw(null);
+    this.suggest(null);
   }
 
-  /** Show an image of the segments over the picture; null for none. */
-  drawLabels(image) {
-    this.labels.hidden = image === null;
-    if (image !== null) this.labels.src = image.src;
+  set mode(mode) {
+    this.#mode = mode;
+    this.element.dataset.mode = mode;
   }
 
-  set opacity(opacity) {
-    this.labels.style.setProperty("opacity", opacity);
+  get mode() {
+    return this.#mode;
   }
 
-  drawSeeds(segments, colours) {
-    const handles = new Map();
-    segments.forEach((segment, number) => {
-      segment.pixels.forEach((pixel, i) => {
-        const handle = this.#handles.get(pixel.id) ?? this.#handle(pixel.id);
-        const which = segment.pixels.length > 1 ? `, seed ${i + 1} of ${segment.pixels.length}` : "";
-        this.#place(handle, pixel);
-        paint(handle, colours[number] ?? PENDING);
-        handle.textContent = number + 1;
-        handle.setAttribute("aria-label", `${nameOf(segments, segment)}${which}, at ${pixel.x}, ${pixel.y}`);
-        handles.set(pixel.id, handle);
-      });
-    });
-    const hadFocus = this.seeds.contains(document.activeElement);
-    this.#handles = handles;
-    arrange(this.seeds, [...handles.values()]);
-    if (hadFocus && !this.seeds.contains(document.activeElement)) this.element.focus(); // a seed was removed by a key
+  /** The opacity of the tint of all segments. */
+  set tint(opacity) {
+    this.outlines.element.style.setProperty("--tint", opacity);
   }
 
-  focusSeed(pixelId) {
-    this.#handles.get(pixelId)?.focus();
+  /** Mark the pixel where a click would help most; null for none. */
+  suggest(pixel) {
+    this.suggested.hidden = pixel === null;
+    if (pixel !== null) this.place(this.suggested, ...pixel);
   }
 
-  #handle(id) {
-    const handle = h("button", {
-      type: "button",
-      class: "segment-seed",
-      title: "Drag to move; Delete or right-click to remove",
-      on: {
-        pointerdown: (event) => this.#grab(event, id),
-        pointermove: (event) => this.#drag(event),
-        pointerup: () => this.#release(),
-        pointercancel: () => this.#release(),
-        keydown: (event) => this.#pressedOn(event, id),
-        contextmenu: (event) => {
-          event.preventDefault();
-          this.#release();
-          this.act.remove(id);
-        },
-      },
-    });
-    return handle;
+  /** Put an element on a pixel of the image. */
+  place(element, x, y) {
+    const { width, height } = this.size;
+    const [column, row] = this.clamp(x, y); // an address can contain pixels outside the image
+    element.style.setProperty("left", `${(100 * (column + 0.5)) / width}%`);
+    element.style.setProperty("top", `${(100 * (row + 0.5)) / height}%`);
   }
 
-  #place(handle, { x, y }) {
-    const { width, height } = this.#size;
-    handle.dataset.x = x;
-    handle.dataset.y = y;
-    // An address can contain pixels outside the image.
-    handle.style.setProperty("left", `${(100 * (within(x, width) + 0.5)) / width}%`);
-    handle.style.setProperty("top", `${(100 * (within(y, height) + 0.5)) / height}%`);
+  /** Return the nearest pixel of the image. @returns {[number, number]} */
+  clamp(x, y) {
+    return [within(x, this.size.width), within(y, this.size.height)];
   }
 
   /** The size of the image, which must be there. */
-  get #size() {
+  get size() {
     return /** @type {{width: number, height: number}} */ (this.#picture);
   }
 
-  /** Return the pixel of the image at a position on the screen. */
-  #pixelAt(clientX, clientY) {
+  /** Return the pixel of the image at a position on the screen. @returns {[number, number]} */
+  pixelAt(clientX, clientY) {
+    return this.#pixelOf(this.#placeAt(clientX, clientY));
+  }
+
+  /** Return a place on the image, from 0 to 1. @returns {[number, number]} */
+  #placeAt(clientX, clientY) {
     const box = this.element.getBoundingClientRect();
-    const { width, height } = this.#size;
-    return [
-      within(Math.floor(((clientX - box.left) / box.width) * width), width),
-      within(Math.floor(((clientY - box.top) / box.height) * height), height),
-    ];
+    return [(clientX - box.left) / box.width, (clientY - box.top) / box.height];
+  }
+
+  /** @param {number[]} place @returns {[number, number]} */
+  #pixelOf([right, down]) {
+    return this.clamp(Math.floor(right * this.size.width), Math.floor(down * this.size.height));
   }
 
   // Pointer
 
   #clicked(event) {
-    if (this.#picture === null || this.seeds.contains(event.target)) return;
-    this.act.add(...this.#pixelAt(event.clientX, event.clientY), { toSame: event.shiftKey });
+    if (this.#picture === null || this.handles.element.contains(event.target)) return;
+    if (this.#mode === "point" && !event.altKey) this.act.add(...this.pixelAt(event.clientX, event.clientY), { toSame: event.shiftKey });
+    else if (this.#mode === "not" || (this.#mode === "point" && event.altKey)) this.#exclude(this.#placeAt(event.clientX, event.clientY));
   }
 
-  #grab(event, id) {
-    if (event.button !== 0) return;
-    const handle = event.currentTarget;
-    handle.setPointerCapture(event.pointerId);
-    const box = handle.getBoundingClientRect();
-    const middle = [box.left + box.width / 2, box.top + box.height / 2];
-    this.#dragged = { id, stroke: Symbol("drag"), offset: [middle[0] - event.clientX, middle[1] - event.clientY], from: [event.clientX, event.clientY] };
+  #exclude(place) {
+    this.act.exclude(...this.#pixelOf(place), this.outlines.segmentAt(...place));
   }
 
-  #drag(event) {
-    const dragged = this.#dragged;
-    if (dragged === null) return;
-    const [fromX, fromY] = dragged.from;
-    if (!dragged.hasMoved && Math.hypot(event.clientX - fromX, event.clientY - fromY) < 3) return; // a shaky click
-    dragged.hasMoved = true;
-    const [offsetX, offsetY] = dragged.offset;
-    this.act.drag(dragged.id, ...this.#pixelAt(event.clientX + offsetX, event.clientY + offsetY), dragged.stroke);
+  #down(event) {
+    if (this.#picture === null || this.handles.element.contains(event.target)) return;
+    const isMiddle = event.button === 1;
+    if (isMiddle || (this.#mode === "move" && event.pointerType === "mouse" && event.button === 0)) this.#moving = [event.clientX, event.clientY];
+    else if (this.#mode === "brush" && event.button === 0) this.#stroke = [this.#placeAt(event.clientX, event.clientY)];
+    else return;
+    event.preventDefault();
+    this.element.focus({ preventScroll: true });
+    this.element.setPointerCapture(event.pointerId);
   }
 
-  #release() {
-    if (this.#dragged?.hasMoved) this.act.letGo();
-    this.#dragged = null;
+  #moved(event) {
+    if (this.#moving !== null) {
+      this.zoom.pan(event.clientX - this.#moving[0], event.clientY - this.#moving[1]);
+      this.#moving = [event.clientX, event.clientY];
+    } else if (this.#stroke !== null) {
+      const place = this.#placeAt(event.clientX, event.clientY);
+      const [lastRight, lastDown] = this.#stroke[this.#stroke.length - 1];
+      const box = this.element.getBoundingClientRect();
+      if (Math.hypot((place[0] - lastRight) * box.width, (place[1] - lastDown) * box.height) < MIN_STROKE) return;
+      this.#stroke.push(place);
+      this.outlines.drawStroke(this.#stroke);
+    }
+  }
+
+  #up(event) {
+    const points = (this.#stroke ?? []).map((place) => this.#pixelOf(place));
+    this.#stop();
+    if (points.length > 0) this.act.brush(points, { toSame: event.shiftKey });
+  }
+
+  #stop() {
+    this.#stroke = this.#moving = null;
+    this.outlines.drawStroke([]);
   }
 
   // Keyboard
 
   #pressed(event) {
-    if (event.target !== this.element || event.key !== "Enter" || this.#picture === null) return;
+    if (event.target !== this.element || this.#picture === null || event.ctrlKey || event.metaKey) return;
+    if (event.key === "Enter") {
+      const { width, height } = this.size;
+      if (this.#mode === "not") this.#exclude([0.5, 0.5]);
+      else this.act.add(Math.floor(width / 2), Math.floor(height / 2), { toSame: event.shiftKey, byKey: true });
+    } else if (!this.zoom.press(event.key)) return;
     event.preventDefault();
-    const { width, height } = this.#size;
-    this.act.add(Math.floor(width / 2), Math.floor(height / 2), { toSame: event.shiftKey, byKey: true });
-  }
-
-  #pressedOn(event, id) {
-    if (event.key === "Delete" || event.key === "Backspace") {
-      event.preventDefault();
-      this.act.remove(id);
-    } else if (ARROWS[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      event.preventDefault();
-      this.#nudge(event, id);
-    }
-  }
-
-  /** Move by one pixel of the screen, which can be several of the image. */
-  #nudge(event, id) {
-    const { width, height } = this.#size;
-    const shown = this.element.getBoundingClientRect().width || width;
-    const step = Math.max(Math.round(width / shown), 1) * (event.shiftKey ? LARGE_STEP : 1);
-    const [right, down] = ARROWS[event.key];
-    const { x, y } = event.currentTarget.dataset;
-    this.act.nudge(id, within(Number(x) + step * right, width), within(Number(y) + step * down, height));
   }
 }
 
 function within(place, size) {
   return Math.min(Math.max(place, 0), size - 1);
-}
-
-/** Set the color of a segment, with a black or white number for contrast. */
-export function paint(element, colour) {
-  element.style.setProperty("background-color", colour);
-  element.style.setProperty("color", lightness(colour) > 0.18 ? "#000" : "#fff");
-}
-
-/** Return the relative luminance of #rrggbb (WCAG). */
-function lightness(colour) {
-  const [red, green, blue] = [1, 3, 5].map((start) => {
-    const part = parseInt(colour.slice(start, start + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }

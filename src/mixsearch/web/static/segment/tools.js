@@ -1,7 +1,10 @@
-// Options of the segmentation: features, assignment, opacity, downloads.
+// Options of the segmentation: modes, features, assignment, pieces, tint, downloads.
 
 import { url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
+
+const OUTLINE_TOLERANCE = "1"; // pixels: exact outlines are stairs
+const DEFAULT_OPACITY = 0.5; // of an overlay, if the page shows no tint
 
 export const FEATURES = {
   rich: ["Rich features", "Colour, texture and place: best for photographs."],
@@ -13,16 +16,16 @@ export const ASSIGN = {
   posterior: ["Likeliest", "Large and varied segments get more of the pixels in doubt."],
 };
 
-/** A group of radio buttons. Calls chosen(value). */
+/** A group of radio buttons, with a title and an explanation unless it is plain. Calls chosen(value). */
 export class Choice {
-  constructor(title, name, options, chosen) {
+  constructor(title, name, options, chosen, { isPlain = false } = {}) {
     this.options = options;
-    this.explanation = h("p", { class: "small muted" });
+    this.explanation = h("p", { class: "small muted", hidden: isPlain });
     this.inputs = Object.entries(options).map(([value]) =>
       h("input", { type: "radio", name, value, on: { change: () => this.#choose(value, chosen) } }),
     );
     const labels = this.inputs.map((input) => h("label", {}, input, h("span", {}, options[input.value][0])));
-    this.element = h("fieldset", { class: "segment-choice" }, h("legend", {}, title), h("div", { class: "segment-options" }, labels), this.explanation);
+    this.element = h("fieldset", { class: "segment-choice" }, h("legend", { class: isPlain ? "visually-hidden" : null }, title), h("div", { class: "segment-options" }, labels), this.explanation);
   }
 
   set value(value) {
@@ -36,41 +39,52 @@ export class Choice {
   }
 }
 
-/** The opacity of the segments. Calls changed(opacity). */
-export class Look {
-  #isShown = true;
+/** What a click or a drag on the picture does. */
+export const MODES = {
+  point: ["Point", "Click a spot of a part that you want to find, such as the sky."],
+  brush: ["Brush", "Draw along a part that you want to find. Hold Shift to add to the last segment."],
+  not: ["Exclude", "Click a spot that does not belong to the segment that covers it. Alt-click does the same."],
+  move: ["Move", "Drag the picture when it is zoomed in."],
+};
 
+/** Options for the pieces of segments. Calls changed({connected, fill_holes}). */
+export class Pieces {
   constructor(changed) {
-    this.slider = h("input", {
-      type: "range",
-      min: 0,
-      max: 1,
-      step: 0.05,
-      value: 0.5,
-      "aria-label": "Opacity of the segments",
-      on: { input: () => this.#change(true, changed) },
-    });
-    this.toggle = h(
-      "button",
-      { type: "button", class: "button plain", "aria-pressed": "true", on: { click: () => this.#change(!this.#isShown, changed) } },
-      "Show",
+    const box = (name) => h("input", { type: "checkbox", name, on: { change: () => changed(this.value) } });
+    this.connected = box("connected");
+    this.holes = box("fill_holes");
+    this.element = h(
+      "fieldset",
+      { class: "segment-choice segment-pieces" },
+      h("legend", {}, "Pieces"),
+      h("label", {}, this.connected, " Only the connected piece"),
+      h("label", {}, this.holes, " Fill holes"),
     );
-    this.element = h("div", { class: "segment-look" }, h("span", {}, "Segments"), this.slider, this.toggle);
   }
 
-  /** The opacity for downloads. */
-  get opacity() {
-    return Number(this.slider.value);
+  get value() {
+    return { connected: this.connected.checked, fill_holes: this.holes.checked };
   }
 
-  #change(isShown, changed) {
-    this.#isShown = isShown;
-    this.toggle.setAttribute("aria-pressed", isShown);
-    changed(isShown ? this.opacity : 0);
+  set value({ connected, fill_holes: holes }) {
+    this.connected.checked = connected;
+    this.holes.checked = holes;
   }
 }
 
-/** Links to the files of a segmentation, given the path and parameters of its JSON and the name of the image. */
+/** The tint of the segments. Calls changed(opacity). */
+export class Look {
+  constructor(changed) {
+    this.slider = h("input", { type: "range", min: 0, max: 1, step: 0.05, value: 0, on: { input: () => changed(this.opacity) } });
+    this.element = h("label", { class: "segment-look" }, h("span", {}, "Tint"), this.slider);
+  }
+
+  get opacity() {
+    return Number(this.slider.value);
+  }
+}
+
+/** Links to the files of a segmentation, given their path, the name of the segmentation and that of the image. */
 export class Downloads {
   constructor() {
     this.links = h("div", { class: "toolbar" });
@@ -78,17 +92,22 @@ export class Downloads {
     this.element.hidden = true;
   }
 
-  draw(asked) {
-    this.element.hidden = asked === null;
-    if (asked === null) return;
-    const { path, params, opacity, name } = asked;
-    const link = (label, title, address, file) => h("a", { class: "button plain", href: address, download: `${name}-${file}`, title }, label);
+  draw(found) {
+    this.element.hidden = found === null;
+    if (found === null) return;
+    const { path, segmentation, opacity, name } = found;
+    const link = (label, title, file, params = {}) =>
+      h("a", { class: "button plain", href: url(file ? `${path}/${file}` : path, { segmentation, ...params }), download: `${name}-${file || "segments.json"}`, title }, label);
     replace(
       this.links,
-      link("Overlay", "The picture with its segments tinted, PNG", url(`${path}/overlay.png`, { ...params, opacity: String(opacity) }), "overlay.png"),
-      link("Labels", "The number of each pixel's segment, indexed PNG", url(`${path}/labels.png`, params), "labels.png"),
-      link("Masks", "A black and white PNG for each segment, ZIP", url(`${path}/masks.zip`, params), "masks.zip"),
-      link("JSON", "Seeds, sizes and separations", url(path, params), "segments.json"),
+      link("Cut-outs", "Each segment as a transparent PNG with a soft edge, ZIP", "cut-outs.zip"),
+      link("Masks", "A black and white PNG for each segment, ZIP", "masks.zip"),
+      link("SVG", "The outlines as a drawing", "outlines.svg", { simplify: OUTLINE_TOLERANCE }),
+      link("GeoJSON", "The outlines as polygons, in pixels", "outlines.geojson", { simplify: OUTLINE_TOLERANCE }),
+      link("Labels", "The number of each pixel's segment, indexed PNG", "labels.png"),
+      link("Overlay", "The picture with its segments tinted, PNG", "overlay.png", { opacity: String(opacity || DEFAULT_OPACITY) }),
+      link("COCO", "Run lengths as a COCO data set, JSON", "coco.json"),
+      link("JSON", "Seeds, sizes and verdicts", ""),
     );
   }
 }

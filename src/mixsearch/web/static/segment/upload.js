@@ -25,9 +25,9 @@ export function picker(label, formats, upload, className = "button") {
 export function invitation(formats, { upload, example }) {
   return h(
     "section",
-    { class: "segment-drop", "aria-label": "Bring a picture" },
-    h("h1", {}, "Click a picture apart"),
-    h("p", {}, "Drop a picture here, paste it, or choose a file. Then click a spot of each part that you want: the page finds all of it."),
+    { class: "segment-drop", "aria-label": "Upload an image" },
+    h("h1", {}, "Segment an image"),
+    h("p", {}, "Drop a picture here, paste it, or choose a file. Then click a spot of each part that you want: the page outlines all of it."),
     h(
       "div",
       { class: "toolbar" },
@@ -48,7 +48,7 @@ export function listen({ upload, refused, hovering }) {
   const take = (data) => {
     const file = [...data.files][0];
     if (file) upload(file);
-    else refused(new Error("That is no file. Save the picture first, and drop the file."));
+    else refused(new Error("That isn't a file. Save the picture first, and drop the file."));
   };
   const listeners = {
     dragenter: (event) => hasFiles(event) && hover(1),
@@ -69,4 +69,43 @@ export function listen({ upload, refused, hovering }) {
 
 function hasFiles(event) {
   return event.dataTransfer?.types.includes("Files");
+}
+
+const SHRUNK_QUALITY = 0.92;
+
+/**
+ * Return a file that the server accepts: a photo beyond its limits is shrunk here. What the browser cannot decode is sent
+ * as it is, and the server says what is wrong with it.
+ * @param {File} file
+ * @param {{max_pixels: number, max_upload: number}} limits
+ * @returns {Promise<{body: Blob, from: {width: number, height: number} | null}>}
+ */
+export async function fitted(file, { max_pixels: maxPixels, max_upload: maxBytes }) {
+  const image = await decoded(file);
+  if (image === null) return { body: file, from: null };
+  try {
+    const { width, height } = image;
+    if (width * height <= maxPixels && file.size <= maxBytes) return { body: file, from: null };
+    const scale = Math.min(Math.sqrt(maxPixels / (width * height)), 1);
+    const body = await drawn(image, Math.floor(width * scale), Math.floor(height * scale));
+    return body === null ? { body: file, from: null } : { body, from: { width, height } };
+  } finally {
+    image.close();
+  }
+}
+
+/** @param {File} file @returns {Promise<ImageBitmap | null>} */
+async function decoded(file) {
+  try {
+    return await createImageBitmap(file);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {ImageBitmap} image @returns {Promise<Blob | null>} */
+function drawn(image, width, height) {
+  const canvas = h("canvas", { width, height });
+  canvas.getContext("2d")?.drawImage(image, 0, 0, width, height);
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", SHRUNK_QUALITY));
 }

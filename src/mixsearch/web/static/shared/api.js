@@ -59,6 +59,11 @@ export function get(path, params = {}, { signal } = {}) {
   return request(url(path, params), { signal });
 }
 
+/** Return the bytes of an address. @param {string} path @param {object} [params] @param {{signal?: AbortSignal}} [options] @returns {Promise<ArrayBuffer>} */
+export function getBytes(path, params = {}, { signal } = {}) {
+  return request(url(path, params), { signal }, (response) => response.arrayBuffer());
+}
+
 /**
  * Send a request with a body: blobs and files as they are, anything else as JSON.
  * @param {string} method
@@ -73,8 +78,41 @@ export function send(method, path, body = null, { signal } = {}) {
   return request(path, { method, headers, signal, body: isRaw ? body : JSON.stringify(body) });
 }
 
-/** @param {string} address @param {RequestInit} options @returns {Promise<any>} */
-async function request(address, options) {
+/**
+ * Send a file with a report of how much of it has been sent; fetch has none.
+ * @param {string} address
+ * @param {Blob} file
+ * @param {{onProgress: (done: number, total: number) => void, signal: AbortSignal}} options
+ * @returns {Promise<any>}
+ */
+export function upload(address, file, { onProgress, signal }) {
+  const sending = new XMLHttpRequest();
+  return new Promise((resolve, reject) => {
+    sending.open("POST", address);
+    sending.responseType = "text";
+    sending.upload.addEventListener("progress", ({ loaded }) => onProgress(loaded, file.size));
+    sending.addEventListener("load", () => {
+      const body = jsonOf(sending.responseText);
+      if (sending.status < 300 && body !== undefined) resolve(body);
+      else reject(failureOf(sending.status, body));
+    });
+    sending.addEventListener("error", () => reject(new ApiError(0, "no_connection", NO_CONNECTION)));
+    sending.addEventListener("abort", () => reject(new DOMException("The upload was cancelled.", "AbortError")));
+    signal.addEventListener("abort", () => sending.abort());
+    sending.send(file);
+  });
+}
+
+function jsonOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {string} address @param {RequestInit} options @param {(response: Response) => Promise<any>} [read] @returns {Promise<any>} */
+async function request(address, options, read = parsed) {
   let response;
   try {
     response = await fetch(address, { credentials: "same-origin", ...options });
@@ -83,7 +121,7 @@ async function request(address, options) {
     throw new ApiError(0, "no_connection", NO_CONNECTION);
   }
   if (response.status === 204) return null;
-  const body = await parsed(response);
+  const body = await (response.ok ? read : parsed)(response);
   if (body?.error?.code === SIGNED_OUT) location.reload(); // the server then asks for its token, and leads back here
   if (!response.ok) throw failureOf(response.status, body);
   if (body === undefined) throw new ApiError(response.status, "bad_answer", NO_ANSWER);
@@ -104,7 +142,7 @@ async function parsed(response) {
  * @param {unknown} error
  */
 export function isAbort(error) {
-  return error instanceof Error && error.name === "AbortError";
+  return (error instanceof Error || error instanceof DOMException) && error.name === "AbortError";
 }
 
 function failureOf(status, body) {

@@ -1,6 +1,7 @@
 // Downloads that the page creates itself.
 
 import { svg } from "./dom.js";
+import { fileName } from "./file-name.js";
 
 // Style properties that are copied into exported SVG as attributes.
 const STYLED = [
@@ -20,13 +21,13 @@ export async function savePicture(element, name, kind) {
   const picture = freeStanding(element);
   const text = new XMLSerializer().serializeToString(picture);
   const file = new Blob([text], { type: "image/svg+xml" });
-  save(kind === "png" ? await drawn(file, picture) : file, `${plainName(name)}.${kind}`);
+  save(kind === "png" ? await drawn(file, picture) : file, `${fileName(name)}.${kind}`);
 }
 
 /** Save a text; the name includes the extension. */
 export function saveText(text, name, type = "text/plain") {
   const dot = name.lastIndexOf(".");
-  save(new Blob([text], { type: `${type};charset=utf-8` }), `${plainName(name.slice(0, dot))}${name.slice(dot)}`);
+  save(new Blob([text], { type: `${type};charset=utf-8` }), `${fileName(name.slice(0, dot))}${name.slice(dot)}`);
 }
 
 /**
@@ -87,10 +88,4 @@ function save(blob, name) {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000); // the browser reads it after the click
-}
-
-/** Return a file name that is valid everywhere. */
-function plainName(name) {
-  const plain = name.normalize("NFC").replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "");
-  return plain.slice(0, 80) || "mixsearch";
 }

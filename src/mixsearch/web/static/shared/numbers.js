@@ -47,3 +47,20 @@ export function chance(x) {
 export function count(n, noun) {
   return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 }
+
+/** Format a number of bytes. */
+export function bytes(n) {
+  const units = ["bytes", "kB", "MB", "GB"];
+  const power = Math.min(Math.floor(Math.log10(Math.max(n, 1)) / 3), units.length - 1);
+  return `${Number((n / 1000 ** power).toPrecision(3))} ${units[power]}`;
+}
+
+/** Return fractions that add up to 1 as whole percentages that add up to 100. */
+export function wholePercents(shares) {
+  const exact = shares.map((share) => 100 * share);
+  const whole100 = exact.map(Math.floor);
+  const missing = Math.round(exact.reduce((a, b) => a + b, 0)) - whole100.reduce((a, b) => a + b, 0);
+  const byRemainder = exact.map((_, i) => i).sort((a, b) => exact[b] - whole100[b] - (exact[a] - whole100[a]));
+  for (const i of byRemainder.slice(0, Math.max(missing, 0))) whole100[i] += 1;
+  return whole100;
+}

@@ -3,7 +3,7 @@
 import { svg } from "./dom.js";
 import { savePicture } from "./download.js";
 import { chance, count, giveOrTake, percent, times } from "./numbers.js";
-import { titleOf } from "../topics/topic-card.js";
+import { titleOf } from "./topic-title.js";
 import { badgeOf, toneOf } from "./verdicts.js";
 
 const WIDTH = 560;

@@ -21,6 +21,12 @@ export function wantedOf(query) {
   return new Map(piecesOf(query).map(({ word, isAvoided }) => [word.toLowerCase(), !isAvoided]));
 }
 
+/** Return whether a query has a word of another one, or the beginning of one. */
+export function goesOn(before, after) {
+  const [ones, others] = [before, after].map((query) => piecesOf(query).map(({ word }) => word.toLowerCase()));
+  return ones.some((one) => others.some((other) => one.startsWith(other) || other.startsWith(one)));
+}
+
 /** Add a word to a query, in place of an earlier mention. */
 export function withWord(query, word, isAvoided = false) {
   return `${withoutWord(query, word)} ${isAvoided ? "-" : ""}${quoted(word)}`.trim();

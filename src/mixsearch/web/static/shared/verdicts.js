@@ -4,11 +4,11 @@ import { chance, times } from "./numbers.js";
 
 /** @type {Record<string, string>} */
 const BADGES = {
-  clear: "clearly singled out",
-  distinct: "singled out",
-  close: "singled out, but the runner-up is close",
-  ambiguous: "hardly singled out",
-  behind: "not singled out",
+  clear: "clear match",
+  distinct: "good match",
+  close: "match, but the runner-up is close",
+  ambiguous: "weak match",
+  behind: "no match",
   sure: "sure",
   partial: "partly in doubt",
   unsure: "in doubt",

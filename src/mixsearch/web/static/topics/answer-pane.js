@@ -8,6 +8,7 @@ import { afterPaint } from "./after-paint.js";
 import { wantedOf } from "../shared/query.js";
 import { paramsOf } from "./search.js";
 import { TopicCard } from "./topic-card.js";
+import { titleOf } from "../shared/topic-title.js";
 import { topicTools } from "./topic-tools.js";
 import { trouble } from "./trouble.js";
 import { welcome } from "./welcome.js";
@@ -32,11 +33,13 @@ export class AnswerPane {
   showAnswer({ asked, search, answer, nDocuments }, name, complete) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
-    const tools = topicTools(this.page, params, complete);
+    const words = titleOf(answer.words);
+    const tools = topicTools(this.page, params, { name, words, complete, saved: this.act.saved });
     const marked = [...answer.words.map(({ word }) => word), ...[...wanted.keys()].filter((word) => wanted.get(word))];
     this.card = new TopicCard(answer, { name, by: search.words_by, wanted, tools }, this.act);
     const open = (i) => this.act.openDocument(documents, i);
-    const documents = new Documents(this.page, answer, params, nDocuments, marked, { open });
+    const mark = (row, kind) => this.act.mark([[row, kind]]);
+    const documents = new Documents(this.page, answer, { search, nDocuments, words: marked }, { open, mark, order: this.act.sort });
     for (const panel of this.panels) panel.wait();
     this.#put(
       h("div", { class: "found" }, this.card.element, this.panels.map(({ element }) => element)),
@@ -77,11 +80,24 @@ export class AnswerPane {
   #put(...children) {
     const active = this.element.contains(document.activeElement) ? document.activeElement : null;
     const key = active?.getAttribute("data-key");
+    const place = placeOf(active);
     this.isWaiting = false;
     replace(this.element, ...children);
     if (!active) return;
     /** @type {HTMLElement | null} */
-    const same = key ? this.element.querySelector(`[data-key="${CSS.escape(key)}"]`) : null;
+    const same = (key && this.element.querySelector(`[data-key="${CSS.escape(key)}"]`)) || place?.(this.element);
     (same ?? this.element.querySelector("h1"))?.focus({ preventScroll: same !== null });
   }
+}
+
+/** Return what finds the switch at the same place of the list: a document that is marked as no leaves it. */
+function placeOf(active) {
+  const item = active?.closest(".document");
+  if (!item || !active.classList.contains("mark")) return null;
+  const i = [...item.parentElement.children].indexOf(item);
+  const kind = active.classList.contains("yes") ? "yes" : "no";
+  return (pane) => {
+    const items = pane.querySelectorAll(".document");
+    return items[Math.min(i, items.length - 1)]?.querySelector(`.mark.${kind}`) ?? null;
+  };
 }

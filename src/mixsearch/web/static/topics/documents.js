@@ -2,20 +2,25 @@
 
 import { get, pathOf } from "../shared/api.js";
 import { breakable, dateAndLink, nameOfDocument } from "./document-facts.js";
+import { documentOrder } from "./document-order.js";
 import { h } from "../shared/dom.js";
 import { highlighter } from "./highlight.js";
+import { markButtons } from "./mark-buttons.js";
 import { roughly } from "../shared/numbers.js";
+import { rove } from "../shared/roving.js";
+import { markOf, paramsOf } from "./search.js";
 
 export const PAGE = 10;
 // As many documents an answer may have.
 const MAX_RESTORED = 100;
 
 export class Documents {
-  /** The first documents are part of the answer, which was asked for nAsked; params request further ones. */
-  constructor(page, answer, params, nAsked, words, { open }) {
+  /** The first documents are part of the answer, which was asked for nAsked; the search finds further ones. */
+  constructor(page, answer, { search, nDocuments: nAsked, words }, { open, mark, order }) {
     this.page = page;
-    this.params = params;
+    this.search = search;
     this.open = open;
+    this.setMark = mark;
     this.mark = highlighter(words);
     this.documents = [];
     this.list = h("ol", { class: "document-list" });
@@ -24,10 +29,11 @@ export class Documents {
     this.element = h(
       "section",
       { class: "documents", "aria-labelledby": "documents-title" },
-      h("h2", { id: "documents-title" }, "Typical documents"),
+      h("div", { class: "documents-head" }, h("h2", { id: "documents-title", tabindex: "-1" }, "Documents"), documentOrder(page.index, search, order)),
       this.list,
       this.more,
     );
+    this.rove = rove(this.list, ".document");
     this.#add(answer.documents);
     this.more.hidden = answer.documents.length < nAsked;
     this.element.hidden = answer.documents.length === 0;
@@ -40,7 +46,7 @@ export class Documents {
 
   async #turn() {
     this.more.disabled = true;
-    const params = { ...this.params, skip_documents: this.documents.length, n_documents: PAGE };
+    const params = { ...paramsOf(this.search), skip_documents: this.documents.length, n_documents: PAGE };
     try {
       const { documents, more } = await get(pathOf(this.page.index, "topic/documents"), params);
       const first = this.documents.length;
@@ -59,6 +65,7 @@ export class Documents {
     const start = this.documents.length;
     this.documents.push(...documents);
     this.list.append(...documents.map((each, i) => this.#item(each, start + i)));
+    this.rove();
   }
 
   #item(each, i) {
@@ -74,6 +81,7 @@ export class Documents {
       h("h3", {}, name, h("small", about, `${roughly(each.share)} about it`)),
       dateAndLink(each),
       each.snippet === null ? null : h("p", { class: "snippet small" }, this.mark(each.snippet)),
+      markButtons(nameOfDocument(each), markOf(this.search, each.row), (mark) => this.setMark(each.row, mark), `mark ${each.row}`),
     );
   }
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
-import { describe, scaleOf } from "./band-chart.js";
+import { describe, scaleOf } from "../shared/band-chart.js";
 import { conditionOf } from "./filter-box.js";
 
 const MAX_BARS = 12;

@@ -1,7 +1,7 @@
 // A topic over time, or by group: a column of the documents is chosen, and the shares of its groups are drawn.
 
 import { get, pathOf, queryOf, url } from "../shared/api.js";
-import { BandChart, describe } from "./band-chart.js";
+import { BandChart, describe } from "../shared/band-chart.js";
 import { h, replace } from "../shared/dom.js";
 import { groupBars } from "./group-bars.js";
 import { Newest } from "../shared/newest.js";
@@ -34,7 +34,7 @@ class GroupPanel {
       this.columns.map(({ name }) => h("option", { value: name }, name)),
     );
     this.body = h("div", { class: "group-body" });
-    this.file = h("a", { class: "small", download: "mixsearch.csv" }, "CSV");
+    this.file = h("a", { class: "small", download: "" }, "CSV");
     this.element = h(
       "section",
       { class: `card group-panel ${kind}`, "aria-labelledby": `${kind}-title`, hidden: true },
@@ -70,7 +70,7 @@ class GroupPanel {
 
   #draw({ column, kind, n_missing: nMissing, topics: [{ groups }] }) {
     if (this.kind === "by") return groupBars({ column, kind, nMissing, groups }, this.act);
-    return new BandChart(groups, summaryOf(column, groups)).element;
+    return new BandChart([groups], summaryOf(column, groups)).element;
   }
 }
 

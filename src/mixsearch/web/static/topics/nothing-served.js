@@ -1,9 +1,11 @@
 // What to do with a server that has no documents.
 
 import { h } from "../shared/dom.js";
+import { fileDrop } from "../shared/file-drop.js";
 
-export function nothingServed() {
+export function nothingServed(page) {
   const command = (text) => h("p", {}, h("code", {}, text));
+  if (page.settings.accepts_files) return fileDrop(page, "No documents to search yet");
   return h(
     "section",
     { class: "card nothing-served" },

@@ -4,16 +4,20 @@ import { get, pathOf } from "../shared/api.js";
 import { copyText } from "../shared/clipboard.js";
 import { h, replace } from "../shared/dom.js";
 import { breakable, dateAndLink, nameOfDocument, otherColumns } from "./document-facts.js";
+import { markButtons } from "./mark-buttons.js";
 import { Newest } from "../shared/newest.js";
 import { roughly } from "../shared/numbers.js";
+import { markOf } from "./search.js";
 
 export class Reader {
   #newest = new Newest();
   #titleBefore = "";
+  #marks = new Map(); // row -> how it was marked here; the answer follows when the dialog is closed
 
-  /** Calls like(row) to search for similar documents. */
-  constructor(page, { like }) {
+  /** Calls like(row) to search for similar documents, and mark([[row, mark], ...]) when some were marked. */
+  constructor(page, { like, mark }) {
     this.page = page;
+    this.setMarks = mark;
     this.title = h("h2", { id: "reader-title" });
     this.about = h("p", { class: "small muted" });
     this.facts = h("div", {});
@@ -21,6 +25,7 @@ export class Reader {
     this.before = button("previous", "← Previous", () => this.#turn(-1));
     this.after = button("next", "Next →", () => this.#turn(1));
     this.copy = button("copy-document", "Copy", () => copyText(page, this.text.textContent, this.copy));
+    this.marks = h("span", {});
     const close = button("close-reader", "×", () => this.element.close(), "button plain icon", "Close");
     this.element = h(
       "dialog",
@@ -32,6 +37,7 @@ export class Reader {
         { class: "toolbar" },
         button("like", "Find more like this", () => this.#like(like), "button"),
         this.copy,
+        this.marks,
         h("span", { class: "turning" }, this.before, this.after),
       ),
     );
@@ -60,12 +66,25 @@ export class Reader {
     document.title = `${nameOfDocument(found)} · mixsearch`;
     this.about.textContent = `${roughly(found.share)} about this topic`;
     replace(this.facts, dateAndLink(found), otherColumns(found));
+    this.#showMarks();
     this.before.disabled = this.i === 0;
     this.after.disabled = this.i === this.shown.documents.length - 1;
     const path = pathOf(this.page.index, `documents/${found.row}`);
     const result = await this.#newest.ask((signal) => get(path, {}, { signal }));
     if (result) replace(this.text, ...this.#body(result));
     this.text.scrollTop = 0;
+  }
+
+  #showMarks() {
+    const found = this.shown.documents[this.i];
+    const mark = this.#marks.has(found.row) ? this.#marks.get(found.row) : markOf(this.shown.search, found.row);
+    const press = (answer) => {
+      this.#marks.set(found.row, answer);
+      const key = document.activeElement?.getAttribute("data-key");
+      this.#showMarks();
+      /** @type {HTMLElement | null} */ (this.marks.querySelector(`[data-key="${key}"]`))?.focus();
+    };
+    replace(this.marks, markButtons(nameOfDocument(found), mark, press, "reader"));
   }
 
   /** @param {{answer?: any, error?: any}} result */
@@ -102,6 +121,10 @@ export class Reader {
 
   #closed() {
     this.#newest.stop();
+    const marks = [...this.#marks];
+    this.#marks.clear();
+    // A new search takes the place of the entry in the history that closing would take back.
+    if (marks.length > 0 && this.shown !== null) this.setMarks(marks);
     this.page.leaveLayer();
     if (this.shown === null) return;
     document.title = this.#titleBefore;

@@ -1,12 +1,20 @@
 // One search, and its parameters in an address.
 
+import { count } from "../shared/numbers.js";
+
+// Rows of documents in the name of a search without words.
+const MAX_NAMED = 5;
+
 /**
  * @typedef {object} Search
  * @property {string} q
- * @property {string[]} documents
+ * @property {string[]} documents rows of documents about the topic
+ * @property {string[]} not_documents rows of documents that are not
  * @property {number} narrower
  * @property {number} alternative
  * @property {string} words_by
+ * @property {string} sort_by the column that documents are sorted by
+ * @property {boolean} descending
  * @property {string | null} n_components
  * @property {string} where
  * @property {boolean} within
@@ -16,9 +24,12 @@
 const DEFAULTS = {
   q: "",
   documents: [],
+  not_documents: [],
   narrower: 0,
   alternative: 0,
   words_by: "typical",
+  sort_by: "",
+  descending: false,
   n_components: null,
   where: "",
   within: false,
@@ -33,10 +44,13 @@ export function emptySearch() {
 export function readSearch(state) {
   return {
     q: state.get("q") ?? "",
-    documents: state.getAll("documents").filter((row) => /^\d+$/.test(row)),
+    documents: rowsOf(state, "documents"),
+    not_documents: rowsOf(state, "not_documents"),
     narrower: numberOf(state.get("narrower")),
     alternative: Math.max(0, Math.trunc(numberOf(state.get("alternative")))),
     words_by: state.get("words_by") === "probability" ? "probability" : "typical",
+    sort_by: state.get("sort_by") ?? "",
+    descending: Boolean(state.get("sort_by")) && state.get("descending") === "true",
     n_components: state.get("n_components"),
     where: state.get("where")?.trim() ?? "",
     within: Boolean(state.get("where")?.trim()) && state.get("within") === "true",
@@ -44,12 +58,12 @@ export function readSearch(state) {
 }
 
 /**
- * Return a search without a hint among the same documents.
+ * Return a search without a hint among the same documents, in the same order.
  * @param {Search} search
  * @returns {Search}
  */
-export function withoutHint({ where, within }) {
-  return { ...DEFAULTS, where, within };
+export function withoutHint({ where, within, sort_by, descending }) {
+  return { ...DEFAULTS, where, within, sort_by, descending };
 }
 
 /**
@@ -66,16 +80,51 @@ export function isBlank(search) {
   return search.q.trim() === "" && search.documents.length === 0;
 }
 
+/**
+ * Return a search with a document marked as about the topic, as not about it, or neither.
+ * @param {Search} search
+ * @param {string} row
+ * @param {"yes" | "no" | null} mark
+ * @returns {Search}
+ */
+export function withMark(search, row, mark) {
+  const others = (rows) => rows.filter((each) => each !== row);
+  const documents = others(search.documents);
+  const notDocuments = others(search.not_documents);
+  if (mark === "yes") documents.push(row);
+  if (mark === "no") notDocuments.push(row);
+  return { ...search, documents, not_documents: notDocuments, alternative: 0 };
+}
+
+/**
+ * Return how a document is marked.
+ * @param {Search} search
+ * @param {string | number} row
+ */
+export function markOf({ documents, not_documents: notDocuments }, row) {
+  if (documents.includes(String(row))) return "yes";
+  return notDocuments.includes(String(row)) ? "no" : null;
+}
+
 /** Return a readable name. */
 export function nameOf(search) {
   if (search.q.trim()) return search.q.trim();
-  return `${search.documents.length === 1 ? "document" : "documents"} ${search.documents.join(", ")}`;
+  const { documents } = search;
+  const shown = documents.slice(0, MAX_NAMED).join(", ");
+  const more = documents.length > MAX_NAMED ? ` and ${documents.length - MAX_NAMED} more` : "";
+  return `${documents.length === 1 ? "document" : "documents"} ${shown}${more}`;
 }
 
 /** Describe options that differ from the default. */
-export function oddityOf({ narrower, alternative, where }) {
+export function oddityOf({ q, documents, not_documents: notDocuments, narrower, alternative, where }) {
   const breadth = narrower > 0 ? "narrower" : narrower < 0 ? "broader" : "";
-  return [breadth, alternative > 0 ? "another meaning" : "", where].filter(Boolean).join(", ");
+  const nMarked = (q.trim() ? documents.length : 0) + notDocuments.length;
+  const marks = nMarked > 0 ? `${count(nMarked, "document")} marked` : "";
+  return [marks, breadth, alternative > 0 ? "another meaning" : "", where].filter(Boolean).join(", ");
+}
+
+function rowsOf(state, name) {
+  return state.getAll(name).filter((row) => /^\d+$/.test(row));
 }
 
 function numberOf(text) {

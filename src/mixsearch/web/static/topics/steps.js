@@ -2,7 +2,7 @@
 
 import { queryOf } from "../shared/api.js";
 import { oddityOf, paramsOf } from "./search.js";
-import { titleOf } from "./topic-card.js";
+import { titleOf } from "../shared/topic-title.js";
 
 /** @typedef {import("./search.js").Search} Search */
 
@@ -59,7 +59,7 @@ export class Steps {
 
   /** Write the search as it was understood to the address and to the past searches. */
   settle({ search, answer }, label) {
-    const key = queryOf(paramsOf({ ...search, words_by: "typical" })).toString();
+    const key = queryOf(paramsOf({ ...search, words_by: "typical", sort_by: "", descending: false })).toString();
     this.page.note(paramsOf(search));
     this.trail.add({ search: key, label, oddity: oddityOf(search), words: titleOf(answer.words) }, this.#draft);
     this.#draft = this.#isOpen ? key : null;

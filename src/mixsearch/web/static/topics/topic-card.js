@@ -2,11 +2,12 @@
 
 import { h } from "../shared/dom.js";
 import { chance, giveOrTake, percent, times, whole } from "../shared/numbers.js";
+import { rove } from "../shared/roving.js";
 import { badgeOf, explain, toneOf } from "../shared/verdicts.js";
 import { WordBars } from "./word-bars.js";
 import { wordButton } from "./word-buttons.js";
+import { titleOf } from "../shared/topic-title.js";
 
-const WORDS_OF_TITLE = 3;
 // Skipped words are shown with buttons to replace them, and a weak hint by the verdict.
 const SHOWN_ELSEWHERE = ["skipped_words", "weak_hint"];
 const FACTS = {
@@ -16,10 +17,6 @@ const FACTS = {
   lead: ["Lead over the next", "How many times as strongly the search matches this topic as the next best one"],
   confidence: ["Confidence", "The probability that the topic is what you searched for"],
 };
-
-export function titleOf(words) {
-  return words.slice(0, WORDS_OF_TITLE).map((each) => each.word ?? each).join(", ");
-}
 
 export class TopicCard {
   constructor(answer, { name, by, wanted, tools }, act) {
@@ -97,7 +94,7 @@ function wayBack({ alternatives }, name, act) {
   );
 }
 
-/** Create the switch for the order of words. */
+/** Create the switch for the choice of words. */
 function orders(by, act) {
   const order = (value, label, title) => {
     const props = { type: "button", title, "aria-pressed": String(by === value), "data-key": `by ${value}` };
@@ -105,9 +102,9 @@ function orders(by, act) {
   };
   return h(
     "span",
-    { class: "switch", role: "group", "aria-label": "Which words come first" },
-    order("typical", "typical", "Most distinctive words come first"),
-    order("probability", "frequent", "Most frequent words come first"),
+    { class: "switch", role: "group", "aria-label": "Which words to show" },
+    order("typical", "distinctive", "Show the words that set the topic apart"),
+    order("probability", "frequent", "Show the most frequent words of the topic"),
   );
 }
 
@@ -121,7 +118,9 @@ function related(words, wanted, act) {
   if (words.length === 0) return null;
   const chip = ({ word, likelier }) =>
     h("li", {}, wordButton(word, wanted, act, { class: "chip related-word" }, h("small", {}, times(likelier))));
-  return h("section", { class: "related" }, h("h2", {}, "Related words"), h("ul", { class: "chips" }, words.map(chip)));
+  const chips = h("ul", { class: "chips" }, words.map(chip));
+  rove(chips);
+  return h("section", { class: "related" }, h("h2", {}, "Related words"), chips);
 }
 
 function notes({ warnings, skipped }, act) {

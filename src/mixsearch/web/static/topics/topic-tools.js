@@ -1,51 +1,47 @@
 // Tools of a topic: pin, link, download.
 
 import { pathOf, queryOf, url } from "../shared/api.js";
-import { copyText } from "../shared/clipboard.js";
 import { h } from "../shared/dom.js";
 import { isPinned, pinsOf, togglePin } from "../shared/pins.js";
-import { saveTopics } from "../shared/picture.js";
+import { savedOf, saveTopic } from "../shared/saved.js";
+import { downloads, linkButton } from "../shared/take-along.js";
 
-/** Create the tools of a topic, given its parameters; complete() returns the answer with standard errors. */
-export function topicTools(page, params, complete) {
+/**
+ * Create the tools of a topic, given its parameters; complete() returns the answer with standard errors, and saved(search)
+ * is called when it was saved.
+ */
+export function topicTools(page, params, { name, words, complete, saved }) {
   const topic = queryOf(params).toString();
   const files = {
     csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }),
     json: url(pathOf(page.index, "topic"), { ...params, errors: true }),
+    html: url(pathOf(page.index, "report.html"), { topic }),
   };
   return h(
     "div",
     { class: "toolbar topic-tools" },
     pinButton(page, topic),
+    saveButton(page, { search: topic, name, words }, saved),
     linkButton(page),
-    downloads(files, async (kind) => saveTopics([await complete()], page, kind)),
+    downloads(files, page, async () => [await complete()]),
   );
 }
 
-/** Create a button that copies the address of the page. */
-export function linkButton(page) {
-  const copy = () => copyText(page, location.href, button);
-  const props = { type: "button", id: "copy-link", class: "button plain", "data-key": "copy", on: { click: copy } };
-  const button = h("button", props, "Copy link");
-  return button;
-}
-
-/** Create links to API files and to images that the page draws. */
-export function downloads({ csv, json }, draw) {
-  const picture = (kind) => {
-    const click = () => draw(kind);
-    const props = { type: "button", class: "link", "data-download": kind, "data-key": kind, on: { click } };
-    return h("button", props, kind.toUpperCase());
+function saveButton(page, topic, saved) {
+  const isIn = () => savedOf(page.index).some(({ search }) => search === topic.search);
+  const press = () => {
+    if (!isIn()) saveTopic(page.index, topic);
+    show();
+    saved(topic.search);
   };
-  return h(
-    "span",
-    { class: "downloads small" },
-    h("span", { class: "muted" }, "Save as "),
-    h("a", { href: csv, download: "mixsearch.csv", "data-download": "csv" }, "CSV"),
-    h("a", { href: json, download: "mixsearch.json", "data-download": "json" }, "JSON"),
-    picture("png"),
-    picture("svg"),
-  );
+  const props = { type: "button", id: "save-topic", class: "button plain", "data-key": "save", on: { click: press } };
+  const button = h("button", props);
+  function show() {
+    button.textContent = isIn() ? "Saved" : "Save";
+    button.title = isIn() ? "Rename or annotate this topic" : "Keep this topic under a name, in this browser";
+  }
+  show();
+  return button;
 }
 
 function pinButton(page, topic) {

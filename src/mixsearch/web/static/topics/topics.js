@@ -7,15 +7,15 @@ import { Breadth } from "./breadth.js";
 import { h, replace } from "../shared/dom.js";
 import { FilterBox, isAboutFilter } from "./filter-box.js";
 import { PAGE } from "./documents.js";
-import { nothingServed } from "./nothing-served.js";
-import { LikeChip } from "./like-chip.js";
+import { MarkedDocuments } from "./marked-documents.js";
 import { chance, percent } from "../shared/numbers.js";
-import { swapped, withWord, withoutWord } from "../shared/query.js";
+import { goesOn, swapped, withWord, withoutWord } from "../shared/query.js";
 import { Reader } from "./reader.js";
-import { emptySearch, isBlank, nameOf, paramsOf, readSearch, withoutHint } from "./search.js";
+import { emptySearch, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint } from "./search.js";
+import { SavedTopics } from "./saved-topics.js";
 import { SearchBox } from "./search-box.js";
 import { Steps } from "./steps.js";
-import { titleOf } from "./topic-card.js";
+import { titleOf } from "../shared/topic-title.js";
 import { Trail } from "./trail.js";
 import { badgeOf } from "../shared/verdicts.js";
 
@@ -26,7 +26,7 @@ const RETRY_AFTER = 2000;
 
 export function show(root, state, page) {
   if (!page.index) {
-    replace(root, nothingServed());
+    import("./nothing-served.js").then(({ nothingServed }) => replace(root, nothingServed(page)), page.showError);
     return undefined;
   }
   const view = new Topics(root, page);
@@ -53,18 +53,27 @@ class Topics {
     this.filter = new FilterBox(page.index, { changed: (filter) => this.#filtered(filter) });
     this.breadth = new Breadth({ moved: (narrower) => this.#moved(narrower), settled: () => this.#settle() });
     this.trail = new Trail(page.index, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
+    this.saved = new SavedTopics(page, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
     this.steps = new Steps(page, this.trail);
-    this.reader = new Reader(page, { like: (row) => this.#leap({ ...withoutHint(this.search), documents: [String(row)] }) });
-    this.likes = new LikeChip(page.index, { removed: () => this.#clear() });
+    this.reader = new Reader(page, {
+      like: (row) => this.#leap({ ...withoutHint(this.search), documents: [String(row)] }),
+      mark: (marks) => this.#mark(marks),
+    });
+    this.marked = new MarkedDocuments(page.index, {
+      removed: (row) => this.#mark([[row, null]]),
+      cleared: () => this.#change({ ...this.#base, documents: [], not_documents: [], alternative: 0 }),
+    });
     this.pane = new AnswerPane(page, this.#acts());
     const side = h(
       "aside",
-      { class: "side", "aria-label": "Breadth and past searches" },
+      { class: "side", "aria-label": "Breadth, saved topics and past searches" },
       this.breadth.element,
+      this.saved.element,
       this.trail.element,
     );
     const columns = h("div", { class: "columns" }, side, this.pane.element);
-    replace(root, this.box.element, this.likes.element, this.filter.element, columns, this.reader.element);
+    this.skips = skipButtons(this.pane.element);
+    replace(root, this.skips, this.box.element, this.marked.element, this.filter.element, columns, this.reader.element);
     document.addEventListener("keydown", this.#slash);
   }
 
@@ -89,14 +98,17 @@ class Topics {
     document.removeEventListener("keydown", this.#slash);
     this.#stop();
     this.reader.close();
+    this.saved.close();
   }
 
   // User actions
 
   #typed() {
     performance.mark("typed", { detail: { typed: this.box.text } });
-    const documents = this.box.text.trim() ? [] : this.search.documents;
-    this.#drift({ ...this.search, q: this.box.text, documents, alternative: 0 }, "typed");
+    const { text: q } = this.box;
+    // Marks are about the words that they were made for: other words are another search.
+    const marks = q.trim() === "" || goesOn(this.search.q, q) ? {} : { documents: [], not_documents: [] };
+    this.#drift({ ...this.search, ...marks, q, alternative: 0 }, "typed");
   }
 
   #moved(narrower) {
@@ -126,7 +138,7 @@ class Topics {
   }
 
   #acts() {
-    const words = (change) => this.#change({ ...this.#base, q: change(this.#base.q), documents: [], alternative: 0 });
+    const words = (change) => this.#change({ ...this.#base, q: change(this.#base.q), alternative: 0 });
     return {
       add: (word) => words((q) => withWord(q, word)),
       exclude: (word) => words((q) => withWord(q, word, true)),
@@ -134,12 +146,22 @@ class Topics {
       swap: (word, other) => words((q) => swapped(q, word, other)),
       read: (alternative) => this.#leap({ ...this.#base, alternative }),
       order: (by) => this.#adjust({ ...this.#base, words_by: by }),
+      sort: (sortBy, descending) => this.#adjust({ ...this.#base, sort_by: sortBy, descending }),
       search: (q) => this.#leap({ ...withoutHint(this.search), q }),
       filter: (where) => this.#filtered({ where, within: where !== "" && this.search.within }),
       judge: () => this.#addConfidence(this.#found),
+      mark: (marks) => this.#mark(marks),
+      saved: (search) => this.saved.edit(search),
       openDocument: (documents, i) => this.reader.open(documents, i),
       again: () => this.#ask(),
     };
+  }
+
+  /** Mark documents, given as [row, mark], as about the topic or as not about it; the answer follows. */
+  #mark(marks) {
+    this.#change(marks.reduce((search, [row, mark]) => withMark(search, String(row), mark), this.#base));
+    const [, mark] = marks[marks.length - 1];
+    this.page.announce({ yes: "Marked as about the topic.", no: "Marked as not about the topic." }[mark] ?? "Mark removed.");
   }
 
   /** Change the search while typing or dragging. What was read and is left stays behind as it was understood. */
@@ -148,7 +170,7 @@ class Topics {
     this.steps.follow(this.search, search, kind);
     this.search = search;
     this.#settleOnAnswer = false;
-    this.#named = this.likes.show(search);
+    this.#named = this.marked.show(search);
     this.#ask();
   }
 
@@ -165,6 +187,7 @@ class Topics {
   /** Change how the same topic is shown, without a history entry. */
   #adjust(search) {
     this.page.note(paramsOf(search));
+    this.page.keep({ documents: undefined });
     this.search = search;
     this.#settleOnAnswer = true;
     this.#ask(this.page.kept);
@@ -179,7 +202,7 @@ class Topics {
   /** Settle the search: write the full address and add it to the past searches. */
   #settle() {
     clearTimeout(this.#timers.settle);
-    if (this.#standing) this.steps.settle(this.#standing, this.likes.nameOf(this.#standing.search));
+    if (this.#standing) this.steps.settle(this.#standing, this.marked.nameOf(this.#standing.search));
   }
 
   /** The answer to the current search, if there is one. */
@@ -232,7 +255,7 @@ class Topics {
   #showFound(found) {
     this.#found = found;
     this.#showControls();
-    const name = this.likes.nameOf(found.search);
+    const name = this.marked.nameOf(found.search);
     this.filter.showMatching(found.answer.n_matching);
     this.pane.showAnswer(found, name, () => found.withConfidence ?? this.client.withErrors(found));
     this.breadth.showUse(found.answer);
@@ -278,7 +301,9 @@ class Topics {
 
   /** Show the slider and the filter if there is a search for them to act on. */
   #showControls() {
+    this.skips.hidden = this.#found === null;
     this.breadth.element.hidden = asksNothing(this.search);
+    this.saved.isOffered = !asksNothing(this.search);
     this.filter.isShown = !asksNothing(this.search) || this.search.where !== "";
   }
 
@@ -286,7 +311,7 @@ class Topics {
     this.box.text = this.search.q;
     this.breadth.value = this.search.narrower;
     this.filter.show(this.search);
-    this.#named = this.likes.show(this.search);
+    this.#named = this.marked.show(this.search);
   }
 
   #stop() {
@@ -304,4 +329,11 @@ class Topics {
 
 function isSame(search, other) {
   return JSON.stringify(paramsOf(search)) === JSON.stringify(paramsOf(other));
+}
+
+/** Create buttons, seen when they have the focus, that lead to the parts of an answer. */
+function skipButtons(pane) {
+  const skip = (label, selector) =>
+    h("button", { type: "button", class: "button plain skip", on: { click: () => pane.querySelector(selector)?.focus() } }, label);
+  return h("div", { class: "skips" }, skip("Skip to the topic", "h1"), skip("Skip to the documents", "#documents-title"));
 }

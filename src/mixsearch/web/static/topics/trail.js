@@ -2,6 +2,7 @@
 
 import { h, replace } from "../shared/dom.js";
 import { remember, rememberedList } from "../shared/memory.js";
+import { rove } from "../shared/roving.js";
 
 const MAX_STEPS = 30;
 
@@ -11,6 +12,7 @@ export class Trail {
     this.name = `trail:${index.name}`;
     this.chosen = chosen;
     this.list = h("ol", { class: "trail-steps" });
+    this.rove = rove(this.list);
     const clear = h("button", { type: "button", class: "link small", on: { click: () => this.#keep([]) } }, "clear");
     this.element = h(
       "details",
@@ -44,6 +46,7 @@ export class Trail {
       this.list,
       steps.map((step) => h("li", {}, this.#step(step))),
     );
+    this.rove();
   }
 
   #step({ search, label, oddity, words }) {

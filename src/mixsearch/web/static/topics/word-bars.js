@@ -1,20 +1,23 @@
-// The words of a topic as bars. Whiskers of one standard error are added later without moving anything.
+// The words of a topic as bars, the longest first. Whiskers of one standard error are added later without moving anything.
 
 import { h } from "../shared/dom.js";
 import { giveOrTake, percent, times } from "../shared/numbers.js";
+import { rove } from "../shared/roving.js";
 import { wordButton, wordTools } from "./word-buttons.js";
 
 const WHISKER_MARGIN = 1.15;
 
 export class WordBars {
   constructor(words, wanted, act) {
+    const sorted = [...words].sort((a, b) => b.probability - a.probability);
     this.full = WHISKER_MARGIN * Math.max(...words.map(({ probability }) => probability), 1e-12);
-    this.rows = new Map(words.map((each) => [each.word, this.#row(each, wanted, act)]));
+    this.rows = new Map(sorted.map((each) => [each.word, this.#row(each, wanted, act)]));
     this.element = h(
       "ol",
       { class: "word-rows", "aria-label": "Words of the topic, with their probability in it" },
       [...this.rows.values()].map(({ element }) => element),
     );
+    rove(this.element, ".word-row");
   }
 
   /** Add whiskers and standard errors. */

@@ -1,0 +1,147 @@
+"""Settings of the documentation site: `make docs` builds it with Sphinx."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tomllib
+import warnings
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(DOCS))
+
+import reference_pages  # noqa: E402
+
+import mixsearch  # noqa: E402
+
+_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+_GALLERY = "generated/gallery"
+
+project = "mixsearch"
+author = "the mixsearch developers"
+version = release = mixsearch.__version__
+copyright = f"{datetime.now():%Y}, {author}"  # Sphinx reads this name
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+root_doc = "index"
+templates_path = ["templates"]
+exclude_patterns = ["generated/gallery/*.ipynb", "generated/gallery/*.py", "generated/gallery/*.json"]
+# `name` in a docstring is a link if there is a page of that name, otherwise code.
+default_role = "py:obj"
+smartquotes = False  # they would turn the dashes of --option into one
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+autosummary_generate = True
+autodoc_default_options = {"members": True, "member-order": "groupwise"}
+autodoc_typehints = "none"  # numpydoc sections have the types in words
+autodoc_preserve_defaults = True
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": _GALLERY,
+    "filename_pattern": r"[/\\]plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "remove_config_comments": True,
+    "image_scrapers": ("gallery_pictures",),
+    "show_memory": False,
+    "write_computation_times": False,
+    "show_signature": False,
+    "plot_gallery": not tags.has("without_examples"),  # noqa: F821 - Sphinx defines tags, from its option -t
+    "abort_on_example_error": True,
+    "reset_modules": ("matplotlib",),
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("mixsearch",),
+    "min_reported_time": 30,
+    "nested_sections": False,
+    "notebook_images": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "mixsearch"
+html_favicon = "../src/mixsearch/web/static/icon.svg"
+html_static_path = ["static", "generated/static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "mixsearch", "image_light": html_favicon, "image_dark": html_favicon},
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+    "switcher": {
+        # A host of several versions names its list of them; a build on its own knows its own version.
+        "json_url": os.environ.get("MIXSEARCH_VERSIONS", "_static/versions.json"),
+        "version_match": release,
+    },
+    "check_switcher": False,
+    "icon_links": [
+        {"name": "Source", "url": _PROJECT["urls"]["Source"], "icon": "fa-brands fa-github"},
+    ],
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "install": [], "changelog": []}
+html_context = {"default_mode": "auto"}
+
+# Examples warn where a hint is weak: that is shown by the answer itself.
+warnings.filterwarnings("ignore", category=UserWarning, module="matplotlib")
+
+
+def _skip_foreign(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out members that come from another package, such as those of scikit-learn's base classes."""
+    home = getattr(getattr(obj, "fget", obj), "__module__", None)
+    return True if home and not home.startswith("mixsearch") else None
+
+
+def _escape_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Let |x| in a docstring be an absolute value: reStructuredText takes it for a substitution."""
+    lines[:] = [
+        line if "`" in line or line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines
+    ]
+
+
+def _relink(app: Any, path: Path, parent: str, content: list[str]) -> None:
+    """Let links in a file of the repository's root lead to pages of the site, and others to the source."""
+    text = content[0].replace("](docs/", "](")
+    for name in ("CHANGELOG", "CONTRIBUTING"):
+        text = text.replace(f"]({name}.md", f"]({name.lower()}.md")
+    source = f"{_PROJECT['urls']['Source']}/blob/main/"
+    outside = "|".join(path.name for path in ROOT.iterdir() if path != DOCS)
+    content[0] = re.sub(rf"\]\(({outside})(?=[/)#])", rf"]({source}\1", text)
+
+
+def _write_generated() -> None:
+    reference_pages.write_pages(DOCS / "generated")
+    versions = DOCS / "generated" / "static" / "versions.json"
+    versions.parent.mkdir(exist_ok=True)
+    versions.write_text(json.dumps([{"version": release, "url": _PROJECT["urls"]["Documentation"]}]), encoding="utf-8")
+
+
+def setup(app: Any) -> None:
+    """Write the pages that come from the program before Sphinx looks for pages."""
+    app.connect("config-inited", lambda app, config: _write_generated())
+    app.connect("autodoc-skip-member", _skip_foreign)
+    app.connect("autodoc-process-docstring", _escape_bars)
+    app.connect("include-read", _relink)

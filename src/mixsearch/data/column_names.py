@@ -1,0 +1,29 @@
+"""Names of columns in error messages: a list that stays short, and the name that was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from mixsearch.errors import SearchError
+
+MAX_LISTED = 20
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return names as a list for a sentence, cut after the first ones.
+
+    Examples
+    --------
+    >>> list_names(["area", "rooms"])
+    'area, rooms'
+    """
+    more = f", and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return ", ".join(names[:MAX_LISTED]) + more
+
+
+def suggest_name(error: SearchError, name: str, names: Sequence[str]) -> SearchError:
+    """Return an error about an unknown name, with the nearest known one if it is near enough."""
+    folded = {each.casefold(): each for each in reversed(names)}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return error.append("Did you mean {suggestion!r}?", suggestion=folded[near[0]]) if near else error

@@ -1,0 +1,175 @@
+"""Documents that a person has marked: some are about the topic, others are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.core.moments import Hinted
+from mixsearch.errors import HintError
+from mixsearch.topics._documents import ScoredPartition, local_rows, pick_documents
+from mixsearch.topics._hint import WordHint, mean_frequencies
+from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._ranking import NamedDocuments, mean_of_named, weigh_against
+from mixsearch.topics._seeds import Seeds, seed_from_documents
+
+# Indices of documents that are not part of the corpus, or of none.
+NO_DOCUMENTS: Array = np.zeros(0, dtype=np.intp)
+# Words count as much as this many documents (benchmarks/marked_documents.py).
+WORDS_AS_DOCUMENTS = 10
+
+
+@dataclass(frozen=True)
+class MarkedDocuments:
+    """Documents about a topic, and documents that are not about it.
+
+    Parameters
+    ----------
+    counts : sparse array of shape (q, d)
+        Those about the topic.
+    indices : array of shape (s,)
+        Their indices in the corpus; empty if they are not part of it.
+    not_indices : array of shape (r,)
+        Indices of the others.
+    listed : array of shape (n,), of bool, optional
+        All documents of the corpus but the others; None if there are none.
+    """
+
+    counts: sp.csr_array
+    indices: Array = field(default_factory=NO_DOCUMENTS.copy)
+    not_indices: Array = field(default_factory=NO_DOCUMENTS.copy)
+    listed: Array | None = None
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents about the topic."""
+        return int(self.counts.shape[0])
+
+    @property
+    def word_frequencies(self) -> Array:
+        """The mean word frequencies of the documents about the topic, (d,)."""
+        return mean_frequencies(self.counts)
+
+    def join(self, counts: sp.csr_array, indices: Array) -> Self:
+        """Return the same with more documents about the topic."""
+        return replace(
+            self,
+            counts=sp.csr_array(sp.vstack([self.counts, counts])),
+            indices=np.concatenate([self.indices, indices]),
+        )
+
+    def hinted(self, family: TopicFamily, words: WordHint | None, max_documents: int | None) -> Hinted:
+        """Return the moments under the hint of the words and the documents.
+
+        Notes
+        -----
+        Moments are linear in the hint, and |c|² of its coordinates in the frame is the sum of the shares of all
+        components. So hints are added after they are scaled to |c| = 1.
+        """
+        part = 1.0 if words is None else weigh_marked(self.n_documents)
+        own = part * _direct(family, self.counts) if self.n_documents else np.zeros(family.n_components)
+        if len(self.not_indices):
+            others = pick_documents(family.partitions, self.not_indices).counts
+            own = own - weigh_against(len(self.not_indices)) * _direct(family, others)
+        by_documents = family.hinted(own)
+        if words is None:
+            return by_documents
+        by_words = family.hinted(words, max_documents)
+        return _add((1 - part) / float(np.linalg.norm(by_words.hint)), by_words, by_documents)
+
+    def seed(self, family: TopicFamily, weight: float, from_words: Seeds | None) -> Seeds:
+        """Return what the hint names: the documents about the topic, and those that contain its words."""
+        own = seed_from_documents(self.counts, self.indices, family, weight) if self.n_documents else None
+        seeds = _join(from_words, own, self.indices)
+        if not len(self.not_indices):
+            return seeds
+        sample = pick_documents(family.partitions, self.not_indices)
+        weights = 1 / np.where(sample.lengths > 0, sample.lengths, np.inf)
+        against = mean_of_named(family, sample, self.not_indices, weights)
+        scored = seeds.scored.map(_set_scores, self.not_indices, 0.0)
+        return seeds._replace(scored=scored, named=_leave_out(seeds.named, self.not_indices), against=against)
+
+
+def mark_documents(family: TopicFamily, counts: sp.csr_array, indices: Array, not_indices: Array) -> MarkedDocuments:
+    """Return marked documents, which must not be both about the topic and not about it.
+
+    Parameters
+    ----------
+    family : TopicFamily
+    counts : sparse array of shape (q, d)
+        Documents about the topic.
+    indices : array of shape (s,)
+        Their indices in the corpus.
+    not_indices : array of shape (r,)
+        Indices of documents that are not.
+
+    Returns
+    -------
+    MarkedDocuments
+    """
+    both = np.intersect1d(indices, not_indices)
+    if len(both):
+        raise HintError(
+            "{n_documents} of the documents are marked both as about the topic and as not about it. Choose one.",
+            code="contradicting_documents",
+            n_documents=len(both),
+        )
+    if not len(not_indices):
+        return MarkedDocuments(counts, indices)
+    listed = np.ones(family.partitions.n_rows, dtype=bool)
+    listed[not_indices] = False
+    return MarkedDocuments(counts, indices, not_indices, listed)
+
+
+def _direct(family: TopicFamily, counts: sp.csr_array) -> Array:
+    """Return the hint of a few documents in the frame, (k,), of length 1."""
+    # In the metric of the frame frequent and rare words are equally noisy.
+    return _to_unit(family.frame.values * family.frame.whiten(mean_frequencies(counts) - family.word_mean))
+
+
+def weigh_marked(n_documents: int) -> float:
+    """Return the part that marked documents have in a hint with words."""
+    return n_documents / (n_documents + WORDS_AS_DOCUMENTS)
+
+
+def _add(scale: float, hinted: Hinted, other: Hinted) -> Hinted:
+    return Hinted(scale * hinted.matrix + other.matrix, hinted.mean, scale * hinted.hint + other.hint)
+
+
+def _to_unit(direction: Array) -> Array:
+    length = np.linalg.norm(direction)
+    return np.asarray(direction / length if length > 0 else direction)
+
+
+def _join(from_words: Seeds | None, own: Seeds | None, indices: Array) -> Seeds:
+    if from_words is None or own is None:
+        seeds = own if from_words is None else from_words
+        assert seeds is not None
+        return seeds
+    # Documents of the hint are named whether or not they contain its words.
+    scored = from_words.scored.map(_set_scores, indices, np.inf)
+    return from_words._replace(scored=scored, named=_mix(from_words.named, own.named))
+
+
+def _mix(words: NamedDocuments | None, own: NamedDocuments | None) -> NamedDocuments | None:
+    """Return what documents with the words and marked documents have in common."""
+    if words is None or own is None:
+        return own if words is None else words
+    part = weigh_marked(own.size)
+    means = [(1 - part) * by_words + part * marked for by_words, marked in zip(words[2:], own[2:], strict=True)]
+    indices = np.concatenate([own.indices, words.indices[~np.isin(words.indices, own.indices)]])
+    return NamedDocuments(indices, max(words.size, len(indices)), *means)
+
+
+def _leave_out(named: NamedDocuments | None, indices: Array) -> NamedDocuments | None:
+    return None if named is None else named._replace(indices=named.indices[~np.isin(named.indices, indices)])
+
+
+def _set_scores(partition: ScoredPartition, indices: Array, score: float) -> ScoredPartition:
+    scores = partition.scores.copy()
+    scores[local_rows(partition, indices)[1]] = score
+    return replace(partition, scores=scores)

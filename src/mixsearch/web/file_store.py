@@ -1,0 +1,186 @@
+"""Uploaded files with texts or tables: in a temporary folder, under names that cannot be guessed."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from threading import Lock
+
+from mixsearch.errors import SearchError
+from mixsearch.web.errors import APIError
+from mixsearch.web.file_reader import SUFFIXES, inspect_file
+from mixsearch.web.schemas import FoundColumn
+from mixsearch.web.settings import Limits
+
+_MAX_NAME = 80
+_DECODE_TIMES = 3
+
+
+class GoneFileError(SearchError):
+    """A file that the server does not have any more, or never had."""
+
+    code = "gone"
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file on disk.
+
+    Parameters
+    ----------
+    key : str
+        Its name in addresses, which cannot be guessed.
+    name : str
+        Its name as it was uploaded, without anything that a path or a pattern could contain.
+    folder : Path
+        A folder that holds it alone.
+    n_bytes : int
+        Its size.
+    columns : sequence of FoundColumn
+        What its first rows show.
+    """
+
+    key: str
+    name: str
+    folder: Path
+    n_bytes: int
+    columns: Sequence[FoundColumn] = ()
+
+    @property
+    def title(self) -> str:
+        """The name without its suffixes."""
+        return strip_suffixes(self.name)
+
+
+class FileStore:
+    """Files that were uploaded. The least recently used ones are removed first; `close` removes all.
+
+    Parameters
+    ----------
+    limits : Limits
+        `max_file`, `max_stored_files` and `decode_timeout`.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._files: OrderedDict[str, StoredFile] = OrderedDict()
+        self._in_use: set[str] = set()
+        self._lock = Lock()
+        self._folder: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The temporary folder, which is made when it is needed."""
+        with self._lock:
+            if self._folder is None:
+                self._folder = Path(mkdtemp(prefix="mixsearch-"))
+            return self._folder
+
+    async def receive(self, name: str, parts: AsyncIterator[bytes]) -> StoredFile:
+        """Write the parts of a file to disk. It is not in the store yet."""
+        key = secrets.token_urlsafe(16)
+        folder = self.folder / key
+        folder.mkdir()
+        plain, n_bytes = check_name(name), 0
+        try:
+            with (folder / plain).open("wb") as file:
+                async for part in parts:
+                    n_bytes += len(part)
+                    file.write(part)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return StoredFile(key, plain, folder, n_bytes)
+
+    def add(self, file: StoredFile) -> StoredFile:
+        """Look at the columns of a file that was received, and store it; a file without any is removed."""
+        try:
+            columns = inspect_file(file.folder, file.name, _DECODE_TIMES * self._limits.decode_timeout)
+        except BaseException:
+            shutil.rmtree(file.folder, ignore_errors=True)
+            raise
+        stored = StoredFile(file.key, file.name, file.folder, file.n_bytes, columns)
+        with self._lock:
+            self._files[stored.key] = stored
+            self._evict()
+        return stored
+
+    def get(self, key: str) -> StoredFile:
+        """Return a file."""
+        with self._lock:
+            if key not in self._files:
+                raise GoneFileError("This file is not on the server any more. Upload it again.")
+            self._files.move_to_end(key)
+            return self._files[key]
+
+    def set_in_use(self, key: str, is_used: bool) -> None:
+        """Keep a file, or allow its removal again."""
+        with self._lock:
+            (self._in_use.add if is_used else self._in_use.discard)(key)
+
+    def remove(self, key: str) -> None:
+        """Remove a file."""
+        file = self.get(key)
+        with self._lock:
+            if key in self._in_use:
+                raise APIError("busy", "The file is being read. Cancel that first.")
+            self._drop(file)
+
+    def close(self) -> None:
+        """Remove all files, and the folder."""
+        with self._lock:
+            self._files.clear()
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _evict(self) -> None:
+        """Remove the oldest files but the last one."""
+        total = sum(file.n_bytes for file in self._files.values())
+        for key, file in list(self._files.items())[:-1]:
+            if total <= self._limits.max_stored_files:
+                return
+            if key not in self._in_use:
+                total -= file.n_bytes
+                self._drop(file)
+
+    def _drop(self, file: StoredFile) -> None:
+        del self._files[file.key]
+        shutil.rmtree(file.folder, ignore_errors=True)
+
+
+def check_name(name: str) -> str:
+    """Return the name of a file without what a path or a pattern could contain; its suffix must be known.
+
+    Examples
+    --------
+    >>> check_name("../My reviews[1].CSV")
+    'My-reviews-1.csv'
+    """
+    given = re.split(r"[/\\\\]", name)[-1]
+    stem, suffix = strip_suffixes(given), given[len(strip_suffixes(given)) :].lower()
+    if not suffix:
+        raise SearchError(
+            "{name!r} is not a file of a format that can be read here: its name must end in {suffixes}.",
+            code="unknown_format",
+            name=given[:_MAX_NAME],
+            suffixes=", ".join(SUFFIXES),
+        )
+    return (re.sub(r"[^\w.-]+", "-", stem).strip("-._")[:_MAX_NAME] or "file") + suffix
+
+
+def strip_suffixes(name: str) -> str:
+    """Return a name without its suffix of a format, and of a compression.
+
+    Examples
+    --------
+    >>> strip_suffixes("reviews.csv.gz"), strip_suffixes("notes.txt")
+    ('reviews', 'notes.txt')
+    """
+    longest = max((each for each in SUFFIXES if name.lower().endswith(each)), key=len, default="")
+    return name[: len(name) - len(longest)]

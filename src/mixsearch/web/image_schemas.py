@@ -1,0 +1,143 @@
+"""Requests and answers about images, as OpenAPI describes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Annotated, Literal
+
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field
+
+from mixsearch.index import AnswerWarning
+
+# Seed pixels in an address, and in a body; strokes and boxes count all of their pixels.
+MAX_SEEDS, MAX_BODY_SEEDS = 64, 20_000
+MAX_SHAPES, MAX_CORRECTIONS = 1000, 100
+MAX_NAME_LENGTH, MAX_EVERY = 60, 64
+Name = Annotated[str, Path(description="The name that the upload returned, or `example`.", max_length=100)]
+Features = Literal["rich", "rgb"]
+Assign = Literal["auto", "graph", "nearest", "posterior"]
+
+
+@dataclass(frozen=True)
+class SegmentationRequest:
+    """Seeds of the segments of an image, and options."""
+
+    seeds: tuple[str, ...]  # as typed
+    features: Features = "rich"
+    assign: Assign = "auto"
+    every: int = 1
+    not_seeds: tuple[str, ...] = ()  # as typed
+    connected: bool = False
+    fill_holes: bool = False
+    min_area: float | None = None
+    corrections: tuple[tuple[str, ...], ...] = ()  # further seeds as typed, one after the other
+    max_seeds: int = MAX_SEEDS
+
+    @property
+    def name(self) -> str:
+        """A name that stands for this request in addresses."""
+        return sha256(repr(self).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class NamedSegmentation:
+    """An earlier segmentation, and how many of its pixels are wanted."""
+
+    name: str
+    every: int = 1
+
+
+class SegmentationBody(BaseModel):
+    """Seeds of the segments of an image, and options."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    seeds: list[str] = Field(
+        min_length=1,
+        max_length=MAX_SHAPES,
+        description="For each segment its pixels after its name, if any: `sky:120,80+130,90`. A stroke is "
+        "`120,80~140,90` and a box `120,80..200,160`.",
+        examples=[["sky:216,96", "meadow:108,336"]],
+    )
+    not_seeds: list[str] = Field(
+        [], max_length=MAX_SHAPES, description="Pixels that do not belong to a segment, after its name."
+    )
+    corrections: list[list[str]] = Field(
+        [],
+        max_length=MAX_CORRECTIONS,
+        description="Further seeds, after the names of their segments. Each correction changes what is near it; those "
+        "of the request before are not computed again.",
+        examples=[[["sky:300,40"], ["meadow:20,400~60,420"]]],
+    )
+    features: Features = Field("rich", description="Color, texture and position, or only colors.")
+    assign: Assign = Field("auto", description="How pixels are assigned. Corrections need the graph.")
+    every: int = Field(1, ge=1, le=MAX_EVERY, description="Use every n-th pixel of every n-th row.")
+    connected: bool = Field(False, description="Keep only pieces of segments that contain a seed.")
+    fill_holes: bool = Field(False, description="Fill holes in segments that contain no seed.")
+    min_area: float | None = Field(None, ge=0, le=1, description="Remove smaller pieces without seeds.")
+    outlines: bool = Field(False, description="Add the outline of each segment.")
+
+    def to_request(self) -> SegmentationRequest:
+        """Return the request for the store."""
+        return SegmentationRequest(
+            tuple(self.seeds),
+            self.features,
+            self.assign,
+            self.every,
+            tuple(self.not_seeds),
+            self.connected,
+            self.fill_holes,
+            self.min_area,
+            tuple(map(tuple, self.corrections)),
+            MAX_BODY_SEEDS,
+        )
+
+
+class UploadedImage(BaseModel):
+    """An image in the memory of the server."""
+
+    picture: str = Field(description="The name of the image in addresses.")
+    width: int
+    height: int
+
+
+class Segment(BaseModel):
+    """A segment of an image."""
+
+    name: str
+    seeds: list[tuple[int, int]] = Field(description="Pixels, x to the right and y down; none for the background.")
+    pixels: int
+    share: float = Field(description="The fraction of the visible image that it covers.")
+    separation: float | None = Field(
+        description="By what factor the component of the seeds leads the next one; null with a graph or without one."
+    )
+    expected_iou: float | None = Field(
+        description="The expected intersection over union with the segment meant; null without a graph."
+    )
+    verdict: str = Field(description="What the expected overlap or the separation means, in words.")
+    verdict_code: str = Field(
+        description="For programs: `sure`, `partial` or `unsure` with a graph; otherwise `clear`, `distinct`, `close`, "
+        "`ambiguous` or `behind`, and `no_seed` for the rest."
+    )
+    color: str = Field(description="Its color in drawings, #rrggbb.")
+    outline: str | None = Field(
+        None, description="The data of an SVG path along its pixels, by the even-odd rule; null unless asked for."
+    )
+
+
+class SegmentedImage(BaseModel):
+    """An image in segments. If it was thinned, all sizes and pixels are those of the thinned image."""
+
+    segmentation: str = Field(description="The name of this segmentation in the addresses of its files.")
+    width: int
+    height: int
+    features: str
+    assign: str
+    every: int
+    segments: list[Segment]
+    suggested: tuple[int, int] | None = Field(
+        description="The pixel where a further seed would decide the most; null without a graph."
+    )
+    warnings: list[AnswerWarning]

@@ -1,0 +1,215 @@
+"""Routes of segments: of an image whose seeds are in the address or in the body, and their files."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from mixsearch import segmentation
+from mixsearch.errors import ArgumentError
+from mixsearch.web.image_responses import (
+    CACHE_HEADERS,
+    describe_file,
+    encode_png,
+    encode_zip,
+    make_download,
+    make_png_response,
+)
+from mixsearch.web.image_schemas import (
+    MAX_EVERY,
+    MAX_NAME_LENGTH,
+    MAX_SEEDS,
+    Assign,
+    Features,
+    Name,
+    NamedSegmentation,
+    SegmentationBody,
+    SegmentationRequest,
+    SegmentedImage,
+)
+from mixsearch.web.image_store import ImageStore, StoredSegmentation
+from mixsearch.web.workers import WorkerPool
+
+_NO_SEGMENT = 255
+
+
+async def _read_request(
+    seed: Annotated[
+        list[str],
+        Query(
+            max_length=MAX_SEEDS,
+            description="The pixels of a segment, `120,80` or `120,80+130,90`, after its name if any: `sky:120,80`.",
+            examples=[["sky:216,96", "meadow:108,336"]],
+        ),
+    ] = [],  # noqa: B006
+    segmentation: Annotated[
+        str | None,
+        Query(max_length=100, description="The name of an earlier segmentation, instead of seeds and options."),
+    ] = None,
+    features: Annotated[Features, Query(description="Color, texture and position, or only colors.")] = "rich",
+    assign: Annotated[
+        Assign,
+        Query(
+            description="By a graph of superpixels, to the nearest center or to the most likely component; `auto`: the "
+            "graph with rich features."
+        ),
+    ] = "auto",
+    every: Annotated[
+        int, Query(ge=1, le=MAX_EVERY, description="Return every n-th pixel of every n-th row: a larger n is faster.")
+    ] = 1,
+    not_seed: Annotated[
+        list[str],
+        Query(
+            max_length=MAX_SEEDS, description="Pixels that do not belong to a segment, after its name: `sky:120,80`."
+        ),
+    ] = [],  # noqa: B006
+    connected: Annotated[bool, Query(description="Keep only pieces of segments that contain a seed.")] = False,
+    fill_holes: Annotated[bool, Query(description="Fill holes in segments that contain no seed.")] = False,
+    min_area: Annotated[
+        float | None,
+        Query(ge=0, le=1, description="Remove pieces without seeds smaller than this fraction of the image."),
+    ] = None,
+) -> SegmentationRequest | NamedSegmentation:
+    if segmentation is not None:
+        return NamedSegmentation(segmentation, every)
+    if not seed:
+        raise ArgumentError("Give a seed of each segment, or the name of a segmentation.")
+    return SegmentationRequest(tuple(seed), features, assign, every, tuple(not_seed), connected, fill_holes, min_area)
+
+
+SimplifyParameter = Annotated[
+    float, Query(ge=0, le=1000, description="How far outlines may be from the exact ones, in pixels; 0 for exact.")
+]
+SegmentationParameters = Annotated[SegmentationRequest | NamedSegmentation, Depends(_read_request)]
+
+
+def add_segments(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
+    """Add the routes of segments to those of images."""
+    _add_answers(router, store, pool)
+    _add_drawings(router, store, pool)
+    _add_files(router, store, pool)
+
+
+def _add_answers(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
+    @router.get("/{picture}/segments")
+    async def segment_image(picture: Name, request: SegmentationParameters, response: Response) -> SegmentedImage:
+        """Segment an image from one pixel of each segment; from one seed, into its segment and the rest."""
+        response.headers.update(CACHE_HEADERS)
+        return await pool.run(lambda: _describe(store.segment(picture, request)))
+
+    @router.post("/{picture}/segments")
+    async def correct_segments(picture: Name, body: SegmentationBody) -> SegmentedImage:
+        """Segment an image from seeds in the body: also strokes, boxes and corrections of an earlier answer."""
+        request = body.to_request()
+        return await pool.run(lambda: _describe(store.segment(picture, request), outlines=body.outlines))
+
+
+def _add_drawings(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
+    @router.get("/{picture}/segments/labels.png", response_class=Response, responses=describe_file("image/png"))
+    async def draw_labels(picture: Name, request: SegmentationParameters) -> Response:
+        """Return an indexed PNG: 0 for the first segment, and so on; 255 where the image is transparent."""
+        return make_png_response(await pool.run(lambda: _encode_labels(store.segment(picture, request))))
+
+    @router.get("/{picture}/segments/overlay.png", response_class=Response, responses=describe_file("image/png"))
+    async def draw_overlay(
+        picture: Name,
+        request: SegmentationParameters,
+        opacity: Annotated[float, Query(ge=0, le=1, description="The opacity of the tint.")] = 0.5,
+    ) -> Response:
+        """Return the image with tinted segments, lines between them and a cross on each seed."""
+
+        def draw() -> bytes:
+            return encode_png(segmentation.make_pillow_image(store.segment(picture, request).found.overlay(opacity)))
+
+        return make_png_response(await pool.run(draw))
+
+    @router.get("/{picture}/segments/cut-out.png", response_class=Response, responses=describe_file("image/png"))
+    async def draw_cut_out(
+        picture: Name,
+        request: SegmentationParameters,
+        segment: Annotated[str, Query(max_length=MAX_NAME_LENGTH, description="The name of the segment.")],
+    ) -> Response:
+        """Return one segment before a transparent background, with a soft edge."""
+
+        def draw() -> bytes:
+            found = store.segment(picture, request).found
+            return encode_png(segmentation.make_pillow_image(found.cut_out(segment)))
+
+        return make_png_response(await pool.run(draw))
+
+
+def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
+    @router.get("/{picture}/segments/masks.zip", response_class=Response, responses=describe_file("application/zip"))
+    async def download_masks(picture: Name, request: SegmentationParameters) -> Response:
+        """Return a ZIP file with a black and white PNG for each segment."""
+        body = await pool.run(lambda: _encode_masks(store.segment(picture, request)))
+        return make_download(body, "application/zip")
+
+    @router.get("/{picture}/segments/cut-outs.zip", response_class=Response, responses=describe_file("application/zip"))
+    async def download_cut_outs(picture: Name, request: SegmentationParameters) -> Response:
+        """Return a ZIP file with a transparent PNG with a soft edge for each segment."""
+        body = await pool.run(lambda: _encode_cut_outs(store.segment(picture, request)))
+        return make_download(body, "application/zip")
+
+    @router.get("/{picture}/segments/outlines.svg", response_class=Response, responses=describe_file("image/svg+xml"))
+    async def draw_outlines(
+        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
+    ) -> Response:
+        """Return the outlines as an SVG drawing of the size of the image."""
+        svg = await pool.run(lambda: store.segment(picture, request).found.to_svg(simplify))
+        return make_download(svg, "image/svg+xml")
+
+    @router.get(
+        "/{picture}/segments/outlines.geojson",
+        response_class=Response,
+        responses=describe_file("application/geo+json"),
+    )
+    async def list_outlines(
+        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
+    ) -> Response:
+        """Return the outlines as GeoJSON; coordinates are pixels, x to the right and y down."""
+        collection = await pool.run(lambda: store.segment(picture, request).found.to_geojson(simplify))
+        return make_download(json.dumps(collection), "application/geo+json")
+
+    @router.get("/{picture}/segments/coco.json", response_class=Response, responses=describe_file("application/json"))
+    async def list_annotations(picture: Name, request: SegmentationParameters) -> Response:
+        """Return a data set in the format of COCO, with run lengths."""
+
+        def make() -> str:
+            found = store.segment(picture, request).found
+            return json.dumps(segmentation.make_coco_dataset([(picture, found.to_coco())]))
+
+        return make_download(await pool.run(make), "application/json")
+
+
+def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> SegmentedImage:
+    found, request = stored.found, stored.request
+    summary = segmentation.summarize_segmentation(found)
+    if outlines:
+        for each, outline in zip(summary["segments"], found.outlines(), strict=True):
+            each["outline"] = segmentation.make_path(outline)
+    facts = {
+        "segmentation": request.name,
+        "features": request.features,
+        "assign": request.assign,
+        "every": request.every,
+        "suggested": found.suggest_click() if found.has_graph else None,
+        "warnings": [warning.as_dict() for warning in stored.warnings],
+    }
+    return SegmentedImage.model_validate(summary | facts)
+
+
+def _encode_labels(stored: StoredSegmentation) -> bytes:
+    labels = stored.found.labels
+    transparency = {"transparency": _NO_SEGMENT} if labels.min() < 0 else {}
+    return encode_png(segmentation.make_label_image(labels, len(stored.found.names)), **transparency)
+
+
+def _encode_masks(stored: StoredSegmentation) -> bytes:
+    return encode_zip(segmentation.iterate_masks(stored.found.names, stored.found.labels))
+
+
+def _encode_cut_outs(stored: StoredSegmentation) -> bytes:
+    return encode_zip(segmentation.iterate_cut_outs(stored.found))

@@ -1,0 +1,71 @@
+// Next to the search box: the documents that are marked as about the topic, or as not about it.
+
+import { get, pathOf } from "../shared/api.js";
+import { nameOfDocument } from "./document-facts.js";
+import { h, replace } from "../shared/dom.js";
+import { nameOf } from "./search.js";
+
+// More are counted.
+const MAX_CHIPS = 6;
+const SIGNS = { yes: "like ", no: "not like " };
+
+export class MarkedDocuments {
+  #names = new Map(); // row -> name
+  /** @type {string[][]} Rows, each with "yes" or "no". */
+  marks = [];
+
+  /** Calls removed(row) to take back one mark, cleared() to take back all. */
+  constructor(index, { removed, cleared }) {
+    this.index = index;
+    this.removed = removed;
+    this.cleared = cleared;
+    this.element = h("div", { class: "likes", role: "group", "aria-label": "Marked documents" });
+  }
+
+  /** Return the name of a search: of documents, their titles as far as they are known. */
+  nameOf(search) {
+    const names = search.documents.map((row) => this.#names.get(row)).filter(Boolean);
+    const isNamed = !search.q.trim() && names.length > 0 && names.length === search.documents.length;
+    return isNamed && names.length <= MAX_CHIPS ? names.join(", ") : nameOf(search);
+  }
+
+  /** Show the documents; the promise is fulfilled when their names are known. */
+  async show({ documents, not_documents: notDocuments }) {
+    const marks = [...documents.map((row) => [row, "yes"]), ...notDocuments.map((row) => [row, "no"])];
+    this.marks = marks;
+    this.#draw();
+    const hasNames = this.index.has_names || this.index.columns.some(({ role }) => role === "title");
+    const shown = marks.slice(0, MAX_CHIPS).map(([row]) => row);
+    const unknown = hasNames ? shown.filter((row) => !this.#names.has(row)) : [];
+    if (unknown.length === 0) return;
+    await Promise.all(unknown.map((row) => this.#ask(row)));
+    if (this.marks === marks) this.#draw();
+  }
+
+  async #ask(row) {
+    try {
+      this.#names.set(row, nameOfDocument(await get(pathOf(this.index, `documents/${row}`))));
+    } catch {
+      this.#names.set(row, null); // the search reports the error
+    }
+  }
+
+  #draw() {
+    const { length } = this.marks;
+    const more = length > MAX_CHIPS ? h("span", { class: "small muted" }, `and ${length - MAX_CHIPS} more`) : null;
+    const clear = { type: "button", class: "link small", on: { click: this.cleared } };
+    replace(
+      this.element,
+      this.marks.slice(0, MAX_CHIPS).map(([row, mark]) => this.#chip(row, mark)),
+      more,
+      length > 1 ? h("button", clear, "clear all") : null,
+    );
+    this.element.hidden = length === 0;
+  }
+
+  #chip(row, mark) {
+    const label = `${SIGNS[mark]}${this.#names.get(row) ?? `document ${row}`}`;
+    const remove = { type: "button", "aria-label": `Remove ${label}`, on: { click: () => this.removed(row) } };
+    return h("span", { class: `chip like-chip ${mark}` }, h("span", {}, label), h("button", remove, "×"));
+  }
+}

@@ -1,0 +1,154 @@
+"""Uploaded tables, with what was fitted to them; what fits is imported when used, so that a server starts fast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.threads import on_one_core
+from mixsearch.errors import SearchError, SearchWarning, collect_warnings
+from mixsearch.index import AnswerWarning
+from mixsearch.web.cache import LRUCache
+from mixsearch.web.file_reader import call_in_process
+from mixsearch.web.file_store import FileStore
+from mixsearch.web.settings import Limits
+from mixsearch.web.table_schemas import TableColumn, TableInfo
+
+if TYPE_CHECKING:
+    from mixsearch.table import TableSearch
+
+EXAMPLE = "example"
+_ARROW = "table.arrow"
+# Tables in memory, and fits and answers.
+_N_TABLES, _N_FITS, _N_FOUND = 4, 8, 16
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A table that was read.
+
+    Parameters
+    ----------
+    key : str
+        Its name in addresses.
+    name : str
+        The name of the file.
+    table : pyarrow.Table
+        Mapped from a file.
+    warnings : tuple of dict
+        What the reader noticed.
+    """
+
+    key: str
+    name: str
+    table: Any
+    warnings: tuple[dict[str, Any], ...] = ()
+
+    @cached_property
+    def info(self) -> TableInfo:
+        """What the table contains."""
+        from mixsearch.table import get_column, list_numeric_columns
+
+        numeric = set(list_numeric_columns(self.table))
+        columns = {name: get_column(self.table, name) for name in self.table.column_names}
+        return TableInfo(
+            table=self.key,
+            name=self.name,
+            n_rows=self.table.num_rows,
+            columns=[
+                TableColumn(
+                    name=name, kind=column.kind, is_numeric=name in numeric, n_missing=int(column.missing.sum())
+                )
+                for name, column in columns.items()
+            ],
+            warnings=[AnswerWarning(**each) for each in self.warnings],
+        )
+
+
+class TableStore:
+    """The uploaded tables, and an example that is always there.
+
+    Parameters
+    ----------
+    files : FileStore
+        The uploaded files.
+    limits : Limits
+        `max_cells` and `timeout`.
+    """
+
+    def __init__(self, files: FileStore, limits: Limits) -> None:
+        self._files, self._limits = files, limits
+        self._tables: LRUCache[str, OpenTable] = LRUCache(_N_TABLES)
+        self._fits: LRUCache[Hashable, TableSearch] = LRUCache(_N_FITS)
+        self._found: LRUCache[Hashable, Any] = LRUCache(_N_FOUND)
+
+    def open(self, key: str) -> OpenTable:
+        """Return a table; it is read at its first use."""
+        if key == EXAMPLE:
+            return make_example()
+        file = self._files.get(key)  # also if it is in memory: it stays the last to be removed
+        return self._tables.get_or_compute(key, lambda: self._read(key, file.name, file.folder))
+
+    def fit(self, key: str, columns: tuple[str, ...]) -> TableSearch:
+        """Return a table that is fitted to some of its columns, or to all."""
+        from mixsearch.table import TableSearch
+
+        table = self.open(key).table
+        return self._fits.get_or_compute((key, columns), lambda: TableSearch().fit(table, columns=columns or None))
+
+    def find(self, key: str, request: Hashable, find: Callable[[], Result]) -> tuple[Result, list[SearchWarning]]:
+        """Return what a request to a table finds, and the warnings of the search; both are worked out once."""
+
+        def compute() -> tuple[Result, list[SearchWarning]]:
+            with collect_warnings() as warnings, on_one_core():
+                found = find()
+            return found, list({str(each): each for each in warnings}.values())
+
+        found: tuple[Result, list[SearchWarning]] = self._found.get_or_compute((key, request), compute)
+        return found
+
+    def _read(self, key: str, name: str, folder: Path) -> OpenTable:
+        arrow = import_pyarrow("Tables in files", "table")
+        warnings = call_in_process(self._limits.timeout, _read_to_arrow, folder, name, self._limits.max_cells)
+        with arrow.memory_map(str(folder / _ARROW)) as stream:
+            table = arrow.ipc.open_file(stream).read_all()
+        return OpenTable(key, name, table, tuple(warnings))
+
+
+def _read_to_arrow(name: str, max_cells: int) -> list[dict[str, Any]]:
+    """In a process: read a table, and write it as it is mapped into memory; return the warnings."""
+    from mixsearch.table import read_table
+
+    arrow = import_pyarrow("Tables in files", "table")
+    with collect_warnings() as warnings:
+        table = read_table(name)
+    if table.num_rows * table.num_columns > max_cells:
+        raise SearchError(
+            "{name!r} has {n_rows:,} rows and {n_columns:,} columns, but at most {max_cells:,} values are allowed. Use "
+            "mixsearch find on the command line.",
+            code="table_too_large",
+            name=name,
+            n_rows=table.num_rows,
+            n_columns=table.num_columns,
+            max_cells=max_cells,
+        )
+    with arrow.OSFile(_ARROW, "wb") as stream, arrow.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table)
+    return [each.as_dict() for each in warnings]
+
+
+@cache
+def make_example() -> OpenTable:
+    """Return a table to try the page with: 178 wines of three growers, without their names."""
+    from sklearn.datasets import load_wine
+
+    arrow = import_pyarrow("Tables", "table")
+    wines = load_wine()
+    columns = dict(zip(wines.feature_names, wines.data.T, strict=True))
+    return OpenTable(EXAMPLE, "wine.csv", arrow.table({name: arrow.array(each) for name, each in columns.items()}))

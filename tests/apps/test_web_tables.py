@@ -1,0 +1,160 @@
+"""Tables over HTTP: rows in a plane; members, lines and subspaces of planted tables; files; what is refused."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from starlette.testclient import TestClient
+
+from mixsearch.datasets import make_subspaces
+from mixsearch.web import Access, Limits, make_app
+from mixsearch.web.processes import start_fork_server
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def client():
+    start_fork_server()
+    limits = Limits(decode_timeout=60, timeout=60, max_cells=200_000)
+    with TestClient(make_app({}, limits=limits, access=Access(files=True)), base_url="http://localhost") as client:
+        yield client
+
+
+def bring(client, columns, name="planted.csv"):
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    answer = client.post("/api/files", params={"name": name}, content=text.getvalue().encode())
+    assert answer.status_code == 201, answer.text
+    return answer.json()["file"]
+
+
+def ask(client, table, what="", **parameters):
+    answer = client.get(f"/api/tables/{table}{what}", params=parameters)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def refused(client, table, what, status, code, **parameters):
+    answer = client.get(f"/api/tables/{table}{what}", params=parameters)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), answer.text
+
+
+@pytest.fixture(scope="module")
+def clouds(client):
+    """Two clouds of 60 and 90 rows, far apart in two columns; the others are noise, a date, a category and an id."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat([0, 1], [60, 90])
+    columns = {
+        "width": rng.normal(size=150) + 8 * kind,
+        "height": rng.normal(size=150) - 8 * kind,
+        "day": [f"2024-01-{1 + row % 28:02}" for row in range(150)],
+        "city": ["Rome", "Oslo", ""] * 50,
+        "id": [f"r{row}" for row in range(150)],
+    }
+    return bring(client, columns)
+
+
+def test_a_table_shows_its_columns(client, clouds):
+    info = ask(client, clouds)
+    kinds = {each["name"]: (each["kind"], each["is_numeric"], each["n_missing"]) for each in info["columns"]}
+    assert (info["name"], info["n_rows"]) == ("planted.csv", 150)
+    assert kinds["width"] == ("number", True, 0)
+    assert kinds["day"][:2] == ("date", False)
+    assert kinds["city"] == ("category", False, 50)
+
+
+def test_points_are_the_values_of_two_columns(client, clouds):
+    points = ask(client, clouds, "/points", x="width", y="day")
+    assert points["rows"] == list(range(150))
+    assert max(points["x"][:60]) < min(points["x"][60:])
+    assert points["y"][1] - points["y"][0] == 1
+    refused(client, clouds, "/points", 422, "nothing_to_plot", x="width", y="city")
+    refused(client, clouds, "/points", 422, "unknown_column", x="width", y="nothing")
+
+
+def test_the_frame_sets_the_clouds_apart(client, clouds):
+    frame = ask(client, clouds, "/frame", columns=["width", "height"])
+    assert frame["columns"] == ["width", "height"]
+    assert sum(group["n_rows"] for group in frame["groups"]) == 150
+    first, second = np.split(np.array(frame["x"]), [60])
+    assert (first.max() < second.min()) or (second.max() < first.min())
+    for group in frame["groups"]:
+        assert len({row < 60 for row in group["typical_rows"]}) == 1
+
+
+def test_examples_find_their_cloud(client, clouds):
+    found = ask(client, clouds, "/members", like=[3, 17], not_like=[100], columns=["width", "height"], id="id")
+    is_member = np.array(found["is_member"])
+    assert is_member[:60].mean() > 0.9
+    assert is_member[60:].mean() < 0.1
+    assert found["membership"][3] == 1
+    assert found["membership"][100] == 0
+    assert found["answer"]["like"][0]["id"] == "r3"
+    assert found["answer"]["n_members"]["low"] <= 60 <= found["answer"]["n_members"]["high"]
+
+
+def test_the_labelled_table_has_all_columns_and_two_more(client, clouds):
+    answer = client.get(f"/api/tables/{clouds}/members.csv", params={"like": [3, 17], "columns": ["width", "height"]})
+    assert 'filename="planted-labelled.csv"' in answer.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert list(rows[0]) == ["width", "height", "day", "city", "id", "membership", "is_member"]
+    assert [rows[3]["id"], rows[3]["is_member"]] == ["r3", "true"]
+
+
+def test_examples_of_a_line_find_it_with_its_band(client):
+    rng = np.random.default_rng(1)
+    x, kind = rng.normal(size=600), np.arange(600) % 3 == 0
+    y = np.where(kind, 1 + 2 * x, 4 - 1.5 * x) + 0.1 * rng.normal(size=600)
+    table = bring(client, {"area": x, "price": y})
+    like = np.flatnonzero(kind)[:8].tolist()
+    found = ask(client, table, "/line", y="price", x="area", like=like)
+    slope = found["coefficients"]["area"]
+    assert_allclose(slope["value"], 2, atol=5 * slope["stderr"])
+    assert slope["stderr"] < 0.05
+    curve = found["curve"]
+    line = found["intercept"]["value"] + slope["value"] * np.array(curve["along"])
+    assert_allclose(curve["line"], line, rtol=1e-3, atol=1e-3)
+    assert min(curve["stderr"]) > 0
+    own, others = (np.array(found["membership"])[each].mean() for each in (kind, ~kind))
+    assert own > others + 0.3
+    assert found["others"][0]["line"] is not None
+    assert (
+        "membership"
+        in client.get(f"/api/tables/{table}/line.csv", params={"y": "price", "x": "area", "like": like}).text.partition(
+            "\n"
+        )[0]
+    )
+    refused(client, table, "/line", 422, "column_used_twice", y="area", x="area", like=like)
+
+
+def test_examples_of_a_subspace_find_it_with_residuals(client):
+    data = make_subspaces(1500, 6, 2, dim=2, deviation=0.05, random_state=0)
+    table = bring(client, {f"x{j}": column for j, column in enumerate(data.X.T)})
+    like = np.flatnonzero(data.labels == 0)[:6].tolist()
+    found = ask(client, table, "/subspace", like=like, dim=2)
+    residual = np.array(found["residual"])
+    assert residual[data.labels == 0].max() < np.median(residual[data.labels == 1])
+    assert (found["dim"], len(found["basis"])) == (2, 2)
+    header = client.get(f"/api/tables/{table}/subspace.csv", params={"like": like, "dim": 2}).text.partition("\n")[0]
+    assert "residual" in header
+
+
+def test_the_example_is_always_there(client):
+    assert ask(client, "example")["n_rows"] == 178
+    assert ask(client, "example", "/members", like=[3, 8])["answer"]["n_table_rows"] == 178
+    assert ask(client, "example", "/rows", row=[2])["rows"][0]["values"]["alcohol"] == 13.16
+
+
+def test_what_cannot_be_answered_is_a_code(client, clouds):
+    refused(client, "nothing", "", 410, "gone")
+    refused(client, clouds, "/members", 422, "row_out_of_range", like=[150])
+    refused(client, clouds, "/members", 422, "bad_argument")
+    refused(client, clouds, "/rows", 422, "row_out_of_range", row=[150])
+    refused(client, clouds, "/line", 422, "not_numbers", y="width", x="city", like=[1])
+    wide = bring(client, {"a": range(150_000), "b": range(150_000)})
+    refused(client, wide, "", 422, "table_too_large")

@@ -1,0 +1,120 @@
+"""Tables: rows are clicked or surrounded, and the group, line or subspace they mean lights up."""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+DROP = """([name, text]) => {
+    const files = new DataTransfer();
+    files.items.add(new File([text], name));
+    document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
+}"""
+# How much blue there is in the painted points, left and right of the middle.
+COUNT_BLUE = """() => {
+    const canvas = document.querySelector(".table-plot canvas");
+    const {data, width, height} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const sums = [0, 0];
+    for (let i = 0; i < width * height; i++)
+        if (data[4 * i + 3] > 200 && data[4 * i + 2] > data[4 * i] + 60) sums[Number(i % width > width / 2)] += 1;
+    return sums;
+}"""
+
+
+def clouds():
+    """Forty rows on the left, forty on the right."""
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(0, 0.4, (40, 2)), rng.normal((10, 0), 0.4, (40, 2))
+    return "width,height\n" + "".join(f"{x:.3f},{y:.3f}\n" for x, y in np.concatenate([left, right]))
+
+
+def open_table(page, text, name="clouds.csv"):
+    page.goto("table")
+    expect(page.locator(".file-drop")).to_be_visible()
+    page.evaluate(DROP, [name, text])
+    page.get_by_role("button", name="Open as a table").click()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    page.locator("#axis-x").select_option("width")
+    expect(page.locator(".axis-name").first).to_have_text("width")
+
+
+def test_rows_that_are_surrounded_light_up_their_group(page):
+    open_table(page, clouds())
+    box = page.locator(".table-plot").bounding_box()
+    middle = box["y"] + 0.45 * box["height"]
+    page.mouse.move(box["x"] + 66, middle - 120)
+    page.mouse.down()
+    for x, y in ((180, middle - 120), (180, middle + 120), (66, middle + 120)):
+        page.mouse.move(box["x"] + x, y)
+    page.mouse.up()
+    expect(page.locator(".table-path.found")).to_have_count(1)
+    left, right = page.evaluate(COUNT_BLUE)
+    assert left > 5 * right
+    shown = page.locator(".table-answer h2").inner_text()
+    assert 30 <= int(re.match(r"(\d+) rows", shown)[1]) <= 50
+    page.go_back()
+    expect(page.locator(".table-path.found")).to_have_count(0)
+
+
+def test_a_click_takes_a_row_in_and_out_and_shift_marks_an_unlike_one(page):
+    open_table(page, clouds())
+    page.get_by_label("Rows by number").fill("3 17")
+    page.get_by_role("button", name="Like", exact=True).click()
+    expect(page.locator(".table-like")).to_have_count(2)
+    mark = page.locator(".table-like").first.bounding_box()
+    point = {"x": mark["x"] + mark["width"] / 2, "y": mark["y"] + mark["height"] / 2}
+    page.mouse.move(**point)
+    expect(page.locator(".table-pointed")).to_contain_text("width")
+    page.mouse.click(**point)
+    expect(page.locator(".table-like")).to_have_count(1)
+    page.keyboard.down("Shift")
+    page.mouse.click(**point)
+    page.keyboard.up("Shift")
+    expect(page.locator(".table-unlike")).to_have_count(1)
+    assert "not_like=" in page.url
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator(".table-unlike")).to_have_count(0)
+
+
+def test_the_labelled_table_can_be_taken_along(page):
+    page.goto("table?table=example&like=3&like=8")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the labelled table").click()
+    assert download.value.suggested_filename == "wine-labelled.csv"
+    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
+    assert len(rows) == 178
+    assert rows[3]["is_member"] == "true"
+
+
+def test_another_group_is_one_click_away(page):
+    page.goto("table?table=example&like=3&like=8&like=40")
+    chip = page.locator(".table-answer .chip").first
+    expect(chip).to_contain_text("about")
+    chip.click()
+    expect(page.locator(".table-like")).to_have_count(3)
+    assert not {"like=3&", "like=8&"} & set(re.findall(r"like=\d+&", page.url))
+
+
+def test_rows_of_a_line_show_it_with_its_band(page):
+    page.goto("table?table=example&task=line&x=alcohol&y=proline&like=3&like=8&like=10")
+    expect(page.locator(".table-path.line")).to_have_count(1)
+    expect(page.locator(".table-path.band")).to_have_count(1)
+    expect(page.locator(".table-equation")).to_contain_text("proline =")
+
+
+def test_residuals_are_shown_for_a_subspace(page):
+    page.goto("table?table=example&task=subspace&like=3&like=8&like=10&like=20&like=30&like=33")
+    expect(page.locator(".axis-name").nth(1)).to_have_text("Distance from the subspace")
+    expect(page.locator(".table-answer")).to_contain_text("Direction 1")
+
+
+def test_what_cannot_be_answered_is_a_sentence(page):
+    page.goto("table?table=example&like=99999")
+    expect(page.locator(".table-answer")).to_contain_text("99999")
+    page.goto("table?table=nothing")
+    expect(page.get_by_role("alert")).to_contain_text("not on the server any more")

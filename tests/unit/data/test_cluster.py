@@ -1,0 +1,55 @@
+"""What happens to a cluster while its workers are checked is an error in words."""
+
+import platform
+from importlib.metadata import version
+from types import SimpleNamespace
+
+import pytest
+
+from mixsearch.errors import ClusterError
+
+pytest.importorskip("distributed")
+
+
+def make_client(answer):
+    """A client whose worker a answers rightly, and whose worker b gives or raises something for NumPy."""
+
+    def run(function, *arguments, on_error):
+        assert on_error == "return"
+        right = platform.python_version() if function is platform.python_version else version(*arguments)
+        if arguments != ("numpy",):
+            return {"a": right, "b": right}
+        if isinstance(answer, Exception) and not isinstance(answer, LookupError):
+            raise answer
+        return {"a": right, "b": answer.args[0] if isinstance(answer, LookupError) else answer}
+
+    scheduler = SimpleNamespace(address="tcp://x")
+    return SimpleNamespace(wait_for_workers=lambda n, timeout: None, run=run, scheduler=scheduler)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "words"),
+    [
+        (
+            LookupError(OSError("connection closed")),
+            "worker_lost",
+            "The worker b ended while its versions",
+        ),
+        (OSError("the scheduler closed"), "cluster_lost", "The cluster is gone"),
+        (AttributeError("closed"), "cluster_lost", "The cluster is gone"),
+        (TimeoutError(), "no_workers", "has had no workers"),
+        ("0.1", "worker_version", "1 of 2 workers of the cluster has another version of numpy: 0.1 at b"),
+    ],
+)
+def test_each_end_of_a_check_is_a_cluster_error_in_words(answer, code, words):
+    from mixsearch.data.dask.cluster import check_workers
+
+    with pytest.raises(ClusterError, match=words) as caught:
+        check_workers(make_client(answer))
+    assert caught.value.code == code
+
+
+def test_workers_that_agree_are_taken():
+    from mixsearch.data.dask.cluster import check_workers
+
+    check_workers(make_client(version("numpy")))

@@ -1,0 +1,78 @@
+"""The memory and the cores of the machine or its container, also where the operating system does not say."""
+
+import os
+
+import pytest
+
+from mixsearch.data import machine
+from mixsearch.data.machine import ASSUMED_BYTES, available_cores, available_memory
+from mixsearch.index.build.options import IndexOptions
+
+
+@pytest.fixture(autouse=True)
+def groups(monkeypatch, tmp_path):
+    """No control group but those that a test makes."""
+    monkeypatch.setattr(machine, "_OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(machine, "_GROUPS", tmp_path / "groups")
+    return tmp_path
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("place", ["groups/jobs/mine/memory.max", "groups/jobs/memory.max", "groups/memory.max"])
+def test_the_limit_of_a_container_counts_and_that_of_those_around_it(groups, place):
+    write(groups / "own", "0::/jobs/mine\n")
+    write(groups / "groups/jobs/mine/memory.max", "max\n")
+    write(groups / place, "600000\n")
+    assert available_memory() == 600_000
+    assert IndexOptions().memory_part == 75_000
+
+
+def test_the_first_version_of_control_groups_counts_too(groups):
+    write(groups / "own", "4:memory:/box\n2:cpu,cpuacct:/box\n0::/\n")
+    write(groups / "groups/memory/box/memory.limit_in_bytes", "9223372036854771712\n")
+    assert available_memory() < 9223372036854771712
+    write(groups / "groups/memory/memory.limit_in_bytes", "700000\n")
+    write(groups / "groups/cpu/cpu.cfs_quota_us", "50000\n")
+    write(groups / "groups/cpu/cpu.cfs_period_us", "100000\n")
+    assert available_memory() == 700_000
+    assert available_cores() == 1
+
+
+@pytest.mark.parametrize(("quota", "n_cores"), [("150000 100000", 2), ("20000 100000", 1), ("max 100000", 8)])
+def test_a_quota_of_time_is_a_number_of_cores(groups, monkeypatch, quota, n_cores):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    write(groups / "own", "0::/mine\n")
+    write(groups / "groups/mine/cpu.max", quota)
+    assert available_cores() == n_cores
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="POSIX")
+def test_the_memory_is_pages_times_their_size(monkeypatch):
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}.__getitem__)
+    assert available_memory() == 4_096_000
+
+
+def test_a_system_without_sysconf_gives_some_memory_all_the_same(monkeypatch):
+    monkeypatch.delattr(os, "sysconf", raising=False)
+    assert available_memory() >= 1 << 20
+    assert IndexOptions().memory_part == available_memory() // 2 // 4
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="POSIX")
+@pytest.mark.parametrize("answer", [-1, 0, ValueError("unrecognized configuration name"), OSError("invalid")])
+def test_a_system_that_does_not_say_is_taken_for_a_small_one(monkeypatch, answer):
+    def sysconf(name):
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(os, "sysconf", sysconf)
+    assert available_memory() == ASSUMED_BYTES
+
+
+def test_a_memory_that_is_named_is_taken_as_it_is():
+    assert IndexOptions(memory=20_000).memory_part == 5_000

@@ -1,0 +1,77 @@
+"""Temporary folders are swept when their process was killed, and never before."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.every_word import every_word
+
+from mixsearch.index import IndexOptions, build_index, open_index
+from mixsearch.storage import TemporaryFolder, temporary
+from mixsearch.storage.temporary import sweep_folders
+
+
+def list_folders(parent):
+    return sorted(each.name for each in parent.iterdir())
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(temporary, "_MIN_AGE_SECONDS", -1.0)
+
+
+def test_a_folder_is_removed_when_it_is_closed_or_forgotten(tmp_path):
+    with TemporaryFolder(tmp_path) as folder:
+        (folder.path / "x").write_text("x")
+        assert len(list_folders(tmp_path)) == 1
+    assert list_folders(tmp_path) == []
+    folder = TemporaryFolder(tmp_path)
+    del folder
+    assert list_folders(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_the_folder_of_a_killed_process_is_swept_and_that_of_a_living_one_is_not(tmp_path):
+    code = (
+        "import sys, time\nfrom mixsearch.storage import TemporaryFolder\nfolder = TemporaryFolder(sys.argv[1])\n"
+        "(folder.path / 'x').write_text('x')\nprint('ready', flush=True)\ntime.sleep(120)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        before = list_folders(tmp_path)
+        sweep_folders(tmp_path)
+        assert list_folders(tmp_path) == before
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with TemporaryFolder(tmp_path) as folder:
+        assert list_folders(tmp_path) == [folder.path.name]
+
+
+def test_folders_without_a_lock_and_young_ones_are_left_alone(tmp_path, monkeypatch):
+    (tmp_path / "mixsearch-tmp-foreign").mkdir()
+    (tmp_path / "mixsearch-tmp-young").mkdir()
+    (tmp_path / "mixsearch-tmp-young" / "mixsearch.lock").touch()
+    monkeypatch.setattr(temporary, "_MIN_AGE_SECONDS", 60.0)
+    sweep_folders(tmp_path)
+    assert list_folders(tmp_path) == ["mixsearch-tmp-foreign", "mixsearch-tmp-young"]
+    old = time.time() - 120
+    os.utime(tmp_path / "mixsearch-tmp-young" / "mixsearch.lock", (old, old))
+    sweep_folders(tmp_path)
+    assert list_folders(tmp_path) == ["mixsearch-tmp-foreign"]
+
+
+@pytest.mark.parametrize("name", ["mixsearch-reviews", "mixsearch-tmp-reviews"])
+def test_an_index_in_the_folder_for_temporary_files_is_never_swept(tmp_path, name):
+    texts = ["sushi rice fish"] * 9 + ["goal match team"] * 9
+    path = build_index(texts, tmp_path / name, IndexOptions(n_components=2), every_word()).path
+    assert (path / "mixsearch.lock").exists()
+    sweep_folders(tmp_path)
+    assert open_index(path).n_documents == 18
+
+
+def test_a_folder_that_cannot_be_listed_is_no_error(tmp_path):
+    sweep_folders(tmp_path / "missing")

@@ -1,0 +1,87 @@
+"""Documents marked as about a topic and as not about it, alone and beside words."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from mixsearch import TopicSearch
+from mixsearch.datasets import make_topics
+from mixsearch.errors import HintError, SearchError, collect_warnings
+
+data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
+SUBJECT = data.shares.argmax(axis=1)
+MEMBERS = np.argsort(-data.shares, axis=0)[:40].T  # rows of documents, forty of each topic
+WORDS = [data.vocabulary[data.labelled_word(i)] for i in range(4)]
+search = TopicSearch(4).fit(data.counts, vocabulary=data.vocabulary)
+
+
+def subjects_of(topic, n=20):
+    """The true topics of the documents that are listed."""
+    return SUBJECT[[row for row, _ in topic.documents(n)]]
+
+
+def quiet(**hint):
+    with collect_warnings():
+        return search.search(**hint)
+
+
+def test_documents_say_which_of_two_topics_a_word_means():
+    both = [WORDS[0], WORDS[1]]
+    for topic in (0, 1):
+        found = quiet(words=both, documents=MEMBERS[topic, :3])
+        assert np.mean(subjects_of(found) == topic) > 0.9
+
+
+def test_documents_that_are_not_about_it_rule_a_topic_out():
+    both = [WORDS[0], WORDS[1]]
+    for topic in (0, 1):
+        found = quiet(words=both, not_documents=MEMBERS[1 - topic, :3])
+        assert np.mean(subjects_of(found) == topic) > 0.9
+
+
+def test_documents_of_one_topic_against_those_of_another():
+    mixed = [*MEMBERS[2, :3], *MEMBERS[3, :3]]
+    for topic, other in ((2, 3), (3, 2)):
+        found = quiet(documents=mixed, not_documents=MEMBERS[other, 3:7])
+        assert np.mean(subjects_of(found) == topic) > 0.9
+
+
+def test_documents_that_are_not_about_it_are_never_listed():
+    first = [row for row, _ in quiet(words=WORDS[0]).documents(10)]
+    found = quiet(words=WORDS[0], not_documents=first[:4])
+    rows = [row for row, _ in found.documents(len(SUBJECT))]
+    assert not set(first[:4]) & set(rows)
+    assert len(rows) == len(SUBJECT) - 4
+
+
+def test_marking_what_a_word_means_anyway_keeps_its_topic():
+    plain, found = quiet(words=WORDS[1]), quiet(words=WORDS[1], documents=MEMBERS[1, :3])
+    assert np.minimum(plain.probabilities, found.probabilities).sum() > 0.9
+    assert found.confidence > 0.3
+
+
+def test_a_document_cannot_be_both():
+    with pytest.raises(HintError, match="1 of the documents are marked both") as raised:
+        search.search(documents=MEMBERS[0, :2], not_documents=MEMBERS[0, 1:3])
+    assert raised.value.code == "contradicting_documents"
+
+
+def test_documents_to_avoid_need_something_wanted():
+    with pytest.raises(HintError, match="exactly one of"):
+        search.search(not_documents=[1])
+    with pytest.raises(SearchError, match="Row 9999 is not a document of this fit"):
+        search.search(words=WORDS[0], not_documents=[9999])
+
+
+def test_copies_of_what_is_wanted_and_avoided_cancel_out():
+    counts = sp.csr_array(sp.vstack([data.counts, data.counts[[5, 5]]]))
+    doubled = TopicSearch(4).fit(counts, vocabulary=data.vocabulary)
+    with collect_warnings():
+        found = doubled.search(documents=[1500], not_documents=[1501])
+    assert 1501 not in [row for row, _ in found.documents(1502)]
+    assert np.isfinite(found.probabilities).all()
+
+
+def test_no_documents_are_the_same_as_none():
+    plain, found = quiet(words=WORDS[2]), quiet(words=WORDS[2], not_documents=np.array([], dtype=int))
+    assert np.minimum(plain.probabilities, found.probabilities).sum() > 0.9
