@@ -1,6 +1,6 @@
 """One community from three of its members, beside other ways: accuracy and time on block models and labelled graphs.
 
-    python benchmarks/communities.py [--quick] [--large]
+    python benchmarks/communities.py [--quick] [--trust] [--large NODES]
 
 Needs igraph (``pip install igraph``) for Leiden and networkx for Louvain; methods that are missing are left out.
 """
@@ -182,10 +182,11 @@ def _imported(node: ast.AST, package: tuple[str, ...]) -> list[str]:
     return [module, *(f"{module}.{alias.name}" for alias in node.names)]
 
 
-def compare(graph: Labelled, n_trials: int) -> None:
+def compare(graph: Labelled) -> None:
     """Print accuracy, F1 and seconds of every method, over communities and draws of known members."""
     labels, adjacency = graph.labels, graph.adjacency
     k = len(np.unique(labels))
+    n_trials = max(40 // k, 3)
     print(f"\n{graph.name}: {len(labels):,} nodes, {adjacency.nnz // 2:,} links, {k} communities")
     print("| method | accuracy | F1 | s for all | ms a search |\n| --- | --- | --- | --- | --- |")
     degrees = np.diff(adjacency.indptr)
@@ -216,9 +217,61 @@ def compare(graph: Labelled, n_trials: int) -> None:
         )
 
 
-def measure_large() -> None:
-    """Print the time and the accuracy on ten million links."""
-    data = make_communities(1_000_000, 10, mean_degree=20, signal=2.0, random_state=0)
+def measure_trust() -> None:
+    """Print how often communities are claimed where there are none, the coverage of intervals, and confidences."""
+    nothing: list[dict[str, Any]] = [
+        {"n_nodes": 1000, "n_components": 2, "mean_degree": 3, "signal": 0.0},
+        {"n_nodes": 1000, "n_components": 2, "mean_degree": 20, "signal": 0.0},
+        {"n_nodes": 300, "n_components": 2, "mean_degree": 8, "signal": 0.0},
+        {"n_nodes": 1000, "n_components": 3, "mean_degree": 10, "signal": 0.0, "degree_exponent": 2.5},
+        {"n_nodes": 1000, "n_components": 3, "mean_degree": 10, "signal": 0.0, "degree_exponent": 3.0},
+        {"n_nodes": 3000, "n_components": 2, "mean_degree": 10, "signal": 0.5},
+        {"n_nodes": 3000, "n_components": 4, "mean_degree": 10, "signal": 0.8},
+    ]
+    print("| graph below the threshold | claimed, of 20 |\n| --- | --- |")
+    for options in nothing:
+        claimed = 0
+        for seed in range(20):
+            data = make_communities(random_state=100 + seed, **options)
+            search = CommunitySearch(options["n_components"]).fit(data.adjacency)
+            claimed += search.search(examples=data.known(0, N_KNOWN)).is_detectable
+        print(f"| {options} | {claimed} |", flush=True)
+    for signal in (2.0, 4.0):
+        errors, alone, weights = [], [], []
+        for seed in range(12):
+            data = make_communities(3000, 3, mean_degree=15, signal=signal, random_state=seed)
+            search = CommunitySearch(3).fit(data.adjacency)
+            for community in range(3):
+                found = search.search(examples=data.known(community, 10))
+                truth = np.mean(data.labels == community)
+                errors.append((found.weight - truth) / found.stderr.weight)
+                alone.append((found.weight - truth) * 3000 / np.sqrt(np.sum(found.membership * (1 - found.membership))))
+                weights.append((found.moment_estimate.weight, truth))
+        moments, truths = np.mean(weights, axis=0)
+        print(
+            f"signal {signal:g}: intervals hold the number of members in {np.mean(np.abs(errors) < 1.96):.0%}, those "
+            f"from single nodes alone in {np.mean(np.abs(alone) < 1.96):.0%}; weight of moments alone {moments:.3f} "
+            f"for {truths:.3f}",
+            flush=True,
+        )
+    for graph in labelled_graphs():
+        k, rng, answers = len(np.unique(graph.labels)), np.random.default_rng(0), []
+        search = CommunitySearch(k).fit(graph.adjacency)
+        for community in np.repeat(np.arange(k), 3):
+            truth = graph.labels == community
+            found = search.search(examples=rng.choice(np.flatnonzero(truth), N_KNOWN, replace=False))
+            answers.append((found.confidence, f1_score(truth, found.membership > 0.5, zero_division=0) > 0.5))
+        sure = [is_right for confidence, is_right in answers if confidence > 0.95]
+        doubted = [is_right for confidence, is_right in answers if confidence <= 0.95]
+        print(
+            f"{graph.name}: right {sum(sure)} of {len(sure)} sure ones, {sum(doubted)} of {len(doubted)} others",
+            flush=True,
+        )
+
+
+def measure_large(n_nodes: int) -> None:
+    """Print the time and the accuracy on ten links for each node."""
+    data = make_communities(n_nodes, 10, mean_degree=20, signal=2.0, random_state=0)
     start = time.perf_counter()
     search = CommunitySearch(10).fit(data.adjacency)
     fitted = time.perf_counter()
@@ -234,16 +287,20 @@ def measure_large() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller block models")
-    parser.add_argument("--large", action="store_true", help="only ten million links: about ten minutes, 4 GB")
+    parser.add_argument("--large", type=int, metavar="NODES", help="only one graph of ten times as many links")
+    parser.add_argument("--trust", action="store_true", help="only what is claimed: detection, intervals, confidence")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.trust:
+        measure_trust()
+        return
     if options.large:
-        measure_large()
+        measure_large(options.large)
         return
     for graph in block_models(options.quick):
-        compare(graph, n_trials=3)
+        compare(graph)
     for graph in labelled_graphs():
-        compare(graph, n_trials=5)
+        compare(graph)
 
 
 if __name__ == "__main__":

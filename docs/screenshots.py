@@ -63,6 +63,12 @@ def segment(page: Page) -> None:
     seeds = [("seed", f"{name}:{pixels}") for name, pixels in SEEDS.items()]
     page.goto(f"segment?{urlencode([('picture', 'example'), *seeds])}")
     page.locator(".segment-time", has_text="segments").wait_for()
+    page.locator(".segment-stage").hover(position={"x": 300, "y": 300})  # tints the segment there
+
+
+def table(page: Page) -> None:
+    page.goto("table?table=example&like=3&like=8&like=40&not_like=100")
+    page.locator(".table-path.found").wait_for(state="attached")
 
 
 def _search(page: Page, query: str) -> None:
@@ -79,6 +85,7 @@ PICTURES: dict[str, tuple[Callable[[Page], None], dict[str, Any]]] = {
     "overview": (overview, {}),
     "documents": (documents, {}),
     "compare": (compare, {}),
+    "table": (table, {}),
     # Grass and waves make for many bytes.
     "segment": (segment, {"device_scale_factor": 1}),
     "dark": (topics, {"color_scheme": "dark"}),

@@ -59,7 +59,15 @@ PYTHON = {
     ),
     "serve": (make_app, listen, Limits, Access),
 }
-ROUTES = {"topic": "/topic", "overview": "/overview", "changes": "/changes", "segment": "/segments"}
+ROUTES = {
+    "topic": "/topic",
+    "overview": "/overview",
+    "changes": "/changes",
+    "find": "/members",
+    "regress": "/line",
+    "subspace": "/subspace",
+    "segment": "/segments",
+}
 # Names over HTTP that differ from those in Python.
 OTHERWISE = {"words": "q", "seeds": "seed", "not_seeds": "not_seed"}
 

@@ -153,12 +153,13 @@ def _draw_sweep(axes: Axes, rows: Rows, sweep: Sweep) -> None:
     means = np.array([rows.where(target=target).mean for target in rows.levels("target")])
     # The bound holds up to a constant: its line goes through the largest error.
     bound = values**sweep.exponent
-    axes.plot(values, bound * (means / bound).max(), color=MUTED_COLOR, linestyle="--", label="theorem's exponent")
+    line = bound * (means / bound).max()
+    axes.plot(values, line, color=MUTED_COLOR, linestyle="--", label="theorem's exponent")
     axes.plot(values, means, color=choose_color(MEASURED), marker="o", markersize=3, label=MEASURED)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(values, [f"{value:g}" for value in values])
-    if means.max() < MAX_FACTOR * means.min():
+    if line.max() < MAX_FACTOR * means.min():
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.minorticks_off()

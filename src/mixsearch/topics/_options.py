@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from mixsearch.core.validation import check_choice, check_n_components, check_n_features
+from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.topics._documents import WEIGHTINGS
 
@@ -19,7 +19,7 @@ WeightsKind = Literal["length", "uniform"]
 class TopicOptions(NamedTuple):
     """The options of a fit, with those of its preset filled in."""
 
-    alpha0: float
+    alpha0: float | Literal["auto"]
     moments: MomentsKind
     weights: WeightsKind
     metric: float
@@ -47,15 +47,27 @@ def check_options(options: TopicOptions, n_components: Any, n_words: int) -> Non
     minimum = check_n_components(n_components)
     check_choice("moments", options.moments, ("auto", "distinct", "plugin"))
     check_choice("weights", options.weights, tuple(WEIGHTINGS))
-    if not (isinstance(options.alpha0, Real) and 0 < options.alpha0 < np.inf):
-        raise ArgumentError(
-            "{argument} must be a positive number, got {value!r}.", argument=Option("alpha0"), value=options.alpha0
-        )
+    _check_alpha0(options)
     if not (isinstance(options.metric, Real) and 0 <= options.metric <= 1):
         raise ArgumentError(
             "{argument} must be a number from 0 to 1, got {value!r}.", argument=Option("metric"), value=options.metric
         )
     check_n_features(n_words, minimum, f"{minimum} topics")
+
+
+def _check_alpha0(options: TopicOptions) -> None:
+    if options.alpha0 == AUTO and (options.damping or options.moments == "plugin"):
+        raise ArgumentError(
+            "{argument}='auto' needs counts as the model draws them: damping=False and moments of different words.",
+            code="options_conflict",
+            argument=Option("alpha0"),
+        )
+    if options.alpha0 != AUTO and not (isinstance(options.alpha0, Real) and 0 < options.alpha0 < np.inf):
+        raise ArgumentError(
+            "{argument} must be a positive number or 'auto', got {value!r}.",
+            argument=Option("alpha0"),
+            value=options.alpha0,
+        )
 
 
 def uses_distinct_words(options: TopicOptions, *, is_whole: bool) -> bool:
@@ -67,4 +79,11 @@ def uses_distinct_words(options: TopicOptions, *, is_whole: bool) -> bool:
             code="needs_whole_counts",
             argument=Option("moments"),
         )
-    return is_whole if options.moments == "auto" else options.moments == "distinct"
+    is_distinct = is_whole if options.moments == "auto" else options.moments == "distinct"
+    if options.alpha0 == AUTO and not is_distinct:
+        raise SearchError(
+            "{argument}='auto' needs whole counts, but X contains fractions. Pass the counts themselves.",
+            code="needs_whole_counts",
+            argument=Option("alpha0"),
+        )
+    return is_distinct

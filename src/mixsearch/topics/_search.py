@@ -21,6 +21,7 @@ from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import FewerComponentsWarning, warn_user
 from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
+from mixsearch.topics._concentration import FIRST_ALPHA0, estimate_alpha0
 from mixsearch.topics._counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
 from mixsearch.topics._documents import WEIGHTINGS, CountPartition
 from mixsearch.topics._fit import Allocate, fit_topics
@@ -54,8 +55,9 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         "paper" makes the paper's choices: the plug-in moments, the same weight for each document, no metric and no
         damping; `search` then takes the topic of the largest score and does not refine it. The next options override
         single choices.
-    alpha0 : float, default=0.01
-        The sum of the Dirichlet parameters: near 0 documents have one topic, above 1 they mix many.
+    alpha0 : float or "auto", default=0.01
+        The sum of the Dirichlet parameters: near 0 documents have one topic, above 1 they mix many. "auto" estimates
+        it, from counts that follow the model (``damping=False``), at the cost of a second fit.
     moments : {"auto", "distinct", "plugin"}, optional
         "distinct" averages over different words of a document, which is unbiased and needs whole counts. "plugin" also
         counts words with themselves. "auto", the default, takes "distinct" for whole counts.
@@ -84,6 +86,8 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         The number of documents that were too short for the fit.
     kept_rows_ : array of shape (n,)
         The rows of X that were fitted, if X was in memory.
+    alpha0_, alpha0_stderr_ : float
+        What ``alpha0="auto"`` estimated, and its standard error.
     vectorizer_ : transformer
         What counted the texts, if `fit` was given texts.
     component_ : Topic
@@ -112,7 +116,7 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         n_components: int | Literal["auto"] = 50,
         *,
         preset: Preset = "default",
-        alpha0: float = 0.01,
+        alpha0: float | Literal["auto"] = 0.01,
         moments: MomentsKind | None = None,
         weights: WeightsKind | None = None,
         metric: float | None = None,
@@ -206,9 +210,10 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
     ) -> None:
         """Fit documents that are checked and long enough."""
         options = self._options
+        self._forget("alpha0_", "alpha0_stderr_")
         weighting = WEIGHTINGS[options.weights]
         common: dict[str, Any] = {
-            "alpha0": options.alpha0,
+            "alpha0": FIRST_ALPHA0 if options.alpha0 == AUTO else options.alpha0,
             "distinct": distinct,
             "weighting": weighting,
             "metric": options.metric,
@@ -216,6 +221,10 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         k = self._choose_n_components(partitions, lambda: topic_spectrum(partitions, **common, seed=self._draw_seed()))
         if self.n_components == AUTO:
             warn_no_signal(self.spectrum_, "one topic")
+        if options.alpha0 == AUTO:
+            rough = fit_topics(partitions, k, **common, seed=self._draw_seed())
+            self.alpha0_, self.alpha0_stderr_ = estimate_alpha0(rough)
+            self._options, common["alpha0"] = options._replace(alpha0=self.alpha0_), self.alpha0_
         # Text has more topics than any number: only counts that follow the model can show that some are missing.
         check_rest = self.n_components != AUTO and distinct and not options.damping
         self._family = fit_topics(

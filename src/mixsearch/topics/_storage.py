@@ -141,7 +141,7 @@ def restore_fit(search: FittedTopics, folder: Folder) -> None:
     n = sum(segment.n_documents for segment in segments)
     search._family = TopicFamily(
         frame=Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"]),
-        alpha0=search._options.alpha0,
+        alpha0=float(search._options.alpha0),
         mean=folder["frame/mean"],
         distinct=fit["distinct"],
         document_frequency=frequency,

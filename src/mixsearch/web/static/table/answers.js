@@ -90,7 +90,7 @@ function differences(list) {
       "tr",
       {},
       h("th", { scope: "row", dir: "auto" }, column),
-      h("td", {}, typeof members === "object" && members !== null ? shares(members) : give(members, stderr)),
+      h("td", { class: stderr === null ? null : "estimate" }, typeof members === "object" && members !== null ? shares(members) : give(members, stderr)),
       h("td", { class: "muted" }, typeof all === "object" && all !== null ? shares(all) : shown(all)),
       h("td", { title: `${plain(effect)} standard deviations` }, h("span", { class: "bar", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * Math.abs(effect)) / longest}%` } })), h("span", { class: "visually-hidden" }, `${plain(effect)} standard deviations`)),
     );

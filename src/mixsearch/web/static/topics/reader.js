@@ -92,7 +92,7 @@ export class Reader {
     if (error) return [h("p", {}, error.message)];
     if (answer.text === null) return [h("p", { class: "muted" }, "The index keeps no texts.")];
     const cut = answer.is_cut ? h("p", { class: "muted" }, "The rest is left out: the document is very long.") : null;
-    return [h("p", { class: "whole" }, this.shown.mark(answer.text)), cut];
+    return [h("p", { class: "whole", dir: "auto" }, this.shown.mark(answer.text)), cut];
   }
 
   #turn(step) {
