@@ -138,12 +138,14 @@ def test_a_lone_surrogate_in_the_name_of_a_column_is_replaced(tmp_path):
 
 
 LONG = "sushi rice fish " * 300_000  # 4.8 million characters
+LONGER = "x " * (1 << 21) + "y"  # one more than a document may have
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
         ("a.txt", f"rice\n{LONG}\nfish\n"),
+        ("a.txt", f"rice\n{LONGER}\nfish\n"),
         ("a.jsonl", f'{GOOD}{{"text": "{LONG}"}}\n{GOOD}'),
         ("a.csv", f"text\nrice\n{LONG}\nfish\n"),
     ],

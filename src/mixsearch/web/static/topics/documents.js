@@ -1,7 +1,7 @@
 // Typical documents of a topic, page by page.
 
 import { get, pathOf } from "../shared/api.js";
-import { breakable, dateAndLink, nameOfDocument } from "./document-facts.js";
+import { breakable, dateAndLink, nameOfDocument } from "../shared/document-facts.js";
 import { documentOrder } from "./document-order.js";
 import { h } from "../shared/dom.js";
 import { highlighter } from "./highlight.js";

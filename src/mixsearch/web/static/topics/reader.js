@@ -3,7 +3,7 @@
 import { get, pathOf } from "../shared/api.js";
 import { copyText } from "../shared/clipboard.js";
 import { h, replace } from "../shared/dom.js";
-import { breakable, dateAndLink, nameOfDocument, otherColumns } from "./document-facts.js";
+import { breakable, dateAndLink, nameOfDocument, otherColumns } from "../shared/document-facts.js";
 import { markButtons } from "./mark-buttons.js";
 import { Newest } from "../shared/newest.js";
 import { roughly } from "../shared/numbers.js";
