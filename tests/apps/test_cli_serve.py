@@ -72,6 +72,24 @@ def test_a_server_tells_where_it_is_answers_and_stops_at_ctrl_c(index):
 
 
 @pytest.mark.slow
+def test_a_server_without_anything_takes_a_file_and_its_processes_search_in_it():
+    body = "\n".join(json.dumps({"text": text}) for text in draw_texts()).encode()
+    with started("--workers", "2", "--no-token") as (process, address, _):
+        file = json.loads(fetch(f"{address}api/files?name=dropped.jsonl", body))
+        request = json.dumps({"file": file["file"]}).encode()
+        build = json.loads(fetch(f"{address}api/indexes", request, **{"Content-Type": "application/json"}))
+        end = time.monotonic() + 120
+        while build["status"] == "running" and time.monotonic() < end:
+            time.sleep(0.1)
+            build = json.loads(fetch(f"{address}api/builds/{build['build']}"))
+        assert build["status"] == "done", build
+        for word in ("sushi", "court", "goal"):
+            assert json.loads(fetch(f"{address}api/indexes/dropped/topic?q={word}"))["hint"] == word
+        process.send_signal(signal.SIGINT)
+        assert process.wait(120) == 0
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_a_server_that_is_killed_leaves_no_process_behind(index, end):
     with started(index, "--no-token") as (process, address, _):

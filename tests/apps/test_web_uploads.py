@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import threading
 import time
 
 import pytest
@@ -84,7 +85,7 @@ def test_a_packed_file_is_read_and_a_text_column_can_be_chosen(client):
     assert "'reviews.csv.gz'" in failed["error"]["message"]  # and no path of the server
 
 
-def test_a_build_can_be_cancelled_and_leaves_nothing(client, monkeypatch):
+def test_a_build_can_be_cancelled_and_leaves_nothing(client):
     build = client.post("/api/indexes", json={"file": bring(client, reviews(3000))["file"]}).json()
     stopped = client.delete(f"/api/builds/{build['build']}")
     assert stopped.status_code == 200
@@ -94,11 +95,12 @@ def test_a_build_can_be_cancelled_and_leaves_nothing(client, monkeypatch):
 
 def test_one_index_is_built_at_a_time(client, monkeypatch):
     file = bring(client)
-    ended = []
-    monkeypatch.setattr(Builder, "_build", lambda *_: time.sleep(0.5) or ended.append(1) or [])
+    may_end = threading.Event()
+    monkeypatch.setattr(Builder, "_build", lambda *_: [] if may_end.wait(60) else None)
     first = client.post("/api/indexes", json={"file": file["file"]}).json()
     assert "Another index" in refused(client.post("/api/indexes", json={"file": file["file"]}), 503, "busy")
     assert refused(client.delete(f"/api/files/{file['file']}"), 503, "busy")
+    may_end.set()
     assert await_end(client, first)["status"] == "failed"  # the folder is empty
     assert client.delete(f"/api/files/{file['file']}").status_code == 204
     refused(client.get(f"/api/files/{file['file']}"), 410, "gone")

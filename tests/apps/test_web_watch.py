@@ -1,5 +1,7 @@
 """An index that changes while it is served is reopened, without a failed request."""
 
+import asyncio
+import contextlib
 import shutil
 import threading
 import time
@@ -121,3 +123,25 @@ def test_a_generation_that_cannot_be_read_is_an_error_with_a_sentence(tmp_path):
     (index.path / "manifest.json").write_text("{}")
     with pytest.raises(StorageError, match="damaged or was edited"):
         open_index(index.path)
+
+
+def test_an_index_that_is_removed_meanwhile_stays_removed(tmp_path, monkeypatch):
+    index = open_made(tmp_path)
+    app = make_app({"texts": index, "others": index})
+    indexes, looked = app.state.indexes, []
+
+    def look(served):
+        looked.append(served.name)
+        indexes.pop("others", None)
+        return ServedIndex(served.name, served.index) if served.name == "others" else None
+
+    monkeypatch.setattr(watch, "reopen_if_changed", look)
+
+    async def watch_for_a_while():
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await watch.watch_indexes(indexes, interval=0.01)
+
+    asyncio.run(watch_for_a_while())
+    assert looked.count("texts") > 1
+    assert list(indexes) == ["texts"]

@@ -101,10 +101,6 @@ class Builder:
             served = self._indexes.pop(name)
         shutil.rmtree(served.index.path, ignore_errors=True)
 
-    def is_built(self, name: str) -> bool:
-        """Return whether an index was built of an uploaded file."""
-        return name in self._built
-
     def close(self) -> None:
         """Stop the build that runs."""
         for key in list(self._builds):

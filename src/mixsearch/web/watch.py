@@ -24,14 +24,17 @@ async def watch_indexes(indexes: MutableMapping[str, ServedIndex], interval: flo
     while True:
         await asyncio.sleep(interval)
         for name in list(indexes):
-            if verified.get(name) != indexes[name].generation:
-                verified[name] = indexes[name].generation
-                task = asyncio.create_task(asyncio.to_thread(verify, indexes[name]))
+            served = indexes.get(name)
+            if served is None:  # it was removed meanwhile
+                continue
+            if verified.get(name) != served.generation:
+                verified[name] = served.generation
+                task = asyncio.create_task(asyncio.to_thread(verify, served))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
             # In a thread: a slow disk must not stop the event loop.
-            reopened = await asyncio.to_thread(reopen_if_changed, indexes[name])
-            if reopened is not None:
+            reopened = await asyncio.to_thread(reopen_if_changed, served)
+            if reopened is not None and indexes.get(name) is served:
                 indexes[name] = reopened
 
 
