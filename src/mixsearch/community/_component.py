@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -71,14 +71,9 @@ class Community(SampleComponent):
         if isinstance(self._refined, RefinedCommunity):
             posterior, index = self._refined.beliefs.posterior, self._refined.index
             return np.column_stack([posterior[:, index], np.delete(posterior, index, axis=1)])
-        first = self._with_rank(0)._candidates
-        tensor = self._family.tensor(np.eye(self._family.n_components))
-        posterior = rough_posterior(self._community_family, separate_rest(tensor, first))
-        return np.roll(posterior, -self._rank, axis=1)
-
-    @property
-    def _community_family(self) -> Any:
-        return self._family
+        family: Any = self._family
+        separated = separate_rest(family.tensor(np.eye(family.n_components)), self._candidates)
+        return np.roll(rough_posterior(family, separated), -self._rank, axis=1)
 
     @property
     def is_detectable(self) -> bool:
@@ -171,9 +166,6 @@ class Community(SampleComponent):
         weights = np.array([clip_weight(float(share)) for share in posterior.mean(axis=0)])
         agreement = posterior_of_all(np.log(known), np.log(weights))[0]
         return ExampleFit(float(agreement), known[:, 0], ones, ones)
-
-    def _with_rank(self, rank: int) -> Self:
-        return replace(super()._with_rank(rank), _examples=self._examples)
 
     def _card(self) -> Card:
         low, high = self.n_members_interval

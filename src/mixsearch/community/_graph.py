@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -74,8 +76,11 @@ class Graph:
             raise HintError("No node was named. Name a few members of the community.", code="no_nodes_named")
         if self.names is None:
             return _check_numbers(wanted, self.n_nodes)
-        places = {name: place for place, name in enumerate(self.names)}
-        return np.array(list(dict.fromkeys(_find_name(places, each) for each in wanted)), dtype=np.intp)
+        return np.array(list(dict.fromkeys(_find_name(self._places, each) for each in wanted)), dtype=np.intp)
+
+    @cached_property
+    def _places(self) -> dict[Hashable, int]:
+        return {name: place for place, name in enumerate(self.names or ())}
 
 
 def _check_numbers(wanted: list[Any], n_nodes: int) -> Array:
@@ -258,6 +263,6 @@ def _check_names(names: Iterable[Hashable] | None, n_nodes: int) -> list[Hashabl
             n_nodes=n_nodes,
         )
     if len(set(listed)) < n_nodes:
-        twice = next(name for place, name in enumerate(listed) if name in listed[:place])
+        twice, _ = Counter(listed).most_common(1)[0]
         raise SearchError("Two nodes have the name {name!r}.", code="repeated_name", name=twice)
     return listed

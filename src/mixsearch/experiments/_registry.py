@@ -8,8 +8,10 @@ from difflib import get_close_matches
 from mixsearch.errors import SearchError
 from mixsearch.experiments import (
     _gaussians,
+    _hints,
     _labels,
     _lda,
+    _parallel,
     _regressions,
     _rehint,
     _segmentation,
@@ -34,6 +36,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _labels.LABELS,
     _rehint.REHINT,
     _theory.THEORY,
+    _hints.HINTS_EXPERIMENT,
+    _parallel.PARALLEL,
 )
 
 

@@ -21,6 +21,8 @@ EASY = {
     "gmm-sensitivity": {"moments": "our", "sigma": 0.1, "n": 1500},
     "regression-error": {"sigma": 0.01, "n": 3000},
     "theory": {"quantity": "delta"},
+    "hints": {"k": 5},
+    "parallel": {"k": 5, "n": 4000},
     "rehint": {"family": "subspaces"},
     "labels": {"family": "Gaussians", "d": 50},
 }
