@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
-import shlex
 import sys
-import tempfile
-import traceback
 
 from mixsearch import __version__
 from mixsearch.errors import Coded, SearchError
@@ -42,6 +38,11 @@ def explain_unexpected(error: Exception) -> Coded:
 
 def _save_traceback(error: Exception) -> str:
     """Write the traceback to a file that only this user can read, and return where it is as a sentence."""
+    import platform  # commands that succeed need not wait for any of these
+    import shlex
+    import tempfile
+    import traceback
+
     system = f"mixsearch {__version__}, Python {platform.python_version()}, {platform.platform()}"
     lines = [system, shlex.join(sys.argv), "".join(traceback.format_exception(error))]
     try:

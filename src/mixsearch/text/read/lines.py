@@ -104,10 +104,8 @@ def _decode_lines(
     data: bytes, state: ReadState, path: File | None, first_line: int, bad_rows: BadRows
 ) -> NumberedLines:
     """Return lines with their numbers. Only line feeds, which JSON strings cannot contain, end a line."""
-    lines, limit = (
-        _split_lines(data, state.options.encoding, path, first_line, bad_rows),
-        limit_document_bytes(state.options),
-    )
+    lines = _split_lines(data, state.options.encoding, path, first_line, bad_rows)
+    limit = limit_document_bytes(state.options)
     if len(data) <= limit:
         return lines
     for number in (number for number, line in lines if len(line) > limit):
