@@ -23,6 +23,7 @@ import refinement
 import regression_tables
 import scale
 import second_moment
+import segment_choices
 import segment_trust
 import segments
 import subspace_tables
@@ -65,6 +66,7 @@ BENCHMARKS = {
     "verdict": verdict,
     "topic_sizes": topic_sizes,
     "segments": segments,
+    "segment_choices": segment_choices,
     "segment_trust": segment_trust,
     "timelines": timelines,
     "reading": reading,
@@ -97,6 +99,7 @@ ON_REQUEST = (
     "whitened_tables",
     "quality",
     "segments",
+    "segment_choices",
     "segment_trust",
     "reading",
     "scale",
