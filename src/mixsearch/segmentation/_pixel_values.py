@@ -71,8 +71,11 @@ def make_raster(array: Array, *, has_alpha: bool | None = None) -> RasterImage:
 
 
 def _has_channels_first(array: Array) -> bool:
-    """Return whether the first axis is that of the channels: an image of 4 rows or less with more channels is none."""
-    return array.ndim == 3 and 0 < array.shape[0] <= _RGBA < array.shape[2]
+    """Return whether the first axis is that of the channels: far fewer rows than columns and than channels."""
+    if array.ndim != 3 or not array.size:
+        return False
+    n_rows, n_columns, n_channels = array.shape
+    return bool(n_rows <= _RGBA < n_channels or _RGBA * n_rows <= min(n_columns, n_channels))
 
 
 def _check_values(colors: Array) -> None:

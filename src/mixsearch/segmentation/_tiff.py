@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,6 +17,8 @@ _SIGNATURES = (b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+")
 _CHANNELS = ("C", "S")
 _ALPHA = (1, 2)  # kinds of extra samples
 _BITS, _DESCRIPTION, _PLANES = 258, 270, 284  # tags
+_SEPARATE = 2  # planes of channels
+# How ImageJ, tifffile and OME say which pages are channels.
 _NAMED_AXES = ("channels=", '"axes"', '"shape"', "<OME")
 
 
@@ -68,11 +72,9 @@ def _has_other_tags(file: BinaryIO) -> bool:
     try:
         with Image.open(file, formats=("TIFF",)) as image:
             tags: Any = image.tag_v2  # type: ignore[attr-defined]
-            bits = np.atleast_1d(tags.get(258, (1,)))
-            is_plane = (
-                tags.get(284, 1) == 2 or "axes" in str(tags.get(270, "")) or "channels=" in str(tags.get(270, ""))
-            )
-            return bool(len(bits) > 1 and max(bits) > 8) or bool(is_plane)
+            bits, description = np.atleast_1d(tags.get(_BITS, (1,))), str(tags.get(_DESCRIPTION, ""))
+            is_deep = len(bits) > 1 and max(bits) > 8
+            return bool(is_deep or tags.get(_PLANES, 1) == _SEPARATE or any(key in description for key in _NAMED_AXES))
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, KeyError, TypeError):
         return True
     finally:
@@ -107,7 +109,8 @@ def read_tiff(file: Path | BinaryIO, source: str, max_pixels: int, frame: int | 
             array = moved.reshape(n_frames, sizes["Y"], sizes["X"], n_channels)[frame or 0]
             extras: tuple[int, ...] = getattr(series.keyframe, "extrasamples", ())
         return make_raster(array, has_alpha=len(extras) == 1 and extras[0] in _ALPHA)
-    except (TiffFileError, IndexError, KeyError) as error:
+    # Damaged files raise any of these.
+    except (TiffFileError, LookupError, TypeError, RuntimeError, ArithmeticError, struct.error, zlib.error) as error:
         raise SearchError(
             "{source} cannot be read: {reason}. The file seems to be damaged.",
             code="image_unreadable",

@@ -112,6 +112,7 @@ def test_a_shrunk_pixel_is_visible_where_any_of_its_square_is():
     ("array", "message"),
     [
         (np.zeros((3, 8, 9)), r"shape \(3, 8, 9\), but needs \(h, w\).*np.moveaxis\(image, 0, -1\)"),
+        (np.zeros((12, 60, 80)), r"shape \(12, 60, 80\).*np.moveaxis\(image, 0, -1\)"),
         (np.zeros(5), r"shape \(5,\)"),
         (np.zeros((0, 4)), "4 x 0 pixels: it is empty"),
         (np.array([[0.0, np.nan], [np.inf, 1.0]]), "2 values that are NaN or infinite"),
