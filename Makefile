@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOWEST := .venv-lowest
-OTHER_PYTHONS ?= 3.12 3.13
+OTHER_PYTHONS ?= 3.12 3.13 3.14
 # Everything for every platform, from the registry's files as they are today: hashes tell later changes.
 COMPILE := $(BIN)/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --upgrade \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header

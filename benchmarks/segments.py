@@ -34,7 +34,6 @@ N_DRAWS, N_CLICKS = 2, 10
 # The mean IoU that an oracle wants to reach.
 WANTED = 0.85
 MAX_QUICK = 4
-# Seconds for each of the eleven segmentations of a picture.
 # Clicks one after the other, each of which changes what is near it.
 CORRECTED = "segment and correct"
 SLOW = ("GrabCut", "random walker")

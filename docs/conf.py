@@ -33,11 +33,13 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.viewcode",
     "sphinx_copybutton",
-    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
+# `sphinx -t quick` checks pages and links: it runs no examples and shows no source.
+_IS_QUICK = tags.has("quick")  # noqa: F821 - Sphinx defines it
+if not _IS_QUICK:
+    extensions.append("sphinx.ext.viewcode")
 root_doc = "index"
 templates_path = ["templates"]
 exclude_patterns = ["generated/gallery/*.ipynb", "generated/gallery/*.py", "generated/gallery/*.json"]
@@ -45,7 +47,6 @@ exclude_patterns = ["generated/gallery/*.ipynb", "generated/gallery/*.py", "gene
 default_role = "py:obj"
 smartquotes = False  # they would turn the dashes of --option into one
 
-myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
 autosummary_generate = True
@@ -65,7 +66,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "write_computation_times": False,
     "show_signature": False,
-    "plot_gallery": not tags.has("without_examples"),  # noqa: F821 - Sphinx defines tags, from its option -t
+    "plot_gallery": not _IS_QUICK,
     "abort_on_example_error": True,
     "reset_modules": ("matplotlib",),
     "backreferences_dir": "generated/backreferences",

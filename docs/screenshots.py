@@ -58,6 +58,7 @@ def segment(page: Page) -> None:
     seeds = [("seed", f"{name}:{pixels}") for name, pixels in SEEDS.items()]
     page.goto(f"segment?{urlencode([('picture', 'example'), *seeds])}")
     page.locator(".segment-time", has_text="segments").wait_for()
+    page.locator(".segment-stage").hover(position={"x": 300, "y": 300})  # tints the segment there
 
 
 def table(page: Page) -> None:

@@ -2,7 +2,8 @@
 
     python tools/check_extras.py dist/mixsearch-*.whl [EXTRA ...]
 
-Takes some minutes and downloads packages. Extras whose packages are larger than a gigabyte are left out unless named.
+Takes some minutes, and downloads packages by uv, which must be beside this Python. Extras with packages larger than
+a gigabyte are left out unless named.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-import venv
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
@@ -27,13 +27,18 @@ def list_extras(wheel: Path) -> list[str]:
 
 def check(wheel: Path, extra: str | None) -> bool:
     """Return whether the wheel with one extra, or with none, installs and passes its self-test."""
+    target = f"mixsearch{f'[{extra}]' if extra else ''} @ {wheel.resolve().as_uri()}"
+    uv = str(Path(sys.executable).with_name("uv"))
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
-        python = next(path for path in Path(folder).glob("*/python*") if path.stem == "python")
-        target = f"mixsearch{f'[{extra}]' if extra else ''} @ {wheel.resolve().as_uri()}"
-        commands = [["-m", "pip", "install", "--quiet", target], ["-m", "pip", "check"], ["-m", "mixsearch.testing"]]
+        python = str(Path(folder) / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
+        commands = [
+            [uv, "venv", "--quiet", "--python", sys.executable, folder],
+            [uv, "pip", "install", "--quiet", "--python", python, target],
+            [uv, "pip", "check", "--quiet", "--python", python],
+            [python, "-m", "mixsearch.testing"],
+        ]
         for command in commands:
-            ran = subprocess.run([python, *command], capture_output=True, text=True, cwd=folder, check=False)
+            ran = subprocess.run(command, capture_output=True, text=True, cwd=tempfile.gettempdir(), check=False)
             if ran.returncode:
                 sys.stdout.write(f"{ran.stdout}{ran.stderr}\n")
                 return False

@@ -57,6 +57,23 @@ def test_the_make_targets_that_a_page_names_exist(page):
     assert {one or other for one, other in named} <= set(targets)
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda page: page.name)
+def test_the_files_that_a_page_names_exist(page):
+    named = re.findall(
+        r"`((?:benchmarks|examples|requirements|src|tests|tools)/[\w./-]+)`", page.read_text(encoding="utf-8")
+    )
+    assert [file for file in named if not (ROOT / file).exists()] == []
+
+
+def test_every_page_is_in_the_contents_of_the_site():
+    listed = {ROOT / "docs" / "index.md"}
+    for page in PAGES:
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+            for entry in (line for line in block.splitlines() if line and not line.startswith(":")):
+                listed |= set(page.parent.glob(f"{entry}.md"))
+    assert sorted(page.name for page in set(PAGES) - listed if page.is_relative_to(ROOT / "docs")) == []
+
+
 def commands(page):
     """Return the commands that a page shows, without their output."""
     text = page.read_text(encoding="utf-8")
@@ -91,6 +108,14 @@ def test_the_commands_of_the_tutorial_run(tmp_path):
         assert ran.returncode == 0, f"{line}\n{ran.stderr}"
     assert (tmp_path / "report.html").exists()
     assert len((tmp_path / "labelled.csv").read_text(encoding="utf-8").splitlines()) > 1_000
+
+
+def test_the_output_in_the_readme_is_that_of_the_program(capsys):
+    exec(blocks(ROOT / "README.md")[0], {})
+    shown = re.search(r"```text\n(.*?)\.\.\.", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)[1]
+    # Digits and bars depend on the processor.
+    shown, printed = (re.sub(r"[\d.]+|█+| +", " ", text) for text in (shown, capsys.readouterr().out))
+    assert printed.startswith(shown.rstrip())
 
 
 def test_the_readme_s_results_are_what_its_comments_say(capsys):

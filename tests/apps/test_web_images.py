@@ -320,3 +320,16 @@ def test_a_segmentation_that_is_gone_is_said_to_be(client):
     answer = client.get(f"/api/pictures/{bring(client)}/segments/labels.png?segmentation=nothing")
     assert (answer.status_code, answer.json()["error"]["code"]) == (410, "gone")
     assert "Send its seeds again" in answer.json()["error"]["message"]
+
+
+def test_a_frame_of_an_animation_is_chosen_or_noted(client):
+    other, file = np.ascontiguousarray(photo()[:, ::-1]), io.BytesIO()
+    frames = [Image.fromarray(each) for each in (photo(), other)]
+    frames[0].save(file, "WEBP", save_all=True, append_images=frames[1:], lossless=True)
+    told = client.post("/api/pictures", content=file.getvalue()).json()
+    assert [warning["code"] for warning in told["warnings"]] == ["skipped_frames"]
+    second = client.post("/api/pictures?frame=1", content=file.getvalue()).json()
+    assert second["warnings"] == []
+    assert_array_equal(np.asarray(image_of(client.get(f"/api/pictures/{second['picture']}.png"))), other)
+    refused = client.post("/api/pictures?frame=2", content=file.getvalue())
+    assert "has no frame 2" in refused.json()["error"]["message"]

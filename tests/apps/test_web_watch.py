@@ -5,14 +5,15 @@ import threading
 import time
 
 import pytest
+from starlette.testclient import TestClient
 from tests.served_corpus import draw_texts, open_made
 from tests.serving import serve
 
 from mixsearch.errors import StorageError
 from mixsearch.index import add_documents, open_index, refresh_index
-from mixsearch.web import Limits, watch
+from mixsearch.web import Limits, make_app, watch
 from mixsearch.web.indexes import ServedIndex
-from mixsearch.web.watch import reopen_if_changed
+from mixsearch.web.watch import reopen_if_changed, verify
 
 
 def write_more(folder, n=30):
@@ -44,6 +45,33 @@ def test_an_index_that_is_gone_is_served_as_it_was(tmp_path):
     shutil.move(moved, served.index.path)
     assert reopen_if_changed(served) is None
     assert served.problem is None
+
+
+def test_an_index_that_fails_its_checksums_is_not_searched_any_more(tmp_path, caplog):
+    app = make_app({"texts": open_made(tmp_path)})
+    served = app.state.indexes["texts"]
+    verify(served)
+    with TestClient(app, base_url="http://localhost") as client:
+        assert client.get("/api/indexes/texts/topic", params={"q": "sushi"}).status_code == 200
+        file = max(served.index.path.rglob("*.npy"), key=lambda path: path.stat().st_size)
+        data = bytearray(file.read_bytes())
+        data[-1] ^= 1
+        file.write_bytes(data)
+        verify(served)
+        answer = client.get("/api/indexes/texts/topic", params={"q": "rice"})
+        assert answer.status_code == 500
+        assert answer.json()["error"]["code"] == "folder_damaged"
+        health = client.get("/api/health").json()
+    assert health["status"] == "degraded"
+    assert file.name in health["states"]["texts"]["problem"]
+    assert len([each for each in caplog.records if "no longer served" in each.getMessage()]) == 1
+
+
+def test_an_index_that_is_replaced_while_it_is_verified_is_not_damaged(tmp_path):
+    served = ServedIndex("texts", open_made(tmp_path))
+    shutil.rmtree(served.index.path)
+    verify(served)
+    assert served.damage is None
 
 
 @pytest.mark.slow

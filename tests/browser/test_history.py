@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import asked, search, see_topic
+from tests.browser.acting import HINT, asked, search, see_topic
 
 pytestmark = pytest.mark.xdist_group("browser")
 STANDING = 1500  # longer than an answer has to stand to count as read
@@ -28,7 +28,7 @@ def test_four_searches_leave_four_entries(page):
         box.fill("")
         for end in range(1, len(word) + 1):
             box.press(word[end - 1])
-            expect(page.locator("html")).to_have_attribute("data-painted", re.compile(f"^{word[:end]}"))
+            expect(page.locator(HINT)).to_have_text(re.compile(f"^{word[:end]}"))
         box.press("Enter")
         see_topic(page, word)
     assert n_entries(page) == start + 4

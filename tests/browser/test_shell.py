@@ -92,6 +92,16 @@ def test_forced_colours_keep_points_and_bars(open_page):
     assert not re.fullmatch(r"rgba\(0, 0, 0, 0\)", painted)
 
 
+def test_text_from_right_to_left_is_written_so(page):
+    page.goto("./")
+    expect(page.locator(".entry").first).to_be_visible()
+    box = page.locator("#query")
+    box.fill("שלום")
+    assert box.evaluate("each => getComputedStyle(each).direction") == "rtl"
+    box.fill("oven")
+    assert box.evaluate("each => getComputedStyle(each).direction") == "ltr"
+
+
 def test_the_policy_forbids_text_to_become_markup(page):
     page.goto("./")
     expect(page.locator(".entry").first).to_be_visible()

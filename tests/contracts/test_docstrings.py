@@ -10,13 +10,17 @@ from numpydoc.validate import Validator, validate
 from mixsearch.errors import Coded
 
 FRONTS = (
+    "mixsearch",
     "mixsearch.baselines",
     "mixsearch.community",
+    "mixsearch.data.filters",
     "mixsearch.datasets",
     "mixsearch.experiments",
     "mixsearch.index",
     "mixsearch.metrics",
     "mixsearch.plots",
+    "mixsearch.regression",
+    "mixsearch.report",
     "mixsearch.segmentation",
     "mixsearch.storage",
     "mixsearch.table",

@@ -40,12 +40,12 @@ Examples:
   mixsearch serve --demo
   mixsearch serve
 
-By default the server listens on this computer only. It requires a token, which
-it creates and puts into the address that it opens and prints, since other
-accounts of this computer reach it too; --no-token does without. A file of
-documents is indexed in a folder .mixsearch beside it, once, and again when it
-changes. --demo indexes the docstrings on this computer. Without an index,
-drop a file onto the page. Such files are accepted on this computer, and from
+By default the server listens on this computer only. Other accounts reach it
+there too, so it requires a token, which it creates and puts into the
+address that it prints; --no-token does without. A file of documents is
+indexed in a folder .mixsearch beside it, once, and again when it changes.
+--demo indexes the docstrings on this computer. Without an index, drop a
+file onto the page. Such files are accepted on this computer, and from
 others with a token; they are removed when the server stops. The HTTP API is
 described in api/openapi.json. Ctrl-C stops the server.
 
@@ -170,6 +170,7 @@ def serve(
         )
         access = web.Access(
             token=token,
+            ticket=None if token is None else secrets.token_urlsafe(24),
             hosts=tuple(name.lower() for name in [host, *(allow_host or [])]),
             # A further host name means a proxy, behind which others reach this computer.
             files=token is not None or (is_loopback(host) and not allow_host),
@@ -235,14 +236,15 @@ def _run(
     app = web.make_app(opened, limits=limits, access=access)
     listener = web.listen(host, port)
     address = web.make_url(listener, host)
-    if access.token is not None:
-        address += "?" + urlencode({"token": access.token})
+    shown, opened_once = (
+        address if each is None else f"{address}?{urlencode({'token': each})}" for each in (access.token, access.ticket)
+    )
     for name, index in opened.items():
         stderr_console().print(
             f"{name}: {index.n_documents:,} documents, {len(index.vocabulary):,} words", markup=False
         )
-    stderr_console().print(f"Open {address}  (Ctrl-C stops)", markup=False, soft_wrap=True)
+    stderr_console().print(f"Open {shown}  (Ctrl-C stops)", markup=False, soft_wrap=True)
     if open_page:
-        webbrowser.open(address)
+        webbrowser.open(opened_once)
     with suppress(KeyboardInterrupt):  # which is how a server ends
         web.make_server(app, limits).run(sockets=[listener])

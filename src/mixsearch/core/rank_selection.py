@@ -118,6 +118,7 @@ class Spectrum:
         Parameters
         ----------
         stored : dict
+            As `as_dict` returns it.
 
         Returns
         -------

@@ -82,7 +82,9 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Parameters
         ----------
         X : array of shape (n, d)
-        y : ignored
+            The samples.
+        y : None
+            Ignored.
 
         Returns
         -------
@@ -107,6 +109,7 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Parameters
         ----------
         X : array of shape (n, d)
+            The samples.
 
         Returns
         -------
@@ -122,6 +125,7 @@ class WithinWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Parameters
         ----------
         X : array of shape (n, d)
+            The whitened samples or centers.
 
         Returns
         -------

@@ -55,7 +55,11 @@ def read_image(
 
 
 def decode_image(
-    body: bytes, max_pixels: int = _pixel_values.MAX_PIXELS, formats: tuple[str, ...] | None = None
+    body: bytes,
+    max_pixels: int = _pixel_values.MAX_PIXELS,
+    formats: tuple[str, ...] | None = None,
+    *,
+    frame: int | None = None,
 ) -> RasterImage:
     """Read an image from the bytes of an image file.
 
@@ -67,9 +71,11 @@ def decode_image(
         Larger images are refused before any pixel is decoded.
     formats : tuple of str, optional
         The formats to try, by Pillow's names; by default all.
+    frame : int, optional
+        As in `read_image`.
 
     Returns
     -------
     RasterImage
     """
-    return read_image_file(io.BytesIO(body), "The file", max_pixels, formats)
+    return read_image_file(io.BytesIO(body), "The file", max_pixels, formats, frame=frame)

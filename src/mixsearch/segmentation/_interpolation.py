@@ -14,6 +14,8 @@ from mixsearch.segmentation._superpixels import Superpixels
 # Added to the diagonal of the similarities of seeds, so that two alike ones of different segments do not cancel others;
 # and to that of their proximities.
 RIDGE, RIDGE_NEAR = 0.1, 0.05
+# The noise of a seed grows with this power of the number of its segment's seeds, relative to the mean of all segments.
+BALANCE = 2
 # Probabilities are the softmax of scores times this: fitted so that they hold on annotated photographs.
 SHARPNESS = 9.0
 # With a single segment, these many superpixels unlike its seeds stand for the rest.
@@ -62,13 +64,13 @@ def interpolate_known(known: KnownSuperpixels, similarity: Array, proximity: Arr
     -----
     Kriging: scores are K(x, s) (K(s, s) + R)⁻¹ (targets - 1/k), with the similarity as covariance. Seeds that are alike
     share their weight, so that a further seed corrects what those before it left open. The noise R grows with the
-    square of the number of a segment's seeds, since a segment does not become likelier by having more of them. Scores
+    number of a segment's seeds, since a segment does not become likelier by having more of them. Scores
     fade with the distance from all seeds; relative to the similarity of the closest one they say how sure the label is.
     What this leaves open at the seeds themselves is interpolated once more, with the proximity as covariance.
     """
     indices, targets = known
     centered, counts = targets - 1 / targets.shape[1], targets.sum(axis=0)
-    noise = RIDGE * (targets @ (counts / counts.mean()) ** 2)
+    noise = RIDGE * (targets @ (counts / counts.mean()) ** BALANCE)
     closest = np.maximum(similarity[:, indices].max(axis=1), np.finfo(float).tiny)
     scores = _krige(similarity, indices, noise, centered) / closest[:, None]
     scores += _krige(proximity, indices, np.full(len(indices), RIDGE_NEAR), centered - scores[indices])

@@ -94,9 +94,10 @@ def segment(
     -----
     "graph": about 800 superpixels are linked to their neighbors, the less the stronger the edge between them, and to
     those with similar features. The visits of a random walk are their similarity, and kriging with it interpolates the
-    seeds. The mixture: the features of the pixels are a mixture of spherical Gaussians, and each seed is the hint of
-    one search. In both ways features of neighborhoods are computed on at most 160,000 pixels, and the resulting
-    probabilities are upsampled along the edges of the image by a guided filter.
+    seeds; a shorter walk among neighbors corrects what is left open at the seeds. The mixture: the features of the
+    pixels are a mixture of spherical Gaussians, and each seed is the hint of one search. In both ways features of
+    neighborhoods are computed on at most 160,000 pixels, and the resulting probabilities are upsampled along the edges
+    of the image by a guided filter.
 
     Examples
     --------

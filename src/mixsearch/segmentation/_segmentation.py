@@ -77,7 +77,7 @@ class Segmentation(LabeledImage):
         return self._confidence.expected_iou
 
     def correct(self, seeds: Mapping[str, Seed]) -> Segmentation:
-        """Add seeds, which change what is near them and what was in doubt.
+        """Add seeds, which change what is connected with them.
 
         Parameters
         ----------
@@ -91,8 +91,9 @@ class Segmentation(LabeledImage):
 
         Notes
         -----
-        A part that is likely right changes only if no other seed is more similar to it, and if it is connected with the
-        seed through parts that change as well. `segment` with all seeds takes no account of their order.
+        A part changes only to the segment of a new seed, if that is at least as sure as its label was before, and if it
+        is connected with the seed through parts that change as well. `segment` with all seeds takes no account of their
+        order.
         """
         return self._correct(seeds)
 

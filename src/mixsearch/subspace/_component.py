@@ -265,6 +265,7 @@ class Subspace(Component):
         Parameters
         ----------
         X : array, sparse matrix or Dask array of shape (n, d)
+            The samples.
 
         Returns
         -------

@@ -126,6 +126,16 @@ def _find_subspace() -> None:
     _require(bool(right > 0.9), f"{right:.0%} of the samples are assigned rightly")
 
 
+def _find_community() -> None:
+    from mixsearch import CommunitySearch
+    from mixsearch.datasets import make_communities
+
+    data = make_communities(1_000, 3, mean_degree=20, signal=4.0, random_state=0)
+    found = CommunitySearch(3).fit(data.adjacency).search(examples=data.known(1, 3))
+    right = np.mean((found.membership > 0.5) == (data.labels == 1))
+    _require(bool(right > 0.9), f"{right:.0%} of the nodes are assigned rightly")
+
+
 def _find_topic() -> None:
     from mixsearch.datasets import make_reviews
     from mixsearch.index import IndexOptions, build_index, open_index
@@ -209,6 +219,7 @@ def _list_checks() -> Iterator[Check]:
     yield Check("a Gaussian, from one sample", _find_gaussian)
     yield Check("a regression, from twenty samples", _find_regression)
     yield Check("a subspace, from one sample", _find_subspace)
+    yield Check("a community, from three members", _find_community)
     yield Check("a topic, from one word", _find_topic)
     yield Check("rows of a table, from three rows", _find_rows)
     yield Check("segments of an image, from three pixels", _find_segments)

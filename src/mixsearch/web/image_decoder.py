@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.errors import SearchError
+from mixsearch.errors import SearchError, SearchWarning, collect_warnings, warn_user
 from mixsearch.segmentation import LargeImageError, RasterImage, decode_image
 from mixsearch.web.processes import run_process
 from mixsearch.web.settings import Limits
@@ -39,9 +39,9 @@ class TooSlowError(SearchError):
     code = "too_slow"
 
 
-def decode_bytes(body: bytes, max_pixels: int) -> RasterImage:
-    """Return the first image of a file, rotated by its EXIF orientation."""
-    return decode_image(body, max_pixels, FORMATS)
+def decode_bytes(body: bytes, max_pixels: int, frame: int | None = None) -> RasterImage:
+    """Return one image of a file, rotated by its EXIF orientation; by default the first."""
+    return decode_image(body, max_pixels, FORMATS, frame=frame)
 
 
 def decode_upload(body: bytes, limits: Limits, decode: Decode = decode_bytes) -> RasterImage:
@@ -59,6 +59,7 @@ def decode_upload(body: bytes, limits: Limits, decode: Decode = decode_bytes) ->
     Returns
     -------
     RasterImage
+        Warnings about the file are issued in this process.
 
     Raises
     ------
@@ -76,7 +77,8 @@ def decode_upload(body: bytes, limits: Limits, decode: Decode = decode_bytes) ->
 def _work(reply: Connection, body: bytes, max_pixels: int, decode: Decode) -> None:
     """Decode in the process; send a header as JSON and the pixels as bytes, or an error."""
     try:
-        image = decode(body, max_pixels)
+        with collect_warnings() as collected:
+            image = decode(body, max_pixels)
     except (LargeImageError, MemoryError) as error:
         message = str(error) or "The image does not fit into memory."
         _send(reply, {"error": TooLargeError.code, "message": message})
@@ -86,7 +88,8 @@ def _work(reply: Connection, body: bytes, max_pixels: int, decode: Decode) -> No
         _send(reply, {"error": NotAnImageError.code, "message": _DAMAGED})
     else:
         header = {"shape": image.pixels.shape, "dtype": image.pixels.dtype.str, "white": image.white}
-        _send(reply, header | {"has_hidden": image.visible is not None})
+        notes = [[str(warning), warning.code] for warning in collected]
+        _send(reply, header | {"has_hidden": image.visible is not None, "warnings": notes})
         reply.send_bytes(np.ascontiguousarray(image.pixels).data.cast("B"))
         if image.visible is not None:
             reply.send_bytes(np.ascontiguousarray(image.visible).data.cast("B"))
@@ -100,6 +103,8 @@ def _receive(reply: Connection) -> RasterImage:
     header = json.loads(reply.recv_bytes())
     if "error" in header:
         raise {each.code: each for each in (NotAnImageError, TooLargeError)}[header["error"]](header["message"])
+    for sentence, code in header["warnings"]:
+        warn_user(SearchWarning(sentence, code=code))
     pixels = _receive_array(reply, header["shape"], header["dtype"])
     visible = _receive_array(reply, header["shape"][:2], "|b1") if header["has_hidden"] else None
     return RasterImage(pixels, header["white"], visible)

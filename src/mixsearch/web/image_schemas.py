@@ -101,6 +101,7 @@ class UploadedImage(BaseModel):
     picture: str = Field(description="The name of the image in addresses.")
     width: int
     height: int
+    warnings: list[AnswerWarning] = Field([], description="What to know about the file, once it is uploaded.")
 
 
 class Segment(BaseModel):

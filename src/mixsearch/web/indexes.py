@@ -17,7 +17,7 @@ from threading import Thread
 from typing import Any
 
 from mixsearch.data.threads import on_one_core
-from mixsearch.errors import StorageError
+from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.index import CorpusWord, DocumentPoints, Found, Query, Starter, TopicIndex, open_index, place_documents
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
@@ -51,13 +51,21 @@ class ServedIndex:
         Why a newer state could not be opened, if it could not.
     fault : str or None
         Why this state cannot be searched, if a question has ended search processes.
+    damage : DamagedFolderError or None
+        What is damaged, if the files of this state were verified and have changed. It is not searched any more.
     """
 
     def __init__(self, name: str, index: TopicIndex) -> None:
         self.name, self.index, self.generation = name, index, index.generation
         self.problem: str | None = None
         self.fault: str | None = None
+        self.damage: DamagedFolderError | None = None
         self._found: LRUCache[Hashable, Found] = LRUCache(_N_TOPICS)
+
+    @property
+    def trouble(self) -> str | None:
+        """What is wrong with the index, if something is."""
+        return (str(self.damage) if self.damage else None) or self.fault or self.problem
 
     def find(self, query: Query) -> Found:
         """Find the topic of a query, or return it from the cache."""
@@ -97,6 +105,8 @@ class ServedIndex:
 def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
     """Return the index with this name."""
     if name in indexes:
+        if (damage := indexes[name].damage) is not None:
+            raise damage
         return indexes[name]
     if not indexes:
         raise APIError("not_found", "The server was started without an index.", indexes=[])

@@ -132,7 +132,7 @@ class IndexState(BaseModel):
     created: str = Field(description="When that state was written.")
     n_documents: int
     problem: str | None = Field(
-        description="Why a newer state could not be opened, or why this one cannot be searched, if so."
+        description="Why a newer state could not be opened, or what is wrong with this one, if so."
     )
 
 

@@ -81,6 +81,9 @@ class Access:
     ----------
     token : str, optional
         Required from every request, as a cookie or a header.
+    ticket : str, optional
+        Signs in once instead of the token, for the browser that is opened: other accounts see the addresses that
+        programs are started with.
     hosts : tuple of str
         Host names that the server answers to, besides localhost and IP addresses.
     files : bool, default=False
@@ -88,6 +91,7 @@ class Access:
     """
 
     token: str | None = None
+    ticket: str | None = None
     hosts: tuple[str, ...] = ()
     files: bool = False
 

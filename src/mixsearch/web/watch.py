@@ -1,4 +1,4 @@
-"""Indexes that change while they are served: the new state is opened beside the old one, then takes its place."""
+"""Indexes while they are served: verified once, and reopened when they change."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import logging
 from collections.abc import MutableMapping
 
-from mixsearch.errors import StorageError
-from mixsearch.index import open_index
+from mixsearch.errors import DamagedFolderError, StorageError
+from mixsearch.index import open_index, verify_index
 from mixsearch.storage import read_generation
 from mixsearch.web.indexes import ServedIndex
 
@@ -18,14 +18,41 @@ _logger = logging.getLogger(__name__)
 
 
 async def watch_indexes(indexes: MutableMapping[str, ServedIndex], interval: float = INTERVAL) -> None:
-    """Reopen indexes that were changed, until the task is cancelled."""
+    """Verify indexes once, and reopen those that were changed, until the task is cancelled."""
+    verified: dict[str, str] = {}
+    tasks: set[asyncio.Task[None]] = set()  # a task that nobody holds may end at any time
     while True:
         await asyncio.sleep(interval)
         for name in list(indexes):
+            if verified.get(name) != indexes[name].generation:
+                verified[name] = indexes[name].generation
+                task = asyncio.create_task(asyncio.to_thread(verify, indexes[name]))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
             # In a thread: a slow disk must not stop the event loop.
             reopened = await asyncio.to_thread(reopen_if_changed, indexes[name])
             if reopened is not None:
                 indexes[name] = reopened
+
+
+def verify(served: ServedIndex) -> None:
+    """Compare every byte of an index with its checksums. One that has changed is not searched any more."""
+    try:
+        verify_index(served.index.path)
+    except DamagedFolderError as error:
+        if _find_generation(served) == served.generation:
+            served.damage = error
+            _logger.error("The index %r is no longer served: %s", served.name, error)
+    except StorageError:
+        pass  # it was replaced or removed meanwhile, which the next look will tell
+
+
+def _find_generation(served: ServedIndex) -> str | None:
+    """Return the generation that is on disk; None if there is none."""
+    try:
+        return read_generation(served.index.path)
+    except StorageError:
+        return None
 
 
 def reopen_if_changed(served: ServedIndex) -> ServedIndex | None:

@@ -7,8 +7,9 @@ from tests.unit.segmentation.images import as_bytes, halves, painted, thirds
 
 from mixsearch import SearchError, segment
 from mixsearch.segmentation import _features, compute_features, prepare_image, read_image
-from mixsearch.segmentation._interpolation import collect_known, interpolate_known
-from mixsearch.segmentation._superpixels import find_superpixels
+from mixsearch.segmentation._graph import _compute_depths
+from mixsearch.segmentation._interpolation import collect_known, correct_locally, interpolate_known
+from mixsearch.segmentation._superpixels import Superpixels, find_superpixels
 
 SEEDS = {"left": (20, 60), "right": (150, 60)}
 
@@ -44,11 +45,22 @@ def test_neighbors_across_an_edge_are_told_apart_from_neighbors_within_a_segment
     assert np.median(superpixels.edges[crosses]) > 3 * np.median(superpixels.edges[within])
 
 
-def test_the_similarity_is_a_kernel_with_ones_on_its_diagonal():
-    graph = compute_features(read_image(halves(120, 180)[0]), "rich").graph
-    assert_allclose(np.diag(graph.similarity), 1, rtol=1e-10)
-    assert_allclose(graph.similarity, graph.similarity.T, atol=1e-8)
-    assert np.linalg.eigvalsh(graph.similarity).min() > -1e-8
+@pytest.mark.parametrize("kernel", ["similarity", "proximity"])
+def test_similarity_and_proximity_are_kernels_with_ones_on_their_diagonals(kernel):
+    kernel = getattr(compute_features(read_image(halves(120, 180)[0]), "rich").graph, kernel)
+    assert_allclose(np.diag(kernel), 1, rtol=1e-10)
+    assert_allclose(kernel, kernel.T, atol=1e-8)
+    assert np.linalg.eigvalsh(kernel).min() > -1e-8
+
+
+def test_the_depth_counts_the_edges_to_the_border_of_the_picture():
+    depths = _compute_depths(make_chain(5), np.array([1.0, 2.0, 2.0, 1.0]))
+    expected = np.array([0, 1, 3, 1, 0])
+    assert_allclose(depths, (expected - expected.mean()) / expected.std(), atol=1e-4)
+
+
+def test_without_an_inside_there_is_no_depth():
+    assert_array_equal(_compute_depths(make_chain(2), np.ones(1)), 0)
 
 
 def test_interpolation_is_the_mean_of_a_gaussian_process():
@@ -63,6 +75,43 @@ def test_interpolation_is_the_mean_of_a_gaussian_process():
     assert_array_equal(probabilities[others].argmax(axis=1), np.where(mean[others] > 0, 0, 1))
     assert_allclose(probabilities.sum(axis=1), 1)
     assert_allclose(probabilities[[3, 7]], np.eye(2))
+
+
+def make_chain(n):
+    """Superpixels of one pixel each, of which only the first and the last are at the border of the picture."""
+    ends = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    labels = np.zeros((3, n), dtype=int)
+    labels[:2, -1] = labels[0] = labels[2] = n - 1
+    labels[1] = np.arange(n)
+    return Superpixels(labels, np.ones(n), ends, np.ones(n - 1), np.ones(n - 1))
+
+
+def test_a_segment_does_not_swallow_others_by_having_more_seeds():
+    """Two groups with a lot in common: with equal noise, the 14 seeds of one would take a third of the other."""
+    points = np.concatenate([np.linspace(0, 1, 40), np.linspace(2, 3, 40)])
+    similarity = 0.8 + 0.2 * np.exp(-2 * (points[:, None] - points) ** 2)
+    known = collect_known([np.arange(0, 40, 3), np.array([79])], [np.array([], dtype=int)] * 2, similarity)
+    labels = interpolate_known(known, similarity, np.eye(80)).argmax(axis=1)
+    assert np.mean(labels == np.repeat([0, 1], 40)) > 0.95
+
+
+def test_a_seed_against_its_looks_changes_what_is_near_it():
+    """All are alike, so that only the proximity tells the middle of the chain from its ends."""
+    similarity, distance = np.full((21, 21), 0.999), np.abs(np.subtract.outer(np.arange(21), np.arange(21)))
+    np.fill_diagonal(similarity, 1)
+    known = collect_known([np.array([0, 20]), np.array([10])], [np.array([], dtype=int)] * 2, similarity)
+    labels = interpolate_known(known, similarity, 0.7**distance).argmax(axis=1)
+    assert (labels[8:13] == 1).all()
+    assert (labels[[0, 1, 2, 18, 19, 20]] == 0).all()
+
+
+def test_a_correction_goes_as_far_as_it_is_surer_and_connected():
+    before = np.array([[0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [0.95, 0.05], [0.6, 0.4]])
+    after = np.array([[0.2, 0.8], [0.1, 0.9], [0, 1], [0.1, 0.9], [0.1, 0.9]])
+    seeded = [np.array([], dtype=int), np.array([2])]
+    known = collect_known([np.array([0]), np.array([2])], [np.array([], dtype=int)] * 2, np.eye(5))
+    found = correct_locally(before, after, seeded, known, make_chain(5))
+    assert_array_equal(found, np.stack([after[0], after[1], after[2], before[3], before[4]]))
 
 
 def test_every_seed_keeps_its_label_even_against_its_own_looks(wide):

@@ -11,7 +11,7 @@ from tests.every_word import every_word
 
 from mixsearch.data.files import streams
 from mixsearch.errors import SearchError
-from mixsearch.table import read_table
+from mixsearch.table import read_table, write_table
 from mixsearch.text import read_corpus
 
 GOOD = '{"text": "sushi rice"}\n'
@@ -138,12 +138,14 @@ def test_a_lone_surrogate_in_the_name_of_a_column_is_replaced(tmp_path):
 
 
 LONG = "sushi rice fish " * 300_000  # 4.8 million characters
+LONGER = "x " * (1 << 21) + "y"  # one more than a document may have
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
         ("a.txt", f"rice\n{LONG}\nfish\n"),
+        ("a.txt", f"rice\n{LONGER}\nfish\n"),
         ("a.jsonl", f'{GOOD}{{"text": "{LONG}"}}\n{GOOD}'),
         ("a.csv", f"text\nrice\n{LONG}\nfish\n"),
     ],
@@ -177,6 +179,17 @@ def test_an_archive_that_grows_a_thousandfold_is_an_error(tmp_path, monkeypatch)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"sushi rice fish\n" * 200_000))
     message = fail(tmp_path / "a.txt.gz", "grows_too_much")
     assert "more than 300 times its size" in message
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_a_table_beyond_the_memory_is_an_error(tmp_path, monkeypatch, name):
+    table = pytest.importorskip("pyarrow").table({"x": np.arange(5000.0), "y": np.arange(5000.0)})
+    write_table(table, tmp_path / name)
+    assert read_table(tmp_path / name).num_rows == 5000
+    monkeypatch.setattr("mixsearch.data.files.arrow_tables.available_memory", lambda: 10_000)
+    with pytest.raises(SearchError) as caught:
+        read_table(tmp_path / name)
+    assert caught.value.code == "table_too_large"
 
 
 def test_a_small_archive_may_grow_as_it_likes(tmp_path):

@@ -131,6 +131,18 @@ def test_a_link_with_the_token_leaves_a_cookie_and_no_token_in_the_address():
     assert visitor.get("/api/health").status_code == 200
 
 
+def test_a_ticket_signs_in_once():
+    app = make_app({}, access=Access(token=TOKEN, ticket="for the browser"))
+    first, second = (TestClient(app, base_url="http://localhost", follow_redirects=False) for _ in range(2))
+    for _ in range(2):  # again, as a browser that restores its tabs does
+        assert first.get("/", params={"token": "for the browser"}).status_code == 303
+    assert first.get("/api/health").status_code == 200
+    assert second.get("/", params={"token": "for the browser"}).status_code == 401
+    assert second.get("/api/health").status_code == 401
+    assert second.get("/api/health", headers={"Authorization": "Bearer for the browser"}).status_code == 401
+    assert second.get("/", params={"token": TOKEN}).status_code == 303
+
+
 def test_the_form_takes_the_token():
     visitor = client(Access(token=TOKEN))
     assert visitor.post("/", data={"token": "wrong"}).status_code == 401

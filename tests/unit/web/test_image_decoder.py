@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from tests.unit.segmentation.images import as_bytes, halves
 
+from mixsearch.errors import SearchWarning
 from mixsearch.web.image_decoder import NotAnImageError, TooLargeError, TooSlowError, decode_upload
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.settings import Limits
@@ -91,7 +92,10 @@ def test_the_camera_s_orientation_is_honoured():
 def test_only_the_first_picture_of_an_animation_is_read():
     frames = [Image.fromarray(np.full((6, 9), grey, dtype=np.uint8)) for grey in range(50)]
     body = saved(frames[7], "GIF", save_all=True, append_images=frames, loop=0)
-    assert_array_equal(decode_upload(body, LIMITS).rows(slice(None)), np.full((6, 9, 3), np.float32(7 / 255)))
+    with pytest.warns(SearchWarning, match="frames; the first is used") as caught:
+        picture = decode_upload(body, LIMITS)
+    assert caught[0].message.code == "skipped_frames"
+    assert_array_equal(picture.rows(slice(None)), np.full((6, 9, 3), np.float32(7 / 255)))
 
 
 @pytest.mark.parametrize(

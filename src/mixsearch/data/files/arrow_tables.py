@@ -14,11 +14,12 @@ from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.csv_tables import make_encoding_error, read_csv
 from mixsearch.data.files.json_values import MAX_DEPTH, check_record, iterate_values, parse_record
-from mixsearch.data.files.location import File
+from mixsearch.data.files.location import File, get_size
 from mixsearch.data.files.rows import ROW_FORMATS, build_batch, open_rows
 from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.streams import make_unreadable_error, open_file, strip_bom
 from mixsearch.data.files.types import DATES, ColumnTypes, find_column_types, find_types
+from mixsearch.data.machine import available_memory
 from mixsearch.errors import SearchError, warn_user
 
 TABLE_FORMATS: tuple[Format, ...] = ("csv", "tsv", "jsonl", "json", *ROW_FORMATS)
@@ -55,12 +56,26 @@ def read_arrow_table(files: Iterable[File], format: Format, *, no_header: bool, 
 
 
 def _read_file(file: File, format: Format, no_header: bool, bad_rows: BadRows) -> Any:
+    _check_size(file, get_size(file) or 0)
     if format in ROW_FORMATS:
         return _read_rows(file, format, no_header)
     with _explain_errors(file):
         if format in ("csv", "tsv"):
             return read_csv(file, bad_rows, delimiter="\t" if format == "tsv" else None, no_header=no_header)
         return _read_jsonl(file, bad_rows) if format == "jsonl" else _read_json(file, bad_rows)
+
+
+def _check_size(file: File, n_bytes: int) -> None:
+    """Raise if a table takes more memory than there is: the system would end the process without a word."""
+    limit = available_memory()
+    if n_bytes > limit:
+        raise SearchError(
+            "The table of {file!r} takes more than {limit:,} bytes, which is all the memory that this machine has, or "
+            "its container allows. Leave out rows or columns.",
+            code="table_too_large",
+            file=str(file),
+            limit=limit,
+        )
 
 
 @contextmanager
@@ -89,7 +104,12 @@ def _read_rows(file: File, format: Format, no_header: bool) -> Any:
     with open_rows(file, format, no_header=no_header) as source:
         if source.note is not None:
             warn_user(source.note)
-        batches = list(source.batches(source.schema.names, _ROWS_PER_BATCH))
+        batches: list[Any] = []
+        n_bytes = 0
+        for batch in source.batches(source.schema.names, _ROWS_PER_BATCH):
+            batches.append(batch)
+            n_bytes += batch.nbytes
+            _check_size(file, n_bytes)
         return _join(batches) if batches else source.schema.empty_table()
 
 

@@ -234,9 +234,10 @@ def _note_unread(folders: Sequence[str]) -> list[SearchWarning]:
         return []
     return [
         SearchWarning(
-            "{n_folders:,} folders could not be listed, and their files are left out: {folders}.",
+            "{n_folders:,} {noun} could not be listed, and the files in there are left out: {folders}.",
             code="skipped_folders",
             n_folders=len(folders),
+            noun="folder" if len(folders) == 1 else "folders",
             folders=", ".join(folders[:_MAX_NAMED]) + (", ..." if len(folders) > _MAX_NAMED else ""),
         )
     ]

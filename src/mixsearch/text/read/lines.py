@@ -59,11 +59,7 @@ def make_encoding_error(error: UnicodeDecodeError, path: File | None, first_line
 
 def read_whole_lines(path: File | None, state: ReadState, span: range | None) -> Iterator[LineDecoder]:
     """Yield chunks of whole lines, each to be decoded on any thread."""
-    size, encoding, limit = (
-        limit_chunk_bytes(state.options),
-        state.options.encoding,
-        limit_document_bytes(state.options),
-    )
+    size, limit = limit_chunk_bytes(state.options), limit_document_bytes(state.options)
     with open_file(path, state.progress, span) as file:
         line, rest = 1, [strip_bom(file.read(size), path)]
         while data := file.read(size):
@@ -72,14 +68,14 @@ def read_whole_lines(path: File | None, state: ReadState, span: range | None) ->
                 rest.append(data)
                 if sum(map(len, rest)) > limit + size:
                     chunk, rest = _cut_long_line(file, b"".join(rest), line, path, state)
-                    yield partial(_decode_lines, chunk, encoding, path, line)
+                    yield partial(_decode_lines, chunk, state, path, line)
                     line += chunk.count(b"\n") + 1
                 continue
             chunk = b"".join([*rest, data[:cut]])
-            yield partial(_decode_lines, chunk, encoding, path, line)
+            yield partial(_decode_lines, chunk, state, path, line)
             line, rest = line + chunk.count(b"\n"), [data[cut:]]
         if chunk := b"".join(rest):
-            yield partial(_decode_lines, chunk, encoding, path, line)
+            yield partial(_decode_lines, chunk, state, path, line)
 
 
 def _cut_long_line(
@@ -104,8 +100,22 @@ def make_long_line_error(state: ReadState, line: int, path: File | None) -> Sear
     return make_length_error(state.options, place, line=line, file=name_file(path))
 
 
-def _decode_lines(data: bytes, encoding: str, path: File | None, first_line: int, bad_rows: BadRows) -> NumberedLines:
+def _decode_lines(
+    data: bytes, state: ReadState, path: File | None, first_line: int, bad_rows: BadRows
+) -> NumberedLines:
     """Return lines with their numbers. Only line feeds, which JSON strings cannot contain, end a line."""
+    lines, limit = (
+        _split_lines(data, state.options.encoding, path, first_line, bad_rows),
+        limit_document_bytes(state.options),
+    )
+    if len(data) <= limit:
+        return lines
+    for number in (number for number, line in lines if len(line) > limit):
+        bad_rows.add(make_long_line_error(state, number, path))
+    return [(number, line) for number, line in lines if len(line) <= limit]
+
+
+def _split_lines(data: bytes, encoding: str, path: File | None, first_line: int, bad_rows: BadRows) -> NumberedLines:
     try:
         lines = data.decode(encoding).split("\n")
     except UnicodeDecodeError as error:

@@ -56,6 +56,7 @@ class AccessMiddleware:
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
         self._wrong_tokens = WrongTokens()
+        self._ticket = access.ticket
         # Derived: who reads a cookie can use this server until its token changes, but does not learn the token, which
         # may be that of other servers too.
         self._session = None if access.token is None else _derive_session(access.token)
@@ -115,8 +116,11 @@ class AccessMiddleware:
 
     def _sign_in(self, request: Request, given: Mapping[str, str]) -> Response:
         """Set a cookie with the session, and redirect to the same address without the token."""
-        token, session = self._access.token, self._session
-        if token is None or session is None or not _is_same(token, given.get("token", "")):
+        token, session, sent = self._access.token, self._session, given.get("token", "")
+        if token is None or session is None:
+            return _send_refusal()
+        # A browser that is signed in may come back with a ticket that it has used.
+        if not (_is_same(token, sent) or self._use_ticket(sent) or self._has_token(request)):
             return _send_refusal()
         rest = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != "token"])
         response = RedirectResponse(f".{_get_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
@@ -129,6 +133,13 @@ class AccessMiddleware:
             secure=request.url.scheme == "https",
         )
         return response
+
+    def _use_ticket(self, sent: str) -> bool:
+        """Return whether the ticket was sent, which is then used up."""
+        if self._ticket is None or not _is_same(self._ticket, sent):
+            return False
+        self._ticket = None
+        return True
 
 
 def _check_site(scope: Scope, headers: Headers) -> None:

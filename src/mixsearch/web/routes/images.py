@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
-from fastapi import APIRouter, BackgroundTasks, Request, Response
+from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 
 from mixsearch import segmentation
-from mixsearch.errors import SearchError
+from mixsearch.errors import SearchError, SearchWarning, collect_warnings
 from mixsearch.web import image_decoder
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.image_responses import describe_file, encode_png, make_png_response
@@ -58,16 +59,22 @@ def _add_upload(router: APIRouter, store: ImageStore, limits: Limits, pool: Work
     uploads = asyncio.Semaphore(N_DECODERS + MAX_UPLOADS_WAITING)
 
     @router.post("", status_code=201, openapi_extra=RAW_BODY)
-    async def upload_image(request: Request, background: BackgroundTasks) -> UploadedImage:
+    async def upload_image(
+        request: Request,
+        background: BackgroundTasks,
+        frame: Annotated[
+            int | None, Query(ge=0, le=1_000_000, description="Which image of an animated or multi-page file, from 0.")
+        ] = None,
+    ) -> UploadedImage:
         """Upload an image: the body is the contents of a PNG, JPEG, WebP, GIF, BMP or TIFF file."""
         if uploads.locked():  # before the body is read into memory
             raise APIError("busy", "The server handles as many uploads as it can. Try again in a moment.")
         async with uploads:
             body = await request.body()
-            image = await decoders.run(lambda: image_decoder.decode_upload(body, limits))
+            image, warnings = await decoders.run(lambda: _decode(body, limits, frame))
         name = store.add(image)
         background.add_task(prepare, name)
-        return UploadedImage(picture=name, width=image.width, height=image.height)
+        return _describe(name, image, warnings)
 
     async def prepare(name: str) -> None:
         with suppress(APIError, SearchError):  # a request for segments will report it
@@ -85,12 +92,23 @@ def _add_images(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
     async def get_image(picture: Name) -> UploadedImage:
         """Return the size of an image."""
         image = store.get(picture)
-        return UploadedImage(picture=picture, width=image.width, height=image.height)
+        return _describe(picture, image)
 
     @router.delete("/{picture}", status_code=204)
     async def remove_image(picture: Name) -> None:
         """Remove an image from memory."""
         store.remove(picture)
+
+
+def _describe(name: str, image: segmentation.RasterImage, warnings: Iterable[SearchWarning] = ()) -> UploadedImage:
+    notes = [warning.as_dict() for warning in warnings]
+    facts = {"picture": name, "width": image.width, "height": image.height, "warnings": notes}
+    return UploadedImage.model_validate(facts)
+
+
+def _decode(body: bytes, limits: Limits, frame: int | None) -> tuple[segmentation.RasterImage, list[SearchWarning]]:
+    with collect_warnings() as warnings:
+        return image_decoder.decode_upload(body, limits, partial(image_decoder.decode_bytes, frame=frame)), warnings
 
 
 def _shrink(stored: segmentation.RasterImage) -> Any:

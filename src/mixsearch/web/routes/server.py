@@ -25,7 +25,7 @@ async def get_health(request: Request) -> Health:
     """Return the state of the server."""
     state = request.app.state
     return Health(
-        status="degraded" if any(served.problem or served.fault for served in state.indexes.values()) else "ok",
+        status="degraded" if any(served.trouble for served in state.indexes.values()) else "ok",
         version=__version__,
         indexes=list(state.indexes),
         states={name: _describe(served) for name, served in state.indexes.items()},
@@ -38,7 +38,7 @@ def _describe(served: ServedIndex) -> IndexState:
         generation=served.generation,
         created=served.index.created,
         n_documents=served.index.n_documents,
-        problem=served.fault or served.problem,
+        problem=served.trouble,
     )
 
 

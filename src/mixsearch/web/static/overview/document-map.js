@@ -4,7 +4,7 @@ import { get, getBytes, pathOf } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { Newest } from "../shared/newest.js";
 import { count } from "../shared/numbers.js";
-import { dateAndLink, nameOfDocument } from "../topics/document-facts.js";
+import { dateAndLink, nameOfDocument } from "../shared/document-facts.js";
 import { drawLabels } from "./document-labels.js";
 import { NO_TOPIC, Points } from "./points.js";
 import { MapView } from "./map-view.js";

@@ -1,7 +1,7 @@
 // The list of segments: color, name, share and verdict.
 
 import { h, replace } from "../shared/dom.js";
-import { percent } from "../shared/numbers.js";
+import { chance, percent } from "../shared/numbers.js";
 import { paint } from "./colours.js";
 import { arrange } from "./nodes.js";
 import { nameOf } from "./seeds.js";
@@ -109,8 +109,8 @@ function restRow({ share, color: colour }) {
 function badge(result) {
   const { expected_iou: expected, verdict_code: code } = result;
   if (expected === null || code === "no_seed") return null;
-  const title = `Expected to cover ${percent(expected)} of what you mean and of what is marked, taken together`;
-  return h("span", { class: `verdict ${toneOf(result)}`, title }, `${badgeOf(result)}, ${percent(expected)}`);
+  const title = `Expected overlap with what you mean (intersection over union): ${chance(expected)}`;
+  return h("span", { class: `verdict ${toneOf(result)}`, title }, `${badgeOf(result)}, ${chance(expected)}`);
 }
 
 function leaveOnEnter(event) {

@@ -3,7 +3,7 @@
 import { ApiError, get, send } from "../shared/api.js";
 import { fitted } from "./upload.js";
 
-/** @typedef {{picture: string, width: number, height: number}} Picture */
+/** @typedef {{picture: string, width: number, height: number, warnings: {message: string}[]}} Picture */
 
 /** @type {Map<string, {name: string, body: Blob, from: {width: number, height: number} | null}>} By the name of the image, in case the server drops it. */
 const files = new Map();
@@ -45,10 +45,11 @@ export function isGone(error) {
 }
 
 /** Describe an image: its name if it has one, its size, and what it was shrunk from. @param {Picture} picture */
-export function titleOf({ picture, width, height }, example) {
+export function titleOf({ picture, width, height, warnings }, example) {
   const { name, from } = picture === example ? { name: "Example", from: null } : (files.get(picture) ?? {});
   const shrunk = from ? `, shrunk from ${from.width} × ${from.height}` : "";
-  return `${name ? `${name}, ` : ""}${width} × ${height} pixels${shrunk}`;
+  const notes = warnings.map(({ message }) => `. ${message}`).join("");
+  return `${name ? `${name}, ` : ""}${width} × ${height} pixels${shrunk}${notes}`;
 }
 
 /** Return how the names of files about an image begin. @param {Picture} picture */

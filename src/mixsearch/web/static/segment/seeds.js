@@ -92,7 +92,7 @@ export function requestOf(segments, { canCorrect = true } = {}) {
  * @param {Segment[]} segments
  */
 export function paramsOf(segments) {
-  const starts = segments.map(({ shapes }) => shapes.find(({ isNot }) => !isNot));
+  const starts = segments.map(({ shapes }) => shapes.find(({ isNot }) => !isNot) ?? shapes[0]);
   const first = segments.map(({ name }, i) => ["seed", (name.trim() ? `${name.trim()}:` : "") + written(starts[i])]);
   const others = segments
     .flatMap(({ shapes }, i) => shapes.filter((shape) => shape !== starts[i]).map((shape) => ({ shape, number: i + 1 })))

@@ -6,15 +6,13 @@ import { percent } from "../shared/numbers.js";
 import { Doubt } from "./doubt.js";
 import { SegmentList } from "./list.js";
 import * as pictures from "./pictures.js";
+import { everyOf, Requests } from "./requests.js";
 import * as seeds from "./seeds.js";
+import { Settings } from "./settings.js";
 import { Stage } from "./stage.js";
-import { ASSIGN, Choice, Downloads, FEATURES, Look, MODES, Pieces } from "./tools.js";
+import { Steps } from "./steps.js";
+import { Choice, Downloads, Look, MODES } from "./tools.js";
 import { invitation, listen, picker } from "./upload.js";
-
-const QUICK_PIXELS = 600_000; // pixels requested while clicking; downloads have all
-const DIM_AFTER = 200;
-const MAX_STEPS = 200;
-const DEFAULTS = { features: "rich", assign: "auto", connected: false, fill_holes: false };
 
 /** @type {URLSearchParams | null} What the view showed when it was last left. */
 let left = null;
@@ -28,12 +26,7 @@ export function show(root, state, page) {
 class Segmenting {
   /** @type {import("./pictures.js").Picture | null} As the server has it. */
   #picture = null;
-  /** @type {import("./seeds.js").Segment[]} */
-  #segments = [];
-  /** @type {import("./seeds.js").Segment[][]} Lists of segments before, for undoing. */
-  #past = [];
-  /** @type {symbol | string | null} What the last change belongs to: all of a drag is one step. */
-  #stroke = null;
+  #steps = new Steps();
   /** @type {number | null} The segment that clicks add pixels to. */
   #chosen = null;
   /** @type {number | null} The segment that was last clicked into being. */
@@ -48,8 +41,6 @@ class Segmenting {
   #colours = [];
   #turn = 0; // number of addresses opened
   #isDragging = false;
-  #isAsking = false;
-  #mustAsk = false;
   #isClosed = false;
   /** @type {number | undefined} */
   #timer;
@@ -57,7 +48,10 @@ class Segmenting {
   constructor(root, page) {
     this.page = page;
     this.root = root;
-    this.options = { ...DEFAULTS };
+    this.requests = new Requests(
+      () => this.#askOnce(),
+      (isBusy) => this.stage.element.setAttribute("aria-busy", isBusy),
+    );
     this.stage = new Stage({
       add: (x, y, how) => this.#add(x, y, how),
       brush: (points, { toSame }) => this.#put(points, toSame),
@@ -76,9 +70,7 @@ class Segmenting {
       remove: (id) => this.#change(seeds.removeShape(this.#segments, id)),
     });
     this.mode = new Choice("On the picture", "mode", MODES, (value) => this.#setMode(value), { isPlain: true });
-    this.features = new Choice("Compare pixels by", "features", FEATURES, (features) => this.#option({ features }));
-    this.assign = new Choice("How pixels are given to segments", "assign", ASSIGN, (assign) => this.#option({ assign }));
-    this.pieces = new Pieces((value) => this.#option(value));
+    this.settings = new Settings(() => this.#changeSettings());
     this.look = new Look((opacity) => this.#drawLook(opacity));
     this.doubt = new Doubt((index) => this.#resolve(index));
     this.downloads = new Downloads();
@@ -98,8 +90,7 @@ class Segmenting {
     const tools = h("div", { class: "toolbar segment-tools" }, picker("Another picture", this.page.settings.image_formats, (file) => this.#upload(file), "button plain"), this.undo, this.clear, this.title);
     const under = h("div", { class: "segment-under" }, this.stage.zoom.controls, this.look.element, this.time);
     const main = h("div", { class: "segment-main" }, tools, this.mode.element, h("div", { class: "segment-message" }, this.trouble, this.hint), h("div", { class: "segment-room" }, this.stage.zoom.box), under, this.doubt.element);
-    const more = h("details", { class: "segment-settings" }, h("summary", {}, "Settings"), this.features.element, this.assign.element);
-    const side = h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.notes, this.pieces.element, this.downloads.element, more);
+    const side = h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.notes, this.settings.pieces.element, this.downloads.element, this.settings.element);
     this.work = h("div", { class: "segment-work" }, main, side);
     this.invitation = invitation(this.page.settings.image_formats, { upload: (file) => this.#upload(file), example: () => this.#openExample() });
     this.waiting = h("p", { class: "card segment-waiting", hidden: true });
@@ -111,39 +102,34 @@ class Segmenting {
 
   /** Show the state of an address. */
   async open(state) {
-    const is = (name) => state.get(name) === "true";
-    this.options = {
-      features: chosenOf(FEATURES, state.get("features")),
-      assign: chosenOf(ASSIGN, state.get("assign")),
-      connected: is("connected"),
-      fill_holes: is("fill_holes"),
-    };
-    this.features.value = this.options.features;
-    this.assign.value = this.options.assign;
-    this.pieces.value = this.options;
+    this.settings.read(state);
     const wanted = state.get("picture");
     const mine = ++this.#turn;
     if (wanted !== null && wanted !== this.#picture?.picture && !(await this.#load(wanted, mine))) return;
     if (mine !== this.#turn || this.#isClosed) return;
     if (wanted === null) this.#picture = null;
-    this.#past = [];
-    this.#segments = wanted === null ? [] : seeds.read(state);
+    this.#steps.start(wanted === null ? [] : seeds.read(state));
     this.#last = this.#segments.at(-1)?.id ?? null;
     this.#showPicture();
     this.#note();
     this.#draw();
-    this.#ask();
+    this.requests.ask();
   }
 
   close() {
     left = this.#picture ? this.#state : null;
     this.#isClosed = true;
+    this.requests.close();
     this.stopListening();
     clearTimeout(this.#timer);
     document.removeEventListener("keydown", this.#shortcut);
   }
 
   // Images
+
+  get #segments() {
+    return this.#steps.segments;
+  }
 
   /** The image, which must be there. */
   get #shown() {
@@ -160,7 +146,7 @@ class Segmenting {
     } catch (error) {
       if (turn !== this.#turn) return false;
       this.#picture = null;
-      this.#segments = [];
+      this.#steps.start([]);
       this.#showPicture();
       this.page.note({});
       this.page.showError(error);
@@ -186,8 +172,7 @@ class Segmenting {
     } finally {
       this.waiting.hidden = true;
     }
-    this.#segments = [];
-    this.#past = [];
+    this.#steps.start([]);
     this.page.go("segment", this.#state);
   }
 
@@ -258,7 +243,7 @@ class Segmenting {
   /** After dragging, replace the coarse segments by full ones. */
   #letGo() {
     this.#isDragging = false;
-    this.#ask();
+    this.requests.ask();
   }
 
   #choose(id) {
@@ -266,10 +251,9 @@ class Segmenting {
     this.#draw();
   }
 
-  #option(changed) {
-    Object.assign(this.options, changed);
+  #changeSettings() {
     this.#note();
-    this.#ask();
+    this.requests.ask();
   }
 
   #drawLook(opacity) {
@@ -277,33 +261,25 @@ class Segmenting {
     this.#drawDownloads();
   }
 
-  /**
-   * Change the segments. Changes of one stroke are undone together.
-   * @param {import("./seeds.js").Segment[]} segments
-   * @param {symbol | string | null} [stroke]
-   */
+  /** @param {import("./seeds.js").Segment[]} segments @param {symbol | string | null} [stroke] */
   #change(segments, stroke = null) {
-    if (stroke === null || stroke !== this.#stroke) this.#past = [...this.#past, this.#segments].slice(-MAX_STEPS);
-    this.#stroke = stroke;
-    this.#become(segments);
+    this.#become(() => this.#steps.change(segments, stroke));
   }
 
   #undo() {
-    if (this.#past.length === 0) return;
-    this.#stroke = null;
-    this.#become(this.#past.pop());
+    if (this.#steps.canUndo) this.#become(() => this.#steps.undo());
   }
 
-  #become(segments) {
-    // Results stay with their segments until new ones arrive.
+  /** Take a step. Results stay with their segments until new ones arrive. */
+  #become(step) {
     const known = new Map(this.#segments.map(({ id }, i) => [id, this.#results[i]]));
-    const rest = segments.length === 1 ? this.#results.slice(this.#segments.length) : [];
-    this.#results = [...segments.map(({ id }) => known.get(id)), ...rest];
-    this.#segments = segments;
-    if (!segments.some(({ id }) => id === this.#chosen)) this.#chosen = null;
+    const rest = this.#results.slice(this.#segments.length);
+    step();
+    this.#results = [...this.#segments.map(({ id }) => known.get(id)), ...(this.#segments.length === 1 ? rest : [])];
+    if (!this.#segments.some(({ id }) => id === this.#chosen)) this.#chosen = null;
     this.#draw();
     this.#settle();
-    this.#ask();
+    this.requests.ask();
   }
 
   /** Write the address after a pause: browsers limit how often it changes. */
@@ -318,9 +294,7 @@ class Segmenting {
 
   get #state() {
     if (this.#picture === null) return new URLSearchParams();
-    const state = new URLSearchParams([["picture", this.#picture.picture], ...seeds.paramsOf(this.#segments)]);
-    for (const [name, value] of Object.entries(this.options)) if (value !== DEFAULTS[name]) state.set(name, String(value));
-    return state;
+    return new URLSearchParams([["picture", this.#picture.picture], ...seeds.paramsOf(this.#segments), ...this.settings.params]);
   }
 
   #shortcut = (event) => {
@@ -333,43 +307,26 @@ class Segmenting {
     }
   };
 
-  // Requests: one at a time; changes made meanwhile are sent next
-
-  async #ask() {
-    this.#mustAsk = true;
-    if (this.#isAsking) return;
-    this.#isAsking = true;
-    const dim = setTimeout(() => this.stage.element.setAttribute("aria-busy", "true"), DIM_AFTER);
-    while (this.#mustAsk && !this.#isClosed) {
-      this.#mustAsk = false;
-      await this.#askOnce();
-    }
-    clearTimeout(dim);
-    this.stage.element.removeAttribute("aria-busy");
-    this.#isAsking = false;
-  }
+  // Requests
 
   async #askOnce() {
     const [picture, segments] = [this.#picture, this.#segments];
-    if (picture === null || segments.length === 0) return this.#clearResults();
+    if (picture === null || segments.length === 0) {
+      this.#clearResults();
+      return;
+    }
     const start = performance.now();
-    const body = { ...seeds.requestOf(segments, { canCorrect: this.#canCorrect }), ...this.options, every: everyOf(picture, this.#isDragging), outlines: true };
+    const body = { ...seeds.requestOf(segments, this.settings), ...this.settings.value, every: everyOf(picture, this.#isDragging), outlines: true };
     try {
       const answer = await send("POST", this.#path, body);
       if (this.#picture === picture && !this.#isClosed) this.#showResults(answer, segments, performance.now() - start);
     } catch (error) {
       if (this.#picture === picture && !this.#isClosed) await this.#fail(error);
     }
-    return undefined;
   }
 
   get #path() {
     return `api/pictures/${encodeURIComponent(this.#shown.picture)}/segments`;
-  }
-
-  /** Whether further seeds change only what is near them: only with a graph. */
-  get #canCorrect() {
-    return this.options.features === "rich" && this.options.assign === "auto";
   }
 
   #showResults(answer, segments, milliseconds) {
@@ -385,7 +342,7 @@ class Segmenting {
     this.#draw();
     this.#drawDownloads();
     this.#suggest();
-    if (!this.#mustAsk) this.page.announce(answer.segments.map(({ name, share }) => `${name}: ${percent(share)}`).join(", "));
+    if (!this.requests.isOutdated) this.page.announce(answer.segments.map(({ name, share }) => `${name}: ${percent(share)}`).join(", "));
   }
 
   /** Show where a click would help, if there is any doubt about a segment. */
@@ -415,7 +372,7 @@ class Segmenting {
     if (again !== null) {
       this.#picture = again;
       this.page.note(this.#state);
-      this.#mustAsk = true;
+      this.requests.ask();
       return;
     }
     this.#clearResults();
@@ -428,7 +385,7 @@ class Segmenting {
   #draw() {
     this.stage.handles.draw(this.#segments, this.#colours);
     this.list.draw(this.#segments, this.#results, this.#chosen, this.#colours, (name) => this.#cutOutOf(name));
-    this.undo.disabled = this.#past.length === 0;
+    this.undo.disabled = !this.#steps.canUndo;
     this.clear.disabled = this.#segments.length === 0;
     replace(this.hint, this.#advice());
   }
@@ -458,15 +415,4 @@ class Segmenting {
   get #fileName() {
     return pictures.stemOf(this.#shown, this.page.settings.example_image);
   }
-}
-
-/** @param {Record<string, string[]>} allowed @param {string | null} wanted */
-function chosenOf(allowed, wanted) {
-  return wanted !== null && Object.hasOwn(allowed, wanted) ? wanted : Object.keys(allowed)[0];
-}
-
-/** Return the thinning factor: every n-th pixel of every n-th row is requested. */
-function everyOf({ width, height }, isCoarse) {
-  const every = Math.max(Math.round(Math.sqrt((width * height) / QUICK_PIXELS)), 1);
-  return isCoarse ? 2 * every : every;
 }

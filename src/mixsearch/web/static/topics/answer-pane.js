@@ -4,7 +4,6 @@ import { alternativesSection } from "./alternatives.js";
 import { Documents } from "./documents.js";
 import { groupPanels } from "./group-panel.js";
 import { h, replace } from "../shared/dom.js";
-import { afterPaint } from "./after-paint.js";
 import { wantedOf } from "../shared/query.js";
 import { paramsOf } from "./search.js";
 import { TopicCard } from "./topic-card.js";
@@ -30,7 +29,7 @@ export class AnswerPane {
   }
 
   /** Show an answer; complete() returns it with standard errors. */
-  showAnswer({ asked, search, answer, nDocuments }, name, complete) {
+  showAnswer({ search, answer, nDocuments }, name, complete) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
     const words = titleOf(answer.words);
@@ -45,10 +44,6 @@ export class AnswerPane {
       h("div", { class: "found" }, this.card.element, this.panels.map(({ element }) => element)),
       h("div", { class: "around" }, alternativesSection(answer, this.act), documents.element),
     );
-    afterPaint(() => {
-      performance.mark("painted", { detail: { typed: asked.q, hint: answer.hint } });
-      document.documentElement.dataset.painted = answer.hint;
-    });
   }
 
   /** Show the topic over time and by group. */

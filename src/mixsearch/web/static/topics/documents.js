@@ -1,7 +1,7 @@
 // Typical documents of a topic, page by page.
 
 import { get, pathOf } from "../shared/api.js";
-import { breakable, dateAndLink, nameOfDocument } from "./document-facts.js";
+import { breakable, dateAndLink, nameOfDocument } from "../shared/document-facts.js";
 import { documentOrder } from "./document-order.js";
 import { h } from "../shared/dom.js";
 import { highlighter } from "./highlight.js";
@@ -71,7 +71,7 @@ export class Documents {
   #item(each, i) {
     const name = h(
       "button",
-      { type: "button", class: "document-name", "data-key": `document ${each.row}`, on: { click: () => this.open(i) } },
+      { type: "button", class: "document-name", dir: "auto", "data-key": `document ${each.row}`, on: { click: () => this.open(i) } },
       breakable(nameOfDocument(each)),
     );
     const about = { class: "number", title: "How much of the document is about the topic" };
@@ -80,7 +80,7 @@ export class Documents {
       { class: "document", "data-row": each.row },
       h("h3", {}, name, h("small", about, `${roughly(each.share)} about it`)),
       dateAndLink(each),
-      each.snippet === null ? null : h("p", { class: "snippet small" }, this.mark(each.snippet)),
+      each.snippet === null ? null : h("p", { class: "snippet small", dir: "auto" }, this.mark(each.snippet)),
       markButtons(nameOfDocument(each), markOf(this.search, each.row), (mark) => this.setMark(each.row, mark), `mark ${each.row}`),
     );
   }

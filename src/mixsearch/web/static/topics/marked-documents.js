@@ -1,7 +1,7 @@
 // Next to the search box: the documents that are marked as about the topic, or as not about it.
 
 import { get, pathOf } from "../shared/api.js";
-import { nameOfDocument } from "./document-facts.js";
+import { nameOfDocument } from "../shared/document-facts.js";
 import { h, replace } from "../shared/dom.js";
 import { nameOf } from "./search.js";
 

@@ -3,7 +3,7 @@
 import { get, pathOf } from "../shared/api.js";
 import { copyText } from "../shared/clipboard.js";
 import { h, replace } from "../shared/dom.js";
-import { breakable, dateAndLink, nameOfDocument, otherColumns } from "./document-facts.js";
+import { breakable, dateAndLink, nameOfDocument, otherColumns } from "../shared/document-facts.js";
 import { markButtons } from "./mark-buttons.js";
 import { Newest } from "../shared/newest.js";
 import { roughly } from "../shared/numbers.js";
@@ -92,7 +92,7 @@ export class Reader {
     if (error) return [h("p", {}, error.message)];
     if (answer.text === null) return [h("p", { class: "muted" }, "The index keeps no texts.")];
     const cut = answer.is_cut ? h("p", { class: "muted" }, "The rest is left out: the document is very long.") : null;
-    return [h("p", { class: "whole" }, this.shown.mark(answer.text)), cut];
+    return [h("p", { class: "whole", dir: "auto" }, this.shown.mark(answer.text)), cut];
   }
 
   #turn(step) {

@@ -22,6 +22,7 @@ export class SearchBox {
       id: "query",
       type: "text",
       role: "combobox",
+      dir: "auto",
       placeholder: "Type a word, or several",
       "aria-label": "Words to search for",
       "aria-autocomplete": "list",

@@ -104,7 +104,6 @@ class Topics {
   // User actions
 
   #typed() {
-    performance.mark("typed", { detail: { typed: this.box.text } });
     const { text: q } = this.box;
     // Marks are about the words that they were made for: other words are another search.
     const marks = q.trim() === "" || goesOn(this.search.q, q) ? {} : { documents: [], not_documents: [] };

@@ -1,7 +1,7 @@
 // The start: what the corpus is about, one topic as an example, and the search syntax.
 
 import { get, pathOf } from "../shared/api.js";
-import { nameOfDocument } from "./document-facts.js";
+import { nameOfDocument } from "../shared/document-facts.js";
 import { h, replace } from "../shared/dom.js";
 import { isPlainClick } from "../shared/links.js";
 import { count, percent } from "../shared/numbers.js";

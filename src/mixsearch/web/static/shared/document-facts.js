@@ -1,6 +1,6 @@
 // What a document is called, and what its columns say about it.
 
-import { h } from "../shared/dom.js";
+import { h } from "./dom.js";
 
 const SAFE_LINK = /^https?:\/\//iu;
 const MIDNIGHT = /[T ]00:00(:00(\.0+)?)?$/u;

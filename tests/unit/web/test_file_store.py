@@ -1,0 +1,77 @@
+"""Uploaded files: their names, their room, and what is left of them."""
+
+import asyncio
+
+import pytest
+
+from mixsearch import SearchError
+from mixsearch.web import file_store
+from mixsearch.web.errors import APIError
+from mixsearch.web.file_store import FileStore, GoneFileError, check_name
+from mixsearch.web.settings import Limits
+
+
+@pytest.fixture
+def store(monkeypatch):
+    monkeypatch.setattr(file_store, "inspect_file", lambda *_: [])
+    store = FileStore(Limits(max_stored_files=25))
+    yield store
+    store.close()
+
+
+def bring(store, body=b"0123456789", name="a.csv"):
+    async def parts():
+        yield body
+
+    return store.add(asyncio.run(store.receive(name, parts())))
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("../../etc/My reviews[1].CSV", "My-reviews-1.csv"),
+        ("C:\\data\\a.parquet", "a.parquet"),
+        ("*.csv.gz", "file.csv.gz"),
+        ("shop.sqlite::reviews.jsonl", "shop.sqlite-reviews.jsonl"),
+        ("größe.json", "größe.json"),
+        (".csv", "file.csv"),
+    ],
+)
+def test_names_cannot_be_paths_or_patterns(given, kept):
+    assert check_name(given) == kept
+
+
+@pytest.mark.parametrize("name", ["photo.png", "shop.sqlite", "notes", "a.csv.exe", ""])
+def test_other_names_are_refused(name):
+    with pytest.raises(SearchError, match="must end in .csv"):
+        check_name(name)
+
+
+def test_the_least_recently_used_file_makes_room_unless_it_is_read(store):
+    first, second = bring(store), bring(store)
+    store.get(first.key)
+    third = bring(store)
+    assert not second.folder.exists()
+    with pytest.raises(GoneFileError, match="Upload it again"):
+        store.get(second.key)
+    store.set_in_use(first.key, True)
+    bring(store)
+    assert first.folder.exists()
+    assert not third.folder.exists()
+    with pytest.raises(APIError, match="being read"):
+        store.remove(first.key)
+
+
+def test_nothing_is_left(store, monkeypatch):
+    folder = bring(store).folder.parent
+
+    def fail(*_):
+        raise SearchError("No table.")
+
+    monkeypatch.setattr(file_store, "inspect_file", fail)
+    n_before = len(list(folder.iterdir()))
+    with pytest.raises(SearchError):
+        bring(store)
+    assert len(list(folder.iterdir())) == n_before
+    store.close()
+    assert not folder.exists()
