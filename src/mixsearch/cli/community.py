@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import typer
@@ -127,7 +128,7 @@ def _read_graph(opened: Any, source: str | None, target: str | None, weight: str
 def _describe(found: Community, graph: Graph, nodes: list[str], n_nodes: int) -> dict[str, Any]:
     """Return the answer as JSON has it."""
     low, high = found.n_members_interval
-    stderr = float(found.stderr.weight) if found.is_detectable else None
+    stderr = float(found.stderr.weight) if found.is_detectable else math.nan
     return {
         "n_nodes": graph.n_nodes,
         "n_links": graph.n_links,
@@ -135,7 +136,7 @@ def _describe(found: Community, graph: Graph, nodes: list[str], n_nodes: int) ->
         "n_components": len(found.scores),
         "detectable": found.is_detectable,
         "n_members": {"n": round(found.n_members), "low": round(low), "high": round(high)},
-        "weight": {"value": float(found.weight), "stderr": stderr},
+        "weight": {"value": float(found.weight), "stderr": stderr if math.isfinite(stderr) else None},
         "inside": float(found.inside),
         "confidence": found.confidence,
         "verdict": verdict_by_confidence(found.confidence)[0],

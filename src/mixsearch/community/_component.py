@@ -84,7 +84,7 @@ class Community(SampleComponent):
     def weight(self) -> float:
         """The share of the nodes that are members."""
         if not self._is_detectable:
-            return 1 / len(self.scores)
+            return 1 / max(len(self.scores), 2)
         return super().weight
 
     @property
@@ -102,9 +102,9 @@ class Community(SampleComponent):
     def n_members_interval(self) -> tuple[float, float]:
         """A 95% interval of the number of members."""
         n = self._graph.n_nodes
-        if not self._is_detectable:
+        half = _SIGMAS * self.stderr.weight * n if self._is_detectable else np.inf
+        if not np.isfinite(half):  # also if the links are those of one node
             return (0.0, float(n))
-        half = _SIGMAS * self.stderr.weight * n
         return (max(self.n_members - half, 0.0), min(self.n_members + half, float(n)))
 
     @property

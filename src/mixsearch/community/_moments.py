@@ -95,7 +95,12 @@ class CommunityFamily:
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments of all nodes but one group, for each group in turn."""
         each = leave_one_out(self.partitions, _sums_of_rows, self.whitener, hint)
-        parts = [(sums.second / sums.weight, sums.hinted / sums.weight, sums.mean / sums.weight) for sums in each]
+        # Without its hub, a star has no triples left.
+        weights = [max(sums.weight, np.finfo(np.float64).tiny) for sums in each]
+        parts = [
+            (sums.second / weight, sums.hinted / weight, sums.mean / weight)
+            for sums, weight in zip(each, weights, strict=True)
+        ]
         return Replicates(*(np.array(part) for part in zip(*parts, strict=True)))
 
     def residual_replicates(self, direction: Array) -> Array:

@@ -120,7 +120,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         adjacency, seed = _as_counts(self.graph_.adjacency), self._draw_seed()
         self.n_features_in_ = self.graph_.n_nodes
         self.spectrum_ = find_spectrum(adjacency, None if requested is None else requested + 1, seed=seed)
-        n_components = max(self.spectrum_.n_components, 2) if requested is None else requested
+        n_components = self.spectrum_.n_components if requested is None else requested
         self._family = fit_community(partition_in_memory(adjacency), n_components, seed=seed)
         self._links, self._beliefs = Links(adjacency), MixtureCache[Beliefs]()
         for doubt in _fit_doubts(self.spectrum_, n_components, is_requested=requested is not None):
@@ -202,7 +202,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
             _rehint=again,
             _choose=how.choose,
             _graph=self.graph_,
-            _is_detectable=self.spectrum_.n_components > 1 or family.n_components == 1,
+            _is_detectable=self.spectrum_.n_components > 1 or self.n_components == 1,
         )
 
     def _refine(self, found: Community, members: Array, options: EMOptions) -> Community:

@@ -8,9 +8,25 @@ from mixsearch.experiments._rows import Rows
 
 
 def format_markdown(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Return a table with one line per row."""
+    """Return a table with one line per row.
+
+    Examples
+    --------
+    >>> print(format_markdown(["seeds", "error"], [["1", "0.3 (2.1 ± nan%)"], ["0", "nan"]]))
+    | seeds | error |
+    | --- | --- |
+    | 1 | 0.3 (2.1%) |
+    | 0 | – |
+    <BLANKLINE>
+    """
     rule = ["---"] * len(columns)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (columns, rule, *lines)) + "\n"
+    rows = (map(_hide_unknown, cells) for cells in (columns, rule, *lines))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows) + "\n"
+
+
+def _hide_unknown(cell: str) -> str:
+    """Remove what one seed cannot tell, a standard error, and what no row tells."""
+    return "–" if cell == "nan" else cell.replace(" ± nan", "")
 
 
 def format_mean(rows: Rows) -> str:

@@ -86,6 +86,18 @@ def test_below_the_threshold_the_answer_is_that_nobody_can_tell(signal):
     assert "no communities" in repr(found)
 
 
+@pytest.mark.parametrize("n_components", ["auto", 1])
+def test_a_complete_graph_is_no_community_unless_it_is_asked_to_be_one(n_components):
+    fitted = CommunitySearch(n_components).fit(np.ones((12, 12)) - np.eye(12))
+    if n_components == 1:
+        np.testing.assert_allclose(fitted.search(examples=[0]).membership, 1)
+        return
+    with pytest.warns(UnlikelyMixtureWarning, match="The links show no communities"):
+        found = fitted.search(examples=[0, 1])
+    assert (fitted.n_components_, found.confidence, found.n_members_interval) == (1, 0, (0, 12))
+    np.testing.assert_allclose(found.membership, 0.5)
+
+
 def test_members_of_two_communities_are_doubted(search, planted):
     mixed = [*planted.known(1, 2), *planted.known(3, 2)]
     with pytest.warns(DoubtfulExamplesWarning):

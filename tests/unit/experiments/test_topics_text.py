@@ -99,8 +99,9 @@ def test_labelled_words_are_held_by_enough_documents_and_known_to_the_reference(
 
 def test_bags_of_words_are_found_packed_or_not_and_names_of_two_words_are_known(folder):
     rng = np.random.default_rng(2)
-    counts = rng.poisson(0.4, size=(120, 3)) * (rng.uniform(size=(120, 1)) < 0.8)
-    write_bags(folder, "nytimes", counts, ["zzz_golf", "wine", "zzz_golf_birdie"])
+    counts = rng.poisson([0.4, 0.4, 0.4, 0.1], size=(3000, 4)) * (rng.uniform(size=(3000, 1)) < 0.8)
+    # The last word is in fewer documents than the cut of the paper's authors.
+    write_bags(folder, "nytimes", counts, ["zzz_golf", "wine", "zzz_golf_birdie", "rare"])
     assert available() == ["newsgroups", "nytimes"]
     corpus = load_text("nytimes")
     assert corpus.words == ["golf", "wine", "golf birdie"]
