@@ -46,6 +46,10 @@ def test_all_bars_have_one_scale(compared):
     assert max(width for width, _ in known) == pytest.approx(100, abs=0.1)
     ratios = [width / share for width, share in known]
     assert max(ratios) < 1.2 * min(ratios)
+    rooms = compared.locator("#word-matrix .bar").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().width)"
+    )
+    assert max(rooms) < min(rooms) + 1
 
 
 def test_words_that_topics_share_are_set_off(compared, serving):
