@@ -150,6 +150,11 @@ def test_documents_and_texts_are_hints_too(client):
     assert {word["word"] for word in like["words"]} & set(FOOD)
     answer = client.post("/api/indexes/texts/topic", params={"n_words": 5}, json={"text": [" ".join(LAW)]}).json()
     assert {word["word"] for word in answer["words"]} <= set(LAW)
+    marked = told(client, "/topic", q="sushi", documents=[0], not_documents=[3], n_documents=50)
+    assert {word["word"] for word in marked["words"]} & set(FOOD)
+    assert 3 not in [each["row"] for each in marked["documents"]]
+    refused(client, "/topic", 422, "contradicting_documents", q="sushi", documents=[0], not_documents=[0])
+    refused(client, "/topic", 422, "one_hint_needed", not_documents=[3])
     error = client.post("/api/indexes/texts/topic", params={"q": "sushi"}, json={"text": ["a"]}).json()["error"]
     assert "got words and text" in error["message"]
 

@@ -202,13 +202,13 @@ def find_groups(overlaps: Array) -> Array:
     array of shape (n,), of int
         At most `MAX_GROUPS` different ones. The group of the largest topic is 0.
     """
-    from scipy.cluster.hierarchy import fcluster, linkage  # which only maps need
+    from scipy.cluster.hierarchy import cut_tree, linkage  # which only maps need
 
     n = len(overlaps)
     if n < 2:
         return np.zeros(n, dtype=np.intp)
     tree = linkage((1 - overlaps)[np.triu_indices(n, 1)], "average")
-    labels = fcluster(tree, MAX_GROUPS, "maxclust")
+    labels = cut_tree(tree, [min(n, MAX_GROUPS)])[:, 0]  # also if many merge at the same height
     _, first = np.unique(labels, return_index=True)
     order = {labels[place]: group for group, place in enumerate(np.sort(first))}
     return np.array([order[label] for label in labels])

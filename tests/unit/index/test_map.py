@@ -24,6 +24,7 @@ from mixsearch.index import (
     open_index,
 )
 from mixsearch.index.layout import GAP, HEIGHT, MAX_RADIUS, MIN_RADIUS, arrange_circles, scale_to_plane
+from mixsearch.index.map import MAX_GROUPS, find_groups
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
@@ -211,3 +212,17 @@ def test_words_cannot_be_chosen_without_a_vocabulary(index, monkeypatch):
 def test_a_choice_that_does_not_exist_is_an_error(index):
     with pytest.raises(SearchError, match="by must be one of 'distinctive', 'frequent', got 'rare'."):
         map_topics(index, by="rare")
+
+
+def test_topics_with_much_in_common_are_one_group():
+    families = np.repeat(np.arange(10), 3)
+    overlaps = np.where(families[:, None] == families, 0.6, 0.05) + 0.4 * np.eye(30)
+    groups = find_groups(overlaps)
+    assert len(set(groups.tolist())) == MAX_GROUPS
+    assert all(len(set(groups[families == family].tolist())) == 1 for family in range(10))
+    assert groups[0] == 0
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_few_topics_have_groups(n):
+    assert find_groups(np.eye(n)).tolist() == list(range(n))
