@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 
-__version__ = "0.15.0"
+__version__ = "0.16.0"
 
 __all__ = [
     "Community",
