@@ -199,7 +199,7 @@ def test_an_index_is_replaced_only_when_asked(files: Files, tmp_path: Path) -> N
             ("--text", "review", "--encoding", "utf-9"),
             "--encoding must be .* that Python knows, .* got 'utf-9'",
         ),
-        (("--text", "review", "--alpha0", "-1"), "--alpha0 must be a positive number, got -1"),
+        (("--text", "review", "--alpha0", "-1"), "--alpha0 must be a positive number or 'auto', got -1"),
         (("--text", "review", "--metric", "2"), "--metric must be a number from 0 to 1, got 2"),
         (
             ("--text", "review", "--max-df", "1.0", "-k", "81"),

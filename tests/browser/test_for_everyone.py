@@ -83,8 +83,8 @@ def test_the_focus_is_seen(page):
 
 def test_the_way_to_the_content_can_be_cut_short(page):
     show(page, "topic")
-    page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("Tab")
+    page.locator(".brand").focus()
+    page.keyboard.press("Shift+Tab")
     skip = page.get_by_role("link", name="Skip to the content")
     expect(skip).to_be_focused()
     skip.press("Enter")
@@ -159,6 +159,8 @@ def test_arrow_keys_move_within_lists(page):
     documents.nth(0).locator(".document-name").focus()
     page.keyboard.press("ArrowDown")
     expect(documents.nth(1).locator(".document-name")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(documents.nth(1).locator("h3 > small")).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(documents.nth(1).locator(".mark.yes")).to_be_focused()
 

@@ -244,7 +244,7 @@ def test_a_correction_is_obeyed_and_changes_what_is_near_it(example, landscape):
     before = labels_of(example)
     wrong = before[LAKE[1], LAKE[0]]
     other = 1 - wrong
-    example.get_by_role("button", name=f"Add to segment {other + 1}", exact=True).click()
+    example.get_by_role("button", name=f"Add to it: segment {other + 1}", exact=True).click()
     click(example, LAKE)
     expect(example.locator(".segment-seed")).to_have_count(3)
     see_segments(example, 2)

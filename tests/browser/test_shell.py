@@ -105,8 +105,9 @@ def test_text_from_right_to_left_is_written_so(page):
 def test_the_policy_forbids_text_to_become_markup(page):
     page.goto("./")
     expect(page.locator(".entry").first).to_be_visible()
-    blocked = page.evaluate(
-        """() => { try { document.body.innerHTML = "<b>x</b>"; return false; } catch { return true; } }"""
-    )
+    with page.expect_console_message(lambda message: message.text.startswith("Policy violated")):
+        blocked = page.evaluate(
+            """() => { try { document.body.innerHTML = "<b>x</b>"; return false; } catch { return true; } }"""
+        )
     assert blocked
     page.watch.faults.clear()  # the test's own violation

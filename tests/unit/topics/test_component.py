@@ -148,8 +148,8 @@ def test_more_topics_than_words_are_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha0": 0}, "alpha0 must be a positive number, got 0"),
-        ({"alpha0": np.inf}, "alpha0 must be a positive number, got inf"),
+        ({"alpha0": 0}, "alpha0 must be a positive number or 'auto', got 0"),
+        ({"alpha0": np.inf}, "alpha0 must be a positive number or 'auto', got inf"),
         ({"metric": "a"}, "metric must be a number from 0 to 1, got 'a'"),
         ({"moments": "magic"}, "moments must be one of"),
         ({"weights": "heavy"}, "weights must be one of"),

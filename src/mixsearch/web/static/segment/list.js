@@ -72,7 +72,7 @@ export class SegmentList {
     row.share.textContent = result ? percent(result.share) : "";
     replace(row.verdict, result ? badge(result) : null);
     row.more.setAttribute("aria-pressed", isChosen);
-    row.more.setAttribute("aria-label", `Add to ${name}`);
+    row.more.setAttribute("aria-label", `Add to it: ${name}`);
     row.cutOut.setAttribute("aria-label", `Cut-out of ${name}`);
     row.remove.setAttribute("aria-label", `Remove ${name}`);
     row.element.classList.toggle("is-chosen", isChosen);

@@ -1,7 +1,8 @@
 // Long lists as one stop of the Tab key: arrow keys move within them.
 
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-const CONTROLS = "button, a[href]";
+// What has a tooltip can have the focus too.
+const CONTROLS = "button, a[href], [tabindex]";
 
 /**
  * Let arrow keys move between the controls of a list: up and down from row to row, left and right within one.
