@@ -28,7 +28,8 @@ export function showTips() {
 /** Let the Tab key reach what has a tooltip and could not be reached. */
 function reach() {
   for (const each of document.querySelectorAll("main [title]:not([tabindex])")) {
-    if (!each.closest(FOCUSABLE) && !each.querySelector(FOCUSABLE) && !each.closest("[aria-hidden=true]")) each.setAttribute("tabindex", "0");
+    if (each.closest(FOCUSABLE) || each.querySelector(FOCUSABLE) || each.closest("[aria-hidden=true]")) continue;
+    each.setAttribute("tabindex", each.closest("[data-roving]") ? "-1" : "0"); // arrow keys reach it there
   }
 }
 

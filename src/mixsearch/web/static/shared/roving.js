@@ -26,6 +26,7 @@ export function rove(list, row = null) {
     const controls = rows().flat();
     choose(controls.find((control) => control === document.activeElement) ?? controls[0]);
   };
+  list.dataset.roving = "";
   list.addEventListener("focusin", ({ target }) => {
     if (rows().flat().includes(/** @type {HTMLElement} */ (target))) choose(target);
   });
