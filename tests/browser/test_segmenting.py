@@ -161,14 +161,15 @@ def test_plain_colours_are_a_choice(example, landscape):
     see_segments(example, 2)
     example.get_by_text("Settings").click()
     example.get_by_text("Plain colours").click()
-    example.get_by_text("Likeliest").click()
+    with example.expect_response(lambda answer: "posterior" in f"{answer.url} {answer.request.post_data}"):
+        example.get_by_text("Likeliest").click()
     expect(example.get_by_label("Plain colours")).to_be_checked()
     expect(example).to_have_url(re.compile("features=rgb&assign=posterior"))
-    example.wait_for_load_state("networkidle")
+    see_segments(example, 2)
+    expect(example.locator(".segment-row .verdict")).to_have_count(0)  # their separation says nothing of overlaps
     seeds = seeds_shown(example)
     found = segment(landscape.image, seeds, features="rgb", assign="posterior")
     assert_same_labels(labels_of(example), found.labels, found.probabilities)
-    expect(example.locator(".segment-row .verdict")).to_have_count(0)  # their separation says nothing of overlaps
     told = json.loads(saved(example, "JSON"))
     assert (told["features"], told["assign"]) == ("rgb", "posterior")
 
