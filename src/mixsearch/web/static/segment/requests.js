@@ -8,7 +8,7 @@ export class Requests {
   #mustAsk = false;
   #isClosed = false;
 
-  /** Calls askOnce(), and setBusy(isBusy) if an answer takes long. @param {() => Promise<void>} askOnce */
+  /** Calls askOnce(), and setBusy(isBusy, isSlow) as it begins, takes long and ends. @param {() => Promise<void>} askOnce */
   constructor(askOnce, setBusy) {
     this.askOnce = askOnce;
     this.setBusy = setBusy;
@@ -23,13 +23,14 @@ export class Requests {
     this.#mustAsk = true;
     if (this.#isAsking) return;
     this.#isAsking = true;
-    const dim = setTimeout(() => this.setBusy(true), DIM_AFTER);
+    this.setBusy(true, false);
+    const dim = setTimeout(() => this.setBusy(true, true), DIM_AFTER);
     while (this.#mustAsk && !this.#isClosed) {
       this.#mustAsk = false;
       await this.askOnce();
     }
     clearTimeout(dim);
-    this.setBusy(false);
+    this.setBusy(false, false);
     this.#isAsking = false;
   }
 

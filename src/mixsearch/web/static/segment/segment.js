@@ -12,7 +12,7 @@ import { Settings } from "./settings.js";
 import { Stage } from "./stage.js";
 import { Steps } from "./steps.js";
 import { Choice, Downloads, Look, MODES } from "./tools.js";
-import { invitation, listen, picker } from "./upload.js";
+import { imagePicker, invitation, listen } from "./upload.js";
 
 /** @type {URLSearchParams | null} What the view showed when it was last left. */
 let left = null;
@@ -50,7 +50,10 @@ class Segmenting {
     this.root = root;
     this.requests = new Requests(
       () => this.#askOnce(),
-      (isBusy) => this.stage.element.setAttribute("aria-busy", isBusy),
+      (isBusy, isSlow) => {
+        this.stage.element.setAttribute("aria-busy", isBusy);
+        this.stage.element.classList.toggle("is-slow", isSlow);
+      },
     );
     this.stage = new Stage({
       add: (x, y, how) => this.#add(x, y, how),
@@ -87,7 +90,7 @@ class Segmenting {
     this.title = h("p", { class: "segment-title small muted" });
     this.undo = h("button", { type: "button", class: "button plain", title: "Ctrl-Z", on: { click: () => this.#undo() } }, "Undo");
     this.clear = h("button", { type: "button", class: "button plain", on: { click: () => this.#change([]) } }, "Clear");
-    const tools = h("div", { class: "toolbar segment-tools" }, picker("Another picture", this.page.settings.image_formats, (file) => this.#upload(file), "button plain"), this.undo, this.clear, this.title);
+    const tools = h("div", { class: "toolbar segment-tools" }, imagePicker("Another picture", this.page.settings.image_formats, (file) => this.#upload(file), "button plain"), this.undo, this.clear, this.title);
     const under = h("div", { class: "segment-under" }, this.stage.zoom.controls, this.look.element, this.time);
     const main = h("div", { class: "segment-main" }, tools, this.mode.element, h("div", { class: "segment-message" }, this.trouble, this.hint), h("div", { class: "segment-room" }, this.stage.zoom.box), under, this.doubt.element);
     const side = h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.notes, this.settings.pieces.element, this.downloads.element, this.settings.element);

@@ -1,24 +1,11 @@
 // Upload of images: drop, choose, paste, or use the example.
 
 import { h } from "../shared/dom.js";
+import { picker } from "../shared/file-picker.js";
 
-/** Create a button that opens the file picker for these formats and calls upload(file). */
-export function picker(label, formats, upload, className = "button") {
-  const input = h("input", {
-    type: "file",
-    accept: formats.map((format) => `image/${format.toLowerCase()}`).join(","),
-    class: "visually-hidden",
-    tabindex: -1,
-    "aria-hidden": "true",
-    on: {
-      change: () => {
-        const [file] = input.files ?? [];
-        input.value = ""; // the same file may be chosen again
-        if (file) upload(file);
-      },
-    },
-  });
-  return [h("button", { type: "button", class: className, on: { click: () => input.click() } }, label), input];
+/** Create a button to choose an image of these formats. */
+export function imagePicker(label, formats, upload, className) {
+  return picker(label, formats.map((format) => `image/${format.toLowerCase()}`), upload, className);
 }
 
 /** Create the view without an image. */
@@ -31,7 +18,7 @@ export function invitation(formats, { upload, example }) {
     h(
       "div",
       { class: "toolbar" },
-      picker("Choose a picture", formats, upload),
+      imagePicker("Choose a picture", formats, upload),
       h("button", { type: "button", class: "button plain", on: { click: example } }, "Try the example"),
     ),
     h("p", { class: "small muted" }, `${formats.slice(0, -1).join(", ")} or ${formats.at(-1)}. It stays in the memory of this server, and goes nowhere else.`),
